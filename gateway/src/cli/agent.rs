@@ -10,8 +10,7 @@ use tokio::time::Instant;
 
 use super::client::Failure;
 use crate::limits::Limits;
-use crate::wire::abp::{self, FromApp};
-use crate::wire::stops::Grade;
+use crate::wire::abp;
 use crate::wire::{Subject, mended};
 use caphost::agent::{Action, AgentOptions, AgentState, Outgoing};
 use caphost::call::{CallId, Code, Millis, StoppedBy};
@@ -144,58 +143,11 @@ impl Agent {
     }
 
     fn read(&mut self, envelope: &Value) {
-        let Some((id, message)) = abp::read_from_app(envelope) else {
-            tracing::debug!("an app's message makes no sense");
-            return;
-        };
-        let key = id.as_ref().and_then(abp::request_key);
-        match (message, key) {
-            (FromApp::Initialized(session), _) => self.initialized(session),
-            (FromApp::Refused(payload), None) if id == Some(INITIALIZE.into()) => {
-                self.initialized(payload);
-            }
-            (
-                FromApp::Called {
-                    response,
-                    cancelled,
-                },
-                Some(key),
-            ) => match response {
-                Some(response) if cancelled.is_none() && leaves_open(&response) => {
-                    self.state.called_undecided(key, response);
-                }
-                response => {
-                    self.stopped(cancelled);
-                    let stop = cancelled.map(|it| it.stop);
-                    self.state.called(key, response, stop);
-                }
-            },
-            (FromApp::Ended(call, end), _) => self.state.ended(&call, end),
-            (
-                FromApp::Cancelled {
-                    confirmed,
-                    reason,
-                    error,
-                },
-                Some(key),
-            ) => {
-                let lost = error.as_ref().is_some_and(says_no_session);
-                self.stopped(confirmed);
-                let confirmed = confirmed.map(|it| (it.stop, it.ended));
-                self.state.cancelled(key, confirmed, reason, error, lost);
-            }
-            (FromApp::Refused(payload), Some(key)) => {
-                let is_response = payload["success"].is_boolean();
-                self.state.refused(key, is_response.then_some(payload));
-            }
-            (FromApp::ShutDown, _) => self.state.shut_down(),
-            (FromApp::Progress(operation, info), _) => self.state.progress(&operation, info),
-            _ => {}
+        let refuses = envelope["type"] == abp::kind::ERROR && envelope["id"] == INITIALIZE;
+        if refuses || envelope["type"] == abp::kind::INITIALIZE_RESULT {
+            return self.initialized(envelope["payload"].clone());
         }
-    }
-
-    /// The app says, perhaps again, what it has seen of a stop.
-    fn stopped(&mut self, said: Option<Grade>) {
+        let said = abp::receive(&mut self.state, envelope);
         self.stopped_by = self.stopped_by.or(said.and_then(|it| it.by));
     }
 
@@ -259,21 +211,6 @@ impl Agent {
 fn unix() -> Millis {
     let unix = SystemTime::now().duration_since(UNIX_EPOCH);
     unix.unwrap_or_default().as_millis() as Millis
-}
-
-/// Whether a response says that nobody knows what became of its call.
-fn leaves_open(response: &Value) -> bool {
-    let code = response["error"]["code"].as_str();
-    response["success"] == false && code.is_some_and(Code::leaves_open)
-}
-
-fn says_no_session(error: &Value) -> bool {
-    let gone = [
-        Code::NOT_INITIALIZED,
-        Code::SESSION_EXPIRED,
-        Code::SESSION_INVALID,
-    ];
-    gone.iter().any(|code| error["code"] == code.as_str())
 }
 
 #[cfg(test)]

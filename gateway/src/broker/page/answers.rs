@@ -5,6 +5,7 @@ use super::sending::failed_ending;
 use crate::broker::Broker;
 use crate::broker::call::Reply;
 use crate::broker::pending::PageKey;
+use crate::wire::abp::says_no_session;
 use crate::wire::stops::Grade;
 use crate::wire::{Failure, Json, Request, Said};
 use caphost::agent::{AgentState, RequestKey, Settled};
@@ -150,13 +151,4 @@ fn called(state: &mut AgentState<Reply>, key: RequestKey, response: Reply, open:
 
 fn failed_with(error: &str) -> Json {
     format!(r#"{{"success":false,"error":{error}}}"#).into()
-}
-
-fn says_no_session(code: &str) -> bool {
-    let gone = [
-        Code::NOT_INITIALIZED,
-        Code::SESSION_EXPIRED,
-        Code::SESSION_INVALID,
-    ];
-    gone.iter().any(|gone| gone.as_str() == code)
 }

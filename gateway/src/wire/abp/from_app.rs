@@ -2,88 +2,83 @@
 
 use serde_json::Value;
 
-use super::{CALL_ENDED, kind};
+use super::{CALL_ENDED, kind, request_key};
 use crate::wire::stops::{self, Grade};
-use caphost::call::LateEnd;
+use caphost::agent::{AgentState, RequestKey};
+use caphost::call::Code;
 
-/// What an app can say. Payloads are handed to the caller as they are.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FromApp {
-    /// The session, or `{error}`.
-    Initialized(Value),
-    /// How a call ended: the `ABPResponse`.
-    Called {
-        /// The response, or `None` when the payload was no response at all.
-        response: Option<Value>,
-        /// It says `cancelled: true`, and this of the stop.
-        cancelled: Option<Grade>,
-    },
-    /// What came of a cancel.
-    Cancelled {
-        /// It says `cancelled: true`, and this of the stop.
-        confirmed: Option<Grade>,
-        /// Why not.
-        reason: Option<String>,
-        /// The error in it.
-        error: Option<Value>,
-    },
-    /// The session is over.
-    ShutDown,
-    /// The handler of a call that was abandoned has ended: its callId, and how.
-    Ended(String, LateEnd),
-    /// Something happened in the app.
-    Notification(String, Option<Value>),
-    /// How far a call is; its `operationId`.
-    Progress(String, Value),
-    /// A question.
-    Elicitation(Value),
-    /// A request that was not understood: the whole payload.
-    Refused(Value),
-}
-
-/// Reads one envelope: its id, if it has one, and what it says. `None` for what is no message.
-pub fn read(envelope: &Value) -> Option<(Option<Value>, FromApp)> {
+/// Tells an agent's state what an envelope of its app says. Returns how far a stop was seen, if it says
+/// that something is cancelled. The answer to `initialize`, notifications and questions are no business
+/// of the state, but for the late end of a call.
+pub fn receive(state: &mut AgentState<Value>, envelope: &Value) -> Option<Grade> {
     let payload = &envelope["payload"];
-    let metadata = &payload["metadata"];
-    let text = |value: &Value| value.as_str().map(String::from);
-    let success = payload["success"].as_bool();
-    let cancelled = payload["cancelled"] == true;
-    let message = match envelope["type"].as_str()? {
-        kind::INITIALIZE_RESULT => FromApp::Initialized(payload.clone()),
-        kind::CALL_RESULT => {
-            // One that succeeded was not cancelled, whatever else it says.
-            let contradicts = cancelled && success == Some(true);
-            let mut response = success.map(|_| payload.clone());
-            if let Some(response) = response.as_mut().filter(|_| contradicts) {
-                response["cancelled"] = false.into();
-            }
-            FromApp::Called {
-                cancelled: (cancelled && !contradicts).then(|| Grade::read(metadata)),
-                response,
-            }
+    let kind = envelope["type"].as_str()?;
+    match (kind, request_key(&envelope["id"])) {
+        (kind::CALL_RESULT, Some(key)) => return called(state, key, payload),
+        (kind::CANCEL_RESULT, Some(key)) => {
+            let grade = cancelled(payload);
+            let reason = payload["reason"].as_str().map(String::from);
+            let error = payload.get("error").filter(|it| it.is_object());
+            let code = error.and_then(|error| error["code"].as_str());
+            let lost = code.is_some_and(says_no_session);
+            let confirmed = grade.map(|it| (it.stop, it.ended));
+            state.cancelled(key, confirmed, reason, error.cloned(), lost);
+            return grade;
         }
-        kind::CANCEL_RESULT => FromApp::Cancelled {
-            confirmed: cancelled.then(|| Grade::read(metadata)),
-            reason: text(&payload["reason"]),
-            error: payload.get("error").filter(|it| it.is_object()).cloned(),
-        },
-        kind::SHUTDOWN_RESULT => FromApp::ShutDown,
-        kind::NOTIFICATION if payload["event"] == CALL_ENDED => {
+        (kind::ERROR, Some(key)) => {
+            let is_response = payload["success"].is_boolean();
+            state.refused(key, is_response.then(|| payload.clone()));
+        }
+        (kind::SHUTDOWN_RESULT, _) => state.shut_down(),
+        (kind::NOTIFICATION, _) if payload["event"] == CALL_ENDED => {
             let data = &payload["data"];
-            FromApp::Ended(text(&data["callId"])?, stops::late_end(data)?)
+            state.ended(data["callId"].as_str()?, stops::late_end(data)?);
         }
-        kind::NOTIFICATION => {
-            FromApp::Notification(text(&payload["event"])?, payload.get("data").cloned())
-        }
-        kind::PROGRESS => {
+        (kind::PROGRESS, _) => {
             let operation = &payload["operationId"];
             // An app may turn a token of digits into a number.
             let number = operation.as_f64().map(|number| (number as u32).to_string());
-            FromApp::Progress(text(operation).or(number)?, payload.clone())
+            let operation = operation.as_str().or(number.as_deref())?;
+            state.progress(operation, payload.clone());
         }
-        kind::ELICITATION_REQUEST => FromApp::Elicitation(payload.clone()),
-        kind::ERROR => FromApp::Refused(payload.clone()),
-        _ => return None,
+        _ => tracing::debug!(kind, "an app's message is not heeded"),
+    }
+    None
+}
+
+/// A call is answered.
+fn called(state: &mut AgentState<Value>, key: RequestKey, payload: &Value) -> Option<Grade> {
+    let Some(success) = payload["success"].as_bool() else {
+        // It is no response at all.
+        state.called(key, None, None);
+        return None;
     };
-    Some((envelope.get("id").cloned(), message))
+    let mut response = payload.clone();
+    // One that succeeded was not cancelled, whatever else it says.
+    let grade = cancelled(payload).filter(|_| !success);
+    if success && response["cancelled"] == true {
+        response["cancelled"] = false.into();
+    }
+    let code = payload["error"]["code"].as_str();
+    if grade.is_none() && !success && code.is_some_and(Code::leaves_open) {
+        state.called_undecided(key, response);
+    } else {
+        state.called(key, Some(response), grade.map(|it| it.stop));
+    }
+    grade
+}
+
+fn cancelled(payload: &Value) -> Option<Grade> {
+    let cancelled = payload["cancelled"] == true;
+    cancelled.then(|| Grade::read(&payload["metadata"]))
+}
+
+/// Whether an error with that code says that there is no session.
+pub fn says_no_session(code: &str) -> bool {
+    let gone = [
+        Code::NOT_INITIALIZED,
+        Code::SESSION_EXPIRED,
+        Code::SESSION_INVALID,
+    ];
+    gone.iter().any(|gone| gone.as_str() == code)
 }

@@ -10,7 +10,7 @@ mod tests;
 mod write;
 
 pub use from_agent::{Called, FromAgent, Received, read as read_from_agent, read_call};
-pub use from_app::{FromApp, read as read_from_app};
+pub use from_app::{receive, says_no_session};
 pub use write::*;
 
 /// The only protocol version there is.
@@ -43,7 +43,6 @@ pub mod kind {
     pub const SHUTDOWN_RESULT: &str = "shutdown-result";
     pub const NOTIFICATION: &str = "notification";
     pub const PROGRESS: &str = "progress";
-    pub const ELICITATION_REQUEST: &str = "elicitation/request";
     pub const ELICITATION_RESPONSE: &str = "elicitation/response";
     /// Ours: the answer to what is no message of the protocol.
     pub const ERROR: &str = "error";
