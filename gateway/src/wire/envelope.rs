@@ -55,21 +55,6 @@ pub struct Refusal {
     pub error: Failure,
 }
 
-/// Why a text is not an envelope. If it is not an object, its type is not believed.
-struct Fault {
-    error: Failure,
-    not_an_object: bool,
-}
-
-impl From<Failure> for Fault {
-    fn from(error: Failure) -> Self {
-        Fault {
-            error,
-            not_an_object: false,
-        }
-    }
-}
-
 #[derive(Deserialize)]
 struct Raw<'a> {
     #[serde(borrow, rename = "type")]
@@ -84,6 +69,43 @@ struct Raw<'a> {
     payload: Option<&'a RawValue>,
 }
 
+impl<'a> Raw<'a> {
+    fn read(text: &'a str) -> Result<Self, Failure> {
+        let invalid =
+            |error| Error::invalid_params(format!("The message is not valid JSON: {error}"));
+        // A struct would be read from an array as well.
+        if !text
+            .trim_start_matches([' ', '\t', '\n', '\r'])
+            .starts_with('{')
+        {
+            serde_json::from_str::<&RawValue>(text).map_err(invalid)?;
+            return Err(Error::invalid_params("The message must be a JSON object"));
+        }
+        serde_json::from_str(text).map_err(invalid)
+    }
+
+    fn envelope(self, shared: Option<&'a Bytes>, limits: &Limits) -> Result<Envelope<'a>, Failure> {
+        let kind = self.kind.ok_or_else(|| wrong("type", "is missing"))?;
+        let text = |field, raw| string(raw).ok_or_else(|| wrong(field, "must be a string"));
+        let number = |raw: &'a RawValue| match is_number(raw) {
+            true => Ok(raw.get()),
+            false => Err(wrong("timestamp", "must be a number")),
+        };
+        let kind = text("type", kind)?;
+        let payload = self.payload.map(RawValue::get);
+        let cancel = payload.filter(|_| kind == Request::Cancel.kind());
+        Ok(Envelope {
+            kind,
+            id: self.id.map(|id| check_id(id, limits)).transpose()?,
+            agent: self.agent.map(|agent| text("agent", agent)).transpose()?,
+            timestamp: self.timestamp.map(number).transpose()?,
+            payload,
+            call_id: cancel.and_then(|payload| call_id(payload.as_bytes())),
+            shared,
+        })
+    }
+}
+
 impl<'a> Envelope<'a> {
     /// Reads one text frame. `shared`, when given, is the buffer `text` lies in.
     pub fn read(
@@ -91,66 +113,25 @@ impl<'a> Envelope<'a> {
         shared: Option<&'a Bytes>,
         limits: &Limits,
     ) -> Result<Self, Box<Refusal>> {
-        let envelope = Self::check(text, shared, limits).map_err(|fault| {
-            let mut subject = Subject::peek(text, limits);
-            if fault.not_an_object {
-                subject.kind = None;
-            }
-            Box::new(Refusal {
-                subject,
-                error: fault.error,
-            })
+        let refused = |subject, error| Box::new(Refusal { subject, error });
+        let peek = || Subject::peek(text, limits);
+        check_bounds(text, limits).map_err(|error| refused(peek(), error))?;
+        let raw = Raw::read(text).map_err(|error| {
+            // It is not an object: its type is not believed.
+            let subject = Subject {
+                kind: None,
+                ..peek()
+            };
+            refused(subject, error)
         })?;
-        if reading::is_plain(text) {
-            return Ok(envelope);
-        }
-        match reading::check(text) {
-            Ok(()) => Ok(envelope),
-            Err(error) => Err(Box::new(Refusal {
-                subject: envelope.subject(),
-                error: unreadable(&error),
-            })),
-        }
-    }
-
-    fn check(text: &'a str, shared: Option<&'a Bytes>, limits: &Limits) -> Result<Self, Fault> {
-        check_bounds(text, limits)?;
-        // A struct would be read from an array as well.
-        if !text
-            .trim_start_matches([' ', '\t', '\n', '\r'])
-            .starts_with('{')
+        let envelope = raw.envelope(shared, limits);
+        let envelope = envelope.map_err(|error| refused(peek(), error))?;
+        if !reading::is_plain(text)
+            && let Err(error) = reading::check(text)
         {
-            return Err(match serde_json::from_str::<&RawValue>(text) {
-                Ok(_) => not_an_object("The message must be a JSON object".into()),
-                Err(error) => not_an_object(format!("The message is not valid JSON: {error}")),
-            });
+            return Err(refused(envelope.subject(), unreadable(&error)));
         }
-        let raw: Raw<'a> = serde_json::from_str(text)
-            .map_err(|error| not_an_object(format!("The message is not valid JSON: {error}")))?;
-        let kind = raw.kind.ok_or_else(|| wrong("type", "is missing"))?;
-        let kind = string(kind).ok_or_else(|| wrong("type", "must be a string"))?;
-        let cancel = kind == Request::Cancel.kind();
-        let payload = raw.payload.map(RawValue::get);
-        Ok(Envelope {
-            kind,
-            id: raw.id.map(|id| check_id(id, limits)).transpose()?,
-            agent: match raw.agent {
-                Some(agent) => {
-                    Some(string(agent).ok_or_else(|| wrong("agent", "must be a string"))?)
-                }
-                None => None,
-            },
-            timestamp: match raw.timestamp {
-                Some(number) if is_number(number) => Some(number.get()),
-                Some(_) => return Err(wrong("timestamp", "must be a number").into()),
-                None => None,
-            },
-            payload,
-            call_id: payload
-                .filter(|_| cancel)
-                .and_then(|payload| call_id(payload.as_bytes())),
-            shared,
-        })
+        Ok(envelope)
     }
 
     /// The refusal of one whose `id` cannot be given back, as half a character is missing in it.
@@ -241,13 +222,6 @@ fn unreadable(error: &serde_json::Error) -> Failure {
     Error::invalid_params(format!("The message cannot be read: {error}")).with_details(Box::new(
         json!({ "line": error.line(), "column": error.column() }),
     ))
-}
-
-fn not_an_object(message: String) -> Fault {
-    Fault {
-        error: Error::invalid_params(message),
-        not_an_object: true,
-    }
 }
 
 fn wrong(field: &str, what: &str) -> Failure {

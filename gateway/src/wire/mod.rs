@@ -27,7 +27,9 @@ pub use abp::Request;
 pub use envelope::{Envelope, Refusal, Subject, check_bounds, check_length};
 pub use outline::outline;
 pub use reading::{Incoming, check, mended, mended_bytes, read_value};
-pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
+pub use reply::{
+    AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed, refusal,
+};
 pub use said::{Said, said, with_grade};
 pub use scan::{member, members, text_of, too_deep};
 

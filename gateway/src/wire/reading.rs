@@ -18,6 +18,7 @@ use memchr::{memchr, memchr2_iter, memmem};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::scan::Borrowed;
 use super::{Envelope, Refusal, Subject, check_length};
 use crate::limits::Limits;
 
@@ -217,38 +218,14 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Readable, A::Error> {
-        while let Some(Key) = members.next_key()? {
+        while let Some(Borrowed(key)) = members.next_key()? {
+            if key.starts_with(RESERVED) {
+                let message = format_args!("no key may begin with {RESERVED:?}");
+                return Err(A::Error::custom(message));
+            }
             let Readable = members.next_value()?;
         }
         Ok(Readable)
-    }
-}
-
-/// A key that is nothing else.
-struct Key;
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(KeyReader)
-    }
-}
-
-struct KeyReader;
-
-impl Visitor<'_> for KeyReader {
-    type Value = Key;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Key, E> {
-        match key.starts_with(RESERVED) {
-            true => Err(E::custom(format_args!(
-                "no key may begin with {RESERVED:?}"
-            ))),
-            false => Ok(Key),
-        }
     }
 }
 

@@ -151,22 +151,29 @@ pub fn error_json<D: Borrow<Value>>(error: &Error<D>) -> Value {
     Value::Object(out)
 }
 
-/// The `type` and the payload of the answer that refuses a message: the typed one where the type is
-/// known.
-pub fn failed(subject: &Subject, error: &Failure) -> (&'static str, String) {
-    let request = subject.kind.as_deref().and_then(Request::of);
+/// The `type` and the payload of the answer that refuses a message of the type `kind`: the typed one
+/// where that is known. `call_id` is the one that a cancel gives.
+pub fn refusal<D: Borrow<Value>>(
+    kind: Option<&str>,
+    call_id: &Value,
+    error: &Error<D>,
+) -> (&'static str, Value) {
+    let request = kind.and_then(Request::of);
     let error = error_json(error);
     let payload = match request {
         Some(Request::Initialize | Request::List) => json!({ "error": error }),
         Some(Request::Cancel) => {
-            json!({ "callId": call_id(subject), "cancelled": false, "error": error })
+            json!({ "callId": call_id, "cancelled": false, "error": error })
         }
         _ => json!({ "success": false, "error": error }),
     };
-    (
-        request.map_or("error", Request::answer),
-        payload.to_string(),
-    )
+    (request.map_or("error", Request::answer), payload)
+}
+
+/// [`refusal`] of a message about that, as text.
+pub fn failed(subject: &Subject, error: &Failure) -> (&'static str, String) {
+    let (kind, payload) = refusal(subject.kind.as_deref(), &call_id(subject), error);
+    (kind, payload.to_string())
 }
 
 /// The payload of a `cancel-result` for a cancel whose confirmation will never come.

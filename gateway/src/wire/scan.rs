@@ -77,10 +77,12 @@ pub fn member<'a>(text: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
     found
 }
 
+/// A JSON string, which is copied only where it has escapes.
+#[derive(Deserialize)]
+pub(super) struct Borrowed<'a>(#[serde(borrow)] pub Cow<'a, str>);
+
 /// The text of a JSON string.
 pub fn text_of(value: &[u8]) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
     let inner = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if memchr(b'\\', inner).is_none() {
         return std::str::from_utf8(inner).ok().map(Cow::Borrowed);

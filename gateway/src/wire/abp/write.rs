@@ -5,8 +5,8 @@ use std::rc::Rc;
 use serde_json::{Map, Value, json};
 
 use super::{CALL_ENDED, CAPABILITIES_CHANGED, VERSION, kind};
-use crate::wire::error_json;
 use crate::wire::stops::{self, Grade};
+use crate::wire::{self, error_json};
 use caphost::agent::{CancelOutcome, Request, RequestKey, Settled};
 use caphost::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response, StoppedBy};
 use caphost::session::{Changes, Initialized};
@@ -218,21 +218,11 @@ pub fn call_ended(call: &CallId, end: LateEnd) -> Value {
 
 /// The answer to an envelope that could not be understood: the typed reply where its type is known.
 pub fn refusal(envelope: &Value, failure: &Error<Value>, timestamp: Millis) -> Value {
-    let (kind, payload) = match envelope["type"].as_str() {
-        Some(kind::INITIALIZE) => (
-            kind::INITIALIZE_RESULT,
-            json!({ "error": error_json(failure) }),
-        ),
-        Some(kind::LIST) => (kind::LIST_RESULT, json!({ "error": error_json(failure) })),
-        Some(kind::CALL) => (kind::CALL_RESULT, failed(failure)),
-        Some(kind::CANCEL) => {
-            let given = &envelope["payload"]["callId"];
-            let mut refused = cancel_response(given, &Err(failure.clone()));
-            refused["reason"] = failure.message.as_ref().into();
-            (kind::CANCEL_RESULT, refused)
-        }
-        _ => (kind::ERROR, failed(failure)),
-    };
+    let call_id = &envelope["payload"]["callId"];
+    let (kind, mut payload) = wire::refusal(envelope["type"].as_str(), call_id, failure);
+    if kind == kind::CANCEL_RESULT {
+        payload["reason"] = failure.message.as_ref().into();
+    }
     self::envelope(kind, Some(&envelope["id"]), timestamp, payload)
 }
 
