@@ -72,18 +72,18 @@ pub struct Identity {
 impl Identity {
     /// Any peer of a gateway without tokens.
     pub fn anyone() -> Self {
-        Identity {
-            role: Role::Admin,
-            name: "anyone".into(),
-            app: None,
-        }
+        Identity::new(Role::Admin, "anyone")
     }
 
     /// The gateway itself.
     pub fn gateway() -> Self {
+        Identity::new(Role::Admin, "gateway")
+    }
+
+    fn new(role: Role, name: &str) -> Self {
         Identity {
-            role: Role::Admin,
-            name: "gateway".into(),
+            role,
+            name: name.into(),
             app: None,
         }
     }
@@ -147,24 +147,21 @@ pub struct Token {
 impl Token {
     /// Whose it is, if it is at that place.
     fn identity(&self, index: usize) -> Identity {
+        let name = format!("{}-{index}", self.role.as_str());
         Identity {
-            role: self.role,
-            name: format!("{}-{index}", self.role.as_str()).into(),
             app: self.app.clone(),
+            ..Identity::new(self.role, &name)
         }
     }
 }
 
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let app = self.app.as_deref();
-        write!(
-            f,
-            "{}{}{}=…",
-            self.role.as_str(),
-            if app.is_some() { "@" } else { "" },
-            app.unwrap_or_default()
-        )
+        let role = self.role.as_str();
+        match &self.app {
+            Some(app) => write!(f, "{role}@{app}=…"),
+            None => write!(f, "{role}=…"),
+        }
     }
 }
 
@@ -175,21 +172,15 @@ impl FromStr for Token {
         let (who, secret) = text
             .split_once('=')
             .ok_or("expected ROLE[@APP]=SECRET, such as agent=s3cret")?;
-        let (role, app) = match who.split_once('@') {
+        let (given, app) = match who.split_once('@') {
             Some((_, "")) => return Err("the app id after `@` is empty".into()),
             Some((role, app)) => (role, Some(app.into())),
             None => (who, None),
         };
-        let role = match role {
-            "app" => Role::App,
-            "agent" => Role::Agent,
-            "admin" => Role::Admin,
-            other => {
-                return Err(format!(
-                    "unknown role `{other}`: expected app, agent or admin"
-                ));
-            }
-        };
+        let known = [Role::App, Role::Agent, Role::Admin];
+        let role = known.into_iter().find(|it| it.as_str() == given);
+        let role =
+            role.ok_or_else(|| format!("unknown role `{given}`: expected app, agent or admin"))?;
         if secret.is_empty() {
             return Err("the secret is empty".into());
         }
@@ -259,11 +250,7 @@ impl Tokens {
         let all = self.tokens.iter().enumerate();
         let mut all = all.map(|(index, token)| token.identity(index));
         all.find(|identity| &*identity.name == name)
-            .unwrap_or_else(|| Identity {
-                role: Role::Agent,
-                name: name.into(),
-                app: None,
-            })
+            .unwrap_or_else(|| Identity::new(Role::Agent, name))
     }
 
     /// Who the bearer of `presented` is, if it may act as `wanted`. If several tokens have the same
