@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::client::{Api, Exit, Failure};
 use super::gateway_args::Access;
-use super::runs::age;
 use super::terminal::{one_line, print, print_json, table};
+use crate::wire::stops::span;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -74,7 +74,7 @@ fn row(app: &Value, instance: &Value, now: f64) -> Vec<String> {
         text(app, "id"),
         style(text(instance, "app")).cyan().to_string(),
         title,
-        age(now - since),
+        span(now - since),
         instance["agents"].as_u64().unwrap_or(0).to_string(),
         state.to_string(),
     ]

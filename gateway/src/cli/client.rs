@@ -75,15 +75,11 @@ impl<'a> Api<'a> {
             request = request.header("authorization", authorization);
         }
         let unreachable = |error: reqwest::Error| Failure::unreachable(self.access, &error);
-        let mut response = request.send().await.map_err(unreachable)?;
+        let response = request.send().await.map_err(unreachable)?;
         let status = response.status();
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
-            body.extend_from_slice(&chunk);
-            if body.len() > MAX_ANSWER_BYTES {
-                return Err(Failure::no_gateway(self.access, "an endless answer"));
-            }
-        }
+        let Some(body) = body_of(response).await.map_err(unreachable)? else {
+            return Err(Failure::no_gateway(self.access, "an endless answer"));
+        };
         let document = serde_json::from_slice::<Value>(&body);
         if status.is_success() {
             return document.map_err(|_| Failure::no_gateway(self.access, "no JSON"));
@@ -95,6 +91,18 @@ impl<'a> Api<'a> {
             said.filter(Value::is_object),
         ))
     }
+}
+
+/// The body of an answer, unless it is longer than any that makes sense.
+pub(super) async fn body_of(mut response: reqwest::Response) -> reqwest::Result<Option<Vec<u8>>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        body.extend_from_slice(&chunk);
+        if body.len() > MAX_ANSWER_BYTES {
+            return Ok(None);
+        }
+    }
+    Ok(Some(body))
 }
 
 impl Failure {

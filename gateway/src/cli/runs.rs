@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::client::{Api, Exit, Failure};
 use super::gateway_args::Access;
 use super::terminal::{one_line, print, print_json, say, table};
-use crate::wire::stops::{self, Grade};
+use crate::wire::clipped;
+use crate::wire::stops::{self, Grade, span};
 use caphost::call::{Code, LateEnd, Stop};
 
 const EXAMPLES: &str = "\
@@ -84,7 +85,7 @@ fn with_doubt(text: String, answer: &Value) -> String {
 
 fn row(run: &Value, now: f64) -> Vec<String> {
     let text = |field: &str| one_line(run[field].as_str().unwrap_or("-"));
-    let since = |from: &str, to: f64| age(to - run[from].as_f64().unwrap_or(to));
+    let since = |from: &str, to: f64| span(to - run[from].as_f64().unwrap_or(to));
     let name = run["state"].as_str().unwrap_or("unknown");
     let painted = style(one_line(name));
     let mut state = match name {
@@ -146,10 +147,9 @@ fn seen(stop: Stop, ended: Option<LateEnd>) -> String {
 const REASON: usize = 60;
 
 fn shortened(reason: &str) -> String {
-    match reason.char_indices().nth(REASON) {
-        Some((end, _)) => format!("{}…", &reason[..end]),
-        None => reason.to_string(),
-    }
+    let kept = clipped(reason, REASON);
+    let more = if kept.len() < reason.len() { "…" } else { "" };
+    format!("{kept}{more}")
 }
 
 /// Who went away before it was known how a run ended.
@@ -159,19 +159,6 @@ fn gone(lost: &str) -> Option<&'static str> {
         "app" => Some("the app went away"),
         "gateway" => Some("the gateway stopped"),
         _ => None,
-    }
-}
-
-/// Milliseconds as a person says them.
-pub(super) fn age(milliseconds: f64) -> String {
-    let seconds = (milliseconds / 1_000.0).max(0.0);
-    match seconds {
-        it if it < 1.0 => format!("{:.0} ms", it * 1_000.0),
-        it if it < 10.0 => format!("{it:.1} s"),
-        it if it < 120.0 => format!("{it:.0} s"),
-        it if it < 7_200.0 => format!("{:.0} min", it / 60.0),
-        it if it < 172_800.0 => format!("{:.0} h", it / 3_600.0),
-        it => format!("{:.0} d", it / 86_400.0),
     }
 }
 
@@ -248,7 +235,7 @@ fn said(answer: &Value, cancelled: bool, waited: Duration) -> String {
     // What cannot be tried again was not asked of anybody: the run had ended before.
     let error = &answer["error"];
     if error["code"] == Code::TIMEOUT.as_str() && error["retryable"] != false {
-        let within = age(waited.as_secs_f64() * 1_000.0);
+        let within = span(waited.as_secs_f64() * 1_000.0);
         let said = style(format!("Not confirmed within {within}")).yellow();
         return format!(
             "{said}: {run}: the app was asked, and may still cancel it. caphost runs shows what becomes of it"
@@ -382,7 +369,7 @@ mod tests {
 
     #[test]
     fn ages() {
-        let said = [0.3, 999.0, 9_940.0, 60_000.0, 180_000.0, 7.2e6, 2e8].map(age);
+        let said = [0.3, 999.0, 9_940.0, 60_000.0, 180_000.0, 7.2e6, 2e8].map(span);
         assert_eq!(
             said,
             ["0 ms", "999 ms", "9.9 s", "60 s", "3 min", "2 h", "2 d"]

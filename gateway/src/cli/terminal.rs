@@ -2,40 +2,25 @@
 //!
 //! What an app says must not move the cursor, change colours or reorder the line it stands in.
 
-use std::borrow::Cow;
 use std::io::{ErrorKind, Write, stderr, stdout};
 
-use console::{Term, measure_text_width};
+use console::{Alignment, Term, measure_text_width, pad_str};
 use serde_json::Value;
 
 /// Below that, wrapping helps nobody.
 const NARROWEST: usize = 20;
 
 /// The text without what a terminal would obey. Line breaks stay.
-pub(super) fn printable(text: &str) -> Cow<'_, str> {
-    if text.chars().all(|it| it == '\n' || !commands(it)) {
-        return Cow::Borrowed(text);
-    }
-    let harmless = |it| {
-        if it == '\n' || !commands(it) {
-            it
-        } else {
-            '\u{fffd}'
-        }
-    };
-    Cow::Owned(
-        text.replace("\r\n", "\n")
-            .replace('\t', " ")
-            .chars()
-            .map(harmless)
-            .collect(),
-    )
+pub(super) fn printable(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\t', " ");
+    let harmful = |it: char| it != '\n' && commands(it);
+    text.replace(harmful, "\u{fffd}")
 }
 
 /// The text in one line.
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
-    printable(&words.join(" ")).into_owned()
+    printable(&words.join(" "))
 }
 
 /// Pretty JSON. What a terminal would obey is escaped, so it says the same.
@@ -108,8 +93,7 @@ fn lay_out(rows: &[Vec<String>], width: Option<usize>) -> String {
     for row in rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(cell);
-            line.push_str(&" ".repeat(width + 2 - measure_text_width(cell)));
+            line.push_str(&pad_str(cell, width + 2, Alignment::Left, None));
         }
         let last = row.get(widths.len()).map_or("", |cell| cell);
         let mut pieces = wrap(last, room).into_iter();

@@ -117,12 +117,14 @@ fn how(by: StoppedBy) -> String {
 }
 
 /// Milliseconds as a person says them.
-fn span(millis: Millis) -> String {
-    match millis / 1_000.0 {
-        seconds if seconds < 1.0 => format!("{millis:.0} ms"),
+pub fn span(millis: Millis) -> String {
+    match (millis / 1_000.0).max(0.0) {
+        seconds if seconds < 1.0 => format!("{:.0} ms", seconds * 1_000.0),
         seconds if seconds < 10.0 => format!("{seconds:.1} s"),
         seconds if seconds < 120.0 => format!("{seconds:.0} s"),
-        seconds => format!("{:.0} min", seconds / 60.0),
+        seconds if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),
+        seconds if seconds < 172_800.0 => format!("{:.0} h", seconds / 3_600.0),
+        seconds => format!("{:.0} d", seconds / 86_400.0),
     }
 }
 

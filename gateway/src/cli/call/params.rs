@@ -1,7 +1,7 @@
 //! The parameters of a call, from wherever they are.
 
 use std::fs;
-use std::io::{IsTerminal, Read, stdin};
+use std::io::{IsTerminal, read_to_string, stdin};
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -31,26 +31,18 @@ impl Params {
 
     /// Reads them to the end. Blocks.
     pub fn read(self) -> Result<Value, String> {
-        match self {
-            Params::Inline(params) => Ok(params),
-            Params::File(path) => {
-                let shown = path.display();
-                let text = fs::read_to_string(&path)
-                    .map_err(|error| format!("cannot read the parameters in {shown}: {error}"))?;
-                object(&text).map_err(|error| format!("the parameters in {shown}: {error}"))
-            }
+        let (place, text) = match self {
+            Params::Inline(params) => return Ok(params),
+            Params::File(path) => (format!(" in {}", path.display()), fs::read_to_string(&path)),
             Params::StandardInput => {
-                let mut input = stdin().lock();
-                if input.is_terminal() {
+                if stdin().is_terminal() {
                     say("Reading the parameters as JSON; Ctrl-D ends them.");
                 }
-                let mut text = String::new();
-                input
-                    .read_to_string(&mut text)
-                    .map_err(|error| format!("cannot read the parameters: {error}"))?;
-                object(&text).map_err(|error| format!("the parameters on standard input: {error}"))
+                (" on standard input".into(), read_to_string(stdin()))
             }
-        }
+        };
+        let text = text.map_err(|error| format!("cannot read the parameters{place}: {error}"))?;
+        object(&text).map_err(|error| format!("the parameters{place}: {error}"))
     }
 }
 

@@ -33,41 +33,37 @@ impl Type {
     }
 }
 
-/// Each of them once.
+/// Any of them.
 pub(super) fn either(options: Vec<Type>) -> Type {
-    let mut kept: Vec<Type> = Vec::new();
-    for option in options {
-        match option.text() {
-            "unknown" => return option,
-            "never" => {}
-            _ if kept.contains(&option) => {}
-            _ => kept.push(option),
-        }
+    if options.iter().any(|it| it.text() == "unknown") {
+        return Type::plain("unknown");
     }
-    match kept.len() {
-        0 => Type::plain("never"),
-        1 => kept.remove(0),
-        _ => {
-            let texts: Vec<_> = kept.iter().map(Type::text).collect();
-            Type::Either(texts.join(" | "))
-        }
-    }
+    let each = |it: &Type| it.text().to_string();
+    joined(options, "never", each, " | ", Type::Either)
 }
 
 /// All of them at once.
 pub(super) fn both(parts: Vec<Type>) -> Type {
+    joined(parts, "unknown", Type::in_both, " & ", Type::Both)
+}
+
+/// Each of them once, but for the one that says nothing here.
+fn joined(
+    types: Vec<Type>,
+    nothing: &str,
+    each: impl Fn(&Type) -> String,
+    between: &str,
+    whole: fn(String) -> Type,
+) -> Type {
     let mut kept: Vec<Type> = Vec::new();
-    for part in parts {
-        if part.text() != "unknown" && !kept.contains(&part) {
-            kept.push(part);
+    for it in types {
+        if it.text() != nothing && !kept.contains(&it) {
+            kept.push(it);
         }
     }
     match kept.len() {
-        0 => Type::plain("unknown"),
+        0 => Type::plain(nothing),
         1 => kept.remove(0),
-        _ => {
-            let texts: Vec<_> = kept.iter().map(Type::in_both).collect();
-            Type::Both(texts.join(" & "))
-        }
+        _ => whole(kept.iter().map(each).collect::<Vec<_>>().join(between)),
     }
 }

@@ -18,16 +18,19 @@ pub(super) fn written(name: &str, app: &Value, capabilities: &[Value]) -> String
     let mut entries = String::new();
     let mut others = String::new();
     for (capability, document) in by_name {
-        let params = of_params(
-            Schema::new(&document["inputSchema"], capability, "Params"),
-            &mut names,
-            &mut others,
-        );
-        let data = of_data(
-            Schema::new(&document["outputSchema"], capability, "Data"),
-            &mut names,
-            &mut others,
-        );
+        let mut written = |field: &str, role: &str| {
+            let mut schema = Schema::new(&document[field], capability, role);
+            let text = schema.written(&mut names, 1);
+            others.push_str(&schema.others(&mut names));
+            text
+        };
+        // An object always: no app takes anything else.
+        let params = match &*written("inputSchema", "Params") {
+            "unknown" => "params: Record<string, unknown>".into(),
+            "Record<string, never>" => String::new(),
+            params => format!("params: {params}"),
+        };
+        let data = written("outputSchema", "Data");
         entries.push_str(&said_of(document));
         let capability = literal(&capability.into());
         entries.push_str(&format!("  {capability}: ({params}) => {data};\n"));
@@ -38,23 +41,6 @@ pub(super) fn written(name: &str, app: &Value, capabilities: &[Value]) -> String
         "// Written by `caphost types`: what {title} {version} ({id}) offers. Write it again rather than change it.\n\n\
          export type {name} = {{\n{entries}}};\n{others}"
     )
-}
-
-/// An object always: no app takes anything else.
-fn of_params(mut schema: Schema<'_>, names: &mut Names, others: &mut String) -> String {
-    let text = schema.written(names, 1);
-    others.push_str(&schema.others(names));
-    match &*text {
-        "unknown" => "params: Record<string, unknown>".into(),
-        "Record<string, never>" => String::new(),
-        _ => format!("params: {text}"),
-    }
-}
-
-fn of_data(mut schema: Schema<'_>, names: &mut Names, others: &mut String) -> String {
-    let text = schema.written(names, 1);
-    others.push_str(&schema.others(names));
-    text
 }
 
 /// What is told of a capability, as a comment.

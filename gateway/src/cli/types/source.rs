@@ -1,14 +1,14 @@
 //! Where a description of an app comes from.
 
 use std::fs;
-use std::io::{self, Read, stdin};
+use std::io::{self, stdin};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
 use url::Url;
 
-use crate::cli::client::{Failure, MAX_ANSWER_BYTES, innermost};
+use crate::cli::client::{Failure, body_of, innermost};
 use crate::cli::gateway_args::{Access, GatewayArgs, gateway_url};
 use crate::cli::list::offered;
 use crate::http_client;
@@ -101,9 +101,8 @@ impl Source {
                 manifest(&shown, &text.map_err(|it| unreadable(&shown, &it))?)
             }
             Source::StandardInput => {
-                let mut text = String::new();
-                let read = stdin().lock().read_to_string(&mut text);
-                read.map_err(|it| unreadable("standard input", &it))?;
+                let text = io::read_to_string(stdin());
+                let text = text.map_err(|it| unreadable("standard input", &it))?;
                 manifest("standard input", &text)
             }
         }
@@ -119,20 +118,16 @@ async fn fetched(url: &Url, access: &Access) -> Result<String, Failure> {
     {
         request = request.header("authorization", authorization);
     }
-    let mut response = request.send().await.map_err(failed)?;
+    let response = request.send().await.map_err(failed)?;
     let status = response.status();
     if !status.is_success() {
         let message = format!("{url} answers with status {status}");
         return Err(Failure::new(Code::TRANSPORT_ERROR, message).hint(HINT));
     }
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(failed)? {
-        body.extend_from_slice(&chunk);
-        if body.len() > MAX_ANSWER_BYTES {
-            let message = format!("{url} does not end");
-            return Err(Failure::new(Code::TRANSPORT_ERROR, message));
-        }
-    }
+    let Some(body) = body_of(response).await.map_err(failed)? else {
+        let message = format!("{url} does not end");
+        return Err(Failure::new(Code::TRANSPORT_ERROR, message));
+    };
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
