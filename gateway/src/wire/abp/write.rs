@@ -127,8 +127,12 @@ pub fn cancel_response(given: &Value, answer: &Result<CancelAnswer, Error<Value>
     let mut written = json!({ "callId": given, "cancelled": confirmed });
     match answer {
         Ok(CancelAnswer::Cancelled { stop, by, ended }) => {
-            let (stop, by, ended) = (*stop, *by, *ended);
-            written["metadata"] = stops::metadata(Grade { stop, by, ended });
+            let (stop, by) = (*stop, *by);
+            written["metadata"] = stops::metadata(Grade { by, ..stop.into() });
+            // As the notification has it.
+            if let Some(LateEnd { success, after }) = ended {
+                written["metadata"]["ended"] = json!({ "success": success, "after": after });
+            }
         }
         Ok(answer) => {
             if let Some(reason) = answer.reason() {
