@@ -73,9 +73,8 @@ async fn open(
         let queued = hub.queue(&owner.name);
         let outbox = queued.outbox.clone();
         let peer = Peer::new(shared, owner, holder, room, app, outbox.clone());
-        let ending = tokio::spawn(peer.clone().end_with_gateway());
+        peer.until_gone(peer.clone().end_with_gateway());
         serve_socket(socket, &hub.limits, peer, outbox).await;
-        ending.abort();
         tracing::debug!(number, "JSON-RPC peer gone");
     }))
 }

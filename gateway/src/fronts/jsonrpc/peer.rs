@@ -36,7 +36,7 @@ pub(super) struct Peer {
     pub app: Option<String>,
     pub in_flight: InFlight,
     /// Cancelled when the connection is.
-    pub gone: CancellationToken,
+    gone: CancellationToken,
     outbox: Arc<Outbox>,
     /// Its share of the limit of connections.
     _room: Share,
@@ -86,6 +86,11 @@ impl Peer {
         let settled = self.in_flight.over();
         let _ = timeout(self.hub.limits.close_timeout, settled).await;
         self.outbox.close(CloseCode::GOING_AWAY, STOPPING.into());
+    }
+
+    /// Does `work`, unless the connection ends before.
+    pub fn until_gone(&self, work: impl Future<Output = ()> + Send + 'static) {
+        tokio::spawn(self.gone.clone().run_until_cancelled_owned(work));
     }
 
     /// Sends a message.

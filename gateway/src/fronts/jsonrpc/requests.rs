@@ -37,7 +37,7 @@ impl Peer {
             return self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
         }
         if notices {
-            tokio::spawn(tell_of_cancels(self.clone(), self.hub.cancellations()));
+            self.until_gone(tell_of_cancels(self.clone(), self.hub.cancellations()));
         }
         self.send_text(message::success(id.value(), &answer));
     }
@@ -47,11 +47,8 @@ impl Peer {
         let _ = self.shut_down.set(());
         self.in_flight.cancel_all("The session is shut down");
         let peer = self.clone();
-        tokio::spawn(async move {
-            tokio::select! {
-                () = peer.gone.cancelled() => return,
-                () = peer.in_flight.over() => {}
-            }
+        self.until_gone(async move {
+            peer.in_flight.over().await;
             peer.send_text(message::success(id.value(), &Value::Null));
         });
     }
@@ -59,11 +56,9 @@ impl Peer {
     /// `exit`: lists that wait for their turn are still answered.
     pub fn exit(self: &Arc<Self>) {
         let peer = self.clone();
-        tokio::spawn(async move {
-            tokio::select! {
-                () = peer.gone.cancelled() => {}
-                () = peer.in_flight.but_calls_over() => peer.close(),
-            }
+        self.until_gone(async move {
+            peer.in_flight.but_calls_over().await;
+            peer.close();
         });
     }
 
@@ -78,11 +73,8 @@ impl Peer {
         }
         self.in_flight.begin(id.clone(), None);
         let peer = self.clone();
-        tokio::spawn(async move {
-            let turn = tokio::select! {
-                () = peer.gone.cancelled() => return,
-                turn = peer.lists.turn_of(&peer.holder) => turn,
-            };
+        self.until_gone(async move {
+            let turn = peer.lists.turn_of(&peer.holder).await;
             let answer = peer.listed(turn, &id);
             peer.in_flight.end(&id, || peer.send_text(answer));
         });
@@ -164,7 +156,7 @@ impl Peer {
             capability: named,
             token,
         };
-        tokio::spawn(calling.run(called));
+        self.until_gone(calling.run(called));
     }
 }
 
@@ -178,19 +170,14 @@ struct Calling {
 }
 
 impl Calling {
-    /// Tells the peer how far the call is, and how it ends. When the peer is gone the call is
-    /// dropped, which cancels it.
+    /// Tells the peer how far the call is, and how it ends. Dropped, it drops the call, which cancels
+    /// it.
     async fn run(self, mut call: Call) {
         let Calling {
             peer, id, token, ..
         } = &self;
         let outcome = loop {
-            let step = tokio::select! {
-                biased;
-                () = peer.gone.cancelled() => return,
-                step = call.next() => step,
-            };
-            match (step, token) {
+            match (call.next().await, token) {
                 (Step::Progress(info), Some(token)) => {
                     peer.send(&message::progress(token, info));
                 }
@@ -211,11 +198,7 @@ impl Calling {
             return;
         }
         let call_id = call.call_id().to_string();
-        let late = tokio::select! {
-            () = peer.gone.cancelled() => None,
-            late = call.late_end() => late,
-        };
-        if let Some(end) = late {
+        if let Some(end) = call.late_end().await {
             peer.send(&message::ended(id.value(), &call_id, end));
         }
     }
@@ -279,15 +262,9 @@ fn read_call(params: Option<&str>) -> Result<(Called, Json), Error<Value>> {
 }
 
 /// Tells the peer, as `notifications/cancelled`, of every cancel the cancellation API is asked for,
-/// from now on and until it is gone; except of runs it may not see.
+/// from now on; except of runs it may not see.
 async fn tell_of_cancels(peer: Arc<Peer>, mut cancels: Receiver<CancelNotice>) {
-    let telling = async {
-        while let Some(notice) = next_cancelled(&mut cancels, &peer.owner).await {
-            peer.send(&notice);
-        }
-    };
-    tokio::select! {
-        () = peer.gone.cancelled() => {}
-        () = telling => {}
+    while let Some(notice) = next_cancelled(&mut cancels, &peer.owner).await {
+        peer.send(&notice);
     }
 }
