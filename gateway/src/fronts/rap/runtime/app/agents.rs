@@ -14,13 +14,6 @@ use crate::wire::{error_json, for_log};
 use caphost::call::{CallId, Code, Error};
 use caphost::session::{Answer, CallRequest, ConnectionId};
 
-/// One agent of the tool server.
-struct Agent {
-    /// Its name on the broker's wire.
-    handle: String,
-    session: Option<Session>,
-}
-
 /// An agent's session, which is one thread for the tool server.
 pub struct Session {
     /// The thread.
@@ -31,13 +24,14 @@ pub struct Session {
     pub subscriptions: HashMap<Identifier, CallId>,
 }
 
-/// The agents of the tool server.
+/// The agents of the tool server, by their connections. Handles are their names on the broker's wire.
 #[derive(Default)]
 pub struct Agents {
     connections: HashMap<String, ConnectionId>,
-    agents: HashMap<ConnectionId, Agent>,
+    handles: HashMap<ConnectionId, String>,
+    sessions: HashMap<ConnectionId, Session>,
     threads: HashMap<Identifier, ConnectionId>,
-    /// The names of the agents that left last: they are still told when an abandoned run ends.
+    /// The handles of the agents that left last: they are still told when an abandoned run ends.
     left: Remembered<ConnectionId, String, LEFT>,
 }
 
@@ -45,24 +39,20 @@ pub struct Agents {
 const LEFT: usize = 1_024;
 
 impl Agents {
-    /// The connection of the agent with that name; `connect` makes one for an agent that is new.
+    /// The connection of the agent with that handle; `connect` makes one for an agent that is new.
     fn connection(&mut self, handle: &str, connect: impl FnOnce() -> ConnectionId) -> ConnectionId {
         if let Some(connection) = self.connections.get(handle) {
             return *connection;
         }
         let connection = connect();
-        let agent = Agent {
-            handle: handle.to_string(),
-            session: None,
-        };
         self.connections.insert(handle.to_string(), connection);
-        self.agents.insert(connection, agent);
+        self.handles.insert(connection, handle.to_string());
         connection
     }
 
     /// The session on a connection.
     pub fn session(&mut self, connection: ConnectionId) -> Option<&mut Session> {
-        self.agents.get_mut(&connection)?.session.as_mut()
+        self.sessions.get_mut(&connection)
     }
 
     /// The session that is that thread, and its connection.
@@ -72,41 +62,39 @@ impl Agents {
     }
 
     fn open(&mut self, connection: ConnectionId, notifications: bool) {
-        if let Some(agent) = self.agents.get_mut(&connection) {
-            let thread = Identifier::random();
-            self.threads.insert(thread.clone(), connection);
-            agent.session = Some(Session {
-                thread,
-                notifications,
-                subscriptions: HashMap::new(),
-            });
-        }
+        let session = Session {
+            thread: Identifier::random(),
+            notifications,
+            subscriptions: HashMap::new(),
+        };
+        self.threads.insert(session.thread.clone(), connection);
+        self.sessions.insert(connection, session);
     }
 
     fn close(&mut self, connection: ConnectionId) -> Option<Session> {
-        let session = self.agents.get_mut(&connection)?.session.take()?;
+        let session = self.sessions.remove(&connection)?;
         self.threads.remove(&session.thread);
         Some(session)
     }
 
     /// All connections.
     pub fn all(&self) -> Vec<ConnectionId> {
-        self.agents.keys().copied().collect()
+        self.handles.keys().copied().collect()
     }
 
-    /// Forgets an agent, except its name.
+    /// Forgets an agent, except its handle.
     fn remove(&mut self, connection: ConnectionId) {
-        if let Some(Agent { handle, .. }) = self.agents.remove(&connection) {
+        if let Some(handle) = self.handles.remove(&connection) {
             self.connections.remove(&handle);
             self.left.insert(connection, handle);
         }
     }
 
-    /// The name of the agent that is, or was, on a connection.
+    /// The handle of the agent that is, or was, on a connection.
     fn handle(&self, connection: ConnectionId) -> Option<&str> {
-        let here = self.agents.get(&connection).map(|agent| &agent.handle);
-        let handle = here.or_else(|| self.left.get(&connection));
-        handle.map(String::as_str)
+        let here = self.handles.get(&connection);
+        here.or_else(|| self.left.get(&connection))
+            .map(String::as_str)
     }
 }
 

@@ -97,9 +97,9 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
             End::Closed(_, reason) => {
                 let reason = for_log(reason);
                 tracing::warn!(server = ?client.server, reason, "tool server is not let in");
-                tokio::select! {
-                    () = over.cancelled() => return,
-                    () = sleep(client.limits.longest_pause) => {}
+                let pause = sleep(client.limits.longest_pause);
+                if over.run_until_cancelled(pause).await.is_none() {
+                    return;
                 }
             }
         }
