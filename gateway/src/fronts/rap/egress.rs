@@ -193,6 +193,11 @@ impl Clients {
         }
     }
 
+    /// Whether `url` may be called, as far as that is known before its name is resolved.
+    pub fn admits(&self, url: &Url) -> bool {
+        self.egress.admits(url)
+    }
+
     /// The client for that URL.
     pub fn to(&self, url: &Url) -> &Client {
         match self.egress.names(url) {

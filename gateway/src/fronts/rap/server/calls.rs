@@ -59,8 +59,8 @@ impl InFlight {
     }
 
     /// Cancelled when the thread is closed: a result that is not delivered by then is not wanted.
-    pub(super) fn unwanted(&self) -> &CancellationToken {
-        &self.entry.unwanted
+    pub(super) fn unwanted(&self) -> CancellationToken {
+        self.entry.unwanted.clone()
     }
 }
 

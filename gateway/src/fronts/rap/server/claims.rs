@@ -2,7 +2,6 @@
 //! load balancer may pass that to another worker.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -10,9 +9,9 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::calls::{Denied, Name};
+use super::state::RapServer;
 use crate::cluster::{Away, Life, WorkerId};
 use crate::fronts::rap::wire::Invocation;
-use crate::gateway::Hub;
 
 /// A claim of a worker that died is kept for this much longer than its call may take.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -51,19 +50,7 @@ pub(super) fn fingerprint(invocation: &Invocation) -> u64 {
     hasher.hash_one((operation, callback_url, arguments))
 }
 
-/// The claims of this worker.
-pub(super) struct Claims {
-    hub: Arc<Hub>,
-    time: Duration,
-}
-
-impl Claims {
-    /// For invocations whose calls take at most `call_timeout`.
-    pub(super) fn new(hub: Arc<Hub>, call_timeout: Duration) -> Self {
-        let time = call_timeout.saturating_add(MARGIN);
-        Claims { hub, time }
-    }
-
+impl RapServer {
     /// Claims an invocation for this worker. Without Redis each worker knows its own only, and there
     /// is nothing to claim.
     pub(super) async fn claim(
@@ -81,6 +68,7 @@ impl Claims {
         let Some(workers) = self.hub.workers() else {
             return Ok(None);
         };
+        let time = self.options.call_timeout.saturating_add(MARGIN);
         let here = |key, fact, is_new| Ok(Some(Claim { key, fact, is_new }));
         let mine = Taken {
             worker: workers.me(),
@@ -88,7 +76,7 @@ impl Claims {
             fingerprint,
         };
         let fact = serde_json::to_vec(&mine).unwrap_or_default();
-        let Ok(Some(before)) = workers.claim_fact(&key, &fact, self.time).await else {
+        let Ok(Some(before)) = workers.claim_fact(&key, &fact, time).await else {
             return here(key, fact, true);
         };
         let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
@@ -101,7 +89,7 @@ impl Claims {
             Life::There => Err(Denied::Taken),
             Life::Unsure => Err(Denied::Unsure),
             // That worker has died, and its call with it. One of the others takes over.
-            Life::Over => match workers.replace_fact(&key, &before, &fact, self.time).await {
+            Life::Over => match workers.replace_fact(&key, &before, &fact, time).await {
                 Ok(true) | Err(Away) => here(key, fact, true),
                 Ok(false) => Err(Denied::Unsure),
             },
@@ -109,14 +97,14 @@ impl Claims {
     }
 
     /// Another invocation of that name is in flight here, so what was claimed for this one is not kept.
-    pub(super) async fn withdraw(&self, claim: Claim) {
+    pub(super) async fn withdraw_claim(&self, claim: Claim) {
         if claim.is_new {
-            self.release(claim).await;
+            self.release_claim(claim).await;
         }
     }
 
     /// Its call has ended: the id may be used again, on any worker.
-    pub(super) async fn release(&self, claim: Claim) {
+    pub(super) async fn release_claim(&self, claim: Claim) {
         let Claim { key, fact, .. } = claim;
         if let Some(workers) = self.hub.workers()
             && let Err(error) = workers.release_fact(&key, &fact).await

@@ -1,20 +1,19 @@
 //! Sending results to callback URLs: of each token a few at once to each URL and to each host, so that
 //! one that hangs holds up no other, and a share of all, so that no token holds up another.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::header::CONTENT_TYPE;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use super::state::RapServer;
 use crate::fronts::in_use::{InUse, permits};
-use crate::fronts::rap::egress::{Clients, is_forbidden};
+use crate::fronts::rap::egress::is_forbidden;
 use crate::gateway::Connected;
-use crate::gateway::metrics::Metrics;
 use crate::pauses::Pauses;
 use crate::tokens::Identity;
 
@@ -36,15 +35,6 @@ pub(crate) const PER_TOKEN: usize = 64;
 /// 512 threads that the runtime has for such.
 pub(crate) const IN_ALL: usize = 256;
 
-/// Sends results.
-#[derive(Debug)]
-pub(super) struct Delivery {
-    clients: Clients,
-    limits: SendLimits,
-    retry_for: Duration,
-    metrics: Arc<Metrics>,
-}
-
 /// Why a callback URL has not taken a result.
 struct Failure {
     why: String,
@@ -52,28 +42,12 @@ struct Failure {
     may_pass: bool,
 }
 
-impl Delivery {
-    /// With clients that connect only where results may go. No attempt begins later than
-    /// `retry_for` after the first. Without tokens all results are those of one, which has no share.
-    pub(super) fn new(
-        clients: Clients,
-        retry_for: Duration,
-        metrics: Arc<Metrics>,
-        has_tokens: bool,
-    ) -> Self {
-        Delivery {
-            clients,
-            limits: SendLimits::new(if has_tokens { PER_TOKEN } else { IN_ALL }),
-            retry_for,
-            metrics,
-        }
-    }
-
+impl RapServer {
     /// Sends `body` of `owner` to `url`, and again after a pause while the server fails (5xx) or cannot be
     /// reached, until time is up or `unwanted`. It is not sent again after a refusal (4xx), a redirect
     /// (3xx) or a missing answer: the result may have been taken, and must not come twice. `untried`
     /// is dropped after the first attempt. `Err` says why the result is lost.
-    pub(super) async fn send(
+    pub(super) async fn send_result(
         &self,
         owner: &Identity,
         url: &Url,
@@ -81,6 +55,7 @@ impl Delivery {
         untried: Connected,
         unwanted: &CancellationToken,
     ) -> Result<(), String> {
+        let retry_for = self.options.callback_retry_for;
         let mut untried = Some(untried);
         let mut pauses = Pauses::new(FIRST_PAUSE, LONGEST_PAUSE);
         let (began, mut retries) = (Instant::now(), 0);
@@ -94,27 +69,23 @@ impl Delivery {
                 break Err(why);
             }
             let pause = pauses.next();
-            if began.elapsed() + pause > self.retry_for {
-                break Err(format!("{why}, and no better for {:?}", self.retry_for));
+            if began.elapsed() + pause > retry_for {
+                break Err(format!("{why}, and no better for {retry_for:?}"));
             }
             if unwanted.run_until_cancelled(sleep(pause)).await.is_none() {
                 break Err(format!("{why}, and the thread is closed"));
             }
             retries += 1;
         };
-        self.metrics.callback_ended(delivered.is_ok(), retries);
+        self.hub.metrics.callback_ended(delivered.is_ok(), retries);
         delivered
     }
 
     async fn attempt(&self, owner: &Identity, url: &Url, body: Bytes) -> Result<(), Failure> {
-        let _permits = self.limits.acquire(&owner.name, url).await;
-        let json = HeaderValue::from_static("application/json");
-        let request = self
-            .clients
-            .to(url)
-            .post(url.clone())
-            .header(CONTENT_TYPE, json);
-        let response = request.body(body).send().await.map_err(Failure::of)?;
+        let _permits = self.sending.acquire(&owner.name, url).await;
+        let request = self.clients.to(url).post(url.clone());
+        let request = request.header(CONTENT_TYPE, "application/json").body(body);
+        let response = request.send().await.map_err(Failure::of)?;
         let status = response.status();
         if response
             .content_length()
@@ -155,7 +126,7 @@ impl Failure {
 
 /// How many results are sent at once.
 #[derive(Debug)]
-struct SendLimits {
+pub(super) struct SendLimits {
     /// Places to send to, while somebody does or waits.
     places: InUse<String, Semaphore>,
     /// How many one owner may have.
@@ -166,10 +137,11 @@ struct SendLimits {
 type SendPermits = Vec<OwnedSemaphorePermit>;
 
 impl SendLimits {
-    fn new(share: usize) -> Self {
+    /// Without tokens all results are those of one, which has no share.
+    pub fn new(has_tokens: bool) -> Self {
         SendLimits {
             places: InUse::default(),
-            share,
+            share: if has_tokens { PER_TOKEN } else { IN_ALL },
         }
     }
 
@@ -218,7 +190,7 @@ mod tests {
 
     #[tokio::test]
     async fn hosts_of_one_token_that_hang_hold_up_itself_only() {
-        let limits = SendLimits::new(PER_TOKEN);
+        let limits = SendLimits::new(true);
         let mut busy = Vec::new();
         for number in 0..PER_TOKEN {
             let text = format!("http://greedy@a:{}/{number}", 80 + number % 16);
@@ -232,7 +204,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_busy_url_holds_up_itself_only() {
-        let limits = SendLimits::new(IN_ALL);
+        let limits = SendLimits::new(false);
         let mut busy = taken(&limits, "http://a/1", PER_URL).await;
         assert!(at_once(&limits, "http://a/1").await.is_none());
         assert!(at_once(&limits, "http://a/2").await.is_some());
@@ -244,7 +216,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_busy_host_holds_up_itself_only() {
-        let limits = SendLimits::new(IN_ALL);
+        let limits = SendLimits::new(false);
         let mut busy = Vec::new();
         for number in 0..PER_HOST {
             busy.extend(taken(&limits, &format!("http://a/{number}"), 1).await);
@@ -255,7 +227,7 @@ mod tests {
 
     #[tokio::test]
     async fn urls_that_nobody_sends_to_are_forgotten() {
-        let limits = SendLimits::new(IN_ALL);
+        let limits = SendLimits::new(false);
         let busy = taken(&limits, "http://a/", PER_URL).await;
         for number in 0..1_000 {
             let other = format!("http://{number}.example/");

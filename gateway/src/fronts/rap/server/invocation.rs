@@ -121,7 +121,7 @@ impl RapServer {
                 "`callback_url` must have at most {MAX_URL_BYTES} bytes"
             )));
         }
-        if !self.egress.admits(url) {
+        if !self.clients.admits(url) {
             return Err(Refusal::forbidden(
                 "Results are not sent to the host of `callback_url`: see --rap-callback-allow",
             ));
@@ -142,7 +142,8 @@ impl RapServer {
         let begun = match tool {
             Ok((app, capability)) => self.begin(pending, app, capability).await,
             Err(error) => {
-                tokio::spawn(pending.fail(error));
+                let error = Body::of(Outcome::Failed(error));
+                tokio::spawn(pending.deliver(error, CancellationToken::new()));
                 return Ok(());
             }
         };
@@ -174,7 +175,7 @@ impl RapServer {
             app,
             owner: pending.owner.clone(),
         };
-        let claim = self.claims.claim(&name, fingerprint).await?;
+        let claim = self.claim(&name, fingerprint).await?;
         let session = self
             .sessions
             .session(&name.owner, Some(&name.app), Some(&thread));
@@ -199,7 +200,7 @@ impl RapServer {
                 if let Some(claim) = claim
                     && denied == Denied::Taken
                 {
-                    self.claims.withdraw(claim).await;
+                    self.withdraw_claim(claim).await;
                 }
                 Err(denied)
             }
@@ -265,16 +266,10 @@ impl Pending {
         in_flight.ended();
         // The runtime may use the id again as soon as it has the result.
         if let Some(claim) = claim {
-            self.server.claims.release(claim).await;
+            self.server.release_claim(claim).await;
         }
         let body = Body::of(self.explained(outcome));
         self.deliver(body, in_flight.unwanted()).await;
-    }
-
-    /// Delivers an error in place of a result: the invocation did not become a call.
-    async fn fail(self, error: AbpError) {
-        let body = Body::of(Outcome::Failed(error));
-        self.deliver(body, &CancellationToken::new()).await;
     }
 
     /// Gives a cancelled call its reason if its time was up: the outcome has none.
@@ -292,7 +287,7 @@ impl Pending {
         outcome
     }
 
-    async fn deliver(self, body: Body, unwanted: &CancellationToken) {
+    async fn deliver(self, body: Body, unwanted: CancellationToken) {
         let (message, _bytes) = self.message(body);
         let Invocation {
             group_id,
@@ -300,8 +295,8 @@ impl Pending {
             callback_url: url,
             ..
         } = &self.invocation;
-        let delivery = &self.server.delivery;
-        let sending = delivery.send(&self.owner, url, message, self.connected, unwanted);
+        let server = &self.server;
+        let sending = server.send_result(&self.owner, url, message, self.connected, &unwanted);
         match sending.await {
             Ok(()) => tracing::debug!(?group_id, ?id, "result delivered"),
             Err(why) => {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use axum::http::HeaderMap;
 
 use super::calls::Calls;
-use super::claims::Claims;
-use super::delivery::Delivery;
+use super::delivery::SendLimits;
 use super::options::Options;
 use super::request::Target;
 use crate::broker::runs::Dialect;
@@ -30,10 +29,9 @@ pub(super) struct RapServer {
     pub lists: Arc<Listing>,
     pub sessions: Arc<SharedSessions>,
     pub calls: Arc<Calls>,
-    pub claims: Claims,
-    pub delivery: Delivery,
-    /// Where results may go.
-    pub egress: Arc<Egress>,
+    /// What sends results, to where they may go.
+    pub clients: Clients,
+    pub sending: SendLimits,
     /// Invocations whose results are not delivered yet.
     pub pending: Arc<Shares>,
     /// The bytes of those invocations.
@@ -75,14 +73,8 @@ impl RapServer {
             lists: Listing::of_offers(hub.clone()),
             sessions,
             calls: Arc::default(),
-            claims: Claims::new(hub.clone(), options.call_timeout),
-            delivery: Delivery::new(
-                Clients::new(egress.clone(), options.callback_timeout),
-                options.callback_retry_for,
-                hub.metrics.clone(),
-                !alone,
-            ),
-            egress,
+            clients: Clients::new(egress, options.callback_timeout),
+            sending: SendLimits::new(!alone),
             pending: room(options.max_pending, options.max_pending_per_token),
             invoked_bytes: bytes(),
             pending_bytes: bytes(),
