@@ -73,16 +73,7 @@ pub(super) struct CallbackEndpoint {
 }
 
 /// What waits to be dealt with, and its share of the bytes of all that does.
-pub(super) struct Delivered {
-    pub input: Input,
-    _room: Option<OwnedSemaphorePermit>,
-}
-
-impl From<Input> for Delivered {
-    fn from(input: Input) -> Self {
-        Delivered { input, _room: None }
-    }
-}
+pub(super) type Delivered = (Input, Option<OwnedSemaphorePermit>);
 
 impl CallbackEndpoint {
     /// An endpoint with a secret of its own, on a gateway that is reached at `public`.
@@ -117,7 +108,7 @@ impl CallbackEndpoint {
         self.metrics.tool_servers.callbacks_refused.add();
         if let (Ok(id), Some(error)) = (Identifier::new(call), error) {
             let input = Input::Unreadable { id, error };
-            let _ = self.inbox.send(input.into()).await;
+            let _ = self.inbox.send((input, None)).await;
         }
     }
 }
@@ -181,8 +172,7 @@ async fn receive(
         }
     };
     // A gateway that stops has nobody left to tell.
-    let delivered = Delivered { input, _room: room };
-    match endpoint.inbox.send(delivered).await {
+    match endpoint.inbox.send((input, room)).await {
         Ok(()) => StatusCode::OK.into_response(),
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }

@@ -127,7 +127,7 @@ impl ToolServerApp<'_> {
                 let delivered = deliver(&client, &endpoint, Bytes::from(body), &dispatch);
                 if let Err(undelivered) = delivered.await {
                     let input = Input::Undelivered { id, undelivered };
-                    let _ = inbox.send(input.into()).await;
+                    let _ = inbox.send((input, None)).await;
                 }
             })
         };

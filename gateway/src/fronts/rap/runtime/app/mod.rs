@@ -76,9 +76,9 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
             },
             // It belongs to a session that is over.
             late = parts.inbox.recv() => {
-                match late.map(|it| it.input) {
-                    Some(Input::Result { .. }) => parts.counters().results_dropped.add(),
-                    Some(Input::Event(_)) => parts.counters().events_dropped.add(),
+                match late {
+                    Some((Input::Result { .. }, _)) => parts.counters().results_dropped.add(),
+                    Some((Input::Event(_), _)) => parts.counters().events_dropped.add(),
                     _ => {}
                 }
                 continue;
@@ -155,7 +155,7 @@ impl<'a> ToolServerApp<'a> {
                     OutboxStep::Message(message, _) => self.receive(&message.into_text()),
                     OutboxStep::Close(code, reason) => return End::Closed(code, reason),
                 },
-                Some(delivered) = self.parts.inbox.recv() => self.input(delivered.input),
+                Some((input, _room)) = self.parts.inbox.recv() => self.input(input),
                 () = due, if deadline.is_some() => {
                     let now = self.now();
                     self.state.handle_timeout(now);
