@@ -117,11 +117,12 @@ impl AllowedHost {
 }
 
 /// Which of the URLs that strangers choose may be called.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Egress {
-    /// If there are any, nothing else may.
     allow: Vec<AllowedHost>,
-    /// Whether this machine may be reached all the same.
+    /// Whether all but internal addresses may be reached as well.
+    public: bool,
+    /// Whether this machine may be reached, too.
     loopback: bool,
 }
 
@@ -129,18 +130,36 @@ impl Egress {
     /// Allows what `allow` names. If that names nothing, allows all but internal addresses; with
     /// `loopback`, also this machine.
     pub fn new(allow: Vec<AllowedHost>, loopback: bool) -> Self {
-        Egress { allow, loopback }
+        let public = allow.is_empty();
+        Egress {
+            allow,
+            public,
+            loopback: public && loopback,
+        }
+    }
+
+    /// Allows the host of `url`, and all but internal addresses.
+    pub fn besides(url: &Url) -> Self {
+        let host = Place::Host {
+            scheme: None,
+            name: url.host_str().unwrap_or_default().into(),
+            below: false,
+            port: None,
+        };
+        Egress {
+            allow: vec![AllowedHost(host)],
+            public: true,
+            loopback: false,
+        }
     }
 
     /// Whether `url` may be called, as far as that is known before its name is resolved.
     pub fn admits(&self, url: &Url) -> bool {
         let is_named = self.names(url);
         match literal(url) {
-            Some(address) => is_named || (self.allow.is_empty() && self.takes(address)),
+            Some(address) => is_named || self.takes(address),
             // A network is known by the addresses of the name.
-            None => {
-                is_named || self.allow.is_empty() || self.allow.iter().any(AllowedHost::is_network)
-            }
+            None => is_named || self.public || self.allow.iter().any(AllowedHost::is_network),
         }
     }
 
@@ -153,23 +172,12 @@ impl Egress {
     /// named.
     fn reaches(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        if self.allow.is_empty() {
-            return self.takes(address);
-        }
-        self.allow.iter().any(|it| it.has(address))
+        self.takes(address) || self.allow.iter().any(|it| it.has(address))
     }
 
     fn takes(&self, address: IpAddr) -> bool {
-        !is_internal(address) || (self.loopback && address.to_canonical().is_loopback())
-    }
-
-    /// A client for such URLs that have been admitted and are not named, with a timeout for a whole
-    /// request.
-    pub fn client(self: Arc<Self>, timeout: Duration) -> Client {
-        http_client::with(move |builder| {
-            let resolver = Arc::new(Resolver(self.clone()));
-            builder.timeout(timeout).dns_resolver(resolver)
-        })
+        (self.public && !is_internal(address))
+            || (self.loopback && address.to_canonical().is_loopback())
     }
 }
 
@@ -177,7 +185,7 @@ impl Egress {
 /// for which port and scheme.
 #[derive(Debug)]
 pub(super) struct Clients {
-    egress: Arc<Egress>,
+    pub egress: Arc<Egress>,
     named: Client,
     /// For those of which the addresses decide.
     others: Client,
@@ -185,17 +193,17 @@ pub(super) struct Clients {
 
 impl Clients {
     /// With a timeout for a whole request.
-    pub fn new(egress: Arc<Egress>, timeout: Duration) -> Self {
+    pub fn new(egress: Egress, timeout: Duration) -> Self {
+        let egress = Arc::new(egress);
+        let others = http_client::with(|builder| {
+            let resolver = Arc::new(Resolver(egress.clone()));
+            builder.timeout(timeout).dns_resolver(resolver)
+        });
         Clients {
             named: http_client::client(timeout),
-            others: egress.clone().client(timeout),
+            others,
             egress,
         }
-    }
-
-    /// Whether `url` may be called, as far as that is known before its name is resolved.
-    pub fn admits(&self, url: &Url) -> bool {
-        self.egress.admits(url)
     }
 
     /// The client for that URL.
@@ -310,11 +318,6 @@ pub(super) fn is_forbidden(error: &reqwest::Error) -> bool {
         cause = found.source();
     }
     false
-}
-
-/// Whether two URLs have the same host.
-pub(super) fn same_host(one: &Url, other: &Url) -> bool {
-    one.host() == other.host()
 }
 
 #[cfg(test)]
@@ -491,6 +494,24 @@ mod tests {
     }
 
     #[test]
+    fn the_host_of_a_server_may_be_internal_and_no_other() {
+        let besides = Egress::besides(&url("http://127.0.0.1:2/rap"));
+        for (text, expected) in [
+            ("http://127.0.0.1:9/x", true),
+            ("http://127.0.0.2/x", false),
+            ("http://[::1]/x", false),
+            ("http://10.0.0.1/", false),
+            ("http://93.184.216.34/", true),
+            // Its address decides.
+            ("http://tools.example/", true),
+        ] {
+            assert_eq!(besides.admits(&url(text)), expected, "{text}");
+        }
+        assert!(besides.reaches("93.184.216.34".parse().unwrap()));
+        assert!(!besides.reaches("127.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
     fn a_port_and_a_scheme_count_although_a_network_is_allowed_too() {
         let named = egress(
             &["localhost:8080", "https://runtime.example", "10.1.0.0/16"],
@@ -518,16 +539,19 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let url = url(&format!("http://localhost:{port}/"));
-        let strict = Arc::new(egress(&[], false));
+        let strict = egress(&[], false);
         assert!(strict.admits(&url), "a name says nothing yet");
-        let client = strict.client(Duration::from_secs(5));
-        let error = client.get(url.clone()).send().await.unwrap_err();
-        assert!(is_forbidden(&error), "{error:?}");
-        let accepted = tokio::time::timeout(Duration::from_millis(50), listener.accept());
-        assert!(accepted.await.is_err(), "it was connected to");
+        let server = Url::parse("http://127.0.0.1/").unwrap();
+        for strict in [strict, Egress::besides(&server)] {
+            let clients = Clients::new(strict, Duration::from_secs(5));
+            let sent = clients.to(&url).get(url.clone()).send();
+            let error = sent.await.unwrap_err();
+            assert!(is_forbidden(&error), "{error:?}");
+            let accepted = tokio::time::timeout(Duration::from_millis(50), listener.accept());
+            assert!(accepted.await.is_err(), "it was connected to");
+        }
 
-        let named = Arc::new(egress(&["localhost"], false));
-        let clients = Clients::new(named, Duration::from_millis(500));
+        let clients = Clients::new(egress(&["localhost"], false), Duration::from_millis(500));
         let client = clients.to(&url);
         let (sent, accepted) = tokio::join!(client.get(url).send(), listener.accept());
         assert!(accepted.is_ok() && !is_forbidden(&sent.unwrap_err()));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use bytes::Bytes;
-use reqwest::{Client, Method, RequestBuilder, Response};
+use reqwest::{Method, RequestBuilder, Response};
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::options::{RuntimeLimits, ToolServer};
-use crate::fronts::rap::egress::same_host;
+use crate::fronts::rap::egress::{Clients, Egress};
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{
     CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, CancelToolCall, CloseThread, TOOLSET_PATH,
@@ -40,26 +40,20 @@ pub(super) struct ToolServerClient {
     pub limits: RuntimeLimits,
     /// Where what is sent to it is sent from.
     pub tasks: Handle,
-    http: Client,
-    /// For endpoints on another host than the server's: that host the server has named.
-    elsewhere: Client,
+    /// The operator has named the host of the server, the server that of its endpoint.
+    pub clients: Clients,
     metrics: Arc<Metrics>,
     invocations: Semaphore,
     notices: Semaphore,
 }
 
 impl ToolServerClient {
-    pub fn new(
-        server: ToolServer,
-        [http, elsewhere]: [Client; 2],
-        limits: RuntimeLimits,
-        metrics: Arc<Metrics>,
-    ) -> Self {
+    pub fn new(server: ToolServer, limits: RuntimeLimits, metrics: Arc<Metrics>) -> Self {
+        let egress = Egress::besides(server.base());
         ToolServerClient {
             server,
             tasks: Handle::current(),
-            http,
-            elsewhere,
+            clients: Clients::new(egress, limits.invoke_timeout),
             invocations: Semaphore::new(limits.invocations_at_once),
             notices: Semaphore::new(NOTICES_AT_ONCE),
             limits,
@@ -124,11 +118,8 @@ impl ToolServerClient {
 
     fn request(&self, method: Method, url: Url, within: Duration) -> RequestBuilder {
         let authorization = self.server.authorization(&url).cloned();
-        let client = match same_host(&url, self.server.base()) {
-            true => &self.http,
-            false => &self.elsewhere,
-        };
-        let request = client.request(method, url).timeout(within);
+        let request = self.clients.to(&url).request(method, url);
+        let request = request.timeout(within);
         match authorization {
             Some(authorization) => request.header(AUTHORIZATION, authorization),
             None => request,

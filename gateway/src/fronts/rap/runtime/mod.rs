@@ -36,9 +36,7 @@ use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::fronts::rap::egress::Egress;
 use crate::gateway::Hub;
-use crate::http_client;
 use app::Parts;
 use callbacks::CallbackEndpoint;
 use client::{Notices, ToolServerClient};
@@ -63,12 +61,10 @@ impl Runtime {
             public,
             limits,
         } = config;
-        let elsewhere = Arc::new(Egress::default()).client(limits.invoke_timeout);
-        let http = [http_client::client(limits.invoke_timeout), elsewhere];
         let public = public.map_or_else(|| own_url(address, tls), |url| url.to_string());
         let client = |server| {
-            let (http, limits, metrics) = (http.clone(), limits.clone(), hub.metrics.clone());
-            Arc::new(ToolServerClient::new(server, http, limits, metrics))
+            let (limits, metrics) = (limits.clone(), hub.metrics.clone());
+            Arc::new(ToolServerClient::new(server, limits, metrics))
         };
         let clients: Vec<_> = servers.into_iter().map(client).collect();
         let notices = Arc::new(Notices(clients.clone()));

@@ -8,10 +8,8 @@ use serde_json::Value;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
-use url::Url;
-
 use super::client::ToolServerClient;
-use crate::fronts::rap::egress::{Egress, same_host};
+use crate::fronts::rap::egress::Egress;
 use crate::fronts::rap::names::is_tool_name;
 use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::pauses::Pauses;
@@ -44,7 +42,7 @@ pub(super) async fn discover(
             text = client.toolset() => text,
             () = known.closed() => return,
         };
-        let pause = match text.and_then(|text| read(&text, client.server.base())) {
+        let pause = match text.and_then(|text| read(&text, &client.clients.egress)) {
             Ok(toolset) => {
                 if failing.take().is_some() {
                     tracing::info!(server = ?client.server, "tool server is back");
@@ -78,9 +76,9 @@ pub(super) async fn discover(
     }
 }
 
-/// Reads the toolset of the tool server at `base`. One bad tool makes all of it unusable, as RAP
-/// demands.
-fn read(text: &[u8], base: &Url) -> Result<Toolset, String> {
+/// Reads the toolset of a tool server that may have requests sent as far as `egress` admits. One bad
+/// tool makes all of it unusable, as RAP demands.
+fn read(text: &[u8], egress: &Egress) -> Result<Toolset, String> {
     let toolset: Toolset = serde_json::from_slice(&mended_bytes(text)).map_err(|error| {
         // It may quote what was sent.
         format!(
@@ -95,7 +93,7 @@ fn read(text: &[u8], base: &Url) -> Result<Toolset, String> {
     if toolset.endpoint.host_str().is_none_or(str::is_empty) {
         return Err("an endpoint without a host".into());
     }
-    if !may_be_invoked_at(&toolset.endpoint, base) {
+    if !egress.admits(&toolset.endpoint) {
         let endpoint = clipped(toolset.endpoint.as_str(), SHOWN_CHARS);
         return Err(format!("an endpoint at an internal address: {endpoint}"));
     }
@@ -113,13 +111,6 @@ fn read(text: &[u8], base: &Url) -> Result<Toolset, String> {
         }
     }
     Ok(toolset)
-}
-
-/// Whether a tool server at `base` may have its tools invoked at `endpoint`, as far as that is known
-/// before its name is resolved: the operator has named the host of the one, the server that of the
-/// other.
-fn may_be_invoked_at(endpoint: &Url, base: &Url) -> bool {
-    same_host(endpoint, base) || Egress::default().admits(endpoint)
 }
 
 /// An app id made of a toolset's name: what is not a letter, a digit or one of `._-` becomes `-`.
@@ -163,11 +154,11 @@ mod tests {
             ],
         });
         change(&mut value);
-        read(value.to_string().as_bytes(), &base())
+        read(value.to_string().as_bytes(), &egress())
     }
 
-    fn base() -> Url {
-        Url::parse("http://127.0.0.1:2/rap").unwrap()
+    fn egress() -> Egress {
+        Egress::besides(&"http://127.0.0.1:2/rap".parse().unwrap())
     }
 
     #[test]
@@ -226,7 +217,7 @@ mod tests {
         for (index, change) in changes.into_iter().enumerate() {
             assert!(toolset(change).is_err(), "{index}");
         }
-        assert!(read(b"<html>", &base()).is_err());
+        assert!(read(b"<html>", &egress()).is_err());
     }
 
     #[test]

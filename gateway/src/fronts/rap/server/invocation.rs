@@ -121,7 +121,7 @@ impl RapServer {
                 "`callback_url` must have at most {MAX_URL_BYTES} bytes"
             )));
         }
-        if !self.clients.admits(url) {
+        if !self.clients.egress.admits(url) {
             return Err(Refusal::forbidden(
                 "Results are not sent to the host of `callback_url`: see --rap-callback-allow",
             ));

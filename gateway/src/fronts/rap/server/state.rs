@@ -60,7 +60,7 @@ impl RapServer {
             )
         };
         let allow = options.callback_allow.clone();
-        let egress = Arc::new(Egress::new(allow, loopback && alone));
+        let egress = Egress::new(allow, loopback && alone);
         let sessions = SharedSessions::new(
             hub.clone(),
             Dialect::Rap,
