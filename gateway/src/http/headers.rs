@@ -17,6 +17,7 @@ use axum::response::Response;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::fronts::auth::shows_secret;
+use crate::fronts::mcp;
 use crate::fronts::rap::runtime::CALLBACK_PATH;
 use crate::fronts::refusal::{TokenRefused, refuse};
 use crate::fronts::socket::PeerAddress;
@@ -212,8 +213,15 @@ pub(crate) fn cross_origin(policy: Arc<Policy>) -> CorsLayer {
             .to_str()
             .is_ok_and(|origin| policy.guard.accepts_origin(origin, host))
     };
-    let ours = ["mcp-session-id", "mcp-protocol-version", "last-event-id"];
-    let [session, version, event] = ours.map(HeaderName::from_static);
+    let asked = [
+        mcp::SESSION,
+        mcp::VERSION,
+        mcp::METHOD,
+        mcp::NAME,
+        "last-event-id",
+    ];
+    let asked = asked.map(HeaderName::from_static).into_iter();
+    let told = [mcp::SESSION, mcp::APP].map(HeaderName::from_static);
     CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(allowed))
         .allow_methods([
@@ -223,15 +231,14 @@ pub(crate) fn cross_origin(policy: Arc<Policy>) -> CorsLayer {
             Method::PUT,
             Method::DELETE,
         ])
-        .allow_headers([
-            AUTHORIZATION,
-            CONTENT_TYPE,
-            ACCEPT,
-            session.clone(),
-            version,
-            event,
-        ])
-        .expose_headers([session, RETRY_AFTER, WWW_AUTHENTICATE])
+        .allow_headers(Vec::from_iter(
+            [AUTHORIZATION, CONTENT_TYPE, ACCEPT]
+                .into_iter()
+                .chain(asked),
+        ))
+        .expose_headers(Vec::from_iter(
+            [RETRY_AFTER, WWW_AUTHENTICATE].into_iter().chain(told),
+        ))
         .allow_private_network(true)
         .max_age(PREFLIGHT_AGE)
 }

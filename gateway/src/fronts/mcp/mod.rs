@@ -31,6 +31,8 @@ mod tests;
 mod tools;
 mod underway;
 
+pub(crate) use request::{METHOD, NAME, SESSION, VERSION};
+pub(crate) use requests::APP;
 pub use routes::routes;
 #[cfg(test)]
 pub(crate) use session::LISTENING;

@@ -26,9 +26,10 @@ const EARLIER: [&str; 3] = ["2024-11-05", "2025-03-26", "2025-06-18"];
 
 /// The header that names a session.
 pub const SESSION: &str = "mcp-session-id";
-const VERSION: &str = "mcp-protocol-version";
-const METHOD: &str = "mcp-method";
-const NAME: &str = "mcp-name";
+/// The headers that say of a request what its body says.
+pub const VERSION: &str = "mcp-protocol-version";
+pub const METHOD: &str = "mcp-method";
+pub const NAME: &str = "mcp-name";
 
 /// A header says something else than the body.
 const HEADER_MISMATCH: i32 = -32020;

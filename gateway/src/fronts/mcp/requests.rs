@@ -22,7 +22,7 @@ use crate::wire::json_rpc::{Id, RpcError, code};
 use caphost::call::{Code, Error};
 
 /// Says which app a request has met that has named none, encoded as in a query.
-const APP: &str = "caphost-app";
+pub const APP: &str = "caphost-app";
 
 impl Mcp {
     /// Answers a request.

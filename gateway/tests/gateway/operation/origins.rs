@@ -103,6 +103,8 @@ async fn an_allowed_origin_is_told_what_it_may_send_and_read() {
             "content-type",
             "mcp-session-id",
             "mcp-protocol-version",
+            "mcp-method",
+            "mcp-name",
             "last-event-id",
         ],
     );
@@ -113,5 +115,7 @@ async fn an_allowed_origin_is_told_what_it_may_send_and_read() {
         .get("/readyz", &format!("Origin: {ALLOWED}\r\n"))
         .await;
     let exposed = answer.header("access-control-expose-headers").unwrap();
-    assert!(exposed.contains("mcp-session-id"), "{exposed}");
+    for ours in ["mcp-session-id", "caphost-app"] {
+        assert!(exposed.contains(ours), "{exposed}");
+    }
 }
