@@ -23,61 +23,36 @@ pub fn authenticate(
     query: Option<&str>,
 ) -> Result<Identity, Denied> {
     // Several secrets where one belongs are a guess: none of them counts.
-    let secrets = carriers(headers, query).map(Carrier::only);
-    let is_guess = secrets.iter().any(Result::is_err);
-    let secrets = secrets.iter().flatten().flatten();
-    let secrets = secrets.map(|secret| &**secret).filter(|_| !is_guess);
-    hub.tokens.identify(wanted, secrets)
+    let shown = shown(headers, query);
+    let is_guess = shown.iter().any(|[_, another]| another.is_some());
+    let secrets = shown.iter().flatten().flatten().map(|secret| &**secret);
+    hub.tokens.identify(wanted, secrets.filter(|_| !is_guess))
 }
 
 /// Whether a request shows a secret, right or wrong.
 pub(crate) fn shows_secret(headers: &HeaderMap, query: Option<&str>) -> bool {
-    let shown = carriers(headers, query).map(|carrier| carrier.first.is_some());
-    shown.contains(&true)
+    let shown = shown(headers, query);
+    shown.iter().any(|[secret, _]| secret.is_some())
 }
 
-/// A place of a request where a secret may be.
-struct Carrier<'a> {
-    first: Option<Cow<'a, str>>,
-    /// Whether there are more.
-    more: bool,
-}
-
-/// More secrets than one.
-#[derive(Debug, PartialEq)]
-struct Several;
-
-impl<'a> Carrier<'a> {
-    /// What is shown there; no more of it is read than is needed.
-    fn of(mut shown: impl Iterator<Item = Cow<'a, str>>) -> Self {
-        let first = shown.next();
-        let more = shown.next().is_some();
-        Carrier { first, more }
-    }
-
-    fn only(self) -> Result<Option<Cow<'a, str>>, Several> {
-        if self.more {
-            Err(Several)
-        } else {
-            Ok(self.first)
-        }
-    }
-}
-
-/// Secrets come with `Authorization: Bearer …`, as `token` in the query, or as subprotocols.
-fn carriers<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> [Carrier<'a>; 3] {
+/// The secret in each of the places where one may be, and another that is there too: they come with
+/// `Authorization: Bearer …`, as `token` in the query, or as subprotocols.
+fn shown<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> [[Option<Cow<'a, str>>; 2]; 3] {
     let bearers = headers.get_all(AUTHORIZATION).into_iter();
-    let bearers = bearers.filter_map(bearer).map(Cow::Borrowed);
+    let mut bearers = bearers.filter_map(bearer).map(Cow::Borrowed);
     let query = query.unwrap_or_default().as_bytes();
     let in_query = form_urlencoded::parse(query).filter(|(name, _)| name == "token");
+    let mut in_query = in_query.map(|(_, secret)| secret);
     let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).into_iter();
     let offered = offered.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
     let offered = offered.filter_map(|protocol| str::from_utf8(protocol).ok());
     let offered = offered.filter_map(|protocol| protocol.trim().strip_prefix(TOKEN_PROTOCOL));
+    let mut offered = offered.map(Cow::Borrowed);
+    // No more is read than is needed.
     [
-        Carrier::of(bearers),
-        Carrier::of(in_query.map(|(_, secret)| secret)),
-        Carrier::of(offered.map(Cow::Borrowed)),
+        [bearers.next(), bearers.next()],
+        [in_query.next(), in_query.next()],
+        [offered.next(), offered.next()],
     ]
 }
 
@@ -100,8 +75,10 @@ mod tests {
     #[test]
     fn secrets_come_in_three_ways() {
         let shown = |headers: &HeaderMap, query| {
-            let carriers = carriers(headers, query).map(Carrier::only);
-            carriers.map(|secret| secret.unwrap().map(Cow::into_owned))
+            shown(headers, query).map(|[secret, another]| {
+                assert_eq!(another, None);
+                secret.map(Cow::into_owned)
+            })
         };
         let secret = |text: &str| Some(text.to_string());
         let mut headers = HeaderMap::new();
