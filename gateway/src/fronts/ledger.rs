@@ -1,6 +1,6 @@
 //! Bytes that are kept for what is under way: how many there may be, and who makes room.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::fronts::shares::Holder;
+use crate::tally::Tally;
 use crate::tokens::Role;
 
 /// Bytes of each transfer that are not counted.
@@ -79,16 +80,8 @@ struct Accounts {
     last: u64,
     total: usize,
     all: HashMap<u64, Entry>,
-    /// The parties that have anything on their accounts.
-    parties: HashMap<Party, Held>,
-}
-
-/// What one party has.
-#[derive(Debug, Default)]
-struct Held {
-    bytes: usize,
-    /// Its accounts, the largest last.
-    accounts: BTreeSet<(usize, u64)>,
+    /// What each party has on its accounts.
+    parties: Tally<Party, usize>,
 }
 
 #[derive(Debug)]
@@ -140,18 +133,9 @@ impl Accounts {
         };
         let before = std::mem::replace(&mut entry.bytes, bytes);
         self.total = self.total - before + bytes;
-        if !self.parties.contains_key(&entry.party) {
-            self.parties.insert(entry.party.clone(), Held::default());
-        }
-        if let Some(held) = self.parties.get_mut(&entry.party) {
-            held.bytes = held.bytes - before + bytes;
-            held.accounts.remove(&(before, number));
-            if bytes > 0 {
-                held.accounts.insert((bytes, number));
-            } else if held.accounts.is_empty() {
-                self.parties.remove(&entry.party);
-            }
-        }
+        self.parties.change(&entry.party, |held| {
+            *held = *held - before + bytes;
+        });
         true
     }
 
@@ -159,14 +143,12 @@ impl Accounts {
     fn largest(&self, asking: u64) -> Option<u64> {
         let asks = self.all.get(&asking).map(|entry| &entry.party);
         let parties = self.parties.iter();
-        let (_, held) = parties.max_by_key(|(party, held)| (held.bytes, asks != Some(*party)))?;
-        let mut accounts = held.accounts.iter().rev();
-        let &(most, largest) = accounts.next()?;
-        let other = accounts.next().filter(|(bytes, _)| *bytes == most);
-        match other {
-            Some((_, other)) if largest == asking => Some(*other),
-            _ => Some(largest),
-        }
+        let most = parties.max_by_key(|(party, bytes)| (*bytes, asks != Some(*party)));
+        let (greediest, _) = most?;
+        let accounts = self.all.iter();
+        let accounts = accounts.filter(|(_, entry)| entry.party == *greediest);
+        let largest = accounts.max_by_key(|(number, entry)| (entry.bytes, **number != asking));
+        largest.map(|(number, _)| *number)
     }
 
     fn remove(&mut self, number: u64) -> Option<Entry> {
@@ -239,7 +221,8 @@ mod tests {
         assert!(!other.is_evicted());
         drop(other);
         let accounts = ledger.accounts.lock();
-        assert!(accounts.total == 0 && accounts.all.is_empty() && accounts.parties.is_empty());
+        assert!(accounts.total == 0 && accounts.all.is_empty());
+        assert_eq!(accounts.parties.holders(), 0);
     }
 
     #[test]
