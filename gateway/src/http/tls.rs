@@ -6,13 +6,11 @@ use std::time::Duration;
 use std::{fmt, fs};
 
 use clap::Args;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::{ClientHello, ResolvesServerCert};
-use rustls::sign::CertifiedKey;
 use tokio::time::sleep;
 
 /// Where the certificate is, if TLS is to be served.
@@ -50,17 +48,17 @@ impl TlsOptions {
 /// new handshakes use the new certificate, open connections go on.
 #[derive(Clone)]
 pub struct Tls {
-    config: Arc<ServerConfig>,
-    files: Arc<Files>,
-}
-
-/// The files, and what was last read of them.
-struct Files {
     certificate: PathBuf,
     key: PathBuf,
-    /// What was in both when they were last read, right or wrong.
-    seen: Mutex<Contents>,
-    current: RwLock<Arc<CertifiedKey>>,
+    current: Arc<RwLock<Current>>,
+}
+
+/// What was last read.
+struct Current {
+    /// What was in both files, right or wrong.
+    seen: Contents,
+    /// Of the last that was right.
+    config: Arc<ServerConfig>,
 }
 
 /// What is in the file of the certificate, and in that of the key.
@@ -68,7 +66,7 @@ type Contents = [Vec<u8>; 2];
 
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Tls").field(&self.files.certificate).finish()
+        f.debug_tuple("Tls").field(&self.certificate).finish()
     }
 }
 
@@ -76,22 +74,13 @@ impl Tls {
     /// Reads both from PEM files: the chain with the server's own certificate first, and its
     /// private key (PKCS #8, PKCS #1 or SEC1). The error names the file.
     pub fn load(certificate: &Path, key: &Path) -> Result<Tls, String> {
-        let contents = read(certificate, key)?;
-        let current = RwLock::new(parse(&contents, certificate, key)?);
-        let files = Arc::new(Files {
+        let seen = read(certificate, key)?;
+        let config = parse(&seen, certificate, key)?;
+        Ok(Tls {
             certificate: certificate.into(),
             key: key.into(),
-            seen: Mutex::new(contents),
-            current,
-        });
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?
-            .with_no_client_auth()
-            .with_cert_resolver(files.clone());
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let config = Arc::new(config);
-        Ok(Tls { config, files })
+            current: Arc::new(RwLock::new(Current { seen, config })),
+        })
     }
 
     /// Reads the files again if what is in them has changed since they were last read. Whether it
@@ -99,15 +88,14 @@ impl Tls {
     ///
     /// After an error, which names the file, the certificate of before stays.
     fn reload(&self) -> Result<bool, String> {
-        let files = &*self.files;
-        let contents = read(&files.certificate, &files.key)?;
-        let mut seen = files.seen.lock();
-        if *seen == contents {
+        let seen = read(&self.certificate, &self.key)?;
+        let mut current = self.current.write();
+        if current.seen == seen {
             return Ok(false);
         }
-        let parsed = parse(&contents, &files.certificate, &files.key);
-        *seen = contents;
-        *files.current.write() = parsed?;
+        let config = parse(&seen, &self.certificate, &self.key);
+        current.seen = seen;
+        current.config = config?;
         Ok(true)
     }
 
@@ -121,7 +109,7 @@ impl Tls {
 
     /// Reads the files again, and logs what comes of it.
     pub(crate) fn reload_and_log(&self) {
-        let file = self.files.certificate.display();
+        let file = self.certificate.display();
         match self.reload() {
             Ok(true) => tracing::info!(%file, "TLS certificate reloaded"),
             Ok(false) => tracing::debug!(%file, "TLS certificate unchanged"),
@@ -132,20 +120,7 @@ impl Tls {
     }
 
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
-        self.config.clone()
-    }
-}
-
-impl fmt::Debug for Files {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.certificate.fmt(f)
-    }
-}
-
-impl ResolvesServerCert for Files {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let current = self.current.read();
-        Some(current.clone())
+        self.current.read().config.clone()
     }
 }
 
@@ -158,7 +133,7 @@ fn parse(
     [chain, secret]: &Contents,
     certificate: &Path,
     key: &Path,
-) -> Result<Arc<CertifiedKey>, String> {
+) -> Result<Arc<ServerConfig>, String> {
     let chain = CertificateDer::pem_slice_iter(chain)
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| said(certificate, &error))?;
@@ -166,10 +141,14 @@ fn parse(
         return Err(said(certificate, &"there is no certificate in it"));
     }
     let secret = PrivateKeyDer::from_pem_slice(secret).map_err(|error| said(key, &error))?;
-    let pair = CertifiedKey::from_der(chain, secret, &ring::default_provider());
-    let pair =
-        pair.map_err(|error| said(key, &format!("does not go with the certificate: {error}")))?;
-    Ok(Arc::new(pair))
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_no_client_auth()
+        .with_single_cert(chain, secret)
+        .map_err(|error| said(key, &format!("does not go with the certificate: {error}")))?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
 }
 
 fn said(path: &Path, error: &dyn fmt::Display) -> String {
