@@ -6,16 +6,6 @@ use crate::seldom::SeldomOf;
 use crate::tokens::Role;
 use crate::wire::for_log;
 
-/// A request over HTTP that may not be made with the token it shows, or without one.
-pub(crate) struct Refused<'a> {
-    pub reason: &'a str,
-    pub address: Option<SocketAddr>,
-    /// Not the query: it may hold a token.
-    pub path: &'a str,
-    /// Whether any token was shown.
-    pub token_shown: bool,
-}
-
 /// A peer on a WebSocket is refused, as an app or as an agent. It may have named an app.
 pub(crate) fn peer(role: Role, reason: &str, address: Option<SocketAddr>, app: Option<&str>) {
     // What one does does not hide what others do.
@@ -35,17 +25,18 @@ pub(crate) fn peer(role: Role, reason: &str, address: Option<SocketAddr>, app: O
     }
 }
 
-/// A request is refused for its token.
-pub(crate) fn request(refused: &Refused<'_>) {
+/// A request over HTTP is refused for the token it shows, or for showing none. Of its URL only the path
+/// is told: the query may hold a token.
+pub(crate) fn request(reason: &str, path: &str, address: Option<SocketAddr>, token_shown: bool) {
     static REQUESTS: SeldomOf = SeldomOf::new();
-    let reason = for_log(refused.reason);
-    let token = match refused.token_shown {
+    let reason = for_log(reason);
+    let token = match token_shown {
         true => "wrong",
         false => "none",
     };
     if let Some(suppressed) = REQUESTS.is_due(&format!("{token} {reason}")) {
-        let address = refused.address.map(tracing::field::display);
-        let path = for_log(refused.path);
+        let address = address.map(tracing::field::display);
+        let path = for_log(path);
         let suppressed = Some(suppressed).filter(|it| *it > 0);
         tracing::warn!(
             reason,

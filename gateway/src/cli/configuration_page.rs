@@ -10,6 +10,7 @@ use clap::{Arg, CommandFactory};
 use super::{Arguments, config_file};
 use crate::broker::runs::{ID_CHARS, PROGRESS_BYTES, REASON_CHARS};
 use crate::broker::{QUESTION_BYTES, QUESTIONS};
+use crate::fronts::body::LONGEST_PAUSE;
 use crate::fronts::contextforge;
 use crate::fronts::mcp::LISTENING;
 use crate::fronts::rap::runtime::RuntimeLimits;
@@ -21,9 +22,8 @@ use crate::fronts::socket::messages::TINY_PER_SECOND;
 use crate::fronts::socket::reader::{ASIDE_PER_SECOND, UPDATES_AT_ONCE, UPDATES_PER_SECOND};
 use crate::fronts::socket::stream::UNFINISHED_TIME;
 use crate::gateway::{LIST_BYTES, NOTICES};
-use crate::http::http_limits::LONGEST_PAUSE;
+use crate::http::connections::BUFFERED;
 use crate::http::places::{SPARE, SPARE_TIME};
-use crate::http::received::BUFFERED;
 use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::SECRET_CHARS;
 

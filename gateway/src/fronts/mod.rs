@@ -3,6 +3,7 @@
 pub mod abp;
 pub mod apps;
 pub mod auth;
+pub(crate) mod body;
 mod cancel_notices;
 pub mod contextforge;
 mod idle;

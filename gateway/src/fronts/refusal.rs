@@ -6,12 +6,11 @@ use std::time::Duration;
 use axum::Json;
 use axum::body::Body;
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::auth::CHALLENGE;
-use super::ledger::NoRoom;
 use crate::broker::runs::RunId;
 use crate::gateway::Unsure;
 use crate::gateway::{Placed, Sought};
@@ -33,6 +32,8 @@ pub(crate) struct Refusal {
     pub retry_after: Option<u64>,
     /// Whether the log is to say that a token is missing or wrong.
     is_of_token: bool,
+    /// Whether the rest of the request's body is not read.
+    is_unread: bool,
 }
 
 /// Why a response refuses a token, for the log.
@@ -55,6 +56,7 @@ impl Refusal {
             // Whole seconds, and never sooner than it makes sense.
             retry_after: wait.map(|ms| (ms / 1_000.0).ceil().max(1.0) as u64),
             is_of_token: false,
+            is_unread: false,
         }
     }
 
@@ -112,6 +114,12 @@ impl Refusal {
         Refusal::new(status, error)
     }
 
+    /// 503: another request may be served in a second.
+    pub(crate) fn busy(message: impl Into<String>) -> Self {
+        let wait = Duration::from_secs(1);
+        Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, wait)
+    }
+
     /// 404
     pub(crate) fn not_found(message: &'static str) -> Self {
         Refusal::new(StatusCode::NOT_FOUND, Error::invalid_params(message))
@@ -136,19 +144,6 @@ impl Refusal {
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error)
     }
 
-    /// [`body`](Self::body) for one that could not be read for that reason; 503 if there was no room for it.
-    pub(crate) fn unread(error: &axum::Error, max: usize) -> Self {
-        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-        while let Some(error) = source {
-            if error.is::<NoRoom>() {
-                let status = StatusCode::SERVICE_UNAVAILABLE;
-                return Refusal::later(status, error.to_string(), Duration::from_secs(1));
-            }
-            source = error.source();
-        }
-        Refusal::body(max)
-    }
-
     /// 409: an id is that of several runs.
     pub(crate) fn ambiguous(runs: &[RunId]) -> Self {
         let runs: Vec<_> = runs.iter().map(RunId::to_string).collect();
@@ -163,7 +158,17 @@ impl Refusal {
         self
     }
 
-    fn with_body(self, body: Value) -> Response {
+    /// The rest of the request's body is not read: what still comes is no request, and the connection closes.
+    pub(crate) fn unread(mut self) -> Self {
+        self.is_unread = true;
+        self
+    }
+
+    /// The response, with that body. What has not come in time is answered the same on all paths.
+    fn with_body(self, mut body: Value) -> Response {
+        if self.status == StatusCode::REQUEST_TIMEOUT {
+            body = json!({ "error": error_json(&self.error) });
+        }
         let mut response = (self.status, Json(body)).into_response();
         if self.is_of_token {
             let refused = TokenRefused(self.error.message.clone());
@@ -175,6 +180,9 @@ impl Refusal {
         }
         if let Some(seconds) = self.retry_after {
             headers.insert(RETRY_AFTER, seconds.into());
+        }
+        if self.is_unread {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         response
     }
@@ -236,14 +244,14 @@ impl<R: Into<Refusal>> From<R> for FastApi {
 
 impl IntoResponse for FastApi {
     fn into_response(self) -> Response {
-        let FastApi(mut refusal) = self;
-        let mut details = refusal.error.details.take().unwrap_or_default();
-        let body = match details.is_array() {
-            true => json!({ "detail": details }),
-            false => match details.get_mut("runIds") {
-                Some(runs) => json!({ "detail": refusal.error.message, "runIds": runs }),
-                None => json!({ "detail": refusal.error.message }),
-            },
+        let FastApi(refusal) = self;
+        let (message, details) = (&refusal.error.message, &refusal.error.details);
+        let body = match details.as_deref() {
+            Some(details @ Value::Array(_)) => json!({ "detail": details }),
+            Some(details) if details["runIds"].is_array() => {
+                json!({ "detail": message, "runIds": details["runIds"] })
+            }
+            _ => json!({ "detail": message }),
         };
         refusal.with_body(body)
     }

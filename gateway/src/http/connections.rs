@@ -11,9 +11,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
+use axum::http::Request;
 use axum::http::header::{CONNECTION, HeaderValue};
-use axum::http::{Request, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
@@ -36,17 +36,16 @@ use crate::fronts::socket::stream::{Watch, Watched};
 use crate::fronts::socket::{Connection, PeerAddress};
 use crate::fronts::turns::Turns;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
-use crate::http::budget::LetGo;
 use crate::http::places::{Place, Places, while_answered};
-use crate::http::received::BUFFERED;
 use crate::http::{HttpLimits, Tls, health};
 use crate::seldom::Seldom;
 
 /// What to wait when no connection can be accepted, as when the process has too many files open.
 const ACCEPT_RETRY: Duration = Duration::from_millis(200);
 
-/// When to try again on another connection.
-const RETRY: Duration = Duration::from_secs(1);
+/// Bytes of a request's head, and of an answer that wait in a connection to be written; and of a body
+/// that are read at once.
+pub(crate) const BUFFERED: usize = 32 << 10;
 
 /// Bytes the system takes beyond those under way to the peer. It would take megabytes, and whether a
 /// peer still reads would show only once in as many.
@@ -184,23 +183,22 @@ impl Connections {
         let stream = Watched::new(stream, watch.clone(), limits.write_timeout);
         let known = Connection {
             address,
+            let_go: place.told(),
             watch,
             bounds: self.bounds.clone(),
         };
         let (router, at) = (self.router.clone(), place.clone());
-        let let_go = LetGo(place.told());
         let service = service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(address));
             request.extensions_mut().insert(known.clone());
-            request.extensions_mut().insert(let_go.clone());
             let spare = at.is_spare();
             let is_served = !spare || health::PATHS.contains(&request.uri().path());
             let answer = is_served.then(|| router.clone().call(request));
             while_answered(&at, async move {
                 let mut response = match answer {
                     Some(answer) => answer.await?,
-                    None => too_many(),
+                    None => Refusal::busy("Too many connections are busy").into_response(),
                 };
                 if spare {
                     let close = HeaderValue::from_static("close");
@@ -234,13 +232,6 @@ impl Connections {
             tracing::debug!(address = %address.0, %error, "connection ended");
         }
     }
-}
-
-/// The answer on a connection that is one too many.
-fn too_many() -> Response {
-    let message = "Too many connections are busy";
-    let refusal = Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, RETRY);
-    refusal.into_response()
 }
 
 /// Messages are small and awaited: Nagle's algorithm only delays them.

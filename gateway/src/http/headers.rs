@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{
-    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST,
-    HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap,
+    HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::request::Parts;
@@ -24,7 +24,7 @@ use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::http::guard::Guard;
 use crate::http::http_limits::RequestRate;
-use crate::refusals::{self, Refused};
+use crate::refusals;
 use crate::seldom::Seldom;
 use crate::wire::{Failure, for_log};
 use caphost::call::{Code, Error};
@@ -100,29 +100,22 @@ pub(crate) struct Policy {
     pub x_frame_options: Option<HeaderValue>,
 }
 
-/// What of a request the log may have to say when it has been answered.
-pub(crate) struct Asked(Option<Shown>);
-
 impl Policy {
     /// Looks at a request before it is answered.
-    pub fn look(&self, request: &Request) -> Asked {
-        Asked((!self.hub.tokens.is_empty()).then(|| Shown::of(request)))
+    pub fn look(&self, request: &Request) -> Option<Shown> {
+        (!self.hub.tokens.is_empty()).then(|| Shown::of(request))
     }
 
     /// Adds the headers of every answer, and counts it.
-    pub fn finish(&self, Asked(shown): Asked, response: &mut Response) {
+    pub fn finish(&self, shown: Option<Shown>, response: &mut Response) {
         if let (Some(shown), Some(TokenRefused(reason))) =
             (shown, response.extensions_mut().remove())
         {
-            shown.refused(&reason);
+            let path = without_secret(shown.uri.path());
+            refusals::request(&reason, path, shown.address, shown.token);
         }
         self.hub.metrics.http_answered(response.status().as_u16());
-        let unread = response.status() == StatusCode::PAYLOAD_TOO_LARGE;
         let headers = response.headers_mut();
-        if unread {
-            // The connection ends with the rest of the body unread: nobody may send on it again.
-            headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        }
         let mut set = |name: HeaderName, value: &'static str| {
             headers
                 .entry(name)
@@ -163,8 +156,8 @@ impl Policy {
     }
 }
 
-/// What the log says of a request that is refused for its token.
-struct Shown {
+/// What the log says of a request, should it be refused for its token.
+pub(crate) struct Shown {
     uri: Uri,
     address: Option<SocketAddr>,
     token: bool,
@@ -178,15 +171,6 @@ impl Shown {
             address: address.map(|ConnectInfo(address)| address.0),
             token: shows_secret(request.headers(), request.uri().query()),
         }
-    }
-
-    fn refused(&self, reason: &str) {
-        refusals::request(&Refused {
-            reason,
-            address: self.address,
-            path: without_secret(self.uri.path()),
-            token_shown: self.token,
-        });
     }
 }
 

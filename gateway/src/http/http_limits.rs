@@ -1,22 +1,15 @@
 //! The bounds of HTTP requests: how many, how large, and how slow.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request};
-use axum::http::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderValue};
+use axum::http::header::{CONTENT_LENGTH, HeaderMap};
 use axum::http::{Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use clap::Args;
-use hyper::body::{Frame, SizeHint};
 use serde_json::json;
-use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::fronts::auth::authenticate;
 use crate::fronts::ledger::{Ledgers, Party};
@@ -98,9 +91,6 @@ impl Default for HttpLimits {
     }
 }
 
-/// When to ask again after a 503.
-const RETRY: Duration = Duration::from_secs(1);
-
 /// Counts requests.
 pub(crate) struct RequestRate {
     per_second: f64,
@@ -137,14 +127,13 @@ impl RequestRate {
         Ok(party)
     }
 
-    /// Begins a request: counts it, notes whose it is in its extensions, and returns its token's place
-    /// among its requests under way, to be kept until it is answered. Or the answer to one that comes too
-    /// soon, or when its token has too many under way.
-    pub(crate) fn begin(&self, request: &mut Request) -> Result<Option<Share>, Box<Response>> {
+    /// Begins a request: counts it, and says whose it is, with its token's place among its requests under
+    /// way, to be kept until it is answered. Or the answer to one that comes too soon, or when its token
+    /// has too many under way.
+    pub(crate) fn begin(&self, request: &Request) -> Result<(Party, Option<Share>), Box<Response>> {
         let party = self.count(request)?;
         let share = self.place(&party, request.uri().path())?;
-        request.extensions_mut().insert(party);
-        Ok(share)
+        Ok((party, share))
     }
 
     /// The answer to a CORS preflight that comes too soon. Preflights are answered before they would begin.
@@ -181,8 +170,7 @@ impl RequestRate {
         let share = self.under_way.take(holder).map(Some);
         share.map_err(|_| {
             let message = "Too many requests of this token are under way";
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            Box::new(Refusal::later(status, message, RETRY).into_response())
+            Box::new(Refusal::busy(message).into_response())
         })
     }
 
@@ -202,7 +190,8 @@ pub(crate) fn body(request: &Request, max: usize) -> Option<Response> {
     let message = format!("The body has {bytes} bytes; at most {max} are accepted");
     let details = json!({ "limit": "messageBytes", "max": max });
     let error = Error::invalid_params(message).with_details(Box::new(details));
-    Some(refuse(StatusCode::PAYLOAD_TOO_LARGE, &error))
+    let refusal = Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error);
+    Some(refusal.unread().into_response())
 }
 
 fn announced(headers: &HeaderMap) -> Option<u64> {
@@ -223,89 +212,4 @@ fn party(hub: &Hub, request: &Request) -> Party {
         Some(Party::Member(Holder::Token(identity.name), role))
     });
     known.unwrap_or(Party::Stranger(network))
-}
-
-/// How long nothing of a body may come.
-pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(20);
-
-/// Answers 408 to a request that is waiting for the rest of its body when the time is up, which
-/// begins with the end of its head, or when nothing more has come for a while. What is read by then is thrown away.
-pub(crate) async fn body_time(time: Duration, request: Request, next: Next) -> Response {
-    if request.body().is_end_stream() {
-        return next.run(request).await;
-    }
-    let late = Arc::new(AtomicBool::new(false));
-    let request = request.map(|body| {
-        Body::new(Timed {
-            body,
-            end: Instant::now() + time,
-            pause: Instant::now() + LONGEST_PAUSE,
-            over: None,
-            late: late.clone(),
-        })
-    });
-    let response = next.run(request).await;
-    // Whatever was made of a body that broke off.
-    if late.load(Ordering::Relaxed) {
-        too_late(time)
-    } else {
-        response
-    }
-}
-
-fn too_late(time: Duration) -> Response {
-    let seconds = time.as_secs_f64();
-    let message = format!("The body of the request did not come within {seconds} s");
-    let details = json!({ "limit": "httpBodyTimeout", "max": seconds * 1_000.0 });
-    let error = Error::new(Code::TRANSPORT_ERROR, message).with_details(Box::new(details));
-    let mut response = refuse(StatusCode::REQUEST_TIMEOUT, &error);
-    // What still comes is no request.
-    let close = HeaderValue::from_static("close");
-    response.headers_mut().insert(CONNECTION, close);
-    response
-}
-
-/// A body that breaks off when its time is up.
-struct Timed {
-    body: Body,
-    /// When the rest must have come, and when more of it.
-    end: Instant,
-    pause: Instant,
-    /// Ends at the earlier of both. Most bodies come at once, and need none.
-    over: Option<Pin<Box<Sleep>>>,
-    late: Arc<AtomicBool>,
-}
-
-impl HttpBody for Timed {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let it = &mut *self;
-        if let Poll::Ready(frame) = Pin::new(&mut it.body).poll_frame(context) {
-            it.pause = Instant::now() + LONGEST_PAUSE;
-            return Poll::Ready(frame);
-        }
-        let time = it.end.min(it.pause);
-        let over = it.over.get_or_insert_with(|| Box::pin(sleep_until(time)));
-        if over.deadline() != time {
-            over.as_mut().reset(time);
-        }
-        if over.as_mut().poll(context).is_pending() {
-            return Poll::Pending;
-        }
-        it.late.store(true, Ordering::Relaxed);
-        Poll::Ready(Some(Err(axum::Error::new("the body took too long"))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }

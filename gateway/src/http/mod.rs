@@ -1,7 +1,7 @@
 //! HTTP around the routes of the fronts: the listener, TLS, who is let in, limits, headers, health,
 //! metrics and files.
 
-pub(crate) mod budget;
+pub(crate) mod answers;
 pub(crate) mod connections;
 pub(crate) mod guard;
 pub(crate) mod headers;
@@ -9,8 +9,6 @@ pub(crate) mod health;
 pub(crate) mod http_limits;
 pub(crate) mod pages;
 pub(crate) mod places;
-pub(crate) mod received;
-pub(crate) mod streams;
 mod tls;
 
 pub use guard::parse_origin;

@@ -2,103 +2,103 @@
 //! of axum has all those beneath it copied for every request, so what belongs together is one.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use tower_http::limit::RequestBodyLimitLayer;
 
+use crate::fronts::body::BodyBounds;
 use crate::fronts::kept::keep;
+use crate::fronts::ledger::Ledgers;
+use crate::fronts::socket::Connection;
 use crate::gateway::Hub;
-use crate::http::budget::Budget;
+use crate::http::answers;
 use crate::http::headers::{self, Policy};
 use crate::http::http_limits::{self, RequestRate};
-use crate::http::streams;
 
 /// What the layers need.
 pub(super) struct Layers {
     pub policy: Arc<Policy>,
     pub rate: Arc<RequestRate>,
-    pub budget: Budget,
+    pub bodies: Arc<BodyBounds>,
+    /// Answers that are not sent yet.
+    pub unsent: Ledgers,
     pub hub: Arc<Hub>,
-    pub body_timeout: Duration,
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// What a page of a foreign origin may not even ask.
+    Interface,
+    /// To be told the result of a tool server. Only guesses are bounded in number, and the budget of bodies
+    /// does not count: a refused callback is not delivered again. Bodies wait for room of their own tool
+    /// server.
+    Callback,
+    /// What any page may load.
+    File,
 }
 
 impl Layers {
-    /// Around what a page of a foreign origin may not even ask.
-    pub fn interfaces(self: &Arc<Self>, router: Router) -> Router {
-        router.layer((
-            from_fn_with_state(self.clone(), own_origins),
-            headers::cross_origin(self.policy.clone()),
-            from_fn_with_state(self.clone(), counted),
-            RequestBodyLimitLayer::new(self.hub.limits.message_bytes),
-        ))
+    /// The layers of all routes.
+    pub fn around(
+        self: &Arc<Self>,
+        interfaces: Router,
+        callbacks: Router,
+        files: Router,
+    ) -> Router {
+        let checked = |kind| from_fn_with_state((self.clone(), kind), checked);
+        let counted = || {
+            (
+                headers::cross_origin(self.policy.clone()),
+                from_fn_with_state(self.clone(), counted),
+            )
+        };
+        interfaces
+            .layer((checked(Kind::Interface), counted()))
+            .merge(callbacks.layer(checked(Kind::Callback)))
+            .merge(files.layer((checked(Kind::File), counted())))
     }
 
-    /// Around the callbacks of tool servers. Only guesses are bounded in number, and the budget of bodies
-    /// does not count: a refused callback is not delivered again. Bodies wait for room of their own tool
-    /// server.
-    pub fn tool_servers(self: &Arc<Self>, router: Router) -> Router {
-        router.layer(from_fn_with_state(self.clone(), callbacks))
-    }
-
-    /// Around what any page may load.
-    pub fn files(self: &Arc<Self>, router: Router) -> Router {
-        router.layer((
-            from_fn_with_state(self.clone(), any_origin),
-            headers::cross_origin(self.policy.clone()),
-            from_fn_with_state(self.clone(), counted),
-            RequestBodyLimitLayer::new(self.hub.limits.message_bytes),
-        ))
+    /// The answer to what is refused before it is looked at.
+    fn refused(&self, kind: Kind, request: &Request) -> Option<Response> {
+        let Layers { policy, rate, .. } = self;
+        let mut refused = policy.other_host(request);
+        if kind != Kind::File {
+            refused = refused.or_else(|| policy.other_origin(request));
+        }
+        if kind != Kind::Callback {
+            refused = refused.or_else(|| rate.preflight(request));
+        }
+        refused
     }
 }
 
-/// Only pages of our own origins, and bodies that come in time. What is answered is for whoever asked:
+/// What is asked of our own name, and interfaces by our own pages. What they answer is for whoever asked:
 /// nobody keeps it.
-async fn own_origins(State(layers): State<Arc<Layers>>, request: Request, next: Next) -> Response {
+async fn checked(
+    State((layers, kind)): State<(Arc<Layers>, Kind)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let Layers { policy, rate, .. } = &*layers;
     let asked = policy.look(&request);
-    let refused = policy
-        .other_host(&request)
-        .or_else(|| policy.other_origin(&request))
-        .or_else(|| rate.preflight(&request));
-    let mut response = match refused {
-        Some(refused) => refused,
-        None => http_limits::body_time(layers.body_timeout, request, next).await,
-    };
-    headers::is_private(&mut response);
-    policy.finish(asked, &mut response);
-    response
-}
-
-/// The same for callbacks, of which only those to nobody count.
-async fn callbacks(State(layers): State<Arc<Layers>>, request: Request, next: Next) -> Response {
-    let Layers { policy, rate, .. } = &*layers;
-    let asked = policy.look(&request);
-    let refused = policy.other_host(&request);
-    let mut response = match refused.or_else(|| policy.other_origin(&request)) {
+    let mut response = match layers.refused(kind, &request) {
         Some(refused) => refused,
         None => {
-            let party = rate.party(&request);
-            let response = http_limits::body_time(layers.body_timeout, request, next).await;
-            rate.count_refusal(&party, response)
+            let stranger = (kind == Kind::Callback).then(|| rate.party(&request));
+            request.extensions_mut().insert(layers.bodies.clone());
+            let response = next.run(request).await;
+            match stranger {
+                Some(party) => rate.count_refusal(&party, response),
+                None => response,
+            }
         }
     };
-    headers::is_private(&mut response);
-    policy.finish(asked, &mut response);
-    response
-}
-
-async fn any_origin(State(layers): State<Arc<Layers>>, request: Request, next: Next) -> Response {
-    let Layers { policy, rate, .. } = &*layers;
-    let asked = policy.look(&request);
-    let refused = policy.other_host(&request);
-    let mut response = match refused.or_else(|| rate.preflight(&request)) {
-        Some(refused) => refused,
-        None => next.run(request).await,
-    };
+    if kind != Kind::File {
+        headers::is_private(&mut response);
+    }
     policy.finish(asked, &mut response);
     response
 }
@@ -106,15 +106,19 @@ async fn any_origin(State(layers): State<Arc<Layers>>, request: Request, next: N
 /// Counts requests, and the bytes of them and their answers. Only bodies as large as a message may be,
 /// and streams that end with the gateway.
 async fn counted(State(layers): State<Arc<Layers>>, mut request: Request, next: Next) -> Response {
-    let share = match layers.rate.begin(&mut request) {
-        Ok(share) => share,
+    let (party, share) = match layers.rate.begin(&request) {
+        Ok(begun) => begun,
         Err(too_many) => return *too_many,
     };
     let hub = &layers.hub;
-    let response = match http_limits::body(&request, hub.limits.message_bytes) {
-        Some(refusal) => refusal,
-        None => streams::end(&hub.lifecycle, layers.budget.count(request, next).await),
-    };
+    if let Some(refusal) = http_limits::body(&request, hub.limits.message_bytes) {
+        return refusal;
+    }
+    let connection = request.extensions().get::<Connection>();
+    let let_go = connection.map_or_else(Arc::default, |it| it.let_go.clone());
+    request.extensions_mut().insert(party.clone());
+    let response = answers::end(&hub.lifecycle, next.run(request).await);
+    let response = answers::count(&layers.unsent, party, let_go, response);
     match share {
         Some(share) => response.map(|body| keep(body, share)),
         None => response,

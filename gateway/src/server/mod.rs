@@ -20,12 +20,12 @@ use tokio::time::sleep;
 pub use config::Config;
 
 use crate::cluster::{Cluster, Profile};
+use crate::fronts::body::BodyBounds;
 use crate::fronts::rap::runtime::Runtime;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::turns::Turns;
 use crate::fronts::{abp, apps, contextforge, jsonrpc, mcp, rap, runs};
 use crate::gateway::{Elsewhere, Hub};
-use crate::http::budget::Budget;
 use crate::http::connections::Connections;
 use crate::http::guard::Guard;
 use crate::http::headers::Policy;
@@ -132,17 +132,15 @@ impl Server {
         let layers = Arc::new(Layers {
             policy,
             rate,
-            budget: Budget {
-                received: bounds.unfinished.clone(),
-                unsent: Arc::new(http_limits.unsent()),
-            },
+            bodies: Arc::new(BodyBounds {
+                ledgers: bounds.unfinished.clone(),
+                max: hub.limits.message_bytes,
+                time: http_limits.body_timeout,
+            }),
+            unsent: http_limits.unsent(),
             hub: hub.clone(),
-            body_timeout: http_limits.body_timeout,
         });
-        let router = layers
-            .interfaces(interfaces)
-            .merge(layers.tool_servers(tool_servers.routes()))
-            .merge(layers.files(files));
+        let router = layers.around(interfaces, tool_servers.routes(), files);
         Ok(Server {
             listener,
             tls,

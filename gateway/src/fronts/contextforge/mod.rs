@@ -12,9 +12,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::Router;
-use axum::body::{Body, to_bytes};
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
@@ -25,6 +24,7 @@ use serde_json::{Value, json};
 
 use crate::broker::runs::{ID_CHARS, Run, RunState};
 use crate::fronts::auth::authenticate;
+use crate::fronts::body;
 use crate::fronts::refusal::{FastApi, Refusal, found};
 use crate::gateway::{Hub, Placed, Sought};
 use crate::options::defaults;
@@ -115,17 +115,12 @@ struct Answer {
 }
 
 /// `POST /cancellation/cancel`
-async fn cancel(
-    State(hub): State<Arc<Hub>>,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Body,
-) -> Result<Response, FastApi> {
-    let by = admin(&hub, &headers, &uri)?;
-    let body = to_bytes(body, BODY_BYTES).await;
-    let body = body.map_err(|_| Refusal::body(BODY_BYTES))?;
-    let CancelRequest { request_id, reason } =
-        CancelRequest::read(&headers, &body).map_err(refusal)?;
+async fn cancel(State(hub): State<Arc<Hub>>, request: Request) -> Result<Response, FastApi> {
+    let (of, body) = request.into_parts();
+    let by = admin(&hub, &of.headers, &of.uri)?;
+    let body = body::read(&of.extensions, body, BODY_BYTES).await?;
+    let read = CancelRequest::read(&of.headers, &body);
+    let CancelRequest { request_id, reason } = read.map_err(refusal)?;
     let cancel = Cancel {
         hub: &hub,
         request_id: &request_id,

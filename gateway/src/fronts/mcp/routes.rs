@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{HttpBody, to_bytes};
+use axum::body::HttpBody;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{self, ConnectInfo, Path, State};
 use axum::http::header::{ALLOW, HeaderValue};
@@ -20,6 +20,7 @@ use super::sessions::{McpOptions, Sessions};
 use super::tools;
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::authenticate;
+use crate::fronts::body;
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::{JsonRpc, Refusal};
 use crate::fronts::shared_sessions::SharedSessions;
@@ -115,8 +116,7 @@ impl Mcp {
         let head = Head(&parts.headers);
         head.check_types()?;
         let max = self.hub.limits.message_bytes;
-        let body = to_bytes(body, max).await;
-        let body = body.map_err(|error| Refusal::unread(&error, max))?;
+        let body = body::read(&parts.extensions, body, max).await?;
         let body = mended_bytes(&body);
         match message(&body, self.hub.limits.id_bytes)? {
             Message::Request { id, method, params } => {

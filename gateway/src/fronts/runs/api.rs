@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, to_bytes};
 use axum::extract::rejection::PathRejection;
-use axum::extract::{ConnectInfo, Path, State};
+use axum::extract::{ConnectInfo, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -15,6 +14,7 @@ use tokio::task::spawn_blocking;
 
 use super::list::{self, RunJson};
 use crate::broker::runs::{ID_CHARS, REASON_CHARS};
+use crate::fronts::body;
 use crate::fronts::lists::{Listing, viewer};
 use crate::fronts::refusal::{Refusal, found};
 use crate::fronts::socket::PeerAddress;
@@ -87,14 +87,11 @@ async fn one(
 async fn cancel(
     State(hub): State<Arc<Hub>>,
     id: Named,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Body,
+    request: Request,
 ) -> Result<Response, Refusal> {
-    let viewer = viewer(&hub, &headers, &uri)?;
-    let body = to_bytes(body, BODY_BYTES).await;
-    let body = body.map_err(|_| Refusal::body(BODY_BYTES))?;
-    let reason = reason(&body)?;
+    let (of, body) = request.into_parts();
+    let viewer = viewer(&hub, &of.headers, &of.uri)?;
+    let reason = reason(&body::read(&of.extensions, body, BODY_BYTES).await?)?;
     let id = checked(id)?;
     let placed = found(hub.seek_to_cancel(&id, &viewer).await)?;
     let run = &placed.run;

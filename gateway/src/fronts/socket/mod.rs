@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::sync::Notify;
 use tungstenite::Utf8Bytes;
 
 use crate::fronts::ledger::Party;
@@ -46,6 +47,8 @@ impl PeerAddress {
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub address: PeerAddress,
+    /// Told when it is to be closed.
+    pub let_go: Arc<Notify>,
     pub watch: Watch,
     pub bounds: Arc<SocketBounds>,
 }

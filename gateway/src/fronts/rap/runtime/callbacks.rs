@@ -4,16 +4,15 @@
 //! one of its own, which nobody can guess and no other tool server is told. Its last segment names
 //! the call, so that a result too large to be read can still end the call it belongs to.
 
-use std::error::Error as _;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{HttpBody, to_bytes};
+use axum::body::HttpBody;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
+use axum::http::header::CONNECTION;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use http_body_util::LengthLimitError;
 use serde::Deserialize;
 use serde_json::Value;
 use subtle::ConstantTimeEq;
@@ -23,8 +22,10 @@ use uuid::Uuid;
 
 use super::delivery::Undelivered;
 use super::result::{Outcome, outcome};
+use crate::fronts::body::{self, Unread};
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{Callback, SubscriptionEvent, ToolResult};
+use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
 use crate::gateway::metrics::Metrics;
 use crate::wire::{clipped, mended_bytes};
@@ -144,16 +145,18 @@ async fn receive(
     let announced = request.body().size_hint().upper();
     let announced = announced.and_then(|bytes| usize::try_from(bytes).ok());
     let room = endpoint.room(announced.unwrap_or(max)).await;
-    let body = match to_bytes(request.into_body(), max).await {
+    let (parts, body) = request.into_parts();
+    let body = match body::read(&parts.extensions, body, max).await {
         Ok(body) => body,
-        Err(error) if is_too_large(&error) => {
+        Err(Unread::TooLarge(_)) => {
             let message = format!("The tool's result has more than {max} bytes");
             let error = Error::new(Code::OPERATION_FAILED, message.clone());
             endpoint.refused(&call, Some(error)).await;
-            return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
+            let close = [(CONNECTION, "close")];
+            return (StatusCode::PAYLOAD_TOO_LARGE, close, message).into_response();
         }
-        // It broke off, and may come again.
-        Err(_) => return StatusCode::BAD_REQUEST.into_response(),
+        // It may come again.
+        Err(unread) => return Refusal::from(unread).into_response(),
     };
     let body = mended_bytes(&body);
     let input = match serde_json::from_slice(&body) {
@@ -176,10 +179,6 @@ async fn receive(
         Ok(()) => StatusCode::OK.into_response(),
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
-}
-
-fn is_too_large(error: &axum::Error) -> bool {
-    error.source().is_some_and(|it| it.is::<LengthLimitError>())
 }
 
 /// Whether what cannot be read says that it is the result of that call.

@@ -45,7 +45,7 @@ pub(super) async fn invoke(
 ) -> Result<StatusCode, Refusal> {
     let (parts, body) = request.into_parts();
     let (caller, app) = server.admit(target, &parts.headers, parts.uri.query())?;
-    let bytes = read(&parts.headers, body, server.hub.limits.message_bytes).await?;
+    let bytes = read(&parts, body, server.hub.limits.message_bytes).await?;
     let invocation = parse(&bytes)?;
     server.check(&invocation)?;
     let room = server.admit_invocation(&caller, bytes.len())?;

@@ -122,7 +122,7 @@ impl RapServer {
                 wait,
             )
         })?;
-        let notification = parse(&read(&parts.headers, body, BODY_BYTES).await?)?;
+        let notification = parse(&read(&parts, body, BODY_BYTES).await?)?;
         Ok((caller, app, notification))
     }
 }

@@ -1,14 +1,14 @@
 //! Requests to the tool server: which app they are for, and what is in them.
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::header::{HOST, HeaderMap, HeaderName};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
-use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use url::{Url, form_urlencoded};
 
+use crate::fronts::body::{self, ReadBody};
 use crate::fronts::media_type::content_type;
 use crate::fronts::refusal::Refusal;
 use crate::wire::mended_bytes;
@@ -88,14 +88,13 @@ impl Target {
 }
 
 /// Reads a body of at most `limit` bytes whose `Content-Type` is JSON.
-pub(super) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Refusal> {
-    if content_type(headers) != "application/json" {
+pub(super) async fn read(of: &Parts, body: Body, limit: usize) -> Result<ReadBody, Refusal> {
+    if content_type(&of.headers) != "application/json" {
         let message = "The body must be JSON: `Content-Type: application/json`";
         let error = Error::new(Code::INVALID_TYPE, message);
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
     }
-    let body = to_bytes(body, limit).await;
-    body.map_err(|error| Refusal::unread(&error, limit))
+    Ok(body::read(&of.extensions, body, limit).await?)
 }
 
 /// Reads a JSON object.
@@ -114,7 +113,7 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
+    use axum::http::{HeaderValue, Request};
     use axum::http::header::CONTENT_TYPE;
     use axum::response::IntoResponse;
     use serde_json::{Map, Value};
@@ -169,11 +168,12 @@ mod tests {
     }
 
     async fn status(kind: Option<&'static str>, body: impl Into<Body>) -> u16 {
-        let mut headers = HeaderMap::new();
+        let (mut parts, ()) = Request::new(()).into_parts();
         if let Some(kind) = kind {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+            let kind = HeaderValue::from_static(kind);
+            parts.headers.insert(CONTENT_TYPE, kind);
         }
-        let read = read(&headers, body.into(), 10).await;
+        let read = read(&parts, body.into(), 10).await;
         match read.and_then(|body| parse::<Map<String, Value>>(&body)) {
             Ok(_) => 200,
             Err(refusal) => refusal.into_response().status().as_u16(),

@@ -1,0 +1,150 @@
+//! Bodies of requests, which all fronts read here: how large they may be, how slow, and how many bytes of
+//! them there may be in memory. The party with most of them makes room.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{Extensions, StatusCode};
+use futures_util::StreamExt;
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+use super::ledger::{Account, Ledgers, NoRoom, Party};
+use super::refusal::Refusal;
+use caphost::call::{Code, Error};
+
+/// How long nothing of a body may come.
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(20);
+/// Bytes of each body that are not counted: it is less than what a connection takes.
+const FREE: usize = 4 << 10;
+/// Bytes of a connection whose body has not come yet, with its buffer for what comes next.
+const CONNECTION: usize = 64 << 10;
+
+/// What bounds all bodies together, and the time of each: one of a request's extensions. The bytes count
+/// as those of the [`Party`] that is another; without one they do not.
+#[derive(Debug)]
+pub(crate) struct BodyBounds {
+    /// Bodies, with the unfinished messages of sockets.
+    pub ledgers: Arc<Ledgers>,
+    /// Bytes of the largest.
+    pub max: usize,
+    /// How long one may take to come.
+    pub time: Duration,
+}
+
+/// A body that was read. Its bytes count until this is dropped.
+#[derive(Debug)]
+pub(crate) struct ReadBody {
+    bytes: Bytes,
+    _account: Option<Account>,
+}
+
+impl Deref for ReadBody {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Why a body was not read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// It has more bytes than this.
+    TooLarge(usize),
+    /// It did not come in this time, or nothing more of it came for a while.
+    Late(Duration),
+    /// It has to make room for others.
+    NoRoom,
+    /// The connection broke.
+    BrokenOff,
+}
+
+impl From<Unread> for Refusal {
+    fn from(unread: Unread) -> Self {
+        let refusal = match unread {
+            Unread::TooLarge(max) => Refusal::body(max),
+            Unread::Late(time) => late(time),
+            Unread::NoRoom => Refusal::busy(NoRoom.to_string()),
+            // Nobody reads the answer.
+            Unread::BrokenOff => Refusal::invalid("The body broke off"),
+        };
+        refusal.unread()
+    }
+}
+
+/// 408
+fn late(time: Duration) -> Refusal {
+    let seconds = time.as_secs_f64();
+    let message = format!("The body of the request did not come within {seconds} s");
+    let details = json!({ "limit": "httpBodyTimeout", "max": seconds * 1_000.0 });
+    let error = Error::new(Code::TRANSPORT_ERROR, message).with_details(Box::new(details));
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, error)
+}
+
+/// Reads the body of a request with those extensions, of at most `max` bytes.
+///
+/// Every piece of it is part of its connection's buffer, however small it is, so the pieces are copied
+/// together. A body that comes at once is taken as it is, and not counted.
+pub(crate) async fn read(of: &Extensions, body: Body, max: usize) -> Result<ReadBody, Unread> {
+    let (bounds, party) = (of.get::<Arc<BodyBounds>>(), of.get::<Party>());
+    let max = bounds.map_or(max, |bounds| bounds.max.min(max));
+    let time = bounds.map_or(LONGEST_PAUSE, |bounds| bounds.time);
+    let end = Instant::now() + time;
+    let announced = body.size_hint().upper();
+    let announced = announced.map_or(max, |bytes| max.min(bytes as usize));
+    let mut body = body.into_data_stream();
+    let mut bytes = Vec::new();
+    let (mut account, evicted) = (None, Arc::new(Notify::new()));
+    loop {
+        let over = end.min(Instant::now() + LONGEST_PAUSE);
+        let piece = tokio::select! {
+            biased;
+            piece = body.next() => piece,
+            () = evicted.notified() => return Err(Unread::NoRoom),
+            () = sleep_until(over) => return Err(Unread::Late(time)),
+        };
+        let Some(piece) = piece else {
+            let bytes = bytes.into();
+            return Ok(ReadBody {
+                bytes,
+                _account: account,
+            });
+        };
+        let piece = piece.map_err(|_| Unread::BrokenOff)?;
+        let length = bytes.len() + piece.len();
+        if length > max {
+            return Err(Unread::TooLarge(max));
+        }
+        let is_last = body.is_end_stream();
+        if is_last && bytes.is_empty() {
+            return Ok(ReadBody {
+                bytes: piece,
+                _account: None,
+            });
+        }
+        let grows = length > bytes.capacity();
+        if grows {
+            let room = (2 * bytes.capacity()).min(announced).max(length);
+            bytes.reserve_exact(room - bytes.len());
+        }
+        bytes.extend_from_slice(&piece);
+        if let (Some(bounds), Some(party)) = (bounds, party)
+            && (grows || account.is_none())
+            && length > FREE
+            && !is_last
+        {
+            let open = || bounds.ledgers.open(party.clone(), evicted.clone());
+            let account = account.get_or_insert_with(open);
+            if !account.set(bytes.capacity() + CONNECTION) {
+                return Err(Unread::NoRoom);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
