@@ -97,23 +97,6 @@ enum Status {
     Completed,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    status: Status,
-    request_id: String,
-    reason: Option<String>,
-    /// Added to ContextForge's answer: how far the stop of a cancelled run was seen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stop: Option<&'static str>,
-    /// What has stopped it, if the app says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    step: Option<&'static str>,
-    /// How many milliseconds the stop took, if the app says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    took: Option<Value>,
-}
-
 /// `POST /cancellation/cancel`
 async fn cancel(State(hub): State<Arc<Hub>>, request: Request) -> Result<Response, FastApi> {
     let (of, body) = request.into_parts();
@@ -121,79 +104,62 @@ async fn cancel(State(hub): State<Arc<Hub>>, request: Request) -> Result<Respons
     let body = body::read(&of.extensions, body, BODY_BYTES).await?;
     let read = CancelRequest::read(&of.headers, &body);
     let CancelRequest { request_id, reason } = read.map_err(refusal)?;
-    let cancel = Cancel {
-        hub: &hub,
-        request_id: &request_id,
-        reason: &reason,
-        by: &by,
-    };
     let sought = hub.seek_or_cancel_early(&request_id, reason.clone(), &by);
-    let (status, stop, stopped) = match sought.await {
-        Sought::One(placed) => cancel.run(&placed).await,
+    let placed = match sought.await {
+        Sought::One(placed) => Some(placed),
+        Sought::None => None,
         Sought::Several(runs) => return Err(Refusal::ambiguous(&runs).into()),
         Sought::Unsure(unsure) => return Err(unsure.into()),
-        Sought::None => {
-            cancel.announce(None);
-            (Status::Queued, None, None)
+    };
+    let run = placed.as_ref().map(|placed| &*placed.run);
+    let (status, stop, stopped) = if run.and_then(ended) == Some(Status::Completed) {
+        (Status::Completed, None, None)
+    } else {
+        // The sessions that listen, on all workers, and other gateways are told.
+        let sessions = hub.announce_cancel(&request_id, run, reason.as_deref(), &by);
+        tracing::debug!(
+            request_id = for_log(&request_id),
+            sessions,
+            "cancel announced"
+        );
+        match &placed {
+            Some(placed) => cancel_run(&hub, placed, reason.clone(), &by).await,
+            None => (Status::Queued, None, None),
         }
     };
     let stop = stop.map(Stop::as_str);
     let logged = for_log(&request_id);
     tracing::info!(request_id = logged, by = %by.name, ?status, stop, "cancel");
-    let answer = Answer {
-        status,
-        request_id,
-        reason,
-        stop,
-        step: stopped.map(|by| by.step.as_str()),
-        took: stopped.map(|by| stopped_by::number(by.took)),
-    };
+    let mut answer = json!({ "status": status, "requestId": request_id, "reason": reason });
+    // Added to ContextForge's answer: how far the stop of a cancelled run was seen, and what has stopped it.
+    if let Some(stop) = stop {
+        answer["stop"] = stop.into();
+    }
+    stopped_by::put(&mut answer, stopped, "");
     Ok(Json(answer).into_response())
 }
 
 /// What came of a cancel: of a cancelled run how far its stop was seen, and what has stopped it.
 type Answered = (Status, Option<Stop>, Option<StoppedBy>);
 
-/// A cancel, as it was asked for.
-struct Cancel<'a> {
-    hub: &'a Hub,
-    request_id: &'a str,
-    reason: &'a Option<String>,
-    by: &'a Identity,
-}
-
-impl Cancel<'_> {
-    async fn run(&self, placed: &Placed) -> Answered {
-        if let Some(status @ Status::Completed) = ended(&placed.run) {
-            return (status, None, None);
-        }
-        self.announce(Some(&placed.run));
-        let (hub, by) = (self.hub, self.by);
-        let confirmation = hub.cancel_at_home(placed, self.reason.clone(), by).await;
-        if confirmation.cancelled() {
-            return (Status::Cancelled, confirmation.stop, confirmation.by);
-        }
-        let had_ended = confirmation.reason.as_deref() == Some(ALREADY_COMPLETED);
-        // The call's own response may have come while its app was asked.
-        let since = match hub.seek(&placed.run.id.to_string(), by).await {
-            Sought::One(placed) => {
-                let run = &placed.run;
-                ended(run).map(|status| (status, run.stop(), run.by))
-            }
-            _ => None,
-        };
-        since
-            .or(had_ended.then_some((Status::Completed, None, None)))
-            .unwrap_or((Status::Queued, None, None))
+/// Cancels a run that may still be cancelled.
+async fn cancel_run(hub: &Hub, placed: &Placed, reason: Option<String>, by: &Identity) -> Answered {
+    let confirmation = hub.cancel_at_home(placed, reason, by).await;
+    if confirmation.cancelled() {
+        return (Status::Cancelled, confirmation.stop, confirmation.by);
     }
-
-    /// Tells the sessions that listen, on all workers, and other gateways.
-    fn announce(&self, run: Option<&Run>) {
-        let (request_id, reason) = (self.request_id, self.reason.as_deref());
-        let sessions = self.hub.announce_cancel(request_id, run, reason, self.by);
-        let request_id = for_log(request_id);
-        tracing::debug!(request_id, sessions, "cancel announced");
+    // The call's own response may have come while its app was asked.
+    if let Sought::One(placed) = hub.seek(&placed.run.id.to_string(), by).await
+        && let Some(status) = ended(&placed.run)
+    {
+        return (status, placed.run.stop(), placed.run.by);
     }
+    let had_ended = confirmation.reason.as_deref() == Some(ALREADY_COMPLETED);
+    let status = match had_ended {
+        true => Status::Completed,
+        false => Status::Queued,
+    };
+    (status, None, None)
 }
 
 /// What to say of a run that is over.
