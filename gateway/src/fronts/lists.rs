@@ -35,7 +35,21 @@ pub(crate) fn viewer(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identi
 /// What lists of one kind are made with.
 pub(crate) struct Listing {
     pub hub: Arc<Hub>,
-    turns: Turns,
+    /// What the shortest one costs.
+    least: usize,
+    /// Those that ask for a list, or have to wait for the next.
+    of: Mutex<HashMap<Holder, Paid>>,
+}
+
+/// Until when somebody has had what there is for it, which one turn at a time may change.
+type Paid = Arc<tokio::sync::Mutex<Instant>>;
+
+/// Somebody's only one.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    per_second: usize,
+    least: usize,
+    paid: OwnedMutexGuard<Instant>,
 }
 
 impl Listing {
@@ -50,8 +64,8 @@ impl Listing {
     }
 
     fn with(hub: Arc<Hub>, least: usize) -> Arc<Self> {
-        let turns = Turns::new(hub.limits.listed_bytes_per_second, least);
-        Arc::new(Listing { hub, turns })
+        let of = Mutex::default();
+        Arc::new(Listing { hub, least, of })
     }
 
     /// Waits for the turn of `viewer`; 429 if it is to come later.
@@ -60,67 +74,26 @@ impl Listing {
         self.turn_of(&holder).await
     }
 
-    /// Waits for the turn of `holder`; 429 if it is to come later.
+    /// Waits for the turn of `holder`; 429 if it has had too much and is to come later.
     pub async fn turn_of(&self, holder: &Holder) -> Result<Turn, Refusal> {
-        self.turns.take(holder).await
+        let paid = self.paid(holder).lock_owned().await;
+        self.begin(paid)
     }
 
     /// The turn of `holder`, if it need not wait for it.
     pub fn turn_now(&self, holder: &Holder) -> Option<Result<Turn, Refusal>> {
-        let paid = self.turns.paid(holder).try_lock_owned().ok()?;
-        Some(self.turns.begin(paid))
-    }
-}
-
-/// Until when somebody has had what there is for it, which one turn at a time may change.
-type Paid = Arc<tokio::sync::Mutex<Instant>>;
-
-/// Everybody's.
-#[derive(Debug)]
-struct Turns {
-    per_second: usize,
-    /// What the shortest one costs.
-    least: usize,
-    /// Those that ask for a list, or have to wait for the next.
-    of: Mutex<HashMap<Holder, Paid>>,
-}
-
-/// Somebody's only one.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    per_second: usize,
-    least: usize,
-    paid: OwnedMutexGuard<Instant>,
-}
-
-impl Turns {
-    /// Turns with `per_second` bytes in a second for each holder.
-    fn new(per_second: usize, least: usize) -> Self {
-        Turns {
-            per_second,
-            least,
-            of: Mutex::default(),
-        }
-    }
-
-    /// Waits for the turn; 429 if the holder has had too much and is to come later.
-    async fn take(&self, holder: &Holder) -> Result<Turn, Refusal> {
-        let paid = self.paid(holder).lock_owned().await;
-        self.begin(paid)
+        let paid = self.paid(holder).try_lock_owned().ok()?;
+        Some(self.begin(paid))
     }
 
     fn begin(&self, paid: OwnedMutexGuard<Instant>) -> Result<Turn, Refusal> {
         let ahead = paid.saturating_duration_since(Instant::now());
         if let Some(wait) = ahead.checked_sub(AHEAD).filter(|wait| !wait.is_zero()) {
-            let status = StatusCode::TOO_MANY_REQUESTS;
-            return Err(Refusal::later(
-                status,
-                "Too many long lists per second",
-                wait,
-            ));
+            let message = "Too many long lists per second";
+            return Err(Refusal::later(StatusCode::TOO_MANY_REQUESTS, message, wait));
         }
         let mut turn = Turn {
-            per_second: self.per_second,
+            per_second: self.hub.limits.listed_bytes_per_second,
             least: self.least,
             paid,
         };
@@ -166,6 +139,16 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
+    use crate::limits::Limits;
+    use crate::tokens::Tokens;
+
+    fn lists(listed_bytes_per_second: usize) -> Arc<Listing> {
+        let limits = Limits {
+            listed_bytes_per_second,
+            ..Limits::default()
+        };
+        Listing::new(Arc::new(Hub::new(limits, Tokens::default())))
+    }
 
     fn token(name: &str) -> Holder {
         Holder::Token(name.into())
@@ -173,47 +156,47 @@ mod tests {
 
     #[tokio::test]
     async fn who_has_had_much_waits_for_more_and_others_do_not() {
-        let turns = Turns::new(LEAST, LEAST);
+        let lists = lists(LEAST);
         let (a, b) = (token("a"), token("b"));
-        turns.take(&a).await.unwrap().end(500 * LEAST);
-        let refused = turns.take(&a).await.unwrap_err();
+        lists.turn_of(&a).await.unwrap().end(500 * LEAST);
+        let refused = lists.turn_of(&a).await.unwrap_err();
         assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
         let wait = refused.retry_after.unwrap();
         assert!((300..500).contains(&wait), "{wait}");
-        turns.take(&b).await.unwrap().end(0);
-        *turns.paid(&a).lock().await = Instant::now();
-        turns.take(&a).await.unwrap().end(0);
+        lists.turn_of(&b).await.unwrap().end(0);
+        *lists.paid(&a).lock().await = Instant::now();
+        lists.turn_of(&a).await.unwrap().end(0);
     }
 
     #[tokio::test]
     async fn short_lists_cost_something_too_and_so_does_one_that_is_given_up() {
-        let turns = Turns::new(LEAST / 100, LEAST);
-        drop(turns.take(&token("given up")).await.unwrap());
-        turns.take(&token("short")).await.unwrap().end(1);
+        let lists = lists(LEAST / 100);
+        drop(lists.turn_of(&token("given up")).await.unwrap());
+        lists.turn_of(&token("short")).await.unwrap().end(1);
         for name in ["given up", "short"] {
-            assert!(turns.take(&token(name)).await.is_err(), "{name}");
+            assert!(lists.turn_of(&token(name)).await.is_err(), "{name}");
         }
     }
 
     #[tokio::test]
     async fn nobody_has_two_made_at_once() {
-        let turns = Turns::new(usize::MAX, LEAST);
+        let lists = lists(usize::MAX);
         let (a, b) = (token("a"), token("b"));
-        let first = turns.take(&a).await.unwrap();
-        let second = timeout(Duration::from_millis(20), turns.take(&a));
+        let first = lists.turn_of(&a).await.unwrap();
+        let second = timeout(Duration::from_millis(20), lists.turn_of(&a));
         assert!(second.await.is_err());
-        turns.take(&b).await.unwrap().end(0);
+        lists.turn_of(&b).await.unwrap().end(0);
         first.end(0);
-        turns.take(&a).await.unwrap().end(0);
+        lists.turn_of(&a).await.unwrap().end(0);
     }
 
     #[tokio::test]
     async fn who_has_paid_is_forgotten() {
-        let turns = Turns::new(usize::MAX, LEAST);
+        let lists = lists(usize::MAX);
         for number in 0..10_000_u32 {
             let holder = Holder::Network(Ipv4Addr::from_bits(number).into());
-            turns.take(&holder).await.unwrap().end(0);
+            lists.turn_of(&holder).await.unwrap().end(0);
         }
-        assert!(turns.of.lock().capacity() < 100);
+        assert!(lists.of.lock().capacity() < 100);
     }
 }
