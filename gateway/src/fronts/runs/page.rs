@@ -6,35 +6,24 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_FRAME_OPTIONS}
 use axum::http::{HeaderName, HeaderValue};
 use axum::routing::get;
 
-const HTML: &str = "text/html; charset=utf-8";
-const STYLE: &str = "text/css; charset=utf-8";
-const SCRIPT: &str = "text/javascript; charset=utf-8";
-const SVG: &str = "image/svg+xml";
-
-macro_rules! files {
-    ($($path:literal: $kind:ident = $file:literal,)*) => {
-        &[$(($path, $kind, include_str!(concat!("page/", $file))),)*]
-    };
-}
-
-/// Path, content type, content.
-const FILES: &[(&str, &str, &str)] = files! {
-    "/runs": HTML = "index.html",
-    "/runs/favicon.svg": SVG = "favicon.svg",
-    "/runs/style.css": STYLE = "style.css",
-    "/runs/run.css": STYLE = "run.css",
-    "/runs/main.js": SCRIPT = "main.js",
-    "/runs/api.js": SCRIPT = "api.js",
-    "/runs/cancel-form.js": SCRIPT = "cancel-form.js",
-    "/runs/dom.js": SCRIPT = "dom.js",
-    "/runs/filters.js": SCRIPT = "filters.js",
-    "/runs/format.js": SCRIPT = "format.js",
-    "/runs/run-card.js": SCRIPT = "run-card.js",
-    "/runs/run-list.js": SCRIPT = "run-list.js",
-    "/runs/run-text.js": SCRIPT = "run-text.js",
-    "/runs/sign-in.js": SCRIPT = "sign-in.js",
-    "/runs/watch.js": SCRIPT = "watch.js",
-};
+/// Path, content.
+const FILES: &[(&str, &str)] = &[
+    ("/runs", include_str!("page/index.html")),
+    ("/runs/favicon.svg", include_str!("page/favicon.svg")),
+    ("/runs/style.css", include_str!("page/style.css")),
+    ("/runs/run.css", include_str!("page/run.css")),
+    ("/runs/main.js", include_str!("page/main.js")),
+    ("/runs/api.js", include_str!("page/api.js")),
+    ("/runs/cancel-form.js", include_str!("page/cancel-form.js")),
+    ("/runs/dom.js", include_str!("page/dom.js")),
+    ("/runs/filters.js", include_str!("page/filters.js")),
+    ("/runs/format.js", include_str!("page/format.js")),
+    ("/runs/run-card.js", include_str!("page/run-card.js")),
+    ("/runs/run-list.js", include_str!("page/run-list.js")),
+    ("/runs/run-text.js", include_str!("page/run-text.js")),
+    ("/runs/sign-in.js", include_str!("page/sign-in.js")),
+    ("/runs/watch.js", include_str!("page/watch.js")),
+];
 
 /// Stricter than that of the other pages, which run wasm: this one may only talk to the gateway,
 /// and no other page may frame it and have its button pressed unseen.
@@ -43,15 +32,18 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// The page and its files.
 pub fn routes() -> Router {
-    FILES
-        .iter()
-        .fold(Router::new(), |router, (path, kind, text)| {
-            let answer = get(move || async move { (headers(kind), *text) });
-            router.route(path, answer)
-        })
+    FILES.iter().fold(Router::new(), |router, (path, text)| {
+        router.route(path, get(move || async move { (headers(path), *text) }))
+    })
 }
 
-fn headers(kind: &'static str) -> [(HeaderName, HeaderValue); 3] {
+fn headers(path: &str) -> [(HeaderName, HeaderValue); 3] {
+    let kind = match path.rsplit_once('.') {
+        Some((_, "css")) => "text/css; charset=utf-8",
+        Some((_, "js")) => "text/javascript; charset=utf-8",
+        Some((_, "svg")) => "image/svg+xml",
+        _ => "text/html; charset=utf-8",
+    };
     [
         (CONTENT_TYPE, HeaderValue::from_static(kind)),
         (CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
@@ -77,7 +69,7 @@ mod tests {
                 name => format!("/runs/{name}"),
             })
             .collect();
-        let mut served: Vec<_> = FILES.iter().map(|(path, ..)| path.to_string()).collect();
+        let mut served: Vec<_> = FILES.iter().map(|(path, _)| path.to_string()).collect();
         there.sort();
         served.sort();
         assert_eq!(there, served);
@@ -85,12 +77,12 @@ mod tests {
 
     #[test]
     fn nothing_on_the_page_needs_more_than_its_policy_allows() {
-        for (path, _, text) in FILES {
+        for (path, text) in FILES {
             for inline in ["<style", " style=\"", " onclick=", "javascript:", "eval("] {
                 assert!(!text.contains(inline), "{path} has {inline}");
             }
         }
-        let (_, _, page) = FILES[0];
+        let (_, page) = FILES[0];
         assert_eq!(page.matches("<script").count(), 1);
         assert!(page.contains(r#"<script type="module" src="/runs/main.js"></script>"#));
     }
