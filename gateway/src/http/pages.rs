@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, RawQuery, Request, State};
 use axum::http::header::CONTENT_TYPE;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use tower_http::services::ServeDir;
 
 use crate::fronts::auth::authenticate;
-use crate::fronts::refusal::{Refusal, json_text, refuse};
+use crate::fronts::refusal::{Refusal, json_text};
 use crate::gateway::Hub;
 use crate::http::headers::is_private;
 use crate::tokens::{Denied, Role};
@@ -128,26 +129,23 @@ impl Manifests {
         query: Result<Query<Wanted>, QueryRejection>,
         headers: &HeaderMap,
         raw: Option<&str>,
-    ) -> Response {
-        let wanted = match self.wanted(query, headers, raw) {
-            Ok(wanted) => wanted,
-            Err(refusal) => return refusal.into_response(),
-        };
-        if let Some(manifest) = self.hub.manifest(wanted.as_deref()) {
-            return json_text(StatusCode::OK, manifest);
+    ) -> Result<Response, Refusal> {
+        let wanted = self.wanted(query, headers, raw)?;
+        let mut manifest = self.hub.manifest(wanted.as_deref());
+        if manifest.is_none() {
+            let text = static_manifest(&self.www, wanted.as_deref()).await;
+            manifest = text.map(Bytes::from);
         }
-        if let Some(manifest) = static_manifest(&self.www, wanted.as_deref()).await {
-            return json_text(StatusCode::OK, manifest);
+        if let Some(manifest) = manifest {
+            return Ok(json_text(StatusCode::OK, manifest));
         }
         let message = match wanted {
             Some(id) => format!("No app with id {id:?} is connected"),
             None => "No app is connected, or several are: name one with `?app=`".into(),
         };
         let error = Error::new(Code::DISCONNECTED, message);
-        refuse(
-            StatusCode::NOT_FOUND,
-            &error.with_details(Box::new(json!({ "path": "app" }))),
-        )
+        let error = error.with_details(Box::new(json!({ "path": "app" })));
+        Err(Refusal::new(StatusCode::NOT_FOUND, error))
     }
 }
 
@@ -157,9 +155,9 @@ pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
                   query: Result<Query<Wanted>, QueryRejection>,
                   RawQuery(raw): RawQuery,
                   headers: HeaderMap| async move {
-        let is_public = manifests.public || manifests.hub.tokens.is_empty();
-        let mut response = manifests.answer(query, &headers, raw.as_deref()).await;
-        if !is_public {
+        let answer = manifests.answer(query, &headers, raw.as_deref()).await;
+        let mut response = answer.into_response();
+        if !manifests.public && !manifests.hub.tokens.is_empty() {
             is_private(&mut response);
         }
         response
