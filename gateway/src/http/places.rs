@@ -162,12 +162,7 @@ impl Taken {
             }
             idle = idle.or(Some(*number));
         }
-        let idle = idle.or(slow.map(|(_, number)| number));
-        let gone = idle.and_then(|number| self.remove(number));
-        gone.is_some_and(|gone| {
-            gone.let_go.notify_one();
-            true
-        })
+        self.let_go(idle.or(slow.map(|(_, number)| number)))
     }
 
     /// For one more from that address: one of an address that has more than an equal share, although it
@@ -186,8 +181,12 @@ impl Taken {
             let order = (since.is_none(), Reverse(count), since, *number);
             (count > share).then_some(order)
         });
-        let slowest = slowest.min().map(|(.., number)| number);
-        let gone = slowest.and_then(|number| self.remove(number));
+        self.let_go(slowest.min().map(|(.., number)| number))
+    }
+
+    /// Lets that one go. Whether there is one.
+    fn let_go(&mut self, number: Option<u64>) -> bool {
+        let gone = number.and_then(|number| self.remove(number));
         gone.is_some_and(|gone| {
             gone.let_go.notify_one();
             true
