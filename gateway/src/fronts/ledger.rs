@@ -147,7 +147,11 @@ impl Accounts {
         let (greediest, _) = most?;
         let accounts = self.all.iter();
         let accounts = accounts.filter(|(_, entry)| entry.party == *greediest);
-        let largest = accounts.max_by_key(|(number, entry)| (entry.bytes, **number != asking));
+        // Of several the newest.
+        let largest = accounts.max_by_key(|&(number, entry)| {
+            let is_other = *number != asking;
+            (entry.bytes, is_other, *number)
+        });
         largest.map(|(number, _)| *number)
     }
 

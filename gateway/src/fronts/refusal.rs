@@ -267,11 +267,6 @@ pub(crate) fn found(sought: Sought) -> Result<Box<Placed>, Refusal> {
     }
 }
 
-/// An error as a response.
-pub(crate) fn refuse(status: StatusCode, error: &Failure) -> Response {
-    Refusal::new(status, error.clone()).into_response()
-}
-
 /// A JSON text as a response.
 pub(crate) fn json_text(status: StatusCode, text: impl Into<Body>) -> Response {
     let json = HeaderValue::from_static("application/json");

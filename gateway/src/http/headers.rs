@@ -12,22 +12,20 @@ use axum::http::header::{
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::request::Parts;
-use axum::http::{Method, StatusCode, Uri};
+use axum::http::{Method, Uri};
 use axum::response::Response;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::fronts::auth::shows_secret;
 use crate::fronts::mcp;
 use crate::fronts::rap::runtime::CALLBACK_PATH;
-use crate::fronts::refusal::{TokenRefused, refuse};
+use crate::fronts::refusal::{Refusal, TokenRefused};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::http::guard::Guard;
-use crate::http::http_limits::RequestRate;
 use crate::refusals;
 use crate::seldom::Seldom;
-use crate::wire::{Failure, for_log};
-use caphost::call::{Code, Error};
+use crate::wire::for_log;
 
 /// What the pages may do unless told otherwise: their own scripts, wasm, and blobs they made.
 pub const DEFAULT_CONTENT_SECURITY_POLICY: &str = "default-src 'self'; \
@@ -56,7 +54,7 @@ impl FrameAncestors {
     }
 
     /// The policy with these, unless it names some itself.
-    pub(crate) fn in_policy(&self, policy: Option<HeaderValue>) -> io::Result<Option<HeaderValue>> {
+    fn in_policy(&self, policy: Option<HeaderValue>) -> io::Result<Option<HeaderValue>> {
         const DIRECTIVE: &str = "frame-ancestors";
         let said = policy
             .as_ref()
@@ -71,7 +69,7 @@ impl FrameAncestors {
     }
 
     /// The value of `X-Frame-Options` for browsers that do not know it, where that can say it.
-    pub(crate) fn in_header(&self) -> Option<HeaderValue> {
+    fn in_header(&self) -> Option<HeaderValue> {
         match &*self.0 {
             "'none'" => Some(HeaderValue::from_static("DENY")),
             "'self'" => Some(HeaderValue::from_static("SAMEORIGIN")),
@@ -92,15 +90,44 @@ const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
 
 /// The checks and the headers.
 pub(crate) struct Policy {
-    pub guard: Guard,
-    pub hub: Arc<Hub>,
-    pub rate: Arc<RequestRate>,
-    pub content_security_policy: Option<HeaderValue>,
-    /// What `X-Frame-Options` says of who may frame the pages, if it can say it.
-    pub x_frame_options: Option<HeaderValue>,
+    guard: Guard,
+    hub: Arc<Hub>,
+    /// What answers carry that do not say otherwise themselves.
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Policy {
+    /// With that `Content-Security-Policy`, if any, and pages that may be framed by those.
+    pub fn new(
+        guard: Guard,
+        hub: Arc<Hub>,
+        content_security_policy: Option<HeaderValue>,
+        framing: &FrameAncestors,
+    ) -> io::Result<Self> {
+        let content_security_policy = framing.in_policy(content_security_policy)?;
+        let mut headers = vec![
+            (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+            (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+            // Files carry Last-Modified: a browser asks, and mostly gets 304.
+            (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        ];
+        // Pages that load nothing of others may share memory with their workers: where the default policy
+        // forbids it, that takes nothing more away.
+        let default = DEFAULT_CONTENT_SECURITY_POLICY.as_bytes();
+        let policy = content_security_policy.as_ref();
+        if policy.is_some_and(|it| it.as_bytes().starts_with(default)) {
+            headers.push((OPENER_POLICY, HeaderValue::from_static("same-origin")));
+            headers.push((EMBEDDER_POLICY, HeaderValue::from_static("require-corp")));
+        }
+        headers.extend(content_security_policy.map(|it| (CONTENT_SECURITY_POLICY, it)));
+        headers.extend(framing.in_header().map(|it| (X_FRAME_OPTIONS, it)));
+        Ok(Policy {
+            guard,
+            hub,
+            headers,
+        })
+    }
+
     /// Looks at a request before it is answered.
     pub fn look(&self, request: &Request) -> Option<Shown> {
         (!self.hub.tokens.is_empty()).then(|| Shown::of(request))
@@ -115,44 +142,43 @@ impl Policy {
             refusals::request(&reason, path, shown.address, shown.token);
         }
         self.hub.metrics.http_answered(response.status().as_u16());
-        let headers = response.headers_mut();
-        let mut set = |name: HeaderName, value: &'static str| {
-            headers
-                .entry(name)
-                .or_insert(HeaderValue::from_static(value));
+        for (name, value) in &self.headers {
+            let headers = response.headers_mut();
+            headers.entry(name).or_insert_with(|| value.clone());
+        }
+    }
+
+    /// Why a request is not served that is addressed to another name than ours.
+    pub fn other_host(&self, headers: &HeaderMap) -> Option<Refusal> {
+        let Some(host) = text(headers, &HOST) else {
+            return Some(Refusal::invalid("`Host` is missing"));
         };
-        set(X_CONTENT_TYPE_OPTIONS, "nosniff");
-        set(REFERRER_POLICY, "no-referrer");
-        // Files carry Last-Modified: a browser asks, and mostly gets 304.
-        set(CACHE_CONTROL, "no-cache");
-        if self.isolates() {
-            // Pages that load nothing of others may share memory with their workers.
-            set(OPENER_POLICY, "same-origin");
-            set(EMBEDDER_POLICY, "require-corp");
+        if self.guard.accepts_host(host) {
+            return None;
         }
-        for (name, value) in [
-            (CONTENT_SECURITY_POLICY, &self.content_security_policy),
-            (X_FRAME_OPTIONS, &self.x_frame_options),
-        ] {
-            if let Some(value) = value {
-                headers.entry(name).or_insert(value.clone());
-            }
-        }
+        let host = for_log(host);
+        let message = format!("`Host` {host:?} is not a name of this gateway");
+        Some(Refusal::forbidden(message))
     }
 
-    /// The answer to what is addressed to another name than ours.
-    pub fn other_host(&self, request: &Request) -> Option<Response> {
-        let (status, error) = self.wrong_host(request.headers())?;
-        Some(self.turn_away(request, status, &error))
-    }
-
-    /// The answer to what the page of a foreign origin has sent. A native client sends no `Origin`; a
-    /// browser does whenever it opens a WebSocket, and with every request that could change something
-    /// or whose answer a script of another origin would read.
-    pub fn other_origin(&self, request: &Request) -> Option<Response> {
-        let error = self.foreign_origin(request.headers())?;
-        warn_of_origin(&error);
-        Some(self.turn_away(request, StatusCode::FORBIDDEN, &error))
+    /// Why a request is not served that the page of a foreign origin has sent. A native client sends no
+    /// `Origin`; a browser does whenever it opens a WebSocket, and with every request that could change
+    /// something or whose answer a script of another origin would read.
+    pub fn other_origin(&self, headers: &HeaderMap) -> Option<Refusal> {
+        let origin = text(headers, &ORIGIN)?;
+        let host = text(headers, &HOST).unwrap_or_default();
+        if self.guard.accepts_origin(origin, host) {
+            return None;
+        }
+        let origin = for_log(origin);
+        let message = format!("Origin {origin:?} may not connect: allow it with --allow-origin");
+        // Its page cannot see why: somebody may have forgotten to allow it. Not of each: a page may try as
+        // often as it likes.
+        static REFUSED: Seldom = Seldom::new();
+        if REFUSED.is_due() {
+            tracing::warn!(error = message, "refused");
+        }
+        Some(Refusal::forbidden(message))
     }
 }
 
@@ -178,15 +204,6 @@ impl Shown {
 pub(crate) fn is_private(response: &mut Response) {
     let no_store = HeaderValue::from_static("no-store");
     response.headers_mut().insert(CACHE_CONTROL, no_store);
-}
-
-/// Says that an origin was refused, which its page cannot see: somebody may have forgotten to allow
-/// it. Not of each: a page may try as often as it likes.
-fn warn_of_origin(error: &Failure) {
-    static REFUSED: Seldom = Seldom::new();
-    if REFUSED.is_due() {
-        tracing::warn!(error = error.message.as_ref(), "refused");
-    }
 }
 
 /// Lets scripts of the allowed origins read the answers.
@@ -228,7 +245,7 @@ pub(crate) fn cross_origin(policy: Arc<Policy>) -> CorsLayer {
 }
 
 /// The path up to what only one tool server knows.
-fn without_secret(path: &str) -> &str {
+pub(crate) fn without_secret(path: &str) -> &str {
     // Anywhere in it, as a proxy may have put something before.
     let callback = path.find(CALLBACK_PATH);
     callback.map_or(path, |at| &path[..at + CALLBACK_PATH.len()])
@@ -237,53 +254,6 @@ fn without_secret(path: &str) -> &str {
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let value = headers.get(name)?;
     Some(value.to_str().unwrap_or_default())
-}
-
-impl Policy {
-    /// Refuses a request, which counts towards the rate like any other.
-    fn turn_away(&self, request: &Request, status: StatusCode, error: &Failure) -> Response {
-        if let Err(too_many) = self.rate.count(request) {
-            return *too_many;
-        }
-        // Not the query: it may hold a token.
-        let path = for_log(without_secret(request.uri().path()));
-        tracing::info!(path, error = error.message.as_ref(), "refused");
-        refuse(status, error)
-    }
-
-    /// Whether pages are cross-origin isolated: where the default policy forbids them to load
-    /// anything of another origin, that takes nothing more away.
-    fn isolates(&self) -> bool {
-        let policy = self.content_security_policy.as_ref();
-        // Who may frame the pages stands behind it.
-        let default = DEFAULT_CONTENT_SECURITY_POLICY.as_bytes();
-        policy.is_some_and(|it| it.as_bytes().starts_with(default))
-    }
-
-    fn wrong_host(&self, headers: &HeaderMap) -> Option<(StatusCode, Failure)> {
-        let Some(host) = text(headers, &HOST) else {
-            let error = Error::invalid_params("`Host` is missing");
-            return Some((StatusCode::BAD_REQUEST, error));
-        };
-        if self.guard.accepts_host(host) {
-            return None;
-        }
-        let host = for_log(host);
-        let message = format!("`Host` {host:?} is not a name of this gateway");
-        let error = Error::new(Code::PERMISSION_DENIED, message);
-        Some((StatusCode::FORBIDDEN, error))
-    }
-
-    fn foreign_origin(&self, headers: &HeaderMap) -> Option<Failure> {
-        let origin = text(headers, &ORIGIN)?;
-        let host = text(headers, &HOST).unwrap_or_default();
-        if self.guard.accepts_origin(origin, host) {
-            return None;
-        }
-        let origin = for_log(origin);
-        let message = format!("Origin {origin:?} may not connect: allow it with --allow-origin");
-        Some(Error::new(Code::PERMISSION_DENIED, message))
-    }
 }
 
 #[cfg(test)]

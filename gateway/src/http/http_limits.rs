@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Request};
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, HeaderMap};
-use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use clap::Args;
 use serde_json::json;
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::fronts::auth::authenticate;
 use crate::fronts::ledger::{Ledgers, Party};
 use crate::fronts::rate_limit::RateLimiter;
-use crate::fronts::refusal::{Refusal, refuse};
+use crate::fronts::refusal::Refusal;
 use crate::fronts::shares::{Holder, Share, Shares};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
@@ -136,13 +136,6 @@ impl RequestRate {
         Ok((party, share))
     }
 
-    /// The answer to a CORS preflight that comes too soon. Preflights are answered before they would begin.
-    pub(crate) fn preflight(&self, request: &Request) -> Option<Response> {
-        let is_preflight = request.method() == Method::OPTIONS;
-        let counted = is_preflight.then(|| self.count(request))?;
-        counted.err().map(|too_many| *too_many)
-    }
-
     /// Whose a request is, of which only a refusal counts.
     pub(crate) fn party(&self, request: &Request) -> Party {
         party(&self.hub, request)
@@ -179,7 +172,7 @@ impl RequestRate {
         let error = Error::new(Code::RATE_LIMITED, "Too many requests per second");
         let mut error = error.with_details(Box::new(details));
         error.retry_after = Some((wait.as_secs_f64() * 1_000.0).ceil());
-        refuse(StatusCode::TOO_MANY_REQUESTS, &error)
+        Refusal::new(StatusCode::TOO_MANY_REQUESTS, error).into_response()
     }
 }
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::Method;
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 
 use crate::fronts::body::BodyBounds;
 use crate::fronts::kept::keep;
@@ -14,13 +15,14 @@ use crate::fronts::ledger::Ledgers;
 use crate::fronts::socket::Connection;
 use crate::gateway::Hub;
 use crate::http::answers;
-use crate::http::headers::{self, Policy};
+use crate::http::headers::{self, Policy, without_secret};
 use crate::http::http_limits::{self, RequestRate};
+use crate::wire::for_log;
 
 /// What the layers need.
 pub(super) struct Layers {
     pub policy: Arc<Policy>,
-    pub rate: Arc<RequestRate>,
+    pub rate: RequestRate,
     pub bodies: Arc<BodyBounds>,
     /// Answers that are not sent yet.
     pub unsent: Ledgers,
@@ -61,17 +63,25 @@ impl Layers {
             .merge(files.layer((checked(Kind::File), counted())))
     }
 
-    /// The answer to what is refused before it is looked at.
+    /// The answer to what is refused unread. That counts like any other request, and so does a preflight,
+    /// which is answered before it would begin.
     fn refused(&self, kind: Kind, request: &Request) -> Option<Response> {
-        let Layers { policy, rate, .. } = self;
-        let mut refused = policy.other_host(request);
+        let headers = request.headers();
+        let mut refusal = self.policy.other_host(headers);
         if kind != Kind::File {
-            refused = refused.or_else(|| policy.other_origin(request));
+            refusal = refusal.or_else(|| self.policy.other_origin(headers));
         }
-        if kind != Kind::Callback {
-            refused = refused.or_else(|| rate.preflight(request));
+        let is_preflight = kind != Kind::Callback && request.method() == Method::OPTIONS;
+        if (refusal.is_some() || is_preflight)
+            && let Err(too_many) = self.rate.count(request)
+        {
+            return Some(*too_many);
         }
-        refused
+        let refusal = refusal?;
+        // Not the query: it may hold a token.
+        let path = for_log(without_secret(request.uri().path()));
+        tracing::info!(path, error = refusal.error.message.as_ref(), "refused");
+        Some(refusal.into_response())
     }
 }
 

@@ -30,7 +30,7 @@ use crate::http::connections::Connections;
 use crate::http::guard::Guard;
 use crate::http::headers::Policy;
 use crate::http::http_limits::RequestRate;
-use crate::http::{HttpLimits, Tls, health, pages};
+use crate::http::{Tls, health, pages};
 use layers::Layers;
 
 /// How long to wait for a cluster's other workers to introduce themselves before accepting connections.
@@ -41,10 +41,7 @@ const SUM_UP: Duration = Duration::from_secs(5);
 /// A gateway that listens.
 pub struct Server {
     listener: TcpListener,
-    tls: Option<Tls>,
-    http_limits: HttpLimits,
-    bounds: Arc<SocketBounds>,
-    router: Router,
+    connections: Connections,
     hub: Arc<Hub>,
     tool_servers: Runtime,
     drain: Duration,
@@ -92,16 +89,8 @@ impl Server {
             elsewhere = Some(Elsewhere::join(&hub, joined.clone()));
         }
         let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls.is_some());
-        let rate = Arc::new(RequestRate::new(&http_limits, hub.clone()));
-        let framing = &config.frame_ancestors;
         let said = Some(config.content_security_policy).filter(|it| !it.is_empty());
-        let policy = Arc::new(Policy {
-            guard,
-            hub: hub.clone(),
-            rate: rate.clone(),
-            content_security_policy: framing.in_policy(said)?,
-            x_frame_options: framing.in_header(),
-        });
+        let policy = Policy::new(guard, hub.clone(), said, &config.frame_ancestors)?;
 
         let interfaces = Router::new()
             .merge(abp::routes(hub.clone(), elsewhere.clone()))
@@ -130,8 +119,8 @@ impl Server {
             .nest_service("/caphost", pages::files(&config.package))
             .fallback_service(pages::files(&config.www));
         let layers = Arc::new(Layers {
-            policy,
-            rate,
+            policy: Arc::new(policy),
+            rate: RequestRate::new(&http_limits, hub.clone()),
             bodies: Arc::new(BodyBounds {
                 ledgers: bounds.unfinished.clone(),
                 max: hub.limits.message_bytes,
@@ -140,13 +129,17 @@ impl Server {
             unsent: http_limits.unsent(),
             hub: hub.clone(),
         });
-        let router = layers.around(interfaces, tool_servers.routes(), files);
+        let connections = Connections {
+            tls,
+            router: layers.around(interfaces, tool_servers.routes(), files),
+            limits: http_limits,
+            bounds,
+            handshakes: Turns::of_processors(),
+            lifecycle: hub.lifecycle.clone(),
+        };
         Ok(Server {
             listener,
-            tls,
-            http_limits,
-            bounds,
-            router,
+            connections,
             hub,
             tool_servers,
             drain: config.drain,
@@ -161,12 +154,16 @@ impl Server {
 
     /// `https` with TLS, else `http`.
     pub fn scheme(&self) -> &'static str {
-        if self.tls.is_some() { "https" } else { "http" }
+        if self.connections.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        }
     }
 
     /// Its certificate, if it serves TLS.
     pub(crate) fn tls(&self) -> Option<&Tls> {
-        self.tls.as_ref()
+        self.connections.tls.as_ref()
     }
 
     /// What all connections share, for the integration tests to look at.
@@ -202,20 +199,13 @@ impl Server {
         if let Some(workers) = hub.workers() {
             workers.met(MEET).await;
         }
-        let reload_interval = self.http_limits.reload_interval;
-        let connections = Connections {
-            tls: self.tls.clone(),
-            router: self.router,
-            limits: self.http_limits,
-            bounds: self.bounds,
-            handshakes: Turns::of_processors(),
-            lifecycle: hub.lifecycle.clone(),
-        };
+        let tls = self.connections.tls.clone();
+        let reload_interval = self.connections.limits.reload_interval;
         // A task of its own, so that it goes on while the gateway drains.
-        let mut serving = tokio::spawn(connections.serve(self.listener));
+        let mut serving = tokio::spawn(self.connections.serve(self.listener));
         let background = async {
             let keep_current = async || {
-                match &self.tls {
+                match &tls {
                     Some(tls) => tls.keep_current(reload_interval).await,
                     None => return ControlFlow::Break(()),
                 }

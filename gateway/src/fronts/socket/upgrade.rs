@@ -16,7 +16,7 @@ use serde::Deserialize;
 use tungstenite::handshake::server::create_response_with_body;
 
 use crate::fronts::auth::{TOKEN_PROTOCOL, authenticate, shows_secret};
-use crate::fronts::refusal::{Refusal, refuse};
+use crate::fronts::refusal::Refusal;
 use crate::fronts::shares::{Holder, Share};
 use crate::fronts::socket::Connection;
 use crate::fronts::socket::bounds::SocketBounds;
@@ -70,7 +70,8 @@ impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
             let method = &parts.method;
             let message = format!("This is a WebSocket: a plain {method} is not answered");
             let error = Error::invalid_params(message);
-            let mut response = refuse(StatusCode::UPGRADE_REQUIRED, &error);
+            let refusal = Refusal::new(StatusCode::UPGRADE_REQUIRED, error);
+            let mut response = refusal.into_response();
             let web_socket = HeaderValue::from_static("websocket");
             response.headers_mut().insert(UPGRADE, web_socket);
             response
