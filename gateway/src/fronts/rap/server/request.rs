@@ -113,8 +113,8 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::{HeaderValue, Request};
     use axum::http::header::CONTENT_TYPE;
+    use axum::http::{HeaderValue, Request};
     use axum::response::IntoResponse;
     use serde_json::{Map, Value};
 
