@@ -127,24 +127,25 @@ impl Config {
             return Err(cannot(io::Error::other("it has no address")));
         };
         if !address.ip().is_loopback() {
-            let guarded = self.check_tokens(&host);
-            guarded.map_err(|message| io::Error::new(ErrorKind::InvalidInput, message))?;
+            if self.tokens.is_empty() {
+                let message = without_tokens(&host);
+                return Err(io::Error::new(ErrorKind::InvalidInput, message));
+            }
+            let guarded = self.tokens.check_secrets();
+            guarded.map_err(|message| cannot(io::Error::other(message)))?;
         }
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr()?;
         Ok((listener, address))
     }
+}
 
-    fn check_tokens(&self, host: &str) -> Result<(), String> {
-        if self.tokens.is_empty() {
-            return Err(format!(
-                "--host {host} lets other machines in, and there are no tokens: add one for each role that may \
-                 connect, such as --token app=SECRET --token agent=SECRET with secrets of 16 characters or more, \
-                 or listen on this machine only, with --host 127.0.0.1"
-            ));
-        }
-        self.tokens.check_secrets()
-    }
+fn without_tokens(host: &str) -> String {
+    format!(
+        "--host {host} lets other machines in, and there are no tokens: add one for each role that may \
+         connect, such as --token app=SECRET --token agent=SECRET with secrets of 16 characters or more, \
+         or listen on this machine only, with --host 127.0.0.1"
+    )
 }
 
 fn parse_policy(text: &str) -> Result<HeaderValue, String> {
