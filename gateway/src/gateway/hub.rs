@@ -21,7 +21,7 @@ use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::outbox::{Budget, Outbox};
 use crate::gateway::resume::Queues;
-use crate::gateway::timer::Timer;
+use crate::gateway::time::Timer;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
 use crate::wire::Incoming;

@@ -18,7 +18,6 @@ mod outcome;
 pub(crate) mod resume;
 mod runs;
 mod time;
-mod timer;
 
 pub use counted::Counted;
 pub use elsewhere::{Elsewhere, Tunnel};

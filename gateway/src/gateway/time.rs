@@ -1,38 +1,57 @@
 //! Tells the broker when something has come to its deadline.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use crate::broker::Event;
+use crate::broker::{Broker, Event};
 use crate::gateway::hub::Hub;
 
 /// Long enough to be woken by something else, in milliseconds.
 const FAR: f64 = 86_400_000.0;
 
+/// Which deadline is waited for.
+#[derive(Debug)]
+pub(super) struct Timer {
+    /// Something is due earlier than is waited for.
+    earlier: Notify,
+    /// The deadline that is waited for, as the bits of its time.
+    awaited: AtomicU64,
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Timer {
+            earlier: Notify::new(),
+            awaited: AtomicU64::new(u64::MAX),
+        }
+    }
+}
+
+impl Timer {
+    /// Looks, while the broker is locked, whether something is due earlier than is waited for.
+    pub(super) fn look(&self, broker: &Broker) {
+        let next = broker.next_deadline().map_or(u64::MAX, f64::to_bits);
+        if next < self.awaited.load(Ordering::Relaxed) {
+            self.awaited.store(next, Ordering::Relaxed);
+            self.earlier.notify_one();
+        }
+    }
+}
+
 impl Hub {
-    /// From now on tells the broker of its deadlines.
-    pub(crate) fn keep_time(self: &Arc<Self>) {
-        self.timer.task.get_or_init(|| {
-            let (hub, earlier) = (Arc::downgrade(self), self.timer.earlier.clone());
-            let keep = move || {
-                let (hub, earlier) = (hub.clone(), earlier.clone());
-                async move {
-                    while let Some(wait) = hub.upgrade().map(|hub| hub.until_deadline()) {
-                        tokio::select! {
-                            () = sleep(wait) => {}
-                            () = earlier.notified() => {}
-                        }
-                    }
-                    ControlFlow::Break(())
-                }
-            };
-            let tasks = self.tasks.clone();
-            let task = tokio::spawn(async move { tasks.keep_going("deadlines", keep).await });
-            task.abort_handle()
-        });
+    /// Tells the broker of its deadlines, for ever.
+    pub(crate) async fn keep_time(&self) -> ControlFlow<()> {
+        loop {
+            let wait = self.until_deadline();
+            tokio::select! {
+                () = sleep(wait) => {}
+                () = self.timer.earlier.notified() => {}
+            }
+        }
     }
 
     /// Deals with what is due. How long until there is more.
@@ -40,7 +59,9 @@ impl Hub {
         let due = |hub: &Hub| {
             let state = hub.state();
             let next = state.broker.next_deadline();
-            hub.timer.wait_for(next);
+            // As long as the broker is locked nothing can be due earlier.
+            let awaited = next.map_or(u64::MAX, f64::to_bits);
+            hub.timer.awaited.store(awaited, Ordering::Relaxed);
             next.map(|next| next - hub.now().monotonic_ms)
         };
         let mut next = due(self);

@@ -212,6 +212,7 @@ impl Server {
                 ControlFlow::Continue(())
             };
             tokio::join!(
+                hub.tasks.keep_going("deadlines", || hub.keep_time()),
                 hub.tasks.keep_going("metrics", || sum_up(&hub)),
                 hub.tasks.keep_going("certificate", keep_current),
             );

@@ -41,8 +41,6 @@ async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Re
         Ok(admitted) => admitted,
         Err(refusal) => return refuse(request, hub, refusal, Role::Agent),
     };
-    // Agents that leave are waited for.
-    hub.keep_time();
     let app = request.app().into();
     let profile = Profile {
         dialect: Dialect::Abp,

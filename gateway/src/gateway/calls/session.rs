@@ -21,7 +21,6 @@ pub struct Session(Arc<Page>);
 
 impl Session {
     pub(crate) fn new(hub: Arc<Hub>, client: Client) -> Self {
-        hub.keep_time();
         let hello = json!({
             "agent": { "name": client.name, "version": client.version },
             "protocolVersion": abp::VERSION,

@@ -98,7 +98,10 @@ fn hub() -> Arc<Hub> {
         confirm_timeout: Duration::from_millis(300),
         ..Limits::default()
     };
-    Arc::new(Hub::new(limits, Tokens::default()))
+    let hub = Arc::new(Hub::new(limits, Tokens::default()));
+    let timed = hub.clone();
+    tokio::spawn(async move { timed.keep_time().await });
+    hub
 }
 
 fn client(dialect: Dialect) -> Client {
