@@ -74,9 +74,9 @@ impl Hub {
         }
         self.report(after.news);
         self.tell_offered(offered);
-        if let Some(announcer) = self.announcer() {
+        if let Some(elsewhere) = self.elsewhere() {
             for (agent, message) in after.left {
-                announcer.tell_left(agent, message.into_text());
+                elsewhere.to_left(agent, message.into_text());
             }
         }
         is_refused

@@ -13,9 +13,9 @@ use uuid::Uuid;
 use crate::broker::runs::{CancelNotice, RunId};
 use crate::broker::{Broker, CancelKey, CancelOutcome, Counters, Event, Now, PeerId, Seat};
 use crate::cluster::{Cluster, Notice};
-use crate::gateway::announcer::Announcer;
 use crate::gateway::background::Tasks;
 use crate::gateway::calls::Sink;
+use crate::gateway::elsewhere::Elsewhere;
 use crate::gateway::lifecycle::Lifecycle;
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
@@ -55,7 +55,7 @@ pub struct Hub {
     pub(crate) notices: broadcast::Sender<CancelNotice>,
     /// Who hears what other workers tell.
     pub(super) hears_others: Mutex<Vec<HearsOthers>>,
-    cluster: OnceLock<(Arc<Cluster>, Arc<dyn Announcer>)>,
+    elsewhere: OnceLock<Arc<Elsewhere>>,
     pub(crate) resume_prefix: String,
 }
 
@@ -118,24 +118,24 @@ impl Hub {
             listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
             hears_others: Mutex::default(),
-            cluster: OnceLock::new(),
+            elsewhere: OnceLock::new(),
             resume_prefix: Uuid::new_v4().simple().to_string(),
         }
     }
 
     /// The other workers, if this one is part of a cluster.
     pub fn workers(&self) -> Option<&Arc<Cluster>> {
-        self.cluster.get().map(|(workers, _)| workers)
+        self.elsewhere().map(|elsewhere| elsewhere.workers())
     }
 
-    /// Who tells the other workers what concerns them, if there are any.
-    pub(super) fn announcer(&self) -> Option<&dyn Announcer> {
-        self.cluster.get().map(|(_, announcer)| &**announcer)
+    /// What this worker has to do with the others, if it is part of a cluster.
+    pub(crate) fn elsewhere(&self) -> Option<&Arc<Elsewhere>> {
+        self.elsewhere.get()
     }
 
     /// Makes this worker part of a cluster, once.
-    pub(super) fn join_cluster(&self, workers: Arc<Cluster>, announcer: Arc<dyn Announcer>) {
-        let _ = self.cluster.set((workers, announcer));
+    pub(super) fn join_cluster(&self, elsewhere: Arc<Elsewhere>) {
+        let _ = self.elsewhere.set(elsewhere);
     }
 
     /// Adds a connection; `joined` makes the event that tells the broker.

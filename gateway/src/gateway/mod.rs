@@ -1,7 +1,6 @@
 //! What the fronts share: calls, cancels, runs, queues and metrics.
 
 mod acting;
-mod announcer;
 pub mod background;
 pub mod calls;
 mod counted;

@@ -57,8 +57,8 @@ impl Hub {
     pub(crate) fn tell_offered(&self, offered: impl IntoIterator<Item = Offered>) {
         for offered in offered {
             self.listeners.tell(&offered);
-            if let Some(announcer) = self.announcer().filter(|_| offered.here) {
-                announcer.offered(offered.peer);
+            if let Some(elsewhere) = self.elsewhere().filter(|_| offered.here) {
+                elsewhere.app_changed_here(offered.peer);
             }
         }
     }

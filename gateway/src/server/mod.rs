@@ -45,7 +45,6 @@ pub struct Server {
     hub: Arc<Hub>,
     tool_servers: Runtime,
     drain: Duration,
-    elsewhere: Option<Arc<Elsewhere>>,
 }
 
 impl Server {
@@ -74,7 +73,6 @@ impl Server {
         }
         let bounds = Arc::new(SocketBounds::new(&limits));
         let hub = Arc::new(Hub::new(limits, config.tokens));
-        let mut elsewhere = None;
         if let Some(url) = config.cluster.redis.clone() {
             let profile = Profile {
                 home: hub.resume_prefix().into(),
@@ -86,14 +84,14 @@ impl Server {
             let mut options = config.cluster;
             options.require_requester.get_or_insert(told_apart);
             let joined = Cluster::new(&url, options, profile).map_err(io::Error::other)?;
-            elsewhere = Some(Elsewhere::join(&hub, joined.clone()));
+            Elsewhere::join(&hub, joined);
         }
         let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls.is_some());
         let said = Some(config.content_security_policy).filter(|it| !it.is_empty());
         let policy = Policy::new(guard, hub.clone(), said, &config.frame_ancestors)?;
 
         let interfaces = Router::new()
-            .merge(abp::routes(hub.clone(), elsewhere.clone()))
+            .merge(abp::routes(hub.clone()))
             .merge(jsonrpc::routes(hub.clone()))
             .merge(mcp::routes(hub.clone(), mcp))
             .merge(rap::server::routes(
@@ -143,7 +141,6 @@ impl Server {
             hub,
             tool_servers,
             drain: config.drain,
-            elsewhere,
         })
     }
 
@@ -175,14 +172,9 @@ impl Server {
     /// Serves until `stop`. Then takes no new calls, gives those in flight the drain time to end,
     /// tells every peer, and gives each the close timeout to leave.
     pub async fn run(self, stop: impl Future<Output = ()>) -> io::Result<()> {
-        let Server {
-            hub,
-            drain,
-            elsewhere,
-            ..
-        } = self;
+        let Server { hub, drain, .. } = self;
         let _tool_servers = self.tool_servers.start()?;
-        let clustered = elsewhere.clone().map(|elsewhere| {
+        let clustered = hub.elsewhere().cloned().map(|elsewhere| {
             let tasks = hub.tasks.clone();
             tokio::spawn(async move {
                 let run = || {

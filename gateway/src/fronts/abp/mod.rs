@@ -15,7 +15,7 @@ use crate::broker::runs::Dialect;
 use crate::broker::{Event, PeerId, Profile, Seat};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::{Endpoint, SocketRequest, serve_socket};
-use crate::gateway::{Elsewhere, Hub, Outbox};
+use crate::gateway::{Hub, Outbox};
 use crate::tokens::Role;
 use agent_peer::AgentPeer;
 use app_peer::AppPeer;
@@ -24,9 +24,8 @@ use refused::refuse;
 /// The subprotocol a browser offers beside a token's, as it must be answered with one of its own.
 const PROTOCOL: &str = "abp";
 
-/// Both routes; `elsewhere` has the sessions of other workers, if there are any.
-pub fn routes(hub: Arc<Hub>, elsewhere: Option<Arc<Elsewhere>>) -> Router {
-    let app = async move |State(hub), request| app(hub, elsewhere, request);
+/// Both routes.
+pub fn routes(hub: Arc<Hub>) -> Router {
     Router::new()
         .route("/abp", any(agent))
         .route("/abp/app", any(app))
@@ -58,11 +57,7 @@ async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Re
 }
 
 /// `/abp/app`. A token may also come with `app/register`, but a wrong one is refused at once.
-fn app(
-    hub: Arc<Hub>,
-    elsewhere: Option<Arc<Elsewhere>>,
-    mut request: SocketRequest,
-) -> Result<Response, Refusal> {
+async fn app(State(hub): State<Arc<Hub>>, mut request: SocketRequest) -> Result<Response, Refusal> {
     let identity = match request.identify(&hub, Role::App) {
         Ok(identity) => Some(identity),
         Err(_) if !request.shows_secret() => {
@@ -78,8 +73,7 @@ fn app(
         seat: Seat::Connected,
     };
     let connection = request.connection().clone();
-    let endpoint =
-        |hub, peer, outbox| AppPeer::new(hub, elsewhere, peer, known, outbox, connection);
+    let endpoint = |hub, peer, outbox| AppPeer::new(hub, peer, known, outbox, connection);
     Ok(enter(request, hub, "app", joined, endpoint))
 }
 

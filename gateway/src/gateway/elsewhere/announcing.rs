@@ -35,7 +35,7 @@ enum Change {
 
 impl Elsewhere {
     /// An app of this worker has come or gone, or offers something else.
-    pub(super) fn app_changed_here(&self, app: PeerId) {
+    pub(in crate::gateway) fn app_changed_here(&self, app: PeerId) {
         self.changed.lock().insert(app.0);
         self.offers_changed.notify_one();
     }

@@ -17,7 +17,7 @@ pub(super) type Left = Remembered<PeerId, Key, REMEMBERED>;
 
 impl Elsewhere {
     /// An app here says something to an agent that has left it.
-    pub(super) fn to_left(&self, agent: PeerId, text: String) {
+    pub(in crate::gateway) fn to_left(&self, agent: PeerId, text: String) {
         let others = self.others();
         let found = others.all.iter().find_map(|(worker, other)| {
             let key = other.left.get(&agent)?;

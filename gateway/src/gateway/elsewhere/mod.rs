@@ -30,11 +30,9 @@ use self::announcing::Announced;
 use self::left::Left;
 use self::peers::Proxy;
 use self::tunnels::Tunnels;
-use crate::broker::PeerId;
 use crate::broker::runs::{Run, RunId};
 use crate::cluster::message::{AppKey, Message, Parcel, TunnelId};
 use crate::cluster::{Answer, CancelMessage, Cluster, Here, Question, WorkerId};
-use crate::gateway::announcer::Announcer;
 use crate::gateway::hub::Hub;
 use crate::gateway::resume::Resume;
 pub use tunnels::Tunnel;
@@ -73,19 +71,18 @@ struct Other {
 
 impl Elsewhere {
     /// Makes the worker of `hub` one of several.
-    pub fn join(hub: &Arc<Hub>, workers: Arc<Cluster>) -> Arc<Self> {
+    pub fn join(hub: &Arc<Hub>, workers: Arc<Cluster>) {
         let elsewhere = Arc::new_cyclic(|me| Elsewhere {
             me: me.clone(),
             hub: hub.clone(),
-            workers: workers.clone(),
+            workers,
             others: Mutex::default(),
             announced: Mutex::default(),
             changed: Mutex::default(),
             offers_changed: Notify::new(),
             departed: Notify::new(),
         });
-        hub.join_cluster(workers, elsewhere.clone());
-        elsewhere
+        hub.join_cluster(elsewhere);
     }
 
     /// The other workers.
@@ -114,16 +111,6 @@ impl Elsewhere {
 
     fn others(&self) -> MutexGuard<'_, Others> {
         self.others.lock()
-    }
-}
-
-impl Announcer for Elsewhere {
-    fn offered(&self, app: PeerId) {
-        self.app_changed_here(app);
-    }
-
-    fn tell_left(&self, agent: PeerId, text: String) {
-        self.to_left(agent, text);
     }
 }
 
