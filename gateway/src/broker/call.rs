@@ -1,24 +1,28 @@
 //! Calls of the gateway's own: what the broker is given, and what it tells of them.
 
 use caphost::call::{CallId, Code, Error, LateEnd, Millis, Stop, StoppedBy};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Profile, Wanted};
 use crate::broker::runs::NewRun;
-use crate::wire::stops::Grade;
-use crate::wire::{Failure, Json};
+use crate::wire::stops::{self, Grade};
+use crate::wire::{Failure, Json, stopped_by};
 
 /// Names a cancel of a call of the gateway's own.
 pub type CancelKey = u64;
 
 /// What came of a cancel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct CancelOutcome<E = Reply> {
     /// How far the stop was seen; only of a call that was cancelled, which is a confirmed fact.
+    #[serde(default, with = "stops::word")]
     pub stop: Option<Stop>,
     /// What has stopped it, if the app says.
+    #[serde(default, with = "stopped_by::optional")]
     pub by: Option<StoppedBy>,
     /// How the handler of an abandoned call has ended since.
+    #[serde(default, with = "stops::late")]
     pub ended: Option<LateEnd>,
     /// Why not.
     pub reason: Option<String>,
@@ -51,6 +55,17 @@ impl<E> CancelOutcome<E> {
             ended: None,
             reason,
             error,
+        }
+    }
+
+    /// The same, with its error as `read` makes it.
+    pub fn with_error<F>(self, read: impl FnOnce(E) -> F) -> CancelOutcome<F> {
+        CancelOutcome {
+            stop: self.stop,
+            by: self.by,
+            ended: self.ended,
+            reason: self.reason,
+            error: self.error.map(read),
         }
     }
 

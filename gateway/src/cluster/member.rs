@@ -109,7 +109,6 @@ impl Member {
                 if let Some(peer) = self.peers().peers.get_mut(&from) {
                     peer.name = name;
                     peer.home = sessions;
-                    peer.version = version;
                 }
             }
             Message::Ask { id, question } => {

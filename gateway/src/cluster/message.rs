@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId};
-use crate::broker::{CapabilityInfo, Instance, Offer};
+use crate::broker::{CancelOutcome, CapabilityInfo, Instance, Offer};
 use crate::tokens::Identity;
-use crate::wire::{clipped, stopped_by, stops};
-use caphost::call::{LateEnd, Stop, StoppedBy};
+use crate::wire::clipped;
 
 /// Bytes of a message that cannot be read which are shown in the log.
 const SHOWN_BYTES: usize = 64;
@@ -27,18 +26,7 @@ pub type TunnelId = u64;
 /// The version of what workers say to each other. A later one may add messages, and fields that may be
 /// missing; it says what is new only to those that have greeted with a version that knows it. What it
 /// cannot say so needs another prefix in Redis: another cluster.
-pub const VERSION: u32 = 3;
-
-/// The first version, which greeted without one.
-const FIRST_VERSION: u32 = 1;
-/// The version that has brought [`Message::Written`].
-pub const SAYS_WRITTEN: u32 = 2;
-/// The version that has brought [`Message::AppChanged`] and [`Message::TellApp`].
-pub const SAYS_CHANGES: u32 = 3;
-
-fn first_version() -> u32 {
-    FIRST_VERSION
-}
+pub const VERSION: u32 = 1;
 
 /// One message.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -50,7 +38,6 @@ pub enum Message {
         /// What the tokens of its apps' sessions begin with.
         sessions: String,
         /// The version it speaks: its [`VERSION`].
-        #[serde(default = "first_version")]
         version: u32,
     },
     /// I hold an app, or it offers something else now.
@@ -59,11 +46,10 @@ pub enum Message {
         app: AppKey,
         /// What it offers.
         offer: Arc<Offer>,
-        /// Which of its instances it is. Older workers do not say.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        instance: Option<Instance>,
+        /// Which of its instances it is.
+        instance: Instance,
     },
-    /// That app's offer has changed: this much of it is different. Since version 3.
+    /// That app's offer has changed: this much of it is different.
     AppChanged {
         /// Which one.
         app: AppKey,
@@ -72,7 +58,7 @@ pub enum Message {
         /// What is there no longer, or not as it was.
         removed: Vec<String>,
     },
-    /// Tell me all of that app of yours: I do not know what has changed in it. Since version 3.
+    /// Tell me all of that app of yours: I do not know what has changed in it.
     TellApp {
         /// Which one.
         app: AppKey,
@@ -138,7 +124,7 @@ pub enum Message {
         /// The connection.
         tunnel: TunnelId,
     },
-    /// This many more of your messages to the app have been written to it. Since version 2.
+    /// This many more of your messages to the app have been written to it.
     Written {
         /// The connection.
         tunnel: TunnelId,
@@ -266,24 +252,8 @@ pub enum Answer {
         /// How many were left out.
         omitted: usize,
     },
-    /// What came of a cancel.
-    Cancelled {
-        /// Whether it is a fact that it is cancelled.
-        cancelled: bool,
-        /// Why not.
-        reason: Option<String>,
-        /// The `ABPError` with it.
-        error: Option<Value>,
-        /// How far the stop was seen. Older workers do not say.
-        #[serde(default, with = "stops::word")]
-        stop: Option<Stop>,
-        /// What has stopped it. Older workers do not say.
-        #[serde(default, with = "stopped_by::optional")]
-        by: Option<StoppedBy>,
-        /// How the handler has ended since it was abandoned.
-        #[serde(default, with = "stops::late")]
-        ended: Option<LateEnd>,
-    },
+    /// What came of a cancel, and the `ABPError` with it.
+    Cancelled(CancelOutcome<Value>),
 }
 
 /// A message and the text that goes with it, empty for most.

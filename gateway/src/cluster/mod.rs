@@ -222,13 +222,6 @@ impl Cluster {
         }
     }
 
-    /// Whether a worker understands what came with that version of the messages.
-    pub fn knows(&self, worker: WorkerId, version: u32) -> bool {
-        let peers = self.peers();
-        let peer = peers.peers.get(&worker);
-        peer.is_some_and(|peer| peer.version >= version)
-    }
-
     /// Sends to one worker, unless it is gone. Whether it is on its way.
     pub fn send(&self, worker: WorkerId, parcel: &Parcel) -> bool {
         // Packed while others may send.
@@ -241,21 +234,17 @@ impl Cluster {
         pushed
     }
 
-    /// Sends to those of the others whose versions of the messages `is_meant` picks; that of a worker
-    /// which has not greeted is 0.
-    pub fn send_to_those(&self, is_meant: impl Fn(u32) -> bool, parcel: &Parcel) {
-        if !self.peers().has_any(&is_meant) {
+    /// Sends to all others.
+    pub fn send_all(&self, parcel: &Parcel) {
+        if self.peers().peers.is_empty() {
             return;
         }
         // Packed while others may send.
         let Some(bytes) = parcel.pack() else { return };
-        self.peers().push_to_those(is_meant, &bytes);
+        for peer in self.peers().peers.values_mut() {
+            peer.link.push(bytes.clone());
+        }
         self.outgoing.notify_one();
-    }
-
-    /// Sends to all others.
-    pub fn send_all(&self, parcel: &Parcel) {
-        self.send_to_those(|_| true, parcel);
     }
 
     /// Tells all others.

@@ -22,8 +22,6 @@ const NAMES: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Peer {
     pub name: String,
-    /// The version it has greeted with; 0 before that.
-    pub version: u32,
     /// What its process is called; empty before it has greeted.
     pub home: String,
     pub link: Link,
@@ -80,19 +78,6 @@ impl Peers {
     pub fn push(&mut self, worker: WorkerId, bytes: Bytes) -> bool {
         let peer = self.peers.get_mut(&worker);
         peer.map(|peer| peer.link.push(bytes)).is_some()
-    }
-
-    /// Whether somebody speaks a version that `is_meant` picks.
-    pub fn has_any(&self, is_meant: impl Fn(u32) -> bool) -> bool {
-        self.peers.values().any(|peer| is_meant(peer.version))
-    }
-
-    /// Puts a packed parcel on the way to those whose versions `is_meant` picks.
-    pub fn push_to_those(&mut self, is_meant: impl Fn(u32) -> bool, bytes: &Bytes) {
-        let meant = |peer: &&mut Peer| is_meant(peer.version);
-        for peer in self.peers.values_mut().filter(meant) {
-            peer.link.push(bytes.clone());
-        }
     }
 
     /// The worker with that home, if it has introduced itself.

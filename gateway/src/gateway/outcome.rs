@@ -154,24 +154,10 @@ impl Confirmation {
 
 impl From<CancelOutcome> for Confirmation {
     fn from(outcome: CancelOutcome) -> Self {
-        let error = outcome.error.map(|error| match error {
+        outcome.with_error(|error| match error {
             Reply::Json(error) => AbpError::read(error.value().unwrap_or_default()),
             Reply::Failed(error) => AbpError::from(&error),
-        });
-        let CancelOutcome {
-            stop,
-            by,
-            ended,
-            reason,
-            ..
-        } = outcome;
-        CancelOutcome {
-            stop,
-            by,
-            ended,
-            reason,
-            error,
-        }
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::Elsewhere;
 use crate::broker::{CapabilityInfo, Instance, Offer, PeerId};
 use crate::cluster::WorkerId;
-use crate::cluster::message::{AppKey, Message, SAYS_CHANGES};
+use crate::cluster::message::{AppKey, Message};
 
 /// How long the last messages of an app that is gone may be on their way.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -72,21 +72,16 @@ impl Elsewhere {
             return;
         };
         let known = announced.insert(app, (offer.clone(), instance.clone()));
-        let whole = whole(app, (&offer, &instance));
-        match known.map_or(Change::All, |(known, _)| change(&known, &offer)) {
-            Change::None => {}
-            Change::All => self.workers.send_all(&whole.into()),
-            Change::Some { added, removed } => {
-                let changed = Message::AppChanged {
-                    app,
-                    added,
-                    removed,
-                };
-                let knows = |version| version >= SAYS_CHANGES;
-                self.workers.send_to_those(knows, &changed.into());
-                self.workers.send_to_those(|it| !knows(it), &whole.into());
-            }
-        }
+        let told = match known.map_or(Change::All, |(known, _)| change(&known, &offer)) {
+            Change::None => return,
+            Change::All => whole(app, (&offer, &instance)),
+            Change::Some { added, removed } => Message::AppChanged {
+                app,
+                added,
+                removed,
+            },
+        };
+        self.workers.send_all(&told.into());
     }
 
     /// Tells a new worker of all.
@@ -126,7 +121,7 @@ fn whole(app: AppKey, (offer, instance): (&Arc<Offer>, &Instance)) -> Message {
     Message::App {
         app,
         offer: offer.clone(),
-        instance: Some(instance.clone()),
+        instance: instance.clone(),
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::Elsewhere;
 use crate::broker::CloseCode;
 use crate::cluster::WorkerId;
-use crate::cluster::message::{Message, SAYS_WRITTEN, TunnelId};
+use crate::cluster::message::{Message, TunnelId};
 use crate::gateway::outbox::Outbox;
 use crate::wire::Outgoing;
 
@@ -59,9 +59,7 @@ pub(super) async fn deliver(
             Ok(Some(Said::Close(code, reason))) => outbox.close(code, reason),
             Ok(None) if messages == 0 => return,
             Ok(None) | Err(_) => {
-                if elsewhere.workers.knows(worker, SAYS_WRITTEN) {
-                    elsewhere.send(worker, Message::Written { tunnel, messages });
-                }
+                elsewhere.send(worker, Message::Written { tunnel, messages });
                 (messages, bytes) = (0, 0);
             }
         }

@@ -141,7 +141,7 @@ impl Here for Elsewhere {
                 app,
                 offer,
                 instance,
-            } => self.app_offers(from, app, (&offer, instance.as_ref())),
+            } => self.app_offers(from, app, (&offer, &instance)),
             Message::AppChanged {
                 app,
                 added,

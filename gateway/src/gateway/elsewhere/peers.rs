@@ -72,13 +72,13 @@ impl Elsewhere {
         &self,
         worker: WorkerId,
         app: AppKey,
-        (offer, instance): (&Offer, Option<&Instance>),
+        (offer, instance): (&Offer, &Instance),
     ) {
         #[derive(Serialize)]
         struct Payload<'a> {
             #[serde(flatten)]
             offer: &'a Offer,
-            instance: Option<&'a Instance>,
+            instance: &'a Instance,
         }
         let (peer, kind) = match self.app_peer(worker, app) {
             Some(peer) => (peer, "app/update"),

@@ -14,7 +14,7 @@ use super::Elsewhere;
 use super::delivery::{Said, deliver};
 use crate::broker::CloseCode;
 use crate::cluster::WorkerId;
-use crate::cluster::message::{Message, Parcel, SAYS_WRITTEN, TunnelId};
+use crate::cluster::message::{Message, Parcel, TunnelId};
 use crate::gateway::outbox::{Outbox, Step};
 use crate::gateway::resume::{Attached, NOT_RESUMED, Resume};
 use crate::tokens::Identity;
@@ -224,14 +224,8 @@ impl Elsewhere {
                             message: Message::ToConnection { tunnel },
                             text: message.into_text().into(),
                         };
-                        let is_told = workers.knows(worker, SAYS_WRITTEN);
-                        if is_told {
-                            end.unwritten.lock().push_back(cost);
-                        }
+                        end.unwritten.lock().push_back(cost);
                         workers.send_in_turn(worker, &parcel).await;
-                        if !is_told {
-                            end.written([cost].into_iter());
-                        }
                     }
                 }
             };

@@ -12,7 +12,7 @@ use crate::cluster::{Answer, Cluster, Notice, Question, WorkerId};
 use crate::gateway::calls::{AbpError, Confirmation};
 use crate::gateway::hub::Hub;
 use crate::tokens::Identity;
-use caphost::call::{Code, Stop};
+use caphost::call::Code;
 
 /// How long each worker may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -85,21 +85,7 @@ impl Hub {
         let question = Question::Cancel { run, reason, by };
         let patience = self.limits.confirm_timeout + WAY;
         match workers.ask(home, question, patience).await {
-            Some(Answer::Cancelled {
-                cancelled,
-                reason,
-                error,
-                stop,
-                by,
-                ended,
-            }) => Confirmation {
-                reason,
-                error: error.map(AbpError::read),
-                // An older worker does not say.
-                stop: cancelled.then(|| stop.unwrap_or(Stop::Abandoned)),
-                by: by.filter(|_| cancelled),
-                ended,
-            },
+            Some(Answer::Cancelled(outcome)) => outcome.with_error(AbpError::read),
             _ => Confirmation::failed(AbpError::new(Code::TIMEOUT, NO_ANSWER)),
         }
     }

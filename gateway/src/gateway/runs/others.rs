@@ -30,14 +30,7 @@ impl Hub {
             }
             Question::Cancel { run, reason, by } => {
                 let confirmation = self.cancel(run, reason, &by).await;
-                Answer::Cancelled {
-                    cancelled: confirmation.cancelled(),
-                    reason: confirmation.reason,
-                    error: confirmation.error.map(|error| error.body),
-                    stop: confirmation.stop,
-                    by: confirmation.by,
-                    ended: confirmation.ended,
-                }
+                Answer::Cancelled(confirmation.with_error(|error| error.body))
             }
         }
     }

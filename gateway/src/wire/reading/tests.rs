@@ -239,7 +239,7 @@ fn read_by_all(text: &str, what: &str) {
     let packed = Parcel::from(Message::App {
         app: 1,
         offer,
-        instance: None,
+        instance: serde_json::from_str(r#"{"id":"1","owner":"o","since":1}"#).unwrap(),
     })
     .pack()
     .expect(what);

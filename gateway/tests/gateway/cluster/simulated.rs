@@ -87,12 +87,6 @@ impl Simulated {
         }
     }
 
-    /// The kinds of all that has come and was not asked for yet.
-    pub fn unread(&self) -> Vec<String> {
-        let kinds = self.heard.iter().map(|(message, _)| kind_of(message));
-        kinds.collect()
-    }
-
     async fn read_frames(&mut self) {
         let mut read = ::redis::cmd("XREAD");
         read.arg("COUNT").arg(100).arg("STREAMS");
@@ -129,20 +123,15 @@ impl Simulated {
     }
 }
 
-/// What a message is called by.
-pub fn kind_of(message: &Value) -> String {
-    let named = message.as_str().map(String::from);
-    named.unwrap_or_else(|| message.as_object().unwrap().keys().next().unwrap().clone())
-}
-
-/// What a worker of the first version says first.
+/// What a worker says first.
 pub fn hello(sessions: &str) -> Value {
-    json!({ "Hello": { "name": "simulated", "sessions": sessions } })
+    json!({ "Hello": { "name": "simulated", "sessions": sessions, "version": 1 } })
 }
 
 /// What it says of an app it holds.
 pub fn app(key: u64, id: &str) -> Value {
     let info = json!({ "id": id, "name": "Demo", "version": "1" });
     let offer = json!({ "app": info, "capabilities": [{ "name": "a.b" }] });
-    json!({ "App": { "app": key, "offer": offer } })
+    let instance = json!({ "id": key.to_string(), "owner": "anyone", "since": 1 });
+    json!({ "App": { "app": key, "offer": offer, "instance": instance } })
 }

@@ -33,7 +33,7 @@ async fn a_schema_cut_inside_an_emoji_stops_no_other_worker() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_worker_of_the_first_version_lets_through_stops_nobody() {
+async fn what_another_worker_lets_through_stops_nobody() {
     let redis = Redis::start();
     let gateway = Gateway::with(part_of(&redis)).await;
     others(&gateway, 0).await;
