@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_flood_on_the_channel_is_not_obeyed() {
         let profile = Profile {
-            home: "home".into(),
+            process: uuid::Uuid::new_v4(),
             retention: Duration::from_secs(60),
             channel: true,
         };

@@ -86,10 +86,14 @@ fn take(member: &Member, mut entry: StreamId) -> usize {
 }
 
 /// Writes what there is to write until Redis fails.
-pub(super) async fn write(member: &Member, mut connection: MultiplexedConnection) -> RedisError {
+pub(super) async fn write(
+    member: &Member,
+    me: WorkerId,
+    mut connection: MultiplexedConnection,
+) -> RedisError {
     loop {
         let began = member.now();
-        let (commands, wait) = collect(member, began);
+        let (commands, wait) = collect(member, me, began);
         if commands.is_empty() {
             let _ = timeout(wait, member.outgoing.notified()).await;
             continue;
@@ -104,10 +108,9 @@ pub(super) async fn write(member: &Member, mut connection: MultiplexedConnection
 }
 
 /// What is to be written now, or for how long nothing is.
-fn collect(member: &Member, now: f64) -> (Pipeline, Duration) {
+fn collect(member: &Member, me: WorkerId, now: f64) -> (Pipeline, Duration) {
     let node = &member.node;
     let mut commands = pipe();
-    let me = member.peers().me;
     // Before the calls that begin them: if this worker dies, the others can tell what became of them.
     if !member.write_changed(me, &mut commands) {
         return (commands, Duration::ZERO);
@@ -117,13 +120,17 @@ fn collect(member: &Member, now: f64) -> (Pipeline, Duration) {
     let most = StreamTrimStrategy::maxlen(StreamTrimmingMode::Approx, STREAM_ENTRIES);
     let short = existing().trim(most);
     let mut peers = member.peers();
-    let me = peers.me.to_string();
+    if peers.me != me {
+        // It has to join anew before it speaks under another id.
+        return (commands, IDLE);
+    }
+    let name = me.to_string();
     for (worker, frame) in peers.frames(now) {
         member.traffic.frames_sent.add();
         member.traffic.bytes_sent.add_many(frame.body.len());
         let (number, ack) = (frame.number.to_string(), frame.ack.to_string());
         let fields: [(&str, &[u8]); 4] = [
-            ("f", me.as_bytes()),
+            ("f", name.as_bytes()),
             ("n", number.as_bytes()),
             ("a", ack.as_bytes()),
             ("m", &frame.body),
@@ -134,14 +141,12 @@ fn collect(member: &Member, now: f64) -> (Pipeline, Duration) {
     for worker in std::mem::take(&mut peers.obituaries) {
         let stream = node.stream(worker);
         commands
-            .xadd_options(stream, "*", &[("d", &me)], &existing())
+            .xadd_options(stream, "*", &[("d", &name)], &existing())
             .ignore();
     }
     if let Some(read) = peers.read.take() {
         let read = StreamTrimOptions::minid(StreamTrimmingMode::Exact, after(&read));
-        commands
-            .xtrim_options(node.stream(peers.me), &read)
-            .ignore();
+        commands.xtrim_options(node.stream(me), &read).ignore();
     }
     let wait = match peers.deadline() {
         Some(at) => {

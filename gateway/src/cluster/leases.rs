@@ -60,18 +60,14 @@ pub(super) async fn renew(
         member.write_all_again();
     }
     if !expires {
-        // The others write only into a stream that is there. Its first entry says nothing.
-        let mut make = pipe();
-        make.xadd(&stream, "*", &[("o", "")]).ignore();
-        make.pexpire(&stream, STREAM_MS).ignore();
-        make.exec_async(connection).await?;
+        make_stream(member, me, connection).await?;
     }
     member
         .answered
         .store(member.now() as u64, Ordering::Relaxed);
-    let members = members.iter().filter_map(|id| id.parse().ok());
-    let own = member.peers().names.clone();
-    let others: Vec<WorkerId> = members.filter(|id| !own.contains(id)).collect();
+    let members = members.iter().filter_map(|id| id.parse::<WorkerId>().ok());
+    let (own, others): (Vec<_>, Vec<_>) = members.partition(|id| id.process == me.process);
+    forget_former(member, own.into_iter().filter(|id| *id != me), connection).await?;
     let mut alive = Vec::new();
     if !others.is_empty() {
         let leases: Vec<_> = others.iter().map(|id| node.lease(*id)).collect();
@@ -82,7 +78,7 @@ pub(super) async fn renew(
     }
     let Census { new, gone, undead } = {
         let mut peers = member.peers();
-        peers.membership.leases(&alive, member.now())
+        peers.leases(&alive, member.now())
     };
     if !undead.is_empty() {
         member.peers().obituaries.extend(undead);
@@ -98,15 +94,48 @@ pub(super) async fn renew(
     Ok(())
 }
 
+/// Makes this worker's stream: the others write only into one that is there. Its first entry says nothing.
+pub(super) async fn make_stream(
+    member: &Member,
+    me: WorkerId,
+    connection: &mut MultiplexedConnection,
+) -> RedisResult<()> {
+    let stream = member.node.stream(me);
+    let mut make = pipe();
+    make.xadd(&stream, "*", &[("o", "")]).ignore();
+    make.pexpire(&stream, STREAM_MS).ignore();
+    make.exec_async(connection).await
+}
+
+/// Takes out what this process has left under other ids.
+async fn forget_former(
+    member: &Member,
+    former: impl Iterator<Item = WorkerId>,
+    connection: &mut MultiplexedConnection,
+) -> RedisResult<()> {
+    let node = &member.node;
+    let mut forget = pipe();
+    for id in former {
+        forget.unlink(&[node.runs(id), node.lease(id)]).ignore();
+        forget.srem(node.workers(), id.to_string()).ignore();
+    }
+    match forget.is_empty() {
+        true => Ok(()),
+        false => forget.exec_async(connection).await,
+    }
+}
+
 /// Finds out whose runs are to be taken over: of workers without a lease, whether or not anybody
 /// here has known them. Who is taken out of the set has been taken over.
 fn look_for_orphans(member: &Member, others: &[WorkerId], alive: &[WorkerId]) {
     let now = member.now();
     let mut peers = member.peers();
     peers.orphans.retain(|id, _| others.contains(id));
-    let known: Vec<_> = peers.membership.others().collect();
-    let settled = peers.membership.is_settled(now);
-    for id in others.iter().filter(|id| !known.contains(id)) {
+    let settled = peers.is_settled(now);
+    for id in others {
+        if peers.others.contains_key(id) {
+            continue;
+        }
         let due = settled && !alive.contains(id);
         *peers.orphans.entry(*id).or_default() |= due;
     }

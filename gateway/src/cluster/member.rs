@@ -34,10 +34,8 @@ impl Member {
     pub fn greet(&self, worker: WorkerId) {
         let greeting = Message::Hello {
             name: self.options.name(),
-            sessions: self.profile.home.clone(),
             version: VERSION,
         };
-        self.peers().peers.entry(worker).or_default();
         self.send(worker, &greeting.into());
         self.here.came(worker);
     }
@@ -46,11 +44,10 @@ impl Member {
     pub fn forget(&self, worker: WorkerId) {
         let peer = {
             let mut peers = self.peers();
-            peers.membership.bury(worker);
             peers.orphans.insert(worker, true);
             // Nobody waits for an answer of its any longer.
             peers.asked.retain(|_, (asked, _)| *asked != worker);
-            peers.peers.remove(&worker)
+            peers.bury(worker)
         };
         self.orphaned.notify_one();
         if let Some(peer) = peer {
@@ -60,15 +57,21 @@ impl Member {
         }
     }
 
-    /// All others are given up, and this worker joins anew. Whether there were any.
-    pub fn forget_all(&self) -> bool {
+    /// All others are given up, and this worker joins anew.
+    pub fn forget_all(&self) {
         let peers = self.peers().reset();
         self.reborn.notify_one();
         for (worker, peer) in &peers {
             peer.room.notify_waiters();
             self.here.gone(*worker);
         }
-        !peers.is_empty()
+    }
+
+    /// Waits until this worker has another id than that.
+    pub async fn reborn(&self, me: WorkerId) {
+        while self.me() == me {
+            self.cluster.reborn.notified().await;
+        }
     }
 
     /// Takes a frame that has come from another worker.
@@ -100,15 +103,10 @@ impl Member {
 
     fn act(&self, from: WorkerId, message: Message, text: Bytes) {
         match message {
-            Message::Hello {
-                name,
-                sessions,
-                version,
-            } => {
+            Message::Hello { name, version } => {
                 tracing::info!(worker = %from, name = for_log(&name), version, "another worker");
-                if let Some(peer) = self.peers().peers.get_mut(&from) {
+                if let Some(peer) = self.peers().others.get_mut(&from) {
                     peer.name = name;
-                    peer.home = sessions;
                 }
             }
             Message::Ask { id, question } => {

@@ -1,14 +1,10 @@
 //! Which other workers there are, from their leases and from what is heard of them: without sockets
 //! or clocks.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
+use std::collections::btree_map::Entry;
 
+use super::peers::{Peer, Peers};
 use super::workers::WorkerId;
-use crate::remembered::Remembered;
-
-/// Workers taken for dead that are remembered, 1 024: what they still say must not count.
-const DEAD: usize = 1_024;
 
 /// Share of its time for which a lease must be missing: a living worker renews its lease sooner.
 const MISSING: f64 = 0.25;
@@ -24,19 +20,6 @@ pub struct Census {
     pub undead: Vec<WorkerId>,
 }
 
-/// The other workers. Times are milliseconds on a clock that never goes back.
-#[derive(Debug)]
-pub struct Membership {
-    lease: f64,
-    /// When each last spoke, or was first seen.
-    heard: BTreeMap<WorkerId, f64>,
-    /// Since when each has been without a lease.
-    missing: BTreeMap<WorkerId, f64>,
-    dead: Remembered<WorkerId, (), DEAD>,
-    /// Since when Redis has answered without a break.
-    healthy_since: f64,
-}
-
 /// What is to be done about somebody who is heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
@@ -48,64 +31,53 @@ pub enum Heard {
     Dead,
 }
 
-impl Membership {
-    /// Nobody else.
-    pub fn new(lease: Duration) -> Self {
-        Membership {
-            lease: lease.as_secs_f64() * 1_000.0,
-            heard: BTreeMap::new(),
-            missing: BTreeMap::new(),
-            dead: Remembered::default(),
-            healthy_since: 0.0,
-        }
-    }
-
-    /// Redis answers again: leases may have been lost with it, and come back.
-    pub fn reconnected(&mut self, now: f64) {
-        self.healthy_since = now;
-    }
-
-    /// A worker speaks.
+impl Peers {
+    /// A worker speaks, or has a lease.
     pub fn heard(&mut self, worker: WorkerId, now: f64) -> Heard {
-        if self.dead.get(&worker).is_some() {
+        if self.is_buried(worker) {
             return Heard::Dead;
         }
-        match self.heard.insert(worker, now) {
-            Some(_) => Heard::Known,
-            None => Heard::New,
+        match self.others.entry(worker) {
+            Entry::Occupied(known) => {
+                known.into_mut().heard = now;
+                Heard::Known
+            }
+            Entry::Vacant(new) => {
+                new.insert(Peer::new(now));
+                Heard::New
+            }
         }
     }
 
     /// These have a lease now.
     pub fn leases(&mut self, alive: &[WorkerId], now: f64) -> Census {
-        let is_dead = |id: &&WorkerId| self.dead.get(*id).is_some();
-        let undead = alive.iter().filter(is_dead).copied().collect();
-        let is_new = |id: &&WorkerId| !self.heard.contains_key(id) && !self.dead.get(*id).is_some();
-        let new: Vec<_> = alive.iter().filter(is_new).copied().collect();
-        for worker in &new {
-            self.heard.insert(*worker, now);
+        let mut census = Census::default();
+        for worker in alive.iter().filter(|id| !self.others.contains_key(*id)) {
+            match self.is_buried(*worker) {
+                true => census.undead.push(*worker),
+                false => census.new.push(*worker),
+            }
+        }
+        for worker in &census.new {
+            self.others.insert(*worker, Peer::new(now));
         }
         // A lease that is gone was not renewed for as long as it lasts, unless Redis has lost it.
-        self.missing.retain(|id, _| !alive.contains(id));
-        for id in self.heard.keys().filter(|id| !alive.contains(id)) {
-            self.missing.entry(*id).or_insert(now);
+        for (worker, peer) in &mut self.others {
+            let missing = !alive.contains(worker);
+            peer.missing = missing.then(|| peer.missing.unwrap_or(now));
+            let is_missing = |since| now - since >= self.lease * MISSING;
+            let is_silent = now - peer.heard.max(self.healthy_since) > self.lease;
+            if is_silent && peer.missing.is_some_and(is_missing) {
+                census.gone.push(*worker);
+            }
         }
-        let silent = |at: f64| now - at.max(self.healthy_since) > self.lease;
-        let is_gone = |(id, since): &(&WorkerId, &f64)| {
-            now - **since >= self.lease * MISSING
-                && self.heard.get(id).is_some_and(|at| silent(*at))
-        };
-        let gone = self.missing.iter().filter(is_gone);
-        let gone: Vec<_> = gone.map(|(worker, _)| *worker).collect();
-        gone.iter().for_each(|worker| self.bury(*worker));
-        Census { new, gone, undead }
+        census
     }
 
     /// A worker has left, or is taken for dead.
-    pub fn bury(&mut self, worker: WorkerId) {
-        self.heard.remove(&worker);
-        self.missing.remove(&worker);
+    pub fn bury(&mut self, worker: WorkerId) -> Option<Peer> {
         self.dead.insert(worker, ());
+        self.others.remove(&worker)
     }
 
     /// Whether a worker is known to have left or died.
@@ -113,29 +85,20 @@ impl Membership {
         self.dead.get(&worker).is_some()
     }
 
-    /// Forgets the others, who may still be there: this worker joins anew. Who they were.
-    pub fn reset(&mut self) -> Vec<WorkerId> {
-        self.missing.clear();
-        std::mem::take(&mut self.heard).into_keys().collect()
-    }
-
     /// Whether Redis has answered long enough for every living worker to have a lease again.
     pub fn is_settled(&self, now: f64) -> bool {
         now - self.healthy_since > self.lease
-    }
-
-    /// The others.
-    pub fn others(&self) -> impl Iterator<Item = WorkerId> + '_ {
-        self.heard.keys().copied()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    fn three_seconds() -> Membership {
-        Membership::new(Duration::from_secs(3))
+    fn three_seconds() -> Peers {
+        Peers::new(WorkerId::random(), Duration::from_secs(3))
     }
 
     fn new(worker: WorkerId) -> Census {
@@ -174,6 +137,7 @@ mod tests {
         assert_eq!(others.leases(&[worker], 61_000.0), Census::default());
         assert_eq!(others.leases(&[], 61_500.0), Census::default());
         assert_eq!(others.leases(&[], 62_250.0), gone(worker));
+        others.bury(worker);
         assert_eq!(others.heard(worker, 62_300.0), Heard::Dead);
         let undead = vec![worker];
         let told = Census {
@@ -188,7 +152,7 @@ mod tests {
         let mut others = three_seconds();
         let worker = WorkerId::random();
         others.leases(&[worker], 0.0);
-        others.reconnected(60_000.0);
+        others.healthy_since = 60_000.0;
         assert_eq!(others.leases(&[], 62_000.0), Census::default());
         assert_eq!(others.leases(&[], 63_001.0), gone(worker));
     }
@@ -198,8 +162,10 @@ mod tests {
         let mut others = three_seconds();
         let worker = WorkerId::random();
         others.leases(&[worker], 0.0);
-        assert_eq!(others.reset(), [worker]);
-        assert_eq!(others.others().count(), 0);
+        let before = others.me;
+        assert!(others.reset().into_keys().eq([worker]));
+        assert_eq!(others.others.len(), 0);
+        assert!(others.me != before && others.me.process == before.process);
         assert_eq!(others.heard(worker, 1.0), Heard::New);
     }
 }

@@ -35,8 +35,6 @@ pub enum Message {
     Hello {
         /// Its name, for logs.
         name: String,
-        /// What the tokens of its apps' sessions begin with.
-        sessions: String,
         /// The version it speaks: its [`VERSION`].
         version: u32,
     },

@@ -9,7 +9,7 @@
 //! | `workers` | workers as the layers above see them |
 //! | [`message`] | what workers say to each other |
 //! | `link` | messages between two workers, each once and in order |
-//! | `membership`, `peers` | who takes part, and what is on the way to whom |
+//! | `peers`, `membership` | the other workers: what is on the way to them, and who takes part |
 //! | `member` | what this worker does about the others |
 //! | `facts` | what all of them are to know, while it is of use |
 //! | `records` | runs that are written down for the others, and taken over by them |
@@ -43,6 +43,7 @@ use parking_lot::{Mutex, MutexGuard};
 use redis::aio::MultiplexedConnection;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{sleep, timeout};
+use uuid::Uuid;
 
 use crate::broker::runs::News;
 use crate::seldom::Seldom;
@@ -51,7 +52,6 @@ use channel::Published;
 pub use facts::Away;
 pub use here::Here;
 use member::Member;
-use membership::Membership;
 pub use message::{Answer, Notice, Question};
 use message::{Message, Parcel};
 use node::Node;
@@ -99,9 +99,10 @@ impl Cluster {
     /// [`Cluster::run`].
     pub fn new(url: &str, options: ClusterOptions, profile: Profile) -> Result<Arc<Self>, String> {
         let node = Node::new(url, &options.redis_prefix)?;
+        let me = WorkerId::of(profile.process);
         Ok(Arc::new(Cluster {
             node,
-            peers: Mutex::new(Peers::new(Membership::new(options.worker_lease))),
+            peers: Mutex::new(Peers::new(me, options.worker_lease)),
             options,
             profile,
             outgoing: Notify::new(),
@@ -130,11 +131,11 @@ impl Cluster {
         match session::run(&member).await {}
     }
 
-    /// Waits until the others that there are have introduced themselves, for as long as Redis answers
-    /// and at most `patience`: a worker that comes by then is not taken for a stranger.
+    /// Waits until the others that there are are known, at most `patience`: an app that comes by then is
+    /// not taken for a stranger.
     pub async fn met(&self, patience: Duration) {
         let met = async {
-            while !self.connected.load(Ordering::Relaxed) || self.peers().has_strangers() {
+            while !self.standing().connected {
                 sleep(LOOK).await;
             }
         };
@@ -165,16 +166,11 @@ impl Cluster {
         self.peers().me
     }
 
-    /// What this worker is called for as long as its process lives.
-    pub fn home(&self) -> &str {
-        &self.profile.home
-    }
-
     /// How this worker stands with the others.
     pub fn standing(&self) -> Standing {
         Standing {
             connected: self.connected.load(Ordering::Relaxed),
-            others: self.peers().peers.len(),
+            others: self.peers().others.len(),
         }
     }
 
@@ -186,7 +182,7 @@ impl Cluster {
     /// The others, as far as they can be reached now.
     pub fn others(&self) -> Vec<WorkerId> {
         match self.connected.load(Ordering::Relaxed) {
-            true => self.peers().peers.keys().copied().collect(),
+            true => self.peers().others.keys().copied().collect(),
             false => Vec::new(),
         }
     }
@@ -196,27 +192,27 @@ impl Cluster {
         self.peers().orphans.len()
     }
 
-    /// The worker with that home, if it has introduced itself.
-    pub fn at_home(&self, home: &str) -> Option<WorkerId> {
-        self.peers().at_home(home)
+    /// The worker that a process is now, if it takes part.
+    pub fn of_process(&self, process: Uuid) -> Option<WorkerId> {
+        self.peers().of_process(process)
     }
 
-    /// What is known of the worker with that home, which was called so when that was written.
-    pub fn life_of(&self, home: &str, worker: WorkerId) -> Life {
-        if home == self.profile.home {
+    /// What is known of the process of a worker, which was called so when that was written.
+    pub fn life_of(&self, worker: WorkerId) -> Life {
+        if worker.process == self.profile.process {
             return Life::Here;
         }
         let now = self.now();
         let peers = self.peers();
-        // Its id does not tell: a worker that joins anew has another.
-        if peers.peers.contains_key(&worker) || peers.at_home(home).is_some() {
+        // One that joins anew has another id.
+        if peers.of_process(worker.process).is_some() {
             return Life::There;
         }
-        if peers.membership.is_buried(worker) {
+        if peers.is_buried(worker) {
             return Life::Over;
         }
         let connected = self.connected.load(Ordering::Relaxed);
-        match connected && peers.membership.is_settled(now) && !peers.has_strangers() {
+        match connected && peers.is_settled(now) {
             true => Life::Over,
             false => Life::Unsure,
         }
@@ -236,12 +232,12 @@ impl Cluster {
 
     /// Sends to all others.
     pub fn send_all(&self, parcel: &Parcel) {
-        if self.peers().peers.is_empty() {
+        if self.peers().others.is_empty() {
             return;
         }
         // Packed while others may send.
         let Some(bytes) = parcel.pack() else { return };
-        for peer in self.peers().peers.values_mut() {
+        for peer in self.peers().others.values_mut() {
             peer.link.push(bytes.clone());
         }
         self.outgoing.notify_one();
@@ -274,7 +270,7 @@ impl Cluster {
     /// The next time there may be room on the way to a worker, unless there is now, or it is gone.
     fn full(&self, worker: WorkerId) -> Option<Arc<Notify>> {
         let peers = self.peers();
-        let peer = peers.peers.get(&worker)?;
+        let peer = peers.others.get(&worker)?;
         (!peer.link.has_room()).then(|| peer.room.clone())
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
+use uuid::Uuid;
 
 use crate::options::{defaults, duration};
 
@@ -70,8 +71,8 @@ impl ClusterOptions {
 /// What a cluster has to know of its worker.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// The worker's name while its process lives. Its apps' session tokens begin with it.
-    pub home: String,
+    /// Names the worker's process. Its apps' session tokens begin with it.
+    pub process: Uuid,
     /// How long ended runs are remembered.
     pub retention: Duration,
     /// Whether the channel of cancels is listened to and published on.

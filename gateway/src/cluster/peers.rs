@@ -1,45 +1,66 @@
 //! The other workers as this one sees them.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::{Notify, oneshot};
+use uuid::Uuid;
 
 use super::link::{Frame, Link, Taken};
-use super::membership::{Heard, Membership};
+use super::membership::Heard;
 use super::message::Answer;
 use super::workers::WorkerId;
+use crate::remembered::Remembered;
 
 /// Frames given out at once: a bound on what is lost with a connection that breaks.
 const FRAMES: usize = 64;
 /// Bytes of frames given out at once, or one frame: Redis must answer in time.
 const BYTES: usize = 2 << 20;
-/// Ids of this worker's own that are remembered, 64.
-const NAMES: usize = 64;
+/// Workers taken for dead that are remembered, 1 024: what they still say must not count.
+const DEAD: usize = 1_024;
 
 /// Another worker.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Peer {
+    /// What it is called by people; empty before it has greeted.
     pub name: String,
-    /// What its process is called; empty before it has greeted.
-    pub home: String,
     pub link: Link,
     pub room: Arc<Notify>,
+    /// When it last spoke, or was first seen.
+    pub heard: f64,
+    /// Since when it has been without a lease.
+    pub missing: Option<f64>,
 }
 
-/// What the tasks of a cluster share.
+impl Peer {
+    /// One that is seen for the first time.
+    pub fn new(now: f64) -> Self {
+        Peer {
+            name: String::new(),
+            link: Link::default(),
+            room: Arc::default(),
+            heard: now,
+            missing: None,
+        }
+    }
+}
+
+/// What the tasks of a cluster share. Times are milliseconds on a clock that never goes back.
 #[derive(Debug)]
 pub(super) struct Peers {
     /// This worker.
     pub me: WorkerId,
-    /// What it was called when it has taken part, the latest last.
-    pub names: VecDeque<WorkerId>,
-    pub membership: Membership,
-    pub peers: BTreeMap<WorkerId, Peer>,
+    pub others: BTreeMap<WorkerId, Peer>,
+    pub dead: Remembered<WorkerId, (), DEAD>,
+    /// How long a lease lasts.
+    pub lease: f64,
+    /// Since when Redis has answered without a break.
+    pub healthy_since: f64,
     /// Who waits for an answer, and whose.
     pub asked: HashMap<u64, (WorkerId, oneshot::Sender<Answer>)>,
-    pub last_asked: u64,
+    last_asked: u64,
     /// Workers that have to be told that they were taken for dead.
     pub obituaries: Vec<WorkerId>,
     /// Workers that are gone and whose runs are not known to be taken over; whether they are to be.
@@ -49,12 +70,14 @@ pub(super) struct Peers {
 }
 
 impl Peers {
-    pub fn new(membership: Membership) -> Self {
+    /// Nobody else.
+    pub fn new(me: WorkerId, lease: Duration) -> Self {
         Peers {
-            me: WorkerId::random(),
-            names: VecDeque::new(),
-            membership,
-            peers: BTreeMap::new(),
+            me,
+            others: BTreeMap::new(),
+            dead: Remembered::default(),
+            lease: lease.as_secs_f64() * 1_000.0,
+            healthy_since: 0.0,
             asked: HashMap::new(),
             last_asked: 0,
             obituaries: Vec::new(),
@@ -63,28 +86,17 @@ impl Peers {
         }
     }
 
-    /// This worker takes part, under its present id.
-    pub fn take_part(&mut self) -> WorkerId {
-        if !self.names.contains(&self.me) {
-            self.names.push_back(self.me);
-        }
-        if self.names.len() > NAMES {
-            self.names.pop_front();
-        }
-        self.me
-    }
-
     /// Puts a packed parcel on the way. Whether there is such a worker.
     pub fn push(&mut self, worker: WorkerId, bytes: Bytes) -> bool {
-        let peer = self.peers.get_mut(&worker);
+        let peer = self.others.get_mut(&worker);
         peer.map(|peer| peer.link.push(bytes)).is_some()
     }
 
-    /// The worker with that home, if it has introduced itself.
-    pub fn at_home(&self, home: &str) -> Option<WorkerId> {
-        let mut others = self.peers.iter();
-        let found = others.find(|(_, peer)| !home.is_empty() && peer.home == home);
-        found.map(|(worker, _)| *worker)
+    /// The worker that a process is now.
+    pub fn of_process(&self, process: Uuid) -> Option<WorkerId> {
+        // Of its ids the last: an earlier one of its may not be known to be over.
+        let mut others = self.others.keys();
+        others.rfind(|id| id.process == process).copied()
     }
 
     /// Notes that somebody waits for that worker's answer. Returns the question's number.
@@ -97,7 +109,7 @@ impl Peers {
     /// What is to be sent now.
     pub fn frames(&mut self, now: f64) -> Vec<(WorkerId, Frame)> {
         let (mut frames, mut bytes) = (Vec::new(), 0);
-        for (worker, peer) in &mut self.peers {
+        for (worker, peer) in &mut self.others {
             while frames.len() < FRAMES
                 && bytes < BYTES
                 && let Some(frame) = peer.link.next_frame(now)
@@ -117,60 +129,54 @@ impl Peers {
 
     /// What was to be sent at `then` has been sent by `now`.
     pub fn written(&mut self, then: f64, now: f64) {
-        for peer in self.peers.values_mut() {
+        for peer in self.others.values_mut() {
             peer.link.written(then, now);
         }
     }
 
     /// When [`Peers::frames`] is to be asked again, if nothing happens before.
     pub fn deadline(&self) -> Option<f64> {
-        let deadlines = self.peers.values().filter_map(|peer| peer.link.deadline());
+        let deadlines = self.others.values().filter_map(|peer| peer.link.deadline());
         deadlines.min_by(f64::total_cmp)
-    }
-
-    /// Whether there is somebody who has not introduced itself.
-    pub fn has_strangers(&self) -> bool {
-        self.peers.values().any(|peer| peer.home.is_empty())
     }
 
     /// Whether everybody has acknowledged everything.
     pub fn are_settled(&self) -> bool {
-        self.peers.values().all(|peer| peer.link.is_settled())
+        self.others.values().all(|peer| peer.link.is_settled())
     }
 
     /// What was sent may be lost.
     pub fn send_again(&mut self) {
-        for peer in self.peers.values_mut() {
+        for peer in self.others.values_mut() {
             peer.link.send_again();
         }
     }
 
     /// Takes a frame that has come: whether its sender is new, and its messages.
     pub fn take(&mut self, from: WorkerId, frame: Frame, now: f64) -> (bool, Option<Bytes>) {
-        let heard = self.membership.heard(from, now);
-        if heard == Heard::Dead {
+        let heard = self.heard(from, now);
+        let Some(peer) = self.others.get_mut(&from) else {
             self.obituaries.push(from);
             return (false, None);
-        }
-        let peer = self.peers.entry(from).or_default();
+        };
         let taken = peer.link.take(frame, now);
         if peer.link.has_room() {
             peer.room.notify_waiters();
         }
-        match taken {
-            Taken::Next(body) => (heard == Heard::New, Some(body)),
-            Taken::Nothing | Taken::Early => (heard == Heard::New, None),
-        }
+        let body = match taken {
+            Taken::Next(body) => Some(body),
+            Taken::Nothing | Taken::Early => None,
+        };
+        (heard == Heard::New, body)
     }
 
     /// Joins anew, under another id: everybody is new. Who the others were.
     pub fn reset(&mut self) -> BTreeMap<WorkerId, Peer> {
-        self.me = WorkerId::random();
-        self.membership.reset();
+        self.me = self.me.reborn();
         self.asked.clear();
         self.obituaries.clear();
         self.orphans.clear();
         self.read = None;
-        std::mem::take(&mut self.peers)
+        std::mem::take(&mut self.others)
     }
 }

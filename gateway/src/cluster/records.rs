@@ -41,28 +41,12 @@ struct State {
     /// Those that have just begun: they are written before their calls leave this worker.
     begun: BTreeSet<RunId>,
     changed: BTreeSet<RunId>,
-    /// Under which ids of this worker runs were written.
-    homes: BTreeSet<WorkerId>,
 }
 
 impl Records {
-    /// What changes from now on is to be written, under that id.
-    fn begin(&self, me: WorkerId) {
-        let mut state = self.0.lock();
-        state.on = true;
-        state.homes.insert(me);
-    }
-
-    /// Under which other ids of this worker runs were written.
-    fn former(&self, me: WorkerId) -> Vec<WorkerId> {
-        let state = self.0.lock();
-        let homes = state.homes.iter().copied();
-        homes.filter(|id| *id != me).collect()
-    }
-
-    /// What was written under these ids is gone.
-    fn moved(&self, from: &[WorkerId]) {
-        self.0.lock().homes.retain(|id| !from.contains(id));
+    /// What changes from now on is to be written.
+    fn begin(&self) {
+        self.0.lock().on = true;
     }
 
     /// Nothing can be written: everything will be, later.
@@ -132,31 +116,19 @@ impl State {
 }
 
 impl Member {
-    /// Begins to write runs down. Whatever Redis has of this worker, under this id or another, may be
-    /// out of date. What it has under this id stays until it is written over, or taken out: a worker
+    /// Begins to write runs down. Whatever Redis has of this worker may be out of date. What it has
+    /// under this id stays until it is written over, or taken out: a worker
     /// that dies before that leaves older runs rather than none.
     pub(super) async fn begin_records(
         &self,
         me: WorkerId,
         connection: &mut MultiplexedConnection,
     ) -> RedisResult<()> {
-        self.records.begin(me);
+        self.records.begin();
         self.write_all_again();
-        let former = self.records.former(me);
-        let node = &self.node;
-        let written: Vec<String> = connection.hkeys(node.runs(me)).await?;
+        let written: Vec<String> = connection.hkeys(self.node.runs(me)).await?;
         let written = written.iter().filter_map(|id| id.parse().ok());
         self.records.changed(written.collect());
-        if former.is_empty() {
-            return Ok(());
-        }
-        let mut forget = pipe();
-        for id in &former {
-            forget.unlink(&[node.runs(*id), node.lease(*id)]).ignore();
-            forget.srem(node.workers(), id.to_string()).ignore();
-        }
-        forget.exec_async(connection).await?;
-        self.records.moved(&former);
         Ok(())
     }
 
@@ -274,9 +246,7 @@ mod tests {
         let (one, two) = (RunId::random(), RunId::random());
         records.changed(vec![one]);
         assert!(records.is_empty());
-        let me = WorkerId::random();
-        records.begin(me);
-        assert_eq!(records.former(me), []);
+        records.begin();
         records.changed(vec![one]);
         records.changed(vec![one, two]);
         assert_eq!(records.take(1).0.len(), 1);
@@ -291,10 +261,5 @@ mod tests {
         );
         records.end();
         assert!(records.is_empty());
-        let next = WorkerId::random();
-        records.begin(next);
-        assert_eq!(records.former(next), [me]);
-        records.moved(&[me]);
-        assert_eq!(records.former(next), []);
     }
 }

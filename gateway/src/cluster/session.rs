@@ -1,7 +1,6 @@
 //! One connection after the other, for as long as the worker takes part.
 
 use std::convert::Infallible;
-use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use super::{channel, frames, leases};
 /// Time between attempts to connect.
 const PAUSE: Duration = Duration::from_millis(250);
 /// Time between looks at whether Redis has come back.
-const LOOK_MS: f64 = 50.0;
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Why a session with Redis ended.
 enum End {
@@ -33,16 +32,19 @@ impl From<RedisError> for End {
 
 /// Connects, and connects again, for ever.
 pub(super) async fn run(member: &Member) -> Infallible {
+    tokio::select! {
+        never = connect(member) => never,
+        never = give_up(member) => never,
+    }
+}
+
+async fn connect(member: &Member) -> Infallible {
     let mut told = false;
     let alone = Alone(member);
     loop {
-        let end = {
-            let mut session = pin!(session(member));
-            let mut given_up = pin!(give_up(member));
-            tokio::select! {
-                end = &mut session => end,
-                never = &mut given_up => match never {},
-            }
+        let end = match attend(member).await {
+            Ok(never) => match never {},
+            Err(end) => end,
         };
         told &= !alone.now();
         match end {
@@ -81,23 +83,24 @@ impl Drop for Alone<'_> {
     }
 }
 
-/// Gives the other workers up whenever Redis has been away for too long.
+/// Gives the other workers up and joins anew whenever Redis has been away for too long: once, until it
+/// answers again. Before it has answered at all nobody is known.
 async fn give_up(member: &Member) -> Infallible {
-    let patience = member.options.redis_patience.as_secs_f64() * 1_000.0;
+    let patience = member.options.redis_patience.as_millis() as u64;
+    let mut given_up = 0;
     loop {
-        let answered = member.answered.load(Ordering::Relaxed) as f64;
-        let left = answered + patience - member.now();
-        if left <= 0.0 && member.forget_all() {
-            tracing::warn!("Redis has not come back: apps on other workers are given up");
+        let answered = member.answered.load(Ordering::Relaxed);
+        let left = (answered + patience).saturating_sub(member.now() as u64);
+        if left == 0 && given_up != answered {
+            given_up = answered;
+            let others = member.standing().others;
+            member.forget_all();
+            tracing::warn!(
+                others,
+                "Redis has not come back: apps on other workers are given up"
+            );
         }
-        sleep(Duration::from_secs_f64(left.max(LOOK_MS) / 1_000.0)).await;
-    }
-}
-
-async fn session(member: &Member) -> End {
-    match attend(member).await {
-        Ok(never) => match never {},
-        Err(end) => end,
+        sleep(Duration::from_millis(left).max(LOOK)).await;
     }
 }
 
@@ -114,10 +117,13 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
     let now = member.now();
     let me = {
         let mut peers = member.peers();
-        peers.membership.reconnected(now);
+        // Leases may have been lost with Redis, and come back.
+        peers.healthy_since = now;
         peers.send_again();
-        peers.take_part()
+        peers.me
     };
+    // Whoever sees the lease may write.
+    leases::make_stream(member, me, &mut commands).await?;
     leases::renew(member, me, &mut commands).await?;
     member.begin_records(me, &mut commands).await?;
     member.tell_again(&mut commands).await?;
@@ -128,12 +134,12 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
     member.tell_released(&mut commands).await?;
     tracing::info!(worker = %me, address = node.address(), "connected to Redis");
     tokio::select! {
-        end = frames::write(member, writes) => Err(end.into()),
+        end = frames::write(member, me, writes) => Err(end.into()),
         end = frames::read(member, me, &mut reads) => Err(end.into()),
         end = channel::listen(member, channel) => Err(end.into()),
         end = channel::publish(member, commands.clone()) => Err(end.into()),
         end = leases::keep(member, me, commands) => Err(end.into()),
         never = member.adopt(me) => match never {},
-        () = member.reborn.notified() => Err(End::Reborn),
+        () = member.reborn(me) => Err(End::Reborn),
     }
 }

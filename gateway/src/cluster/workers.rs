@@ -10,27 +10,65 @@ use crate::count::Count;
 
 /// Names a worker while it takes part: one that joins anew has a new id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(transparent)]
-pub struct WorkerId(#[serde(serialize_with = "uuid::serde::simple::serialize")] Uuid);
+#[serde(try_from = "String", into = "String")]
+pub struct WorkerId {
+    /// Its process, which stays the same.
+    pub process: Uuid,
+    /// How often it has joined anew.
+    life: u32,
+}
 
 impl WorkerId {
-    /// A new one, at random.
+    /// That of a process which has not taken part yet.
+    pub fn of(process: Uuid) -> Self {
+        WorkerId { process, life: 0 }
+    }
+
+    /// The next of the same process.
+    pub(super) fn reborn(self) -> Self {
+        WorkerId {
+            life: self.life + 1,
+            ..self
+        }
+    }
+
+    /// Some worker's.
+    #[cfg(test)]
     pub fn random() -> Self {
-        WorkerId(Uuid::new_v4())
+        WorkerId::of(Uuid::new_v4())
     }
 }
 
 impl fmt::Display for WorkerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.simple().fmt(f)
+        write!(f, "{}-{}", self.process.simple(), self.life)
+    }
+}
+
+impl From<WorkerId> for String {
+    fn from(worker: WorkerId) -> Self {
+        worker.to_string()
     }
 }
 
 impl FromStr for WorkerId {
-    type Err = uuid::Error;
+    type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Uuid::parse_str(text).map(WorkerId)
+        let read = |text: &str| {
+            let (process, life) = text.rsplit_once('-')?;
+            let (process, life) = (process.parse().ok()?, life.parse().ok()?);
+            Some(WorkerId { process, life })
+        };
+        read(text).ok_or("no worker's id")
+    }
+}
+
+impl TryFrom<String> for WorkerId {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 
@@ -52,7 +90,7 @@ pub enum Life {
     There,
     /// It has left, or has died.
     Over,
-    /// Not all may have introduced themselves yet.
+    /// Not all may be known yet.
     Unsure,
 }
 

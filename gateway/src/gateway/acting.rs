@@ -154,7 +154,7 @@ impl Hub {
                 owner,
             } => {
                 let secret = Uuid::new_v4().simple();
-                let token = format!("{}.{}.{secret}", self.resume_prefix, peer.0);
+                let token = format!("{}.{}.{secret}", self.resume_prefix(), peer.0);
                 let grace = self.limits.app_grace;
                 let answer = registered(now.unix_ms, id.as_deref(), &app, &token, grace);
                 outboxes.keep(peer, (app, owner), token, answer);

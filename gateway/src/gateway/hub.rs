@@ -56,7 +56,8 @@ pub struct Hub {
     /// Who hears what other workers tell.
     pub(super) hears_others: Mutex<Vec<HearsOthers>>,
     elsewhere: OnceLock<Arc<Elsewhere>>,
-    pub(crate) resume_prefix: String,
+    /// Names this process. The tokens of its apps' sessions begin with it.
+    pub(crate) process: Uuid,
 }
 
 pub(crate) struct State {
@@ -119,7 +120,7 @@ impl Hub {
             notices: broadcast::Sender::new(NOTICES),
             hears_others: Mutex::default(),
             elsewhere: OnceLock::new(),
-            resume_prefix: Uuid::new_v4().simple().to_string(),
+            process: Uuid::new_v4(),
         }
     }
 

@@ -75,7 +75,7 @@ impl Server {
         let hub = Arc::new(Hub::new(limits, config.tokens));
         if let Some(url) = config.cluster.redis.clone() {
             let profile = Profile {
-                home: hub.resume_prefix().into(),
+                process: hub.process,
                 retention: hub.limits.retention.time,
                 channel: config.cancellation.enabled,
             };

@@ -148,8 +148,8 @@ impl Elsewhere {
         by: &Identity,
         outbox: Arc<Outbox>,
     ) -> Option<Tunnel> {
-        let (home, _) = resume.token.split_once('.')?;
-        let worker = self.workers.at_home(home)?;
+        let (process, _) = resume.token.split_once('.')?;
+        let worker = self.workers.of_process(process.parse().ok()?)?;
         let (said, to_say) = mpsc::unbounded_channel();
         let id = {
             let mut others = self.others();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::runtime::Handle;
 use tokio::time::sleep;
+use uuid::fmt::Simple;
 
 use super::attached::Attached;
 use super::messages::{self, Lost, Resume};
@@ -15,8 +16,8 @@ use crate::wire::Outgoing;
 
 impl Hub {
     /// What the tokens of this hub's sessions begin with, up to the first `.`.
-    pub fn resume_prefix(&self) -> &str {
-        &self.resume_prefix
+    pub fn resume_prefix(&self) -> Simple {
+        self.process.simple()
     }
 
     /// Has a session go on over the connection behind `outbox`, which may be anywhere: its app has

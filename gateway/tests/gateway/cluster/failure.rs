@@ -112,3 +112,23 @@ async fn a_listener_that_hangs_alone_is_noticed() {
     publish(&redis, "c");
     confirm(&mut app, &running).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_has_given_the_others_up_joins_anew_once() {
+    let mut redis = Redis::start();
+    let mut config = part_of(&redis);
+    config.cluster.redis_patience = Duration::from_millis(300);
+    let one = Gateway::with(config.clone()).await;
+    let two = Gateway::with(config).await;
+    met(&[&one, &two]).await;
+    let cluster = one.hub.workers().unwrap();
+    let (before, connections) = (cluster.me(), cluster.traffic().connections.get());
+    redis.kill();
+    until("another id", || cluster.me() != before).await;
+    let me = cluster.me();
+    redis.run();
+    met(&[&one, &two]).await;
+    tokio::time::sleep(LEASE).await;
+    assert_eq!(cluster.me(), me);
+    assert_eq!(cluster.traffic().connections.get(), connections + 1);
+}

@@ -23,7 +23,7 @@ impl Simulated {
     /// Joins `gateway`, which is the only other worker.
     pub async fn join(redis: &Redis, gateway: &Gateway) -> Self {
         let mut connection = redis.connection().await;
-        let id = uuid::Uuid::new_v4().simple().to_string();
+        let id = format!("{}-0", uuid::Uuid::new_v4().simple());
         let mut join = ::redis::pipe();
         let key = |kind: &str| format!("{{caphost}}:{kind}:{id}");
         join.cmd("XADD").arg(key("to")).arg("*").arg("o").arg("");
@@ -124,8 +124,8 @@ impl Simulated {
 }
 
 /// What a worker says first.
-pub fn hello(sessions: &str) -> Value {
-    json!({ "Hello": { "name": "simulated", "sessions": sessions, "version": 1 } })
+pub fn hello(name: &str) -> Value {
+    json!({ "Hello": { "name": name, "version": 1 } })
 }
 
 /// What it says of an app it holds.

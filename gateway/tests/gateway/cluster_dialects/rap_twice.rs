@@ -218,7 +218,8 @@ async fn what_a_dead_worker_had_claimed_is_taken_over_once() {
     let ids: Vec<_> = (0..CALLS).map(|id| id.to_string()).collect();
     let mut redis = workers.redis.connection().await;
     for id in &ids {
-        let dead = json!({ "worker": uuid::Uuid::new_v4(), "home": "gone", "fingerprint": 1 });
+        let dead =
+            json!({ "worker": format!("{}-0", uuid::Uuid::new_v4().simple()), "fingerprint": 1 });
         let () = redis.set(claim("t", id), dead.to_string()).await.unwrap();
     }
     let runtimes = [&workers.one, &workers.two].map(|gateway| Runtime::new(gateway, ""));

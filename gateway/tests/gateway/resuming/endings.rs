@@ -100,7 +100,8 @@ async fn without_a_grace_time_there_are_no_sessions() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_nobody_has_is_lost() {
     let gateway = Gateway::start().await;
-    for token in ["", ".", "x.y", gateway.hub.resume_prefix()] {
+    let prefix = gateway.hub.resume_prefix().to_string();
+    for token in ["", ".", "x.y", &prefix] {
         let mut peer = gateway.peer("/abp/app").await;
         peer.send(resuming(token, 0)).await;
         assert_eq!(lost(&mut peer).await, "SESSION_EXPIRED");

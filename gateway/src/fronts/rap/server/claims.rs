@@ -21,9 +21,6 @@ const MARGIN: Duration = Duration::from_secs(60);
 struct Taken {
     /// The worker that has taken it, by its id then.
     worker: WorkerId,
-    /// The name that worker keeps while it lives.
-    #[serde(default)]
-    home: String,
     fingerprint: u64,
 }
 
@@ -72,7 +69,6 @@ impl RapServer {
         let here = |key, fact, is_new| Ok(Some(Claim { key, fact, is_new }));
         let mine = Taken {
             worker: workers.me(),
-            home: workers.home().into(),
             fingerprint,
         };
         let fact = serde_json::to_vec(&mine).unwrap_or_default();
@@ -83,7 +79,7 @@ impl RapServer {
             // A later version may write it differently.
             return Err(Denied::Unsure);
         };
-        match workers.life_of(&other.home, other.worker) {
+        match workers.life_of(other.worker) {
             Life::Here => here(key, before, false),
             Life::There if other.fingerprint == fingerprint => Err(Denied::Again),
             Life::There => Err(Denied::Taken),
