@@ -1,16 +1,13 @@
 //! The channel `cancellation:cancel`, as ContextForge has it: what is published, and what is heard.
 
-use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use parking_lot::Mutex;
-use redis::aio::{MultiplexedConnection, PubSub};
+use redis::aio::PubSub;
 use redis::{AsyncCommands, RedisError, RedisResult};
 use serde_json::json;
-use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::Cluster;
@@ -21,8 +18,6 @@ use crate::tokens::Identity;
 
 /// Its name: without a prefix, for gateways of other kinds know it as that.
 const CANCEL_CHANNEL: &str = "cancellation:cancel";
-/// Messages that wait to be published, 1 024.
-const WAITING: usize = 1_024;
 /// Messages a second that are looked at, whether or not they are obeyed.
 const HEARD_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
 /// How often a connection that only listens is pinged.
@@ -31,36 +26,6 @@ const PING: Duration = Duration::from_secs(1);
 /// Limits how many messages are read.
 pub(super) fn heard() -> DefaultDirectRateLimiter {
     RateLimiter::direct(Quota::per_second(HEARD_PER_SECOND))
-}
-
-/// What is to be published.
-#[derive(Debug, Default)]
-pub(super) struct Published {
-    messages: Mutex<VecDeque<String>>,
-    more: Notify,
-}
-
-impl Published {
-    /// The next, when there is one.
-    pub async fn next(&self) -> String {
-        loop {
-            if let Some(message) = self.messages.lock().pop_front() {
-                return message;
-            }
-            self.more.notified().await;
-        }
-    }
-
-    /// Whether there was room.
-    fn add(&self, message: String) -> bool {
-        let mut messages = self.messages.lock();
-        let room = messages.len() < WAITING;
-        if room {
-            messages.push_back(message);
-            self.more.notify_one();
-        }
-        room
-    }
 }
 
 impl Cluster {
@@ -75,9 +40,16 @@ impl Cluster {
             "requester": &*by.name,
             "worker": self.me().to_string(),
         });
-        if !(self.standing().connected && self.published.add(message.to_string())) {
-            tracing::warn!("cannot publish a cancel: Redis does not answer");
-        }
+        let connection = self.commands.lock().clone();
+        tokio::spawn(async move {
+            let published: RedisResult<()> = match connection {
+                Some(mut redis) => redis.publish(CANCEL_CHANNEL, message.to_string()).await,
+                None => Err(closed()),
+            };
+            if let Err(error) = published {
+                tracing::warn!(%error, "a cancel could not be published");
+            }
+        });
     }
 
     /// A message of the channel that is to be obeyed.
@@ -154,18 +126,6 @@ pub(super) async fn listen(member: &Member, connection: Option<PubSub>) -> Redis
 
 fn closed() -> RedisError {
     std::io::Error::from(std::io::ErrorKind::ConnectionAborted).into()
-}
-
-/// Publishes what there is to publish until Redis fails.
-pub(super) async fn publish(member: &Member, mut connection: MultiplexedConnection) -> RedisError {
-    loop {
-        let message = member.published.next().await;
-        let published = connection.publish::<_, _, ()>(CANCEL_CHANNEL, message);
-        if let Err(error) = published.await {
-            tracing::warn!(%error, "a cancel could not be published");
-            return error;
-        }
-    }
 }
 
 #[cfg(test)]

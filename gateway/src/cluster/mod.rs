@@ -48,7 +48,6 @@ use uuid::Uuid;
 use crate::broker::runs::News;
 use crate::seldom::Seldom;
 pub use cancel_message::CancelMessage;
-use channel::Published;
 pub use facts::Away;
 pub use here::Here;
 use member::Member;
@@ -78,7 +77,6 @@ pub struct Cluster {
     /// Runs of a worker that is gone are to be taken over.
     orphaned: Notify,
     records: Records,
-    published: Published,
     /// How fast messages of the channel come.
     heard: DefaultDirectRateLimiter,
     /// Messages of the channel are warned of now and then.
@@ -109,7 +107,6 @@ impl Cluster {
             reborn: Notify::new(),
             orphaned: Notify::new(),
             records: Records::default(),
-            published: Published::default(),
             heard: channel::heard(),
             warned: Seldom::new(),
             leaving: AtomicBool::new(false),

@@ -137,7 +137,6 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
         end = frames::write(member, me, writes) => Err(end.into()),
         end = frames::read(member, me, &mut reads) => Err(end.into()),
         end = channel::listen(member, channel) => Err(end.into()),
-        end = channel::publish(member, commands.clone()) => Err(end.into()),
         end = leases::keep(member, me, commands) => Err(end.into()),
         never = member.adopt(me) => match never {},
         () = member.reborn(me) => Err(End::Reborn),

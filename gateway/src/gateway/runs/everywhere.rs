@@ -8,7 +8,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use super::bounded::{LIST_BYTES, bounded};
 use super::sought::{Placed, Sought, Unsure, merged};
 use crate::broker::runs::{CancelNotice, NoticedRun, Run, RunId, leave_out};
-use crate::cluster::{Answer, Cluster, Notice, Question, WorkerId};
+use crate::cluster::{Answer, Cluster, Notice, Question};
 use crate::gateway::calls::{AbpError, Confirmation};
 use crate::gateway::hub::Hub;
 use crate::tokens::Identity;
@@ -34,9 +34,22 @@ pub struct Listed {
 /// What other workers say of their runs.
 #[derive(Default)]
 struct There {
-    runs: Vec<(WorkerId, Arc<Run>)>,
+    runs: Vec<Placed>,
     omitted: usize,
     unsure: Option<Unsure>,
+}
+
+impl There {
+    /// These and those that are here, each once.
+    fn with(self, here: Vec<Arc<Run>>) -> Vec<Placed> {
+        merged(here.into_iter().map(Placed::here).chain(self.runs))
+    }
+
+    /// What is meant by an id of them and those that are here: see [`Sought::among`].
+    fn meant(self, request_id: &str, here: Vec<Arc<Run>>, cancels: bool) -> Sought {
+        let unsure = self.unsure;
+        Sought::among(request_id, self.with(here), unsure, cancels)
+    }
 }
 
 impl Hub {
@@ -44,14 +57,14 @@ impl Hub {
     pub async fn seek(&self, request_id: &str, viewer: &Identity) -> Sought {
         let there = self.ask_for(request_id, viewer).await;
         let here = self.matches(request_id, viewer);
-        Sought::among(request_id, here, there.runs, there.unsure)
+        there.meant(request_id, here, false)
     }
 
     /// [`Hub::seek`], for a cancel: of several that have all ended it is the last to end.
     pub async fn seek_to_cancel(&self, request_id: &str, viewer: &Identity) -> Sought {
         let there = self.ask_for(request_id, viewer).await;
         let here = self.matches(request_id, viewer);
-        Sought::to_cancel(request_id, here, there.runs, there.unsure)
+        there.meant(request_id, here, true)
     }
 
     /// [`Hub::seek_to_cancel`]; if there is no such run anywhere, the cancel is kept for it, wherever it comes.
@@ -67,7 +80,7 @@ impl Hub {
         if let (Some(kept), Some(workers)) = (kept, self.workers()) {
             workers.tell_all(Notice::CancelEarly(kept));
         }
-        Sought::to_cancel(request_id, here, there.runs, there.unsure)
+        there.meant(request_id, here, true)
     }
 
     /// Cancels a run where it is: see [`Hub::cancel`].
@@ -128,8 +141,9 @@ impl Hub {
         }
         let (mut runs, mut omitted) = self.recent_runs(viewer, ended);
         omitted += there.omitted;
+        let unsure = there.unsure;
         if !there.runs.is_empty() {
-            let placed = merged(runs, there.runs);
+            let placed = there.with(runs);
             runs = placed.into_iter().map(|it| it.run).collect();
             // Stable: of one worker the order is as it was.
             runs.sort_by_key(|run| std::cmp::Reverse(run.registered_at));
@@ -139,7 +153,7 @@ impl Hub {
         Listed {
             runs,
             omitted: omitted + cut,
-            unsure: there.unsure,
+            unsure,
         }
     }
 
@@ -174,7 +188,8 @@ async fn ask_all(workers: &Cluster, question: Question, id: Option<RunId>) -> Th
         let is_it = |run: &Arc<Run>| Some(run.id) == id && !run.adopted;
         let is_found = runs.iter().any(is_it);
         there.omitted += omitted;
-        there.runs.extend(runs.into_iter().map(|run| (worker, run)));
+        let placed = runs.into_iter().map(|run| Placed::there(worker, run));
+        there.runs.extend(placed);
         if is_found {
             return there;
         }

@@ -1,6 +1,7 @@
 //! What the workers say of an id, put together.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 
@@ -45,6 +46,21 @@ pub struct Placed {
 }
 
 impl Placed {
+    pub(super) fn here(run: Arc<Run>) -> Self {
+        Placed {
+            run,
+            home: None,
+            sure: true,
+        }
+    }
+
+    pub(super) fn there(worker: WorkerId, run: Arc<Run>) -> Self {
+        Placed {
+            home: Some(worker),
+            ..Placed::here(run)
+        }
+    }
+
     /// Whether it is a run of this worker.
     pub fn is_here(&self) -> bool {
         self.home.is_none()
@@ -70,17 +86,21 @@ pub enum Sought {
 }
 
 impl Sought {
-    pub(crate) fn among(
+    /// What somebody means by an id, of those that are `found` here and elsewhere. Who `cancels` means of
+    /// several that have all ended the last to end, as nothing can be cancelled by mistake.
+    pub(super) fn among(
         request_id: &str,
-        here: Vec<Arc<Run>>,
-        there: Vec<(WorkerId, Arc<Run>)>,
+        mut found: Vec<Placed>,
         unsure: Option<Unsure>,
+        cancels: bool,
     ) -> Sought {
-        let mut found = merged(here, there);
-        if let Ok(id) = request_id.parse::<RunId>()
-            && found.iter().any(|it| it.run.id == id)
-        {
-            found.retain(|it| it.run.id == id);
+        let own = request_id.parse::<RunId>().ok();
+        let is_own = |it: &Placed| Some(it.run.id) == own;
+        if found.iter().any(is_own) {
+            found.retain(is_own);
+        } else if cancels && found.iter().all(|it| it.run.state.is_over()) {
+            let end = |it: &Placed| (it.run.ended_at, it.run.registered_at);
+            found = found.into_iter().max_by_key(end).into_iter().collect();
         }
         let runs = found.iter().map(|it| it.run.clone()).collect();
         match (Found::among(runs), unsure) {
@@ -97,53 +117,25 @@ impl Sought {
     }
 }
 
-impl Sought {
-    /// What somebody means who wants it cancelled: of several that have all ended the last to end, as
-    /// nothing can be cancelled by mistake.
-    pub(crate) fn to_cancel(
-        request_id: &str,
-        mut here: Vec<Arc<Run>>,
-        mut there: Vec<(WorkerId, Arc<Run>)>,
-        unsure: Option<Unsure>,
-    ) -> Sought {
-        let all = there.iter().map(|(_, run)| run).chain(&here);
-        let own = |run: &&Arc<Run>| request_id.parse::<RunId>() == Ok(run.id);
-        let mut all = all.peekable();
-        if all.peek().is_some() && all.clone().all(|run| run.state.is_over() && !own(&run)) {
-            let last = all.max_by_key(|run| (run.ended_at, run.registered_at));
-            let last = last.map(|run| run.id);
-            here.retain(|run| Some(run.id) == last);
-            there.retain(|(_, run)| Some(run.id) == last);
-        }
-        Sought::among(request_id, here, there, unsure)
-    }
-}
-
 /// Each run once: as its own worker knows it, rather than one that has adopted it.
-pub(crate) fn merged(here: Vec<Arc<Run>>, there: Vec<(WorkerId, Arc<Run>)>) -> Vec<Placed> {
-    let here = here.into_iter().map(|run| Placed {
-        run,
-        home: None,
-        sure: true,
-    });
-    let there = there.into_iter().map(|(worker, run)| Placed {
-        run,
-        home: Some(worker),
-        sure: true,
-    });
+pub(super) fn merged(all: impl IntoIterator<Item = Placed>) -> Vec<Placed> {
     let mut places = HashMap::new();
-    let mut all: Vec<Placed> = Vec::new();
-    for placed in here.chain(there) {
-        match places.get(&placed.run.id) {
-            None => {
-                places.insert(placed.run.id, all.len());
-                all.push(placed);
+    let mut merged: Vec<Placed> = Vec::new();
+    for placed in all {
+        match places.entry(placed.run.id) {
+            Entry::Vacant(place) => {
+                place.insert(merged.len());
+                merged.push(placed);
             }
-            Some(&place) if all[place].run.adopted && !placed.run.adopted => all[place] = placed,
-            Some(_) => {}
+            Entry::Occupied(place) => {
+                let known = &mut merged[*place.get()];
+                if known.run.adopted && !placed.run.adopted {
+                    *known = placed;
+                }
+            }
         }
     }
-    all
+    merged
 }
 
 #[cfg(test)]
@@ -191,18 +183,23 @@ mod tests {
         }
     }
 
+    fn here(runs: impl IntoIterator<Item = Arc<Run>>) -> Vec<Placed> {
+        runs.into_iter().map(Placed::here).collect()
+    }
+
+    fn there(run: &Arc<Run>) -> Placed {
+        Placed::there(WorkerId::random(), run.clone())
+    }
+
     #[test]
     fn a_run_is_as_its_own_worker_knows_it() {
         let (run, home) = (run("1", false), WorkerId::random());
-        let copy = adopted(&run);
-        for (here, there) in [
-            (vec![copy.clone()], vec![(home, run.clone())]),
-            (
-                vec![],
-                vec![(WorkerId::random(), copy), (home, run.clone())],
-            ),
+        let (copy, own) = (adopted(&run), Placed::there(home, run));
+        for all in [
+            [Placed::here(copy.clone()), own.clone()],
+            [there(&copy), own],
         ] {
-            let found = one(Sought::among("1", here, there, None));
+            let found = one(Sought::among("1", merged(all), None, false));
             assert!(!found.run.adopted && found.home == Some(home) && found.is_sure());
         }
     }
@@ -211,30 +208,28 @@ mod tests {
     fn a_run_id_comes_before_a_dialect_id_that_looks_like_it() {
         let run_there = run("1", true);
         let id = run_there.id.to_string();
-        let found = Sought::among(
-            &id,
-            vec![run(&id, false)],
-            vec![(WorkerId::random(), run_there)],
-            None,
-        );
-        assert!(one(found).run.id.to_string() == id);
+        for cancels in [false, true] {
+            let found = vec![Placed::here(run(&id, false)), there(&run_there)];
+            let found = one(Sought::among(&id, found, None, cancels));
+            assert!(found.run.id.to_string() == id);
+        }
     }
 
     #[test]
     fn a_cancel_by_an_id_of_several_runs_means_the_one_in_flight_or_the_last_to_end() {
         let [old, new, flying] = [Some(2), Some(3), None].map(|at| run_until("1", at));
-        let there = vec![(WorkerId::random(), new.clone())];
-        let meant = |here: &[&Arc<Run>]| {
-            let here = here.iter().map(|run| Arc::clone(run)).collect();
-            Sought::to_cancel("1", here, there.clone(), None)
+        let meant = |runs: &[&Arc<Run>], cancels| {
+            let mut found = here(runs.iter().map(|run| Arc::clone(run)));
+            found.push(there(&new));
+            Sought::among("1", found, None, cancels)
         };
-        assert_eq!(one(meant(&[&old])).run.id, new.id);
-        assert!(!one(meant(&[&old])).is_here());
-        assert_eq!(one(meant(&[&old, &flying])).run.id, flying.id);
+        assert_eq!(one(meant(&[&old], true)).run.id, new.id);
+        assert!(!one(meant(&[&old], true)).is_here());
+        assert_eq!(one(meant(&[&old, &flying], true)).run.id, flying.id);
         let another = run("1", false);
-        let several = meant(&[&old, &flying, &another]);
+        let several = meant(&[&old, &flying, &another], true);
         assert!(matches!(several, Sought::Several(runs) if runs.len() == 2));
-        let read = Sought::among("1", vec![old], there.clone(), None);
+        let read = meant(&[&old], false);
         assert!(
             matches!(read, Sought::Several(_)),
             "only a cancel may guess"
@@ -244,20 +239,16 @@ mod tests {
     #[test]
     fn what_was_not_found_may_be_where_nobody_has_answered() {
         let unsure = Some(Unsure::Workers(1));
-        let nothing = |unsure| Sought::among("1", vec![], vec![], unsure);
+        let nothing = |unsure| Sought::among("1", vec![], unsure, true);
         assert!(matches!(nothing(None), Sought::None));
         assert!(matches!(
             nothing(unsure),
             Sought::Unsure(Unsure::Workers(1))
         ));
-        let found = one(Sought::among("1", vec![run("1", false)], vec![], unsure));
+        let found = one(Sought::among("1", here([run("1", false)]), unsure, false));
         assert!(found.is_here() && !found.is_sure());
-        let both = Sought::among(
-            "1",
-            vec![run("1", false)],
-            vec![(WorkerId::random(), run("1", false))],
-            None,
-        );
+        let both = vec![Placed::here(run("1", false)), there(&run("1", false))];
+        let both = Sought::among("1", both, None, false);
         assert!(matches!(both, Sought::Several(runs) if runs.len() == 2));
     }
 }
