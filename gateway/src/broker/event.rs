@@ -6,6 +6,7 @@ use super::call::{CancelKey, CancelOutcome, Client, NewCall, Step};
 use super::peer::{CloseCode, PeerId, Profile, Seat, Wanted};
 use super::{Backlog, Message};
 use crate::broker::runs::RunId;
+use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::Identity;
 use crate::wire::{Envelope, Outgoing, Refusal};
 use caphost::call::CallId;
@@ -127,10 +128,20 @@ pub enum Event<'a> {
 impl<'a> Event<'a> {
     /// What has come from a peer, read.
     pub fn received(peer: PeerId, read: Result<Envelope<'a>, Box<Refusal>>) -> Self {
+        Event::read(peer, read, REGISTRATION_BYTES)
+    }
+
+    /// What another worker says in the place of an app of its own. That has come to offer it bit by bit, so
+    /// there may be more of it than one message of an app may bring.
+    pub fn told(peer: PeerId, read: Result<Envelope<'a>, Box<Refusal>>) -> Self {
+        Event::read(peer, read, usize::MAX)
+    }
+
+    fn read(peer: PeerId, read: Result<Envelope<'a>, Box<Refusal>>, offer_bytes: usize) -> Self {
         match read {
             Ok(envelope) => Event::Message {
                 peer,
-                message: Message::read(envelope),
+                message: Message::read(envelope, offer_bytes),
             },
             Err(refusal) => Event::Refused { peer, refusal },
         }

@@ -68,8 +68,8 @@ pub(super) struct Cancel<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads what an envelope says.
-    pub fn read(envelope: Envelope<'a>) -> Self {
+    /// Reads what an envelope says. An app may say this many bytes of what it offers.
+    pub fn read(envelope: Envelope<'a>, offer_bytes: usize) -> Self {
         let payload = envelope.payload.unwrap_or_default();
         let content = match &*envelope.kind {
             kind::INITIALIZE => Content::Hello(agent_of(payload)),
@@ -84,9 +84,15 @@ impl<'a> Message<'a> {
             kind::PROGRESS => Content::Progress(operation_of(payload)),
             kind::NOTIFICATION => notification(payload),
             "app/register" => {
-                Content::Register(Box::new(envelope.object().and_then(Register::read)))
+                let payload = envelope.object();
+                let register = payload.and_then(|it| Register::read(it, offer_bytes));
+                Content::Register(Box::new(register))
             }
-            "app/update" => Content::Update(Box::new(envelope.object().and_then(Update::read))),
+            "app/update" => {
+                let payload = envelope.object();
+                let update = payload.and_then(|it| Update::read(it, offer_bytes));
+                Content::Update(Box::new(update))
+            }
             _ => Content::Other,
         };
         Message { envelope, content }

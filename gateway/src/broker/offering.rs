@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 use super::capability_info::CapabilityInfo;
 use super::instance::Instance;
 use super::offers::{AppInfo, Registration, read, read_capabilities, wrong};
-use crate::limits::REGISTRATION_BYTES;
 use crate::wire::Failure;
 use caphost::call::Error;
 
@@ -36,7 +35,7 @@ pub(super) struct Register {
 
 impl Register {
     /// Reads the payload of `app/register`.
-    pub(super) fn read(payload: &str) -> Result<Self, Failure> {
+    pub(super) fn read(payload: &str, most: usize) -> Result<Self, Failure> {
         #[derive(Deserialize)]
         struct Parts<'a> {
             #[serde(borrow)]
@@ -53,7 +52,7 @@ impl Register {
             #[serde(borrow)]
             instance: Option<&'a RawValue>,
         }
-        check_size(payload)?;
+        check_size(payload, most)?;
         let parts: Parts = read(payload, "")?;
         let capabilities = parts.capabilities;
         Ok(Register {
@@ -76,12 +75,12 @@ fn lenient<'a, T: Deserialize<'a>>(text: Option<&'a RawValue>) -> Option<T> {
 }
 
 /// Whether an app says more of what it offers than is read.
-fn check_size(payload: &str) -> Result<(), Failure> {
-    if payload.len() <= REGISTRATION_BYTES {
+fn check_size(payload: &str, most: usize) -> Result<(), Failure> {
+    if payload.len() <= most {
         return Ok(());
     }
-    let message = format!("What an app offers may have at most {REGISTRATION_BYTES} bytes");
-    let details = json!({ "limit": "registrationBytes", "max": REGISTRATION_BYTES });
+    let message = format!("What an app offers may have at most {most} bytes");
+    let details = json!({ "limit": "registrationBytes", "max": most });
     Err(Error::invalid_params(message).with_details(Box::new(details)))
 }
 
@@ -105,7 +104,7 @@ pub(super) enum Update {
 
 impl Update {
     /// Reads the payload of `app/update`.
-    pub(super) fn read(payload: &str) -> Result<Self, Failure> {
+    pub(super) fn read(payload: &str, most: usize) -> Result<Self, Failure> {
         #[derive(Deserialize)]
         struct Parts<'a> {
             #[serde(borrow)]
@@ -115,7 +114,7 @@ impl Update {
             #[serde(borrow)]
             removed: Option<&'a RawValue>,
         }
-        check_size(payload)?;
+        check_size(payload, most)?;
         let parts: Parts = read(payload, "")?;
         match (parts.capabilities, parts.added, parts.removed) {
             (Some(all), None, None) => Ok(Update::All(read_capabilities(all, "capabilities")?)),

@@ -16,11 +16,9 @@ use crate::cluster::message::{AppKey, Message, Parcel};
 use crate::gateway::hub::{Connected, Hub};
 use crate::gateway::outbox::{Outbox, Step};
 use crate::tokens::Identity;
-use crate::wire::{Incoming, for_log};
+use crate::wire::Incoming;
 
-/// What the broker says to an app it does not take begins so.
-const REFUSED: &str = r#"{"type":"app/refused""#;
-/// What it says of a change that does not fit what it knows begins so: changes have the id 1.
+/// What the broker says of a change that does not fit what it knows begins so: changes have the id 1.
 const MISFIT: &str = r#"{"type":"error","id":1,"#;
 
 /// A peer that stands for an app or an agent.
@@ -82,14 +80,14 @@ impl Elsewhere {
         }
         let (peer, kind) = match self.app_peer(worker, app) {
             Some(peer) => (peer, "app/update"),
-            None => (self.join_app(worker, app), "app/register"),
+            None => (self.join_app(worker, app, &offer.app.id), "app/register"),
         };
         let Ok(offer) = serde_json::to_string(&Payload { offer, instance }) else {
             return;
         };
         // Its schemas stay the text they are.
         let message = format!(r#"{{"type":"{kind}","id":0,"timestamp":0,"payload":{offer}}}"#);
-        self.hub.receive(peer, &message, None);
+        self.told(peer, &message);
     }
 
     /// An app there has changed what it offers.
@@ -112,10 +110,18 @@ impl Elsewhere {
         let message = format!(
             r#"{{"type":"app/update","id":1,"timestamp":0,"payload":{{"added":{added},"removed":{removed}}}}}"#
         );
-        self.hub.receive(peer, &message, None);
+        self.told(peer, &message);
     }
 
-    fn join_app(&self, worker: WorkerId, app: AppKey) -> PeerId {
+    /// In the place of an app there.
+    fn told(&self, peer: PeerId, message: &str) {
+        let limits = &self.hub.limits;
+        let incoming = Incoming::new(message, None, limits);
+        self.hub
+            .handle(Event::told(peer, incoming.envelope(limits)));
+    }
+
+    fn join_app(&self, worker: WorkerId, app: AppKey, id: &str) -> PeerId {
         let joined = self.hub.join(|peer| Event::AppJoined {
             peer,
             // Its worker has seen its token.
@@ -123,11 +129,9 @@ impl Elsewhere {
             seat: Seat::Elsewhere,
         });
         let peer = joined.0;
+        // For the log, should it be refused.
+        joined.1.is_of(&format!("{id} on worker {worker}"));
         let parcel = move |message: String| {
-            if message.starts_with(REFUSED) {
-                let message = for_log(&message);
-                tracing::warn!(%worker, app, message, "an app of another worker is refused");
-            }
             if message.starts_with(MISFIT) {
                 return Some(Message::TellApp { app }.into());
             }

@@ -78,3 +78,23 @@ async fn whose_an_instance_is_every_worker_knows() {
         assert_eq!(owners, [json!("app-1"), json!("app-0")]);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_has_come_to_offer_much_is_known_to_workers_that_join_later() {
+    let redis = Redis::start();
+    let one = Gateway::with(part_of(&redis)).await;
+    let mut app = one.app("demo").await;
+    for name in ["c", "d", "e"] {
+        let schema = json!({ "title": "x".repeat(500_000) });
+        let added = [json!({ "name": name, "inputSchema": schema })];
+        let update = request("app/update", name, json!({ "added": added }));
+        app.send(update).await;
+    }
+    let all = |worker: &Gateway| {
+        let offer = worker.hub.offer(Some("demo"));
+        offer.is_ok_and(|offer| offer.capabilities.len() == 4)
+    };
+    until("what it offers", || all(&one)).await;
+    let two = Gateway::with(part_of(&redis)).await;
+    until("the app", || all(&two)).await;
+}
