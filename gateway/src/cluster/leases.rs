@@ -10,7 +10,7 @@ use super::member::Member;
 use super::membership::Census;
 use super::workers::WorkerId;
 
-/// How often a lease is renewed in its time.
+/// How often a lease is renewed in its time, and in that in which Redis must answer.
 const RENEWALS: u32 = 6;
 /// Milliseconds after which nobody is looked for who has left runs behind: a day.
 const WORKERS_MS: i64 = 86_400_000;
@@ -23,7 +23,8 @@ pub(super) async fn keep(
     me: WorkerId,
     mut connection: MultiplexedConnection,
 ) -> RedisError {
-    let mut tick = interval(member.options.worker_lease / RENEWALS);
+    let time = member.options.worker_lease;
+    let mut tick = interval(time.min(member.options.redis_patience) / RENEWALS);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tick.tick().await;

@@ -117,7 +117,7 @@ async fn a_listener_that_hangs_alone_is_noticed() {
 async fn a_worker_that_has_given_the_others_up_joins_anew_once() {
     let mut redis = Redis::start();
     let mut config = part_of(&redis);
-    config.cluster.redis_patience = Duration::from_millis(300);
+    config.cluster.redis_patience = Duration::from_secs(1);
     let one = Gateway::with(config.clone()).await;
     let two = Gateway::with(config).await;
     met(&[&one, &two]).await;
@@ -131,4 +131,20 @@ async fn a_worker_that_has_given_the_others_up_joins_anew_once() {
     tokio::time::sleep(LEASE).await;
     assert_eq!(cluster.me(), me);
     assert_eq!(cluster.traffic().connections.get(), connections + 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_a_lease_longer_than_the_patience_with_redis_nobody_is_given_up() {
+    let redis = Redis::start();
+    let mut config = part_of(&redis);
+    config.cluster.worker_lease = Duration::from_secs(60);
+    config.cluster.redis_patience = Duration::from_secs(1);
+    let one = Gateway::with(config.clone()).await;
+    let two = Gateway::with(config).await;
+    met(&[&one, &two]).await;
+    let ids = || [&one, &two].map(|it| it.hub.workers().unwrap().me());
+    let before = ids();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(ids(), before);
+    assert_eq!(two.hub.workers().unwrap().standing().others, 1);
 }
