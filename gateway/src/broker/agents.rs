@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::backlog::does_not_keep_up;
 use super::departures::STOPPING;
-use super::page::Page;
+use super::own::OwnSession;
 use super::pending::{Pending, read_issued};
 use super::questions::Question;
 use super::stops::Stopped;
@@ -36,7 +36,7 @@ pub(super) struct Agent {
     /// Its calls that are cancelled.
     pub stopped: Stopped,
     /// The caller's half, if it is a session of the gateway's own.
-    pub page: Option<Box<Page>>,
+    pub own: Option<Box<OwnSession>>,
     rate: Rate,
     /// What it called last: its runs share the name.
     called: Arc<str>,
@@ -82,7 +82,7 @@ impl Broker {
             questions: BTreeMap::new(),
             calls: HashMap::new(),
             stopped: Stopped::default(),
-            page: None,
+            own: None,
             rate: Rate::full(self.limits.requests_per_second, self.now.monotonic_ms),
             called: Arc::default(),
             profile,

@@ -3,8 +3,7 @@
 use std::collections::hash_map::Entry::Occupied;
 
 use super::agents::Agent;
-use super::call::cancel_failed;
-use super::page::Answer;
+use super::call::{Reply, cancel_failed, failed_with};
 use super::pending::{Asker, Entry, read_issued};
 use super::{Action, Broker, PeerId};
 use crate::broker::runs::{Ending, Lost, RunId};
@@ -40,13 +39,17 @@ impl Broker {
             }
         };
         let grade = self.grade(agent, &entry, said);
-        self.run_answered(agent, &entry, said, grade);
+        self.run_answered(agent, &entry, (said, grade), || match said.success {
+            Some(_) => Reply::Json(Json::keep(payload, envelope.shared)),
+            None => {
+                let message = "The app's answer is no ABPResponse";
+                Reply::Failed(Error::new(Code::TRANSPORT_ERROR, message))
+            }
+        });
         let id = match entry.asker {
             Asker::Agent(id) => id,
-            Asker::Page(key) => {
-                let payload = Json::keep(payload, envelope.shared);
-                let answer = Answer::Said(said, payload, grade);
-                return self.page_answered(agent, (key, request), answer);
+            Asker::Own => {
+                return self.own_answered(agent, &entry, said.error.map(failed_with));
             }
             Asker::Revoker => return,
         };
@@ -94,12 +97,10 @@ impl Broker {
             _ => format!(r#"{{"success":false,"error":{error}}}"#),
         };
         let nothing = Stop::Abandoned.into();
-        self.run_answered(agent, &entry, said, nothing);
+        self.run_answered(agent, &entry, (said, nothing), || failed_with(error));
         match entry.asker {
             Asker::Agent(id) => self.send(agent, entry.request.answer(), id.as_deref(), &payload),
-            Asker::Page(key) => {
-                self.page_answered(agent, (key, entry.request), Answer::Error(error, said));
-            }
+            Asker::Own => self.own_answered(agent, &entry, Some(failed_with(error))),
             Asker::Revoker => {}
         }
     }
@@ -163,9 +164,9 @@ impl Broker {
         self.run_lost(agent, entry, (cancel_reason, lost), error);
         let id = match &entry.asker {
             Asker::Agent(id) => id.as_deref(),
-            Asker::Page(key) => {
-                let answer = Answer::Failed(error, Some(cancel_reason));
-                return self.page_answered(agent, (*key, entry.request), answer);
+            Asker::Own => {
+                let error = Reply::Failed(error.clone());
+                return self.own_answered(agent, entry, Some(error));
             }
             Asker::Revoker => return,
         };
@@ -180,16 +181,28 @@ impl Broker {
         self.send(agent, kind, id, &payload);
     }
 
-    /// Notes an app's answer to a call, or to a cancel; `grade` is how far it has seen the stop.
-    fn run_answered(&mut self, agent: PeerId, entry: &Entry, said: &Said<'_>, grade: Grade) {
+    /// Notes an app's answer to a call, or to a cancel; `grade` is how far it has seen the stop, and `reply`
+    /// what a caller of the gateway's own is told.
+    fn run_answered(
+        &mut self,
+        agent: PeerId,
+        entry: &Entry,
+        (said, grade): (&Said<'_>, Grade),
+        reply: impl FnOnce() -> Reply,
+    ) {
         if let Some(run) = entry.revokes() {
             return self.revocation_answered(run, said, grade);
         }
         match (entry.run, entry.request) {
             (Some(run), Request::Cancel) if !said.cancelled => self.runs.cancel_refused(run),
+            (Some(run), Request::Cancel) if entry.asker == Asker::Own => {
+                self.run_cancelled(run, grade);
+            }
             // How it ends, its call's own answer says.
             (None, _) | (_, Request::Cancel) => {}
-            (Some(run), _) => self.run_over(agent, run, ending_of(said, grade)),
+            (Some(run), _) => {
+                self.run_over(agent, run, ending_of(said, grade), || Some(reply()));
+            }
         }
     }
 
@@ -208,11 +221,17 @@ impl Broker {
         if let Some(run) = entry.run.filter(|_| entry.request != Request::Cancel) {
             let unknown = || Ending::Unknown(error.code.as_str().to_string());
             let ending = lost.map_or_else(unknown, Ending::Lost);
-            self.run_over(agent, run, ending);
+            self.run_over(agent, run, ending, || Some(Reply::Failed(error.clone())));
         }
     }
 
-    pub(super) fn run_over(&mut self, agent: PeerId, run: RunId, ending: Ending) {
+    pub(super) fn run_over(
+        &mut self,
+        agent: PeerId,
+        run: RunId,
+        ending: Ending,
+        reply: impl FnOnce() -> Option<Reply>,
+    ) {
         let place = self.runs.left(run);
         if let Some(agent) = self.agents.get_mut(&agent) {
             match place.map(|place| agent.calls.entry(place.call_id)) {
@@ -222,7 +241,7 @@ impl Broker {
                 None => agent.calls.retain(|_, it| *it != run),
             }
         }
-        self.runs.end(run, ending, self.now.unix_ms);
+        self.end_run(run, ending, reply);
     }
 
     /// Notes how far a call is, where its progress goes by its callId.

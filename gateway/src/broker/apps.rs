@@ -132,16 +132,16 @@ impl Broker {
             (Content::Progress(operation), _) => {
                 if let (Some(operation), Some(info)) = (operation, envelope.payload) {
                     self.note_progress(agent, operation, info);
-                    if self.is_page(agent) && envelope.object().is_ok() {
+                    if self.is_own(agent) && envelope.object().is_ok() {
                         let info = Json::keep(info, envelope.shared);
-                        return self.page_progress(agent, operation, info);
+                        return self.own_progress(agent, operation, info);
                     }
                 }
                 self.tell(peer, agent, envelope, None);
             }
             (Content::Ended(call_id, ended), _) => {
                 self.note_ended(agent, call_id, *ended);
-                self.page_ended_late(agent, call_id, *ended);
+                self.own_ended_late(agent, call_id, *ended);
                 self.tell(peer, agent, envelope, None);
             }
             (_, "notification") => self.tell(peer, agent, envelope, None),
@@ -187,7 +187,7 @@ impl Broker {
             Err(error) => return self.refuse(peer, &envelope.subject(), &error),
         };
         // A session of the gateway's own was told what it heeds.
-        if self.is_page(agent) {
+        if self.is_own(agent) {
             return;
         }
         let header = Header {
@@ -220,9 +220,9 @@ impl Broker {
     }
 
     /// Whether an agent is a session of the gateway's own.
-    fn is_page(&self, agent: PeerId) -> bool {
+    fn is_own(&self, agent: PeerId) -> bool {
         let agent = self.agents.get(&agent);
-        agent.is_some_and(|agent| agent.page.is_some())
+        agent.is_some_and(|agent| agent.own.is_some())
     }
 
     /// A question needs no answer any more: it is forgotten and its agent told.
@@ -234,7 +234,7 @@ impl Broker {
         match asked.map(|(issued, _)| *issued) {
             Some(issued) => {
                 agent.questions.remove(&issued);
-                if agent.page.is_some() {
+                if agent.own.is_some() {
                     return;
                 }
                 let data = format!(r#"{{"id":{}}}"#, IssuedId::of(issued).as_str());
@@ -262,7 +262,7 @@ impl Broker {
             return;
         };
         // A session of the gateway's own is not told of it.
-        if agent.page.is_some() {
+        if agent.own.is_some() {
             return;
         }
         // An agent need never answer: its oldest question makes room.

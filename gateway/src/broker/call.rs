@@ -1,16 +1,16 @@
 //! Calls of the gateway's own: what the broker is given, and what it tells of them.
 
-use caphost::call::{CallId, Code, Error, LateEnd, Millis, Stop, StoppedBy};
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Profile, Wanted};
-use crate::broker::runs::NewRun;
+use crate::broker::runs::{Ending, NewRun, Run};
 use crate::wire::stops::{self, Grade};
-use crate::wire::{Failure, Json, stopped_by};
-
-/// Names a cancel of a call of the gateway's own.
-pub type CancelKey = u64;
+use crate::wire::{Failure, Json, said, stopped_by};
+use caphost::call::{Code, Error, LateEnd, Millis, Stop, StoppedBy};
 
 /// What came of a cancel.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -68,21 +68,6 @@ impl<E> CancelOutcome<E> {
             error: self.error.map(read),
         }
     }
-
-    /// The outcome as a session's state tells it, for a call that `by` has stopped.
-    pub fn of<P>(
-        told: caphost::agent::CancelOutcome<P>,
-        by: Option<StoppedBy>,
-        error: impl FnOnce(Result<P, Error<P>>) -> E,
-    ) -> Self {
-        CancelOutcome {
-            stop: told.stop,
-            by: by.filter(|_| told.stop.is_some()),
-            ended: told.ended,
-            reason: told.reason,
-            error: told.error.map(error),
-        }
-    }
 }
 
 /// Whom a session of the gateway's own is for.
@@ -101,9 +86,7 @@ pub struct Client {
 pub struct NewCall {
     /// The run it begins.
     pub run: NewRun,
-    /// Its callId.
-    pub id: CallId,
-    /// The payload of its `capabilities/call`, with that callId in it.
+    /// The payload of its `capabilities/call`, with the run's callId in it.
     pub payload: Json,
     /// Milliseconds after which the app is to cancel it.
     pub timeout: Option<Millis>,
@@ -123,28 +106,30 @@ pub enum Reply {
 pub enum Step {
     /// It says how far it is: a `ProgressInfo`.
     Progress(Json),
-    /// It is over.
-    Ended(Ended),
+    /// It is over: its run, and what its caller is told if that is not cancelled.
+    Ended(Arc<Run>, Option<Reply>),
     /// Its handler has ended after it was answered as abandoned.
     Late(LateEnd),
 }
 
-/// How a call of the gateway's own has ended.
-#[derive(Clone, Debug)]
-pub enum Ended {
-    /// With the app's `ABPResponse`.
-    Response(Json),
-    /// Without an answer of the app.
-    Failed(Failure),
-    /// It is cancelled, and that is a fact.
-    Cancelled {
-        /// How far its stop was seen.
-        stop: Stop,
-        /// What has stopped it, if the app says.
-        by: Option<StoppedBy>,
-        /// Why, if somebody has said.
-        reason: Option<String>,
-    },
+impl Reply {
+    /// The code of its error.
+    pub(super) fn code(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Reply::Json(response) => said(response.as_str()).code,
+            Reply::Failed(error) => Some(error.code.as_str().into()),
+        }
+    }
+
+    /// How a run ends whose call is answered with this error.
+    pub(super) fn ending(&self) -> Ending {
+        let code = self.code().map(Cow::into_owned);
+        let code = code.unwrap_or_else(|| Code::OPERATION_FAILED.as_str().into());
+        match Code::leaves_open(&code) {
+            true => Ending::Unknown(code),
+            false => Ending::Failed(code),
+        }
+    }
 }
 
 /// The call is not cancelled.
@@ -168,6 +153,11 @@ pub(crate) fn unconfirmed() -> CancelOutcome {
 pub(super) fn disconnected() -> Failure {
     let message = "The app is disconnected: the outcome is unknown";
     Error::new(Code::DISCONNECTED, message)
+}
+
+/// What a call is answered with that fails with that error, as JSON.
+pub(super) fn failed_with(error: &str) -> Reply {
+    Reply::Json(format!(r#"{{"success":false,"error":{error}}}"#).into())
 }
 
 /// The payload of a cancel: `{ callId, reason? }`.

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::amount::Amount;
 use super::apps::App;
+use super::call::disconnected;
 use super::load::Load;
 use super::{Action, Backlog, Broker, CloseCode, PeerId, Seat};
 use crate::broker::runs::Lost;
@@ -35,6 +36,13 @@ impl Broker {
             let owner = &agent.profile.owner.name;
             self.in_flight.give_back(owner, agent.pending.counts());
         }
+        let (lost, error) = match &agent.own {
+            Some(_) => (None, disconnected()),
+            None => (
+                Some(Lost::Agent),
+                Error::new(Code::DISCONNECTED, AGENT_GONE),
+            ),
+        };
         let bytes = agent.pending.bytes();
         let mut asked = self.stays_for(&agent);
         let stays = !asked.is_empty();
@@ -47,8 +55,11 @@ impl Broker {
                 asked.insert(issued, (Request::Cancel, run));
                 continue;
             }
-            let error = Error::new(Code::DISCONNECTED, AGENT_GONE);
-            self.run_lost(peer, &entry, (AGENT_GONE, Some(Lost::Agent)), &error);
+            let lost = (AGENT_GONE, lost);
+            self.run_lost(peer, &entry, lost, &error);
+        }
+        if let Some(own) = agent.own.take() {
+            self.own_gone(peer, *own, &error);
         }
         let Some(bound) = agent.app else { return };
         if let Some(app) = self.apps.get_mut(&bound) {
@@ -181,6 +192,8 @@ impl Broker {
             let owner = &agent.profile.owner.name;
             self.in_flight.give_back(owner, agent.pending.counts());
         }
+        // Its calls are told one by one.
+        let own = agent.own.take();
         for entry in agent.pending.take_all() {
             let message = match entry.request {
                 Request::Call | Request::Cancel => format!("{why}: the outcome is unknown").into(),
@@ -189,12 +202,13 @@ impl Broker {
             let error = Error::new(Code::DISCONNECTED, message);
             self.fail(peer, &entry, cancel_reason, &error);
         }
-        let Some(mut agent) = self.agents.remove(&peer) else {
+        let Some(agent) = self.agents.remove(&peer) else {
             return;
         };
         self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
-        if let Some(page) = agent.page.take() {
-            self.page_lost(peer, page);
+        if let Some(own) = own {
+            let error = Error::new(Code::DISCONNECTED, format!("{why}: the outcome is unknown"));
+            self.own_gone(peer, *own, &error);
         }
     }
 }

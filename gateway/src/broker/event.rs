@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::call::{CancelKey, CancelOutcome, Client, NewCall, Step};
+use super::call::{CancelOutcome, Client, NewCall, Step};
 use super::peer::{CloseCode, PeerId, Profile, Seat, Wanted};
 use super::{Backlog, Message};
 use crate::broker::runs::RunId;
 use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::Identity;
 use crate::wire::{Envelope, Outgoing, Refusal};
-use caphost::call::CallId;
 
 /// What has happened.
 #[derive(Debug)]
@@ -48,16 +47,11 @@ pub enum Event<'a> {
         /// The call.
         call: Box<NewCall>,
     },
-    /// The caller in one of the gateway's own sessions cancels its call.
+    /// The caller in one of the gateway's own sessions cancels its call: how that ends tells what comes
+    /// of it.
     Cancel {
-        /// Which session.
-        session: PeerId,
         /// Which run the call is.
         run: RunId,
-        /// Its callId.
-        call: CallId,
-        /// Names the cancel in `Action::CancelAnswered`.
-        cancel: CancelKey,
         /// Why, for logs and the handler.
         reason: Option<String>,
     },
@@ -228,12 +222,5 @@ pub enum Action {
     CallOver {
         /// The run it is.
         run: RunId,
-    },
-    /// What came of [`Event::Cancel`].
-    CancelAnswered {
-        /// Which cancel.
-        cancel: CancelKey,
-        /// The app's answer, or why there is none.
-        outcome: CancelOutcome,
     },
 }

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::agents::Agent;
 use super::answers::ending_of;
 use super::call::{CancelOutcome, cancel_failed, cancel_payload, unconfirmed};
+use super::deadlines::Due;
 use super::departures::{APP_GONE, STOPPING};
 use super::message::Content;
 use super::pending::{IssuedId, read_issued};
@@ -28,8 +29,8 @@ pub(super) struct Leaving {
     /// Its calls, and the cancels of them, by the ids they were passed on with.
     asked: FxHashMap<u64, (Request, RunId)>,
     stopped: Stopped,
-    /// Until when, as the bits of the time.
-    deadline: u64,
+    /// Until when.
+    deadline: Millis,
 }
 
 impl Leaving {
@@ -79,9 +80,9 @@ impl Broker {
             app.leaving.insert(agent.handle.clone(), peer);
             app.left_behind.keep(&agent.handle, agent.stopped);
         }
-        let grace: Millis = self.limits.confirm_timeout.as_secs_f64() * 1_000.0;
-        let deadline = (self.now.monotonic_ms + grace).to_bits();
-        self.deadlines.insert((deadline, peer));
+        let deadline = self.now.monotonic_ms + self.grace();
+        let due = Due::Agent(peer);
+        self.deadlines.change(due, None, Some(deadline));
         let mut calls: Vec<_> = asked.iter().map(|(id, it)| (*id, *it)).collect();
         calls.retain(|(_, (request, _))| *request == Request::Call);
         calls.sort_unstable_by_key(|(id, _)| *id);
@@ -184,10 +185,10 @@ impl Broker {
         };
         match (request, envelope.object()) {
             (Request::Cancel, _) => self.revocation_answered(run, said, grade),
-            (_, Ok(_)) => self.run_over(peer, run, ending_of(said, grade)),
+            (_, Ok(_)) => self.run_over(peer, run, ending_of(said, grade), || None),
             (_, Err(_)) => {
                 let code = Code::TRANSPORT_ERROR.as_str().to_string();
-                self.run_over(peer, run, Ending::Unknown(code));
+                self.run_over(peer, run, Ending::Unknown(code), || None);
             }
         }
         let leaving = self.leaving.get(&peer);
@@ -202,12 +203,13 @@ impl Broker {
         let Some(leaving) = self.leaving.remove(&peer) else {
             return;
         };
-        self.deadlines.remove(&(leaving.deadline, peer));
+        let due = Due::Agent(peer);
+        self.deadlines.change(due, Some(leaving.deadline), None);
         let mut asked: Vec<_> = leaving.asked.into_values().collect();
         asked.sort_unstable();
         let is_call = |(request, _): &(Request, RunId)| *request == Request::Call;
         for (_, run) in asked.iter().copied().filter(is_call) {
-            self.run_over(peer, run, Ending::Lost(lost));
+            self.run_over(peer, run, Ending::Lost(lost), || None);
         }
         for (_, run) in asked.into_iter().filter(|it| !is_call(it)) {
             let outcome = self.outcome_of_ended(run);

@@ -12,6 +12,7 @@ mod apps;
 mod backlog;
 mod call;
 mod capability_info;
+mod deadlines;
 mod departures;
 mod event;
 mod in_flight;
@@ -23,7 +24,7 @@ mod load;
 mod message;
 mod offering;
 mod offers;
-mod page;
+mod own;
 mod peer;
 mod pending;
 mod questions;
@@ -36,13 +37,13 @@ mod stops;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 use std::sync::Arc;
 
 pub use backlog::{Backlog, Waiting};
 pub(crate) use call::unconfirmed;
-pub use call::{CancelKey, CancelOutcome, Client, Ended, NewCall, Reply, Step};
+pub use call::{CancelOutcome, Client, NewCall, Reply, Step};
 pub use capability_info::CapabilityInfo;
 pub(crate) use departures::STOPPING;
 pub use event::{Action, Event};
@@ -62,9 +63,11 @@ use crate::tokens::Tokens;
 use crate::wire::{Failure, Header, Outgoing, Subject, failed};
 use agents::Agent;
 use apps::App;
+use deadlines::Deadlines;
 use in_flight::InFlight;
 use leaving::Leaving;
 use offers::Directory;
+use own::OwnCall;
 use questions::Asked;
 use registered::Registered;
 use rustc_hash::FxHashMap;
@@ -94,9 +97,9 @@ pub struct Broker {
     runs: Runs,
     directory: Directory,
     registered: Registered,
-    /// Sessions of the gateway's own, and agents that have left, by when they are due, as the bits of
-    /// the time.
-    deadlines: BTreeSet<(u64, PeerId)>,
+    /// Calls of the gateway's own that are not over.
+    own_calls: FxHashMap<RunId, OwnCall>,
+    deadlines: Deadlines,
     remote_agents: usize,
     /// What the agents here wait for.
     in_flight: InFlight,
@@ -121,7 +124,8 @@ impl Broker {
             runs: Runs::new(limits.retention),
             directory: Directory::default(),
             registered: Registered::default(),
-            deadlines: BTreeSet::new(),
+            own_calls: FxHashMap::default(),
+            deadlines: Deadlines::default(),
             remote_agents: 0,
             in_flight: InFlight::default(),
             asked: FxHashMap::default(),
@@ -164,16 +168,10 @@ impl Broker {
                 session,
                 client,
                 call,
-            } => self.page_call(session, client, *call),
-            Event::Cancel {
-                session,
-                run,
-                call,
-                cancel,
-                reason,
-            } => self.page_cancel(session, (run, call), cancel, reason),
-            Event::Left { session } => self.page_left(session),
-            Event::Deadline => self.page_deadlines(),
+            } => self.own_call(session, client, *call),
+            Event::Cancel { run, reason } => self.own_cancel(run, reason),
+            Event::Left { session } => self.own_left(session),
+            Event::Deadline => self.deadline(),
             Event::Refused { peer, refusal } if self.agents.contains_key(&peer) => {
                 self.refuse(peer, &refusal.subject, &refusal.error);
             }

@@ -10,7 +10,6 @@ use rustc_hash::FxHashMap;
 use crate::broker::amount::Amount;
 use crate::broker::runs::RunId;
 use crate::wire::{Request, Subject};
-use caphost::agent::RequestKey;
 
 /// One request an app still has to answer.
 #[derive(Debug, PartialEq)]
@@ -34,16 +33,9 @@ pub(super) enum Asker {
     /// The agent, under that id of its own, as JSON.
     Agent(Option<Arc<str>>),
     /// The session of the gateway's own that the agent is.
-    Page(PageKey),
+    Own,
     /// The one that had the run cancelled. The run's agent did not ask for it, and is not told of it.
     Revoker,
-}
-
-/// Which request of a session of the gateway's own it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PageKey {
-    Initialize,
-    Request(RequestKey),
 }
 
 impl Entry {

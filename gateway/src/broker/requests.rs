@@ -37,7 +37,7 @@ pub(super) enum About<'a> {
     /// It begins a run.
     Call(Call<'a>),
     /// It is the call of a run that is registered.
-    OwnCall(RunId, CallId),
+    OwnCall(RunId),
     /// It cancels a call.
     Cancel(Cancel<'a>),
     /// Neither.
@@ -115,7 +115,7 @@ impl Broker {
             About::Nothing => None,
             About::Cancel(cancel) => self.note_cancel(peer, cancel)?,
             About::Call(call) => self.note_call(peer, app, call)?,
-            About::OwnCall(run, id) => self.note_own_call(peer, app, *run, id)?,
+            About::OwnCall(run) => self.note_own_call(peer, app, *run)?,
         };
         self.pass_on(peer, app, asked, (run, kept));
         Ok(())
@@ -125,12 +125,12 @@ impl Broker {
     fn kept(&self, asked: &Asked<'_>) -> usize {
         let id = match &asked.asker {
             Asker::Agent(id) => id.as_ref().map_or(0, |id| id.len()),
-            Asker::Page(_) | Asker::Revoker => 0,
+            Asker::Own | Asker::Revoker => 0,
         };
         let run = match &asked.about {
             // The run has its callId as that of its dialect too, and cut off if it is long.
             About::Call(call) => 3 * call.call_id.len() + call.capability.len().min(NAME_BYTES),
-            About::OwnCall(run, _) => self.runs.get(*run).map_or(0, Run::short_bytes),
+            About::OwnCall(run) => self.runs.get(*run).map_or(0, Run::short_bytes),
             About::Cancel(_) | About::Nothing => 0,
         };
         id + asked.call_id.map_or(0, str::len) + run
@@ -255,16 +255,13 @@ impl Broker {
         peer: PeerId,
         app: PeerId,
         run: RunId,
-        id: &CallId,
     ) -> Result<Option<RunId>, Unsent> {
+        let known = self.runs.get(run).ok_or(Unsent::Skipped)?;
+        let call_id = known.call_id.clone();
         let agent = self.agents.get(&peer);
-        if agent.is_some_and(|agent| agent.has_used(id.as_str())) {
+        if agent.is_some_and(|agent| agent.has_used(&call_id)) {
             return Err(used_before().into());
         }
-        let known = self.runs.get(run).map(|run| run.call_id.clone());
-        // It is kept short there.
-        let call_id = known.filter(|known| **known == *id.as_str());
-        let call_id = call_id.unwrap_or_else(|| id.as_str().into());
         self.begin(peer, app, run, call_id)
     }
 

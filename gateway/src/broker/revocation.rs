@@ -51,8 +51,8 @@ impl Broker {
         let Some(place) = self.runs.place_mut(run) else {
             // Not sent yet, and now it never will be.
             let stop = Stop::NeverStarted;
-            self.runs.end(run, Ending::Cancelled(stop, None), now);
-            return self.revoked(run, CancelOutcome::confirmed(stop.into()));
+            self.revoked(run, CancelOutcome::confirmed(stop.into()));
+            return self.run_cancelled(run, stop.into());
         };
         if std::mem::replace(&mut place.revoking, true) {
             return;
@@ -95,15 +95,16 @@ impl Broker {
                 said.error.map(|error| Reply::Json(Json::keep(error, None))),
             ),
         };
-        match outcome.stop {
-            Some(stop) => drop(self.runs.end(
-                run,
-                Ending::Cancelled(stop, outcome.by),
-                self.now.unix_ms,
-            )),
-            None => self.runs.cancel_refused(run),
-        }
         self.revoked(run, outcome);
+        match said.cancelled {
+            true => self.run_cancelled(run, grade),
+            false => self.runs.cancel_refused(run),
+        }
+    }
+
+    /// A cancel of a run is confirmed.
+    pub(super) fn run_cancelled(&mut self, run: RunId, grade: Grade) {
+        self.end_run(run, Ending::Cancelled(grade.stop, grade.by), || None);
     }
 
     pub(super) fn revoked(&mut self, run: RunId, outcome: CancelOutcome) {

@@ -12,7 +12,7 @@ use crate::broker::runs::RunId;
 use crate::remembered::Remembered;
 use crate::wire::stops::Grade;
 use crate::wire::{Request, Said, text_of};
-use caphost::call::{LateEnd, Stop, StoppedBy};
+use caphost::call::{LateEnd, Stop};
 
 /// Cancelled calls remembered for one agent, and for those that have left one app, 1 024.
 const REMEMBERED: usize = 1_024;
@@ -91,12 +91,6 @@ impl Stopped {
     /// Whether the call with that callId never went to the app: one that the app does not know.
     pub fn has_skipped(&self, call_id: &str) -> bool {
         self.0.get(call_id).is_some_and(|told| told.skipped)
-    }
-
-    /// What has stopped a run, as was said of the call with that callId.
-    pub fn by(&self, call_id: &str, run: RunId) -> Option<StoppedBy> {
-        let told = self.0.get(call_id).filter(|told| told.run == run);
-        told.and_then(|told| told.grade.by)
     }
 }
 

@@ -197,11 +197,6 @@ impl Hub {
                 }
             }
             Action::CallOver { run } => drop(state.sinks.remove(&run)),
-            Action::CancelAnswered { cancel, outcome } => {
-                if let Some(waiting) = state.cancels.remove(&cancel) {
-                    let _ = waiting.send(outcome);
-                }
-            }
         }
     }
 

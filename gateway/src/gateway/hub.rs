@@ -11,7 +11,7 @@ use tokio::sync::{broadcast, oneshot, watch};
 use uuid::Uuid;
 
 use crate::broker::runs::{CancelNotice, RunId};
-use crate::broker::{Broker, CancelKey, CancelOutcome, Counters, Event, Now, PeerId, Seat};
+use crate::broker::{Broker, CancelOutcome, Counters, Event, Now, PeerId, Seat};
 use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;
 use crate::gateway::calls::Sink;
@@ -67,8 +67,6 @@ pub(crate) struct State {
     pub revocations: HashMap<RunId, Vec<oneshot::Sender<CancelOutcome>>>,
     /// Who waits for the calls that fronts make.
     pub sinks: FxHashMap<RunId, Sink>,
-    /// And for the outcomes of their cancels.
-    pub cancels: FxHashMap<CancelKey, oneshot::Sender<CancelOutcome>>,
 }
 
 /// Counts a connection while it lives.
@@ -108,7 +106,6 @@ impl Hub {
                 outboxes: Queues::default(),
                 revocations: HashMap::new(),
                 sinks: FxHashMap::default(),
-                cancels: FxHashMap::default(),
             }),
             started: Instant::now(),
             last_number: AtomicU64::new(0),

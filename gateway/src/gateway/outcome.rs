@@ -77,8 +77,6 @@ pub enum Outcome {
     Cancelled {
         /// The reason that was given, if one is known.
         reason: Option<String>,
-        /// By the caller, and not by an operator, a timeout or the app.
-        by_caller: bool,
         /// How far the stop was seen.
         stop: Stop,
         /// What has stopped it, if the app says.
@@ -135,7 +133,6 @@ impl Outcome {
     pub fn cancelled(grade: Grade) -> Self {
         Outcome::Cancelled {
             reason: None,
-            by_caller: false,
             stop: grade.stop,
             by: grade.by,
         }

@@ -300,7 +300,7 @@ async fn calls_of_every_dialect_are_found_by_their_own_ids() {
         assert!(
             matches!(
                 &outcome,
-                Outcome::Cancelled { reason, by_caller: false, .. } if reason.as_deref() == Some("enough")
+                Outcome::Cancelled { reason, .. } if reason.as_deref() == Some("enough")
             ),
             "{outcome:?}"
         );

@@ -4,7 +4,7 @@ mod bad_apps;
 mod bad_input;
 mod bounds;
 mod departures;
-mod page;
+mod own;
 mod relaying;
 mod resuming;
 mod runs;
@@ -13,9 +13,7 @@ mod updates;
 
 use serde_json::{Value, json};
 
-use super::{
-    Action, Backlog, Broker, CancelKey, CancelOutcome, Event, Now, PeerId, Profile, Seat, Wanted,
-};
+use super::{Action, Backlog, Broker, CancelOutcome, Event, Now, PeerId, Profile, Seat, Wanted};
 use crate::broker::runs::{Dialect, RunId};
 use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
@@ -37,7 +35,6 @@ pub(super) enum Seen {
     /// A call of the gateway's own does that.
     Step(RunId, String),
     CallOver(RunId),
-    CancelAnswered(CancelKey, CancelOutcome),
     Resumable(u64, Option<String>, String),
     Replaced(String, String, String),
     Superseded(u64, String, String, String),
@@ -68,7 +65,6 @@ impl Bench {
             .map(|action| match action {
                 Action::Call { run, step } => Seen::Step(run, format!("{step:?}")),
                 Action::CallOver { run } => Seen::CallOver(run),
-                Action::CancelAnswered { cancel, outcome } => Seen::CancelAnswered(cancel, outcome),
                 Action::Send { peer, message } => {
                     Seen::Message(peer.0, serde_json::from_str(&message.into_text()).unwrap())
                 }

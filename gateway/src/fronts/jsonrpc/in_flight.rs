@@ -62,7 +62,7 @@ impl InFlight {
         });
         if let Some(canceller) = canceller {
             // What comes of it is told by the call's own end.
-            drop(canceller.cancel(cancel.reason));
+            canceller.cancel(cancel.reason);
         }
     }
 
@@ -74,7 +74,7 @@ impl InFlight {
             calls.collect()
         };
         for canceller in cancellers {
-            drop(canceller.cancel(Some(reason.into())));
+            canceller.cancel(Some(reason.into()));
         }
     }
 

@@ -200,7 +200,7 @@ impl Session {
             Some(call) => {
                 // On its way to the app at once; what comes of it is for the record only.
                 let reason = reason.unwrap_or_else(|| CANCELLED.into());
-                drop(call.canceller.cancel(Some(reason)));
+                call.canceller.cancel(Some(reason));
                 true
             }
             None => !state.overtaken.cancelled(id),
@@ -270,7 +270,7 @@ impl Session {
         let mut state = self.state.lock();
         for (_, call) in state.calls.drain() {
             let reason = "The session has ended";
-            drop(call.canceller.cancel(Some(reason.into())));
+            call.canceller.cancel(Some(reason.into()));
         }
         state.listening.clear();
         let page = state.page.take();

@@ -156,7 +156,7 @@ impl Awaited {
         };
         if !is_cancelled {
             let reason = "The response stream was closed";
-            drop(self.call.canceller().cancel(Some(reason.into())));
+            self.call.canceller().cancel(Some(reason.into()));
         }
         // How it ends is for the record, and told if that takes long.
         tokio::spawn(async move {

@@ -2,22 +2,20 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use tokio::sync::oneshot;
-
-use super::page::Page;
+use super::session::Way;
 use super::steps::{Steps, steps};
-use crate::broker::runs::RunId;
-use crate::broker::{self, Ended, Event};
-use crate::gateway::{AbpError, Confirmation, Hub, Outcome, Step};
-use caphost::call::{CallId, LateEnd, Stop};
+use crate::broker::runs::{Run, RunId};
+use crate::broker::{self, Event, Reply};
+use crate::gateway::{AbpError, Outcome, Step};
+use caphost::call::{LateEnd, Stop};
 
 /// A call being made. Dropped before its end it is cancelled: nobody waits for it any more.
 #[derive(Debug)]
 pub struct Call {
     /// The run it is.
     pub id: RunId,
+    call_id: Arc<str>,
     canceller: Canceller,
     steps: Steps,
     end: End,
@@ -35,60 +33,35 @@ enum End {
 /// Cancels a call on its caller's behalf.
 #[derive(Clone, Debug)]
 pub struct Canceller {
-    page: Arc<Page>,
+    way: Arc<Way>,
     run: RunId,
-    call: CallId,
-    asked: Arc<AtomicBool>,
 }
 
 impl Canceller {
-    /// Asks the app to cancel. The cancel is on its way when this returns, and the future, which
-    /// need not be awaited, tells what came of it.
-    pub fn cancel(
-        &self,
-        reason: Option<String>,
-    ) -> impl Future<Output = Confirmation> + Send + use<> {
-        self.asked.store(true, Ordering::Relaxed);
-        let (confirm, confirmed) = oneshot::channel();
-        let Page { hub, peer, .. } = &*self.page;
-        let cancel = hub.next_number();
-        let event = Event::Cancel {
-            session: *peer,
-            run: self.run,
-            call: self.call.clone(),
-            cancel,
-            reason,
-        };
-        hub.handle_with(event, |state| drop(state.cancels.insert(cancel, confirm)));
-        async move {
-            match confirmed.await {
-                Ok(outcome) => Confirmation::from(outcome),
-                Err(_) => Confirmation::failed(AbpError::disconnected()),
-            }
-        }
+    /// Asks the app to cancel: that is on its way when this returns. What comes of it, the end of the call
+    /// tells.
+    pub fn cancel(&self, reason: Option<String>) {
+        let run = self.run;
+        self.way.hub.handle(Event::Cancel { run, reason });
     }
 }
 
 impl Call {
     /// Makes a call.
-    pub(super) fn make(page: Arc<Page>, call: broker::NewCall) -> Self {
+    pub(super) fn make(way: Arc<Way>, call: broker::NewCall) -> Self {
         let (sink, steps) = steps();
-        let (run, id) = (call.run.id, call.id.clone());
+        let (run, call_id) = (call.run.id, call.run.call_id.clone());
         let event = Event::Call {
-            session: page.peer,
-            client: &page.client,
+            session: way.peer,
+            client: &way.client,
             call: Box::new(call),
         };
-        page.hub
+        way.hub
             .handle_with(event, |state| drop(state.sinks.insert(run, sink)));
         Call {
             id: run,
-            canceller: Canceller {
-                page,
-                run,
-                call: id,
-                asked: Arc::default(),
-            },
+            call_id,
+            canceller: Canceller { way, run },
             steps,
             end: End::Awaited,
         }
@@ -106,7 +79,9 @@ impl Call {
                 Some(broker::Step::Progress(info)) => {
                     return Step::Progress(info.value().unwrap_or_default());
                 }
-                Some(broker::Step::Ended(ended)) => return Step::Ended(self.ended(ended)),
+                Some(broker::Step::Ended(run, reply)) => {
+                    return Step::Ended(self.ended(&run, reply));
+                }
                 Some(broker::Step::Late(_)) => {}
                 None => return Step::Ended(Outcome::Failed(AbpError::disconnected())),
             }
@@ -124,7 +99,7 @@ impl Call {
 
     /// Its id on the app's side.
     pub fn call_id(&self) -> &str {
-        self.canceller.call.as_str()
+        &self.call_id
     }
 
     /// What cancels it.
@@ -147,25 +122,21 @@ impl Call {
         }
     }
 
-    fn ended(&mut self, ended: Ended) -> Outcome {
-        let outcome = match ended {
-            Ended::Response(response) => Outcome::read(&response),
-            Ended::Failed(error) => Outcome::Failed(AbpError::from(&error)),
-            Ended::Cancelled { stop, by, reason } => Outcome::Cancelled {
-                reason,
-                by_caller: self.canceller.asked.load(Ordering::Relaxed),
-                stop,
-                by,
-            },
-        };
-        self.end = match outcome {
-            Outcome::Cancelled {
-                stop: Stop::Abandoned,
-                ..
-            } => End::Abandoned,
+    fn ended(&mut self, run: &Run, reply: Option<Reply>) -> Outcome {
+        self.end = match run.stop() {
+            Some(Stop::Abandoned) => End::Abandoned,
             _ => End::Told,
         };
-        outcome
+        match (run.stop(), reply) {
+            (None, Some(Reply::Json(response))) => Outcome::read(&response),
+            (None, Some(Reply::Failed(error))) => Outcome::Failed(AbpError::from(&error)),
+            (None, None) => Outcome::Failed(AbpError::disconnected()),
+            (Some(stop), _) => Outcome::Cancelled {
+                reason: run.cancel_reason.clone(),
+                stop,
+                by: run.by,
+            },
+        }
     }
 }
 
@@ -173,19 +144,12 @@ impl Drop for Call {
     fn drop(&mut self) {
         if self.end == End::Awaited {
             let reason = "The caller has gone away";
-            drop(self.canceller.cancel(Some(reason.into())));
+            self.canceller.cancel(Some(reason.into()));
         }
         if self.end != End::Told {
-            self.canceller.page.hub.unheard(self.id);
+            // Dropped when nothing is locked any more.
+            let sink = self.canceller.way.hub.state().sinks.remove(&self.id);
+            drop(sink);
         }
-    }
-}
-
-impl Hub {
-    /// Nobody listens to a call any more.
-    fn unheard(&self, run: RunId) {
-        // Dropped when nothing is locked any more.
-        let sink = self.state().sinks.remove(&run);
-        drop(sink);
     }
 }

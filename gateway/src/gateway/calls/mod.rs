@@ -5,7 +5,6 @@
 //! calls go to the broker, and what becomes of them comes from it, without being text in between.
 
 mod call;
-mod page;
 mod session;
 mod steps;
 #[cfg(test)]

@@ -91,8 +91,7 @@ mod tests {
     use futures_util::FutureExt;
 
     use super::*;
-    use crate::broker::Ended;
-    use caphost::call::Stop;
+    use caphost::call::LateEnd;
 
     fn progress(number: usize) -> Step {
         Step::Progress(number.to_string().into())
@@ -104,17 +103,16 @@ mod tests {
         for number in 1..=10_000 {
             sink.push(progress(number));
         }
-        sink.push(Step::Ended(Ended::Cancelled {
-            stop: Stop::Returned,
-            by: None,
-            reason: None,
+        sink.push(Step::Late(LateEnd {
+            success: true,
+            after: 1.0,
         }));
         drop(sink);
         let mut numbers = Vec::new();
         loop {
             match steps.next().now_or_never().flatten() {
                 Some(Step::Progress(text)) => numbers.push(text.as_str().to_string()),
-                Some(Step::Ended(_)) => break,
+                Some(Step::Late(_)) => break,
                 other => panic!("{other:?}"),
             }
         }

@@ -277,7 +277,6 @@ impl Pending {
         let timeout = self.server.options.call_timeout;
         if let Outcome::Cancelled {
             reason: reason @ None,
-            by_caller: false,
             ..
         } = &mut outcome
             && self.since.elapsed() + EARLY >= timeout

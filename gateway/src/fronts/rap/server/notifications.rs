@@ -101,7 +101,7 @@ impl RapServer {
             tracing::debug!(?thread, "cancel: no such tool call");
         }
         for canceller in found {
-            drop(canceller.cancel(Some(reason.into())));
+            canceller.cancel(Some(reason.into()));
         }
     }
 

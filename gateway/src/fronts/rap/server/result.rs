@@ -187,7 +187,6 @@ mod tests {
     fn a_cancelled_call_says_so_and_why_and_how_far_it_was_seen_to_stop() {
         let cancelled = |reason: Option<&str>, stop| Outcome::Cancelled {
             reason: reason.map(Into::into),
-            by_caller: true,
             stop,
             by: None,
         };

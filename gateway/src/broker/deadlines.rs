@@ -1,0 +1,68 @@
+//! What is waited for until some time, and no longer.
+
+use std::collections::BTreeSet;
+
+use super::{Broker, PeerId};
+use crate::broker::runs::{Lost, RunId};
+use caphost::call::Millis;
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Due {
+    /// A session of the gateway's own opens or closes, or the calls of an agent that has left end.
+    Agent(PeerId),
+    /// The app cancels a call of the gateway's own at its timeout, and then answers it.
+    Timeout(RunId),
+    /// The app answers a cancel that the caller of such a call has asked for.
+    Cancel(RunId),
+}
+
+/// All of it, by when it is due, as the bits of the time.
+#[derive(Debug, Default)]
+pub(super) struct Deadlines(BTreeSet<(u64, Due)>);
+
+impl Deadlines {
+    /// It is waited for until `at`, and not until `before` any more.
+    pub fn change(&mut self, due: Due, before: Option<Millis>, at: Option<Millis>) {
+        if let Some(before) = before {
+            self.0.remove(&(before.to_bits(), due));
+        }
+        self.0.extend(at.map(|at| (at.to_bits(), due)));
+    }
+
+    fn first(&self) -> Option<(Millis, Due)> {
+        let (at, due) = self.0.first()?;
+        Some((Millis::from_bits(*at), *due))
+    }
+}
+
+impl Broker {
+    /// When [`Event::Deadline`] is due next, on the clock that never goes back.
+    ///
+    /// [`Event::Deadline`]: super::Event::Deadline
+    pub fn next_deadline(&self) -> Option<Millis> {
+        self.deadlines.first().map(|(at, _)| at)
+    }
+
+    /// Deals with what has come to its deadline.
+    pub(super) fn deadline(&mut self) {
+        while let Some((at, due)) = self.deadlines.first()
+            && at <= self.now.monotonic_ms
+        {
+            self.deadlines.change(due, Some(at), None);
+            match due {
+                Due::Agent(peer) => {
+                    self.leave(peer, Lost::Agent);
+                    self.own_overdue(peer);
+                }
+                Due::Timeout(run) => self.own_timed_out(run),
+                Due::Cancel(run) => self.own_unanswered(run),
+            }
+        }
+    }
+
+    /// How long an app has to answer a cancel, and a call past its timeout.
+    pub(super) fn grace(&self) -> Millis {
+        self.limits.confirm_timeout.as_secs_f64() * 1_000.0
+    }
+}

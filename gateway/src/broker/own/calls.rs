@@ -1,0 +1,228 @@
+//! One call of the gateway's own, from its making to its end.
+
+use std::sync::Arc;
+
+use super::{OwnSession, Phase};
+use crate::broker::call::{Client, NewCall, Reply, Step, cancel_payload};
+use crate::broker::deadlines::Due;
+use crate::broker::message::Cancel;
+use crate::broker::requests::About;
+use crate::broker::runs::{Ending, Run, RunId, RunState};
+use crate::broker::{Action, Broker, PeerId};
+use crate::wire::abp::says_no_session;
+use crate::wire::{Failure, Json, Request};
+use caphost::call::{Code, Error, LateEnd, Millis, Stop};
+
+/// How long past its timeout a call is left to the app, in milliseconds: then it is cancelled, as there
+/// are apps that keep no timeouts.
+const SLACK_MS: Millis = 100.0;
+
+/// A call that waits for its session to open.
+pub(super) struct Waiting {
+    pub run: RunId,
+    payload: Json,
+    timeout: Option<Millis>,
+}
+
+/// A call that is not over.
+pub(in crate::broker) struct OwnCall {
+    session: PeerId,
+    /// When the app should have cancelled it at its timeout, and then have answered that.
+    timeout: Option<Millis>,
+    is_overdue: bool,
+    /// When the app should have answered a cancel of it.
+    cancel: Option<Millis>,
+}
+
+impl Broker {
+    /// A call is made: its run is registered, and the session opened if it is not open.
+    pub(in crate::broker) fn own_call(&mut self, session: PeerId, client: &Client, call: NewCall) {
+        let run = call.run.id;
+        if let Some(ended) = self.runs.register(call.run, self.now.unix_ms) {
+            return self.tell_end(session, ended, None);
+        }
+        let own = OwnCall {
+            session,
+            timeout: None,
+            is_overdue: false,
+            cancel: None,
+        };
+        self.own_calls.insert(run, own);
+        let waiting = Waiting {
+            run,
+            payload: call.payload,
+            timeout: call.timeout,
+        };
+        match self.own_session(session) {
+            Some(OwnSession {
+                phase: Phase::Opening(calls),
+                ..
+            }) => calls.push(waiting),
+            Some(_) => self.send_own(session, waiting),
+            None => self.open_own(session, client, waiting),
+        }
+    }
+
+    /// Sends a call in its session, which is open.
+    pub(super) fn send_own(&mut self, session: PeerId, call: Waiting) {
+        let run = call.run;
+        if !self.own_calls.contains_key(&run) {
+            return;
+        }
+        let sent = self.own_request(session, Request::Call, &call.payload, About::OwnCall(run));
+        if let Err(error) = sent {
+            return self.fail_own(run, error);
+        }
+        let slack = SLACK_MS.min(self.grace());
+        let until = call.timeout.map(|it| self.now.monotonic_ms + it + slack);
+        if let Some(call) = self.own_calls.get_mut(&run) {
+            call.timeout = until;
+            self.deadlines.change(Due::Timeout(run), None, until);
+        }
+    }
+
+    /// The app should have ended a call by itself at its timeout: it is asked to, and then not waited for
+    /// much longer.
+    pub(in crate::broker) fn own_timed_out(&mut self, run: RunId) {
+        let until = self.now.monotonic_ms + (self.grace() - SLACK_MS).max(0.0);
+        let Some(call) = self.own_calls.get_mut(&run) else {
+            return;
+        };
+        if call.is_overdue {
+            return self.own_unanswered(run);
+        }
+        call.is_overdue = true;
+        call.timeout = Some(until);
+        self.deadlines.change(Due::Timeout(run), None, Some(until));
+        self.own_cancel(run, None);
+    }
+
+    /// The caller of a call cancels it. If the app does not say in time what has come of that, the call is
+    /// not waited for any longer.
+    pub(in crate::broker) fn own_cancel(&mut self, run: RunId, reason: Option<String>) {
+        let Some(session) = self.own_calls.get(&run).map(|call| call.session) else {
+            return;
+        };
+        let Some(place) = self.runs.place(run) else {
+            // Not sent yet, and now it never will be.
+            let (reason, now) = (reason.as_deref(), self.now.unix_ms);
+            self.runs.cancel_requested(run, reason, now);
+            return self.run_cancelled(run, Stop::NeverStarted.into());
+        };
+        let call_id = place.call_id.clone();
+        let payload = cancel_payload(&call_id, reason.as_deref()).into();
+        let cancel = Cancel {
+            call_id: Some((&*call_id).into()),
+            reason: reason.map(Into::into),
+        };
+        let about = About::Cancel(cancel);
+        let sent = self.own_request(session, Request::Cancel, &payload, about);
+        if sent.is_err() {
+            // It changes nothing: the call goes on.
+            return;
+        }
+        let until = self.now.monotonic_ms + self.grace();
+        if let Some(call) = self.own_calls.get_mut(&run)
+            && call.cancel.is_none()
+        {
+            call.cancel = Some(until);
+            self.deadlines.change(Due::Cancel(run), None, Some(until));
+        }
+    }
+
+    /// The app has answered a cancel of a call, with that error if there was one. If that is not over now, it
+    /// goes on.
+    pub(super) fn own_cancel_answered(
+        &mut self,
+        session: PeerId,
+        run: Option<RunId>,
+        error: Option<&Reply>,
+    ) {
+        let code = error.and_then(Reply::code);
+        let is_lost = code.is_some_and(|code| says_no_session(&code));
+        if is_lost && self.is_closing(session) {
+            // What closing it has done to the call is still to be heard.
+            return;
+        }
+        if let Some(run) = run
+            && let Some(call) = self.own_calls.get_mut(&run)
+        {
+            let before = call.cancel.take();
+            self.deadlines.change(Due::Cancel(run), before, None);
+        }
+        if is_lost && self.is_calling(session) {
+            self.gone(session);
+        }
+    }
+
+    /// The app has not answered a call, or a cancel of it, in time.
+    pub(in crate::broker) fn own_unanswered(&mut self, run: RunId) {
+        let message = "The app gave no answer in time: the outcome is unknown";
+        self.fail_own(run, Error::new(Code::TIMEOUT, message));
+    }
+
+    /// How far a call is.
+    pub(in crate::broker) fn own_progress(&mut self, session: PeerId, operation: &str, info: Json) {
+        let agent = self.agents.get(&session);
+        if let Some(run) = agent.and_then(|agent| agent.calls.get(operation).copied())
+            && self.own_calls.contains_key(&run)
+        {
+            let step = Step::Progress(info);
+            self.actions.push_back(Action::Call { run, step });
+        }
+    }
+
+    /// The handler of an abandoned call has ended.
+    pub(in crate::broker) fn own_ended_late(
+        &mut self,
+        session: PeerId,
+        call_id: &str,
+        ended: LateEnd,
+    ) {
+        let own = self.own_session(session);
+        if let Some(run) = own.and_then(|own| own.abandoned.remove(call_id)) {
+            let step = Step::Late(ended);
+            self.actions.push_back(Action::Call { run, step });
+            self.actions.push_back(Action::CallOver { run });
+        }
+    }
+
+    /// A run ends so, unless it has ended before. If it is a call of the gateway's own, its caller is told:
+    /// with `reply`, if it is not cancelled.
+    pub(in crate::broker) fn end_run(
+        &mut self,
+        run: RunId,
+        ending: Ending,
+        reply: impl FnOnce() -> Option<Reply>,
+    ) {
+        let Some(ended) = self.runs.end(run, ending, self.now.unix_ms) else {
+            return;
+        };
+        let Some(call) = self.own_calls.remove(&run) else {
+            return;
+        };
+        self.deadlines.change(Due::Timeout(run), call.timeout, None);
+        self.deadlines.change(Due::Cancel(run), call.cancel, None);
+        let is_cancelled = ended.state == RunState::Cancelled;
+        let reply = if is_cancelled { None } else { reply() };
+        self.tell_end(call.session, ended, reply);
+    }
+
+    fn tell_end(&mut self, session: PeerId, ended: Arc<Run>, reply: Option<Reply>) {
+        let (run, call_id) = (ended.id, ended.call_id.clone());
+        let is_abandoned = ended.stop() == Some(Stop::Abandoned);
+        let step = Step::Ended(ended, reply);
+        self.actions.push_back(Action::Call { run, step });
+        let over = match self.own_session(session) {
+            Some(own) if is_abandoned => own.abandoned.insert(call_id, run),
+            _ => Some(run),
+        };
+        self.actions
+            .extend(over.map(|run| Action::CallOver { run }));
+    }
+
+    pub(super) fn fail_own(&mut self, run: RunId, error: Failure) {
+        let reply = Reply::Failed(error);
+        self.end_run(run, reply.ending(), || Some(reply));
+    }
+}

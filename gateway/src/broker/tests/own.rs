@@ -1,0 +1,397 @@
+//! Calls of the gateway's own, typed on one side and text on the other.
+
+use serde_json::json;
+
+use super::*;
+use crate::broker::NewCall;
+use crate::broker::runs::{Found, NewRun, RunState};
+use crate::broker::{Client, Reply, Step};
+use caphost::call::{LateEnd, Stop};
+
+const SESSION: PeerId = PeerId(9);
+
+fn client() -> Client {
+    Client {
+        app: Wanted::Any,
+        profile: Profile {
+            dialect: Dialect::Mcp,
+            owner: Identity::anyone(),
+            name: None,
+            seat: Seat::Own,
+        },
+        hello: json!({ "agent": { "name": "n", "version": "1" } })
+            .to_string()
+            .into(),
+    }
+}
+
+/// Makes a call; its run, and what was seen of it.
+fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>) {
+    let run = RunId::random();
+    let payload = json!({ "capability": "a.b", "options": { "callId": id } });
+    let call = NewCall {
+        run: NewRun {
+            id: run,
+            dialect: Dialect::Mcp,
+            dialect_id: Some(id.into()),
+            owner: Identity::anyone(),
+            agent: None,
+            thread: None,
+            app: None,
+            capability: "a.b".into(),
+            call_id: id.into(),
+        },
+        payload: payload.to_string().into(),
+        timeout,
+    };
+    let seen = bench.event(Event::Call {
+        session: SESSION,
+        client: &client(),
+        call: Box::new(call),
+    });
+    (run, seen)
+}
+
+/// An app, and a session whose first call it has.
+fn calling() -> (Bench, RunId, Value) {
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    let (run, seen) = make(&mut bench, "c", None);
+    let hello = only(&seen, 1).clone();
+    assert_eq!(hello["type"], "initialize");
+    assert_eq!(state(&bench, "c"), RunState::Queued);
+    let opened = answer(&hello, "initialize-result", json!({ "sessionId": "s" }));
+    let seen = bench.send(1, opened);
+    let call = only(&seen, 1).clone();
+    assert_eq!(call["payload"]["options"]["callId"], "c");
+    (bench, run, call)
+}
+
+fn state(bench: &Bench, id: &str) -> RunState {
+    match bench.broker.runs().find(id, &Identity::anyone(), 1_000) {
+        Found::One(run) => run.state,
+        other => panic!("{id}: {other:?}"),
+    }
+}
+
+/// The call of a run ends as that run has, with that reply.
+fn ended(bench: &Bench, run: RunId, reply: Option<Reply>) -> Seen {
+    let ended = Step::Ended(bench.broker.runs().shared(run).unwrap(), reply);
+    Seen::Step(run, format!("{ended:?}"))
+}
+
+fn cancel(bench: &mut Bench, run: RunId) -> Vec<Seen> {
+    let reason = Some("enough".into());
+    bench.event(Event::Cancel { run, reason })
+}
+
+/// Lets the time come that the broker waits for.
+fn pass(bench: &mut Bench) -> Vec<Seen> {
+    bench.now.monotonic_ms = bench.broker.next_deadline().expect("a deadline");
+    bench.event(Event::Deadline)
+}
+
+#[test]
+fn an_answer_comes_as_it_was_written() {
+    let (mut bench, run, call) = calling();
+    let info = json!({ "operationId": "c", "progress": 3 });
+    let seen = bench.send(1, answer(&call, "progress", info.clone()));
+    let step = Step::Progress(info.to_string().into());
+    assert_eq!(seen, [Seen::Step(run, format!("{step:?}"))]);
+    let response = json!({ "success": true, "data": [1] });
+    let seen = bench.send(
+        1,
+        answer(&call, "capabilities/call-result", response.clone()),
+    );
+    let response = Reply::Json(response.to_string().into());
+    let over = ended(&bench, run, Some(response));
+    assert_eq!(seen, [over, Seen::CallOver(run)]);
+    assert_eq!(state(&bench, "c"), RunState::Completed);
+    assert_eq!(bench.broker.in_flight(), 0);
+}
+
+#[test]
+fn a_confirmed_cancel_ends_its_call_and_a_late_end_is_still_told() {
+    let (mut bench, run, _) = calling();
+    let sent = only(&cancel(&mut bench, run), 1).clone();
+    assert_eq!(
+        sent["payload"],
+        json!({ "callId": "c", "reason": "enough" })
+    );
+    let confirmed = json!({ "callId": "c", "cancelled": true });
+    let seen = bench.send(1, answer(&sent, "capabilities/cancel-result", confirmed));
+    let stop = Stop::Abandoned;
+    assert_eq!(seen, [ended(&bench, run, None)]);
+    let it = bench.broker.runs().get(run).unwrap();
+    assert_eq!((it.state, it.stop()), (RunState::Cancelled, Some(stop)));
+    assert_eq!(it.cancel_reason.as_deref(), Some("enough"));
+    let data = json!({ "callId": "c", "success": true, "after": 7 });
+    let event = json!({ "event": "notifications/call/ended", "data": data });
+    let seen = bench.send(1, answer(&sent, "notification", event));
+    let late = Step::Late(LateEnd {
+        success: true,
+        after: 7.0,
+    });
+    assert_eq!(
+        seen,
+        [Seen::Step(run, format!("{late:?}")), Seen::CallOver(run)]
+    );
+}
+
+#[test]
+fn a_call_cancelled_before_its_session_is_open_never_goes_out() {
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    let (run, seen) = make(&mut bench, "c", None);
+    let hello = only(&seen, 1).clone();
+    let seen = cancel(&mut bench, run);
+    assert_eq!(seen, [ended(&bench, run, None), Seen::CallOver(run)]);
+    let it = bench.broker.runs().get(run).unwrap();
+    assert_eq!(it.stop(), Some(Stop::NeverStarted));
+    assert_eq!(it.cancel_reason.as_deref(), Some("enough"));
+    let opened = answer(&hello, "initialize-result", json!({ "sessionId": "s" }));
+    assert_eq!(bench.send(1, opened), []);
+}
+
+#[test]
+fn an_app_that_does_not_answer_in_time_leaves_it_open() {
+    // The cancel, and the call with it.
+    let (mut bench, run, _) = calling();
+    cancel(&mut bench, run);
+    let seen = pass(&mut bench);
+    assert!(
+        matches!(&seen[..], [Seen::Step(it, text), Seen::CallOver(_)] if *it == run && text.contains("TIMEOUT"))
+    );
+    assert_eq!(state(&bench, "c"), RunState::Unknown);
+    assert_eq!(bench.broker.next_deadline(), None);
+
+    // `initialize`.
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    let (run, _) = make(&mut bench, "c", None);
+    let seen = pass(&mut bench);
+    assert!(
+        matches!(&seen[0], Seen::Step(it, text) if *it == run && text.contains("its tab may be frozen"))
+    );
+    assert_eq!(only(&seen[2..], 1)["type"], "agent/closed");
+    assert_eq!(state(&bench, "c"), RunState::Unknown);
+    assert_eq!(bench.broker.peers(), (0, 1));
+}
+
+#[test]
+fn a_call_past_its_timeout_is_cancelled_and_then_given_up() {
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    let (run, seen) = make(&mut bench, "c", Some(1_000.0));
+    let opened = answer(
+        only(&seen, 1),
+        "initialize-result",
+        json!({ "sessionId": "s" }),
+    );
+    bench.send(1, opened);
+    let seen = pass(&mut bench);
+    assert_eq!(only(&seen, 1)["type"], "capabilities/cancel");
+    let seen = pass(&mut bench);
+    assert!(matches!(&seen[0], Seen::Step(it, text) if *it == run && text.contains("TIMEOUT")));
+    assert_eq!(state(&bench, "c"), RunState::Unknown);
+}
+
+#[test]
+fn nobody_waits_for_an_app_that_is_not_there_or_goes() {
+    let mut bench = Bench::new();
+    let (_, seen) = make(&mut bench, "a", None);
+    assert!(matches!(&seen[..], [Seen::Step(..), Seen::CallOver(_)]));
+    assert_eq!(bench.broker.peers(), (0, 0));
+
+    let (mut bench, run, _) = calling();
+    let seen = bench.gone(1);
+    assert!(
+        matches!(&seen[0], Seen::Step(it, text) if *it == run && text.contains("DISCONNECTED"))
+    );
+    assert_eq!(seen[1], Seen::CallOver(run));
+    assert_eq!(state(&bench, "c"), RunState::Unknown);
+
+    let (mut bench, run, _) = calling();
+    let seen = bench.event(Event::Shutdown);
+    assert!(
+        matches!(&seen[0], Seen::Step(it, text) if *it == run && text.contains("shutting down"))
+    );
+    // Of a session that is over.
+    assert_eq!(cancel(&mut bench, run), []);
+}
+
+#[test]
+fn a_session_nobody_calls_in_leaves_the_app_once_its_calls_have_ended() {
+    let (mut bench, run, call) = calling();
+    let seen = bench.event(Event::Left { session: SESSION });
+    let goodbye = only(&seen, 1).clone();
+    assert_eq!(goodbye["type"], "shutdown");
+    let response = json!({ "success": true });
+    let seen = bench.send(1, answer(&call, "capabilities/call-result", response));
+    assert_eq!(seen[1], Seen::CallOver(run));
+    let seen = bench.send(1, answer(&goodbye, "shutdown-result", json!({})));
+    assert_eq!(only(&seen, 1)["type"], "agent/closed");
+    // The next call opens it again.
+    let (_, seen) = make(&mut bench, "d", None);
+    assert_eq!(only(&seen, 1)["type"], "initialize");
+}
+
+#[test]
+fn a_run_that_is_over_before_its_session_is_open_is_not_sent() {
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    let (run, seen) = make(&mut bench, "c", None);
+    let hello = only(&seen, 1).clone();
+    let seen = bench.event(Event::Revoke { run, reason: None });
+    let told = Seen::Revoked(run, CancelOutcome::confirmed(Stop::NeverStarted.into()));
+    let over = ended(&bench, run, None);
+    assert_eq!(seen, [told, over, Seen::CallOver(run)]);
+    let opened = answer(&hello, "initialize-result", json!({ "sessionId": "s" }));
+    assert!(bench.send(1, opened).is_empty());
+}
+
+#[test]
+fn a_call_goes_on_whose_cancel_is_refused_and_ends_if_its_session_is_lost() {
+    for (error, goes_on) in [
+        (Value::Null, true),
+        (json!({ "code": "SESSION_EXPIRED" }), false),
+    ] {
+        let (mut bench, run, _) = calling();
+        let sent = only(&cancel(&mut bench, run), 1).clone();
+        let mut refused = json!({ "callId": "c", "cancelled": false, "reason": "no" });
+        if !goes_on {
+            refused["error"] = error;
+        }
+        let seen = bench.send(1, answer(&sent, "capabilities/cancel-result", refused));
+        assert_eq!(bench.broker.next_deadline(), None);
+        match goes_on {
+            true => assert_eq!((seen.len(), state(&bench, "c")), (0, RunState::Running)),
+            false => {
+                assert!(
+                    matches!(&seen[0], Seen::Step(it, text) if *it == run && text.contains("DISCONNECTED"))
+                );
+                assert_eq!(only(&seen[2..], 1)["type"], "agent/closed");
+                assert_eq!(state(&bench, "c"), RunState::Unknown);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_cancel_of_a_caller_is_passed_on_and_the_first_answer_is_waited_for() {
+    let (mut bench, run, _) = calling();
+    let relayed = bench.broker.counters().relayed;
+    let first = only(&cancel(&mut bench, run), 1).clone();
+    let due = bench.broker.next_deadline();
+    bench.now.monotonic_ms += 1_000.0;
+    let second = only(&cancel(&mut bench, run), 1).clone();
+    assert_ne!(first["id"], second["id"]);
+    assert_eq!(bench.broker.counters().relayed, relayed + 2);
+    assert_eq!(bench.broker.next_deadline(), due);
+    // An operator's goes out beside them.
+    let revoke = bench.event(Event::Revoke { run, reason: None });
+    let revoke = only(&revoke, 1).clone();
+    let kind = "capabilities/cancel-result";
+    let confirmed = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "returned" } });
+    let seen = bench.send(1, answer(&second, kind, confirmed.clone()));
+    assert_eq!(seen, [ended(&bench, run, None), Seen::CallOver(run)]);
+    assert_eq!(bench.broker.next_deadline(), None);
+    assert_eq!(bench.send(1, answer(&first, kind, confirmed.clone())), []);
+    let told = CancelOutcome::confirmed(Stop::Returned.into());
+    let seen = bench.send(1, answer(&revoke, kind, confirmed));
+    assert_eq!(seen, [Seen::Revoked(run, told)]);
+}
+
+#[test]
+fn an_operators_confirmed_cancel_is_how_its_caller_hears_the_call_ends() {
+    let (mut bench, run, call) = calling();
+    let reason = Some("stop".into());
+    let sent = bench.event(Event::Revoke { run, reason });
+    let confirmed = json!({
+        "callId": "c", "cancelled": true, "metadata": { "stop": "dropped", "by": "runtime" },
+    });
+    let seen = bench.send(
+        1,
+        answer(only(&sent, 1), "capabilities/cancel-result", confirmed),
+    );
+    let it = bench.broker.runs().get(run).unwrap();
+    assert_eq!(
+        (it.state, it.stop()),
+        (RunState::Cancelled, Some(Stop::Dropped))
+    );
+    assert_eq!(it.cancel_reason.as_deref(), Some("stop"));
+    assert!(
+        matches!(&seen[0], Seen::Revoked(_, told) if told.stop == it.stop() && told.by == it.by)
+    );
+    assert_eq!(seen[1..], [ended(&bench, run, None), Seen::CallOver(run)]);
+    // Whatever the app says now, it was told so.
+    let response = json!({ "success": true });
+    assert_eq!(
+        bench.send(1, answer(&call, "capabilities/call-result", response)),
+        []
+    );
+    assert_eq!(state(&bench, "c"), RunState::Cancelled);
+    assert_eq!(bench.broker.in_flight(), 0);
+}
+
+#[test]
+fn a_callers_cancel_goes_without_its_long_reason_to_an_app_that_does_not_keep_up() {
+    let (mut bench, run, _) = calling();
+    let (peer, backlog) = (PeerId(1), Backlog::Full);
+    bench.event(Event::Backlog { peer, backlog });
+    let reason = Some("long ".repeat(100));
+    let sent = bench.event(Event::Cancel { run, reason });
+    assert_eq!(only(&sent, 1)["payload"], json!({ "callId": "c" }));
+    let it = bench.broker.runs().get(run).unwrap();
+    assert_eq!(it.cancel_reason.as_ref().map(String::len), Some(500));
+}
+
+#[test]
+fn a_call_goes_on_whose_cancels_are_too_many() {
+    let limits = Limits {
+        in_flight: 1,
+        ..Limits::default()
+    };
+    let mut bench = Bench::with(limits, Tokens::default());
+    bench.app(1, "demo");
+    let (run, seen) = make(&mut bench, "c", None);
+    let opened = json!({ "sessionId": "s" });
+    bench.send(1, answer(only(&seen, 1), "initialize-result", opened));
+    let sent = only(&cancel(&mut bench, run), 1).clone();
+    assert_eq!(cancel(&mut bench, run), []);
+    let refused = json!({ "callId": "c", "cancelled": false, "reason": "no" });
+    bench.send(1, answer(&sent, "capabilities/cancel-result", refused));
+    assert_eq!(state(&bench, "c"), RunState::Running);
+    assert_eq!(
+        only(&cancel(&mut bench, run), 1)["type"],
+        "capabilities/cancel"
+    );
+}
+
+#[test]
+fn a_cancel_whose_answer_cannot_be_passed_on_leaves_its_call_as_it_is() {
+    let (mut bench, run, call) = calling();
+    let sent = only(&cancel(&mut bench, run), 1).clone();
+    bench.send(1, answer(&sent, "capabilities/cancel-result", json!([])));
+    assert_eq!(bench.broker.next_deadline(), None);
+    let response = json!({ "success": true });
+    bench.send(1, answer(&call, "capabilities/call-result", response));
+    assert_eq!(state(&bench, "c"), RunState::Completed);
+}
+
+#[test]
+fn what_the_end_of_a_session_does_to_its_calls_is_heard_before_it_counts_as_lost() {
+    let (mut bench, run, call) = calling();
+    let sent = only(&cancel(&mut bench, run), 1).clone();
+    bench.event(Event::Left { session: SESSION });
+    let error = json!({ "code": "NOT_INITIALIZED" });
+    let refused = json!({ "callId": "c", "cancelled": false, "error": error });
+    assert_eq!(
+        bench.send(1, answer(&sent, "capabilities/cancel-result", refused)),
+        []
+    );
+    let cancelled = json!({ "success": false, "cancelled": true });
+    let seen = bench.send(1, answer(&call, "capabilities/call-result", cancelled));
+    assert_eq!(seen, [ended(&bench, run, None)]);
+    assert_eq!(state(&bench, "c"), RunState::Cancelled);
+}
