@@ -88,13 +88,15 @@ impl Broker {
     }
 
     pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {
-        let outcome = match said.cancelled {
+        // What has ended it counts, whatever the app says after that.
+        let outcome = self.outcome_of_ended(run);
+        let outcome = outcome.unwrap_or_else(|| match said.cancelled {
             true => CancelOutcome::confirmed(grade),
             false => CancelOutcome::refused(
                 said.reason.as_deref().map(str::to_string),
                 said.error.map(|error| Reply::Json(Json::keep(error, None))),
             ),
-        };
+        });
         self.revoked(run, outcome);
         match said.cancelled {
             true => self.run_cancelled(run, grade),

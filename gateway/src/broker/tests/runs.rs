@@ -121,6 +121,22 @@ fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
 }
 
 #[test]
+fn a_cancel_that_is_confirmed_after_its_run_has_completed_has_come_too_late() {
+    let mut bench = Bench::session();
+    let call = bench.relayed(2, call("1", "c"));
+    let it = run(&bench, "c");
+    let sent = revoke(&mut bench, &it);
+    let done = json!({ "success": true });
+    bench.send(1, answer(&call, "capabilities/call-result", done));
+    let late = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "returned" } });
+    let seen = bench.send(1, cancel_result(only(&sent, 1), late));
+    let refused = CancelOutcome::refused(Some("Operation already completed".into()), None);
+    assert_eq!(seen, [Seen::Revoked(it.id, refused.clone())]);
+    assert_eq!(run(&bench, "c").state, RunState::Completed);
+    assert_eq!(revoke(&mut bench, &it), [Seen::Revoked(it.id, refused)]);
+}
+
+#[test]
 fn a_refused_cancel_of_its_agent_leaves_the_run_running() {
     let mut bench = Bench::session();
     let called = bench.relayed(2, call("1", "c"));
