@@ -17,9 +17,8 @@ use tungstenite::protocol::frame::coding::{CloseCode as WsCode, Control, Data, O
 use tungstenite::protocol::frame::{Frame, FrameHeader};
 use tungstenite::{Error as Ws, Utf8Bytes};
 
-use super::end::End;
 use super::replies::Replies;
-use super::stream::Watch;
+use super::stream::{End, Watch};
 use crate::broker::CloseCode;
 use crate::fronts::rate_limit::Pace;
 
@@ -165,9 +164,12 @@ impl<S: AsyncRead + Unpin> Messages<S> {
                 self.buffer.advance(start);
                 let message = self.message.get_or_insert_with(|| Partial {
                     is_text: data == Data::Text,
-                    kept: Vec::with_capacity(length.min(PART)),
+                    kept: Vec::new(),
                     sent: 0,
                 });
+                if message.is_text && message.kept.is_empty() {
+                    message.kept.reserve_exact(length.min(PART));
+                }
                 message.sent += length;
                 self.frame = Some(Rest {
                     bytes: length,
@@ -304,17 +306,13 @@ impl Text {
             // It ends within a character.
             self.kept.truncate(error.valid_up_to());
         }
-        Utf8Bytes::try_from(self.kept).map_err(|error| refused(error.into()))
-    }
-}
-
-/// A text without the room that it was gathered in: of that there may be twice as much, and the text may
-/// wait for long in what is counted by its length. It is copied, as allocators leave a block as it is when
-/// somewhat less of it is needed.
-pub(super) fn fitted(text: Utf8Bytes) -> Utf8Bytes {
-    match text.len() > PART {
-        true => Utf8Bytes::from(text.as_str()),
-        false => text,
+        let text = Utf8Bytes::try_from(self.kept).map_err(|error| refused(error.into()))?;
+        // There may be twice the room that it takes, and it may wait for long in what is counted by its
+        // length. It is copied, as allocators leave a block as it is when somewhat less of it is needed.
+        Ok(match text.len() > PART {
+            true => Utf8Bytes::from(text.as_str()),
+            false => text,
+        })
     }
 }
 

@@ -2,7 +2,6 @@
 
 pub(crate) mod bounds;
 pub(crate) mod bursts;
-mod end;
 pub(crate) mod messages;
 pub(crate) mod reader;
 mod replies;

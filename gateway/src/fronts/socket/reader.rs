@@ -16,9 +16,8 @@ use crate::fronts::ledger::NoRoom;
 use crate::fronts::rate_limit::Pace;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::bursts::Burst;
-use crate::fronts::socket::end::End;
-use crate::fronts::socket::messages::{Messages, Received, Text, fitted};
-use crate::fronts::socket::stream::Watch;
+use crate::fronts::socket::messages::{Messages, Received, Text};
+use crate::fronts::socket::stream::{End, Watch};
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket, not_text};
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
@@ -209,9 +208,8 @@ async fn read(
             Ok(Received::Close) => return End::Closed,
             Ok(Received::Text(text)) if text.len() <= LARGE_BYTES => {
                 watch.finished();
-                let sent = text.sent;
-                match text.read() {
-                    Ok(text) => endpoint.text(&fitted(text), sent),
+                match hand_on(text, endpoint) {
+                    Ok(counted) => counted,
                     Err(end) => return end,
                 }
             }
@@ -223,7 +221,7 @@ async fn read(
                     () = watch.evicted() => return End::NoRoom,
                     turn = bounds.turns.take(&party) => turn,
                 };
-                let counted = match large(text, limits, endpoint) {
+                let counted = match elsewhere(|| hand_on(text, endpoint)) {
                     Ok(counted) => counted,
                     Err(end) => return end,
                 };
@@ -267,21 +265,17 @@ async fn read(
     }
 }
 
-/// Hands on a large message.
-fn large(text: Text, limits: &Limits, endpoint: &Arc<impl Endpoint>) -> Result<Counted, End> {
-    let handle = move || {
-        let sent = text.sent;
-        let text = text.read()?;
-        // What is refused is not kept.
-        let text = match sent > limits.message_bytes {
-            true => text,
-            false => fitted(text),
-        };
-        Ok(endpoint.text(&text, sent))
-    };
+/// Hands on a message.
+fn hand_on(text: Text, endpoint: &Arc<impl Endpoint>) -> Result<Counted, End> {
+    let sent = text.sent;
+    Ok(endpoint.text(&text.read()?, sent))
+}
+
+/// Does what takes long, while other tasks move to another thread.
+fn elsewhere<T>(work: impl FnOnce() -> T) -> T {
     match Handle::current().runtime_flavor() {
-        RuntimeFlavor::MultiThread => tokio::task::block_in_place(handle),
-        _ => handle(),
+        RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 

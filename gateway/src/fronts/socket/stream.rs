@@ -18,12 +18,26 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::end::End;
 use crate::broker::CloseCode;
 use crate::fronts::ledger::{Account, FREE, Ledgers, Party};
 
 /// How long the rest of a larger one may take to come.
 pub(crate) const UNFINISHED_TIME: Duration = Duration::from_secs(120);
+
+/// Why reading ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The gateway closes, or the peer has.
+    Closed,
+    /// The connection broke.
+    Lost,
+    /// The beginning of a message had to make room for others: the peer may try again.
+    NoRoom,
+    /// The peer has shown no sign of life for this long.
+    Silent(Duration),
+    /// The peer broke the WebSocket protocol or sent too much: what it still sends is not read.
+    Broken(CloseCode, String),
+}
 
 /// A connection, as those know it who serve it.
 #[derive(Clone, Debug)]

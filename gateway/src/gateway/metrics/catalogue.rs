@@ -5,7 +5,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder
 
 use super::CancelResult;
 use super::tool_servers::TOOL_SERVERS;
-use crate::broker::runs::{Dialect, RunState};
+use crate::broker::runs::Dialect;
 use crate::cluster::METRICS as CLUSTER;
 use caphost::call::Stop;
 
@@ -132,15 +132,11 @@ pub(super) fn describe() {
     }
 }
 
-/// A counter that is not there before it first counts hides that first time from `rate()`.
+/// A counter that is not there before it first counts hides that first time from `rate()`. Those of runs
+/// are there once they are registered.
 pub(super) fn start_at_zero() {
     gauge!("caphost_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     for dialect in Dialect::ALL.map(Dialect::as_str) {
-        counter!("caphost_runs_started_total", "dialect" => dialect).absolute(0);
-        for outcome in RunState::ENDS.map(RunState::as_str) {
-            counter!("caphost_runs_ended_total", "dialect" => dialect, "outcome" => outcome)
-                .absolute(0);
-        }
         for stop in Stop::ALL.map(Stop::as_str) {
             counter!("caphost_stops_total", "dialect" => dialect, "stop" => stop).absolute(0);
         }
