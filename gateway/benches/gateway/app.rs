@@ -34,7 +34,9 @@ impl App {
     /// From now on keeps calls, or answers all it has kept.
     pub fn hold(&self, holding: bool) {
         self.0.holding.store(holding, Ordering::SeqCst);
-        self.0.released.notify_one();
+        if !holding {
+            self.0.released.notify_one();
+        }
     }
 
     /// How many calls it keeps.
