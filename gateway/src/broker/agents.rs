@@ -15,7 +15,7 @@ use super::stops::Stopped;
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
 use crate::broker::runs::{RunId, name};
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
-use caphost::call::{Code, Error};
+use caphost::call::{Code, Error, Millis};
 
 /// One agent's connection.
 pub(super) struct Agent {
@@ -37,6 +37,11 @@ pub(super) struct Agent {
     pub stopped: Stopped,
     /// The caller's half, if it is a session of the gateway's own.
     pub own: Option<Box<OwnSession>>,
+    /// Whether it has left, and its calls are still waited for.
+    pub left: bool,
+    /// The app is waited for until then: to open or close a session of the gateway's own, or to end the
+    /// calls of an agent that has left.
+    pub until: Option<Millis>,
     rate: Rate,
     /// What it called last: its runs share the name.
     called: Arc<str>,
@@ -46,6 +51,11 @@ impl Agent {
     /// Whether it is this worker's.
     pub(super) fn is_here(&self) -> bool {
         self.profile.seat != Seat::Elsewhere
+    }
+
+    /// Whether it is at the other end of a connection, here or on another worker.
+    pub(super) fn is_connected(&self) -> bool {
+        self.own.is_none() && !self.left
     }
 
     /// Whether a call may not go by that callId: the app cannot know those that never went there,
@@ -83,6 +93,8 @@ impl Broker {
             calls: HashMap::new(),
             stopped: Stopped::default(),
             own: None,
+            left: false,
+            until: None,
             rate: Rate::full(self.limits.requests_per_second, self.now.monotonic_ms),
             called: Arc::default(),
             profile,

@@ -51,7 +51,7 @@ impl Broker {
             Asker::Own => {
                 return self.own_answered(agent, &entry, said.error.map(failed_with));
             }
-            Asker::Revoker => return,
+            Asker::Nobody => return,
         };
         let header = Header {
             kind: request.answer(),
@@ -101,7 +101,7 @@ impl Broker {
         match entry.asker {
             Asker::Agent(id) => self.send(agent, entry.request.answer(), id.as_deref(), &payload),
             Asker::Own => self.own_answered(agent, &entry, Some(failed_with(error))),
-            Asker::Revoker => {}
+            Asker::Nobody => {}
         }
     }
 
@@ -168,7 +168,7 @@ impl Broker {
                 let error = Reply::Failed(error.clone());
                 return self.own_answered(agent, entry, Some(error));
             }
-            Asker::Revoker => return,
+            Asker::Nobody => return,
         };
         let subject = entry.subject(id);
         let (kind, payload) = match entry.request {
@@ -215,7 +215,8 @@ impl Broker {
         error: &Failure,
     ) {
         if let Some(run) = entry.revokes() {
-            let outcome = cancel_failed(cancel_reason, error.clone());
+            let known = self.outcome_of_ended(run);
+            let outcome = known.unwrap_or_else(|| cancel_failed(cancel_reason, error.clone()));
             return self.revoked(run, outcome);
         }
         if let Some(run) = entry.run.filter(|_| entry.request != Request::Cancel) {
@@ -233,6 +234,7 @@ impl Broker {
         reply: impl FnOnce() -> Option<Reply>,
     ) {
         let place = self.runs.left(run);
+        let mut is_last = false;
         if let Some(agent) = self.agents.get_mut(&agent) {
             match place.map(|place| agent.calls.entry(place.call_id)) {
                 Some(Occupied(call)) if *call.get() == run => drop(call.remove()),
@@ -240,8 +242,12 @@ impl Broker {
                 // It had ended before, and is forgotten.
                 None => agent.calls.retain(|_, it| *it != run),
             }
+            is_last = agent.left && agent.pending.calls().next().is_none();
         }
         self.end_run(run, ending, reply);
+        if is_last {
+            self.leave(agent);
+        }
     }
 
     /// Notes how far a call is, where its progress goes by its callId.
@@ -253,7 +259,7 @@ impl Broker {
     }
 }
 
-pub(super) fn ending_of(said: &Said<'_>, grade: Grade) -> Ending {
+fn ending_of(said: &Said<'_>, grade: Grade) -> Ending {
     match (said.success, said.cancelled) {
         (Some(true), _) => Ending::Completed,
         (_, true) => Ending::Cancelled(grade.stop, grade.by),

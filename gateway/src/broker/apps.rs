@@ -3,8 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::agents::Agent;
 use super::instance::Instance;
 use super::load::Load;
 use super::message::Content;
@@ -34,8 +35,8 @@ pub(super) struct App {
     pub manifest: Arc<OnceLock<Bytes>>,
     /// The agents bound to it, by their names on its wire, which are the broker's own.
     pub agents: FxHashMap<String, PeerId>,
-    /// Agents that have left it and that it is not told of yet, by their names on its wire.
-    pub leaving: FxHashMap<String, PeerId>,
+    /// Those of them that have left, which it is not told of yet.
+    pub left: FxHashSet<PeerId>,
     /// Calls of agents that have left it, which it may still work on.
     pub left_behind: LeftBehind,
     /// What its agents have it work on.
@@ -72,7 +73,7 @@ impl Broker {
             bytes: 0,
             manifest: Arc::default(),
             agents: FxHashMap::default(),
-            leaving: FxHashMap::default(),
+            left: FxHashSet::default(),
             left_behind: LeftBehind::default(),
             load: Load::default(),
             backlog: Backlog::Short,
@@ -112,9 +113,6 @@ impl Broker {
             let error = invalid_at("agent", "`agent` is missing");
             return self.refuse(peer, &envelope.subject(), &error);
         };
-        if let Some(left) = app.leaving.get(handle).copied() {
-            return self.leaving_told(left, envelope, &content);
-        }
         let Some(agent) = app.agents.get(handle).copied() else {
             let known = match &content {
                 Content::Ended(call_id, ended) => {
@@ -127,6 +125,15 @@ impl Broker {
             self.counters.strays_dropped += u64::from(!known);
             return;
         };
+        if app.left.contains(&agent)
+            && !matches!(
+                &content,
+                Content::Answer(_) | Content::Failed(_) | Content::Ended(..)
+            )
+        {
+            // Progress, questions and notifications are for nobody.
+            return;
+        }
         match (&content, &*envelope.kind) {
             (Content::Withdrawn(id), _) => self.withdraw(peer, agent, id),
             (Content::Progress(operation), _) => {
@@ -140,7 +147,9 @@ impl Broker {
                 self.tell(peer, agent, envelope, None);
             }
             (Content::Ended(call_id, ended), _) => {
-                self.note_ended(agent, call_id, *ended);
+                let known = self.note_ended(agent, call_id, *ended);
+                let is_stray = !known && self.has_left(agent);
+                self.counters.strays_dropped += u64::from(is_stray);
                 self.own_ended_late(agent, call_id, *ended);
                 self.tell(peer, agent, envelope, None);
             }
@@ -187,7 +196,7 @@ impl Broker {
             Err(error) => return self.refuse(peer, &envelope.subject(), &error),
         };
         // A session of the gateway's own was told what it heeds.
-        if self.is_own(agent) {
+        if !self.agents.get(&agent).is_some_and(Agent::is_connected) {
             return;
         }
         let header = Header {

@@ -142,11 +142,17 @@ pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
     CancelOutcome::refused(Some(reason.into()), Some(Reply::Failed(error)))
 }
 
-/// What a cancel comes to whose app has not answered in time.
+/// Why a cancel is not confirmed whose app has not answered in time.
+pub(super) const UNCONFIRMED: &str = "No confirmation from the app";
+
+/// The error of such a cancel.
+pub(super) fn unanswered() -> Failure {
+    Error::new(Code::TIMEOUT, "The app did not confirm the cancel in time")
+}
+
+/// What such a cancel comes to.
 pub(crate) fn unconfirmed() -> CancelOutcome {
-    let message = "The app did not confirm the cancel in time";
-    let error = Error::new(Code::TIMEOUT, message);
-    cancel_failed("No confirmation from the app", error)
+    cancel_failed(UNCONFIRMED, unanswered())
 }
 
 /// The error of a call whose app is gone.

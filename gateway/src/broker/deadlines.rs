@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Broker, PeerId};
-use crate::broker::runs::{Lost, RunId};
+use crate::broker::runs::RunId;
 use caphost::call::Millis;
 
 /// What is waited for.
@@ -51,13 +51,20 @@ impl Broker {
         {
             self.deadlines.change(due, Some(at), None);
             match due {
-                Due::Agent(peer) => {
-                    self.leave(peer, Lost::Agent);
-                    self.own_overdue(peer);
-                }
+                Due::Agent(peer) if self.has_left(peer) => self.leave(peer),
+                Due::Agent(session) => self.own_overdue(session),
                 Due::Timeout(run) => self.own_timed_out(run),
                 Due::Cancel(run) => self.own_unanswered(run),
             }
+        }
+    }
+
+    /// Something that the app of an agent does is waited for this many milliseconds, or not any more.
+    pub(super) fn wait_for(&mut self, peer: PeerId, millis: Option<Millis>) {
+        let until = millis.map(|it| self.now.monotonic_ms + it);
+        if let Some(agent) = self.agents.get_mut(&peer) {
+            let before = std::mem::replace(&mut agent.until, until);
+            self.deadlines.change(Due::Agent(peer), before, until);
         }
     }
 

@@ -1,16 +1,12 @@
 //! Peers that go away, and the end of it all.
 
-use std::borrow::Cow;
-
-use rustc_hash::FxHashMap;
-
 use super::amount::Amount;
 use super::apps::App;
 use super::call::disconnected;
 use super::load::Load;
 use super::{Action, Backlog, Broker, CloseCode, PeerId, Seat};
 use crate::broker::runs::Lost;
-use crate::wire::{AGENT_CLOSED, Header, Outgoing, Request};
+use crate::wire::{AGENT_CLOSED, Failure, Header, Outgoing, Request};
 use caphost::call::{Code, Error};
 
 pub(super) const APP_GONE: &str = "The app disconnected before it confirmed";
@@ -28,51 +24,58 @@ impl Broker {
     }
 
     fn agent_gone(&mut self, peer: PeerId) {
-        let Some(mut agent) = self.agents.remove(&peer) else {
+        if self.has_left(peer) {
+            return;
+        }
+        self.uncount(peer);
+        let Some(agent) = self.agents.get(&peer) else {
             return;
         };
-        self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
-        if agent.is_here() {
-            let owner = &agent.profile.owner.name;
-            self.in_flight.give_back(owner, agent.pending.counts());
-        }
-        let (lost, error) = match &agent.own {
-            Some(_) => (None, disconnected()),
-            None => (
-                Some(Lost::Agent),
-                Error::new(Code::DISCONNECTED, AGENT_GONE),
-            ),
-        };
-        let bytes = agent.pending.bytes();
-        let mut asked = self.stays_for(&agent);
-        let stays = !asked.is_empty();
-        for (issued, entry) in agent.pending.take_issued() {
-            if asked.contains_key(&issued) {
-                continue;
-            }
-            // Whoever had a run cancelled is still told what came of it.
-            if let Some(run) = entry.revokes().filter(|_| stays) {
-                asked.insert(issued, (Request::Cancel, run));
-                continue;
-            }
-            let lost = (AGENT_GONE, lost);
-            self.run_lost(peer, &entry, lost, &error);
-        }
-        if let Some(own) = agent.own.take() {
-            self.own_gone(peer, *own, &error);
-        }
-        let Some(bound) = agent.app else { return };
-        if let Some(app) = self.apps.get_mut(&bound) {
-            app.agents.remove(&agent.handle);
-            let owner = &agent.profile.owner.name;
+        let (owner, bytes) = (&agent.profile.owner.name, agent.pending.bytes());
+        if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
             match app.backlog {
                 Backlog::Short => app.load.give_back(owner, bytes),
                 // It is gone, and what it has sent still waits.
                 Backlog::Long | Backlog::Full => app.load.leave(owner, bytes),
             }
-            if stays {
-                return self.stay(peer, agent, asked);
-            }
+        }
+        let is_own = agent.own.is_some();
+        let calls = self.waited_for(peer);
+        if !calls.is_empty() {
+            return self.stay(peer, calls);
+        }
+        let (lost, error) = match is_own {
+            true => (None, disconnected()),
+            false => (
+                Some(Lost::Agent),
+                Error::new(Code::DISCONNECTED, AGENT_GONE),
+            ),
+        };
+        self.forget_agent(peer, (AGENT_GONE, lost), &error);
+    }
+
+    /// An agent that has gone is forgotten, and its app told. Nobody will say any more what came of its calls
+    /// and of the cancels of them.
+    pub(super) fn forget_agent(
+        &mut self,
+        peer: PeerId,
+        lost: (&str, Option<Lost>),
+        error: &Failure,
+    ) {
+        self.wait_for(peer, None);
+        let Some(mut agent) = self.agents.remove(&peer) else {
+            return;
+        };
+        for entry in agent.pending.take_all() {
+            self.run_lost(peer, &entry, lost, error);
+        }
+        if let Some(own) = agent.own.take() {
+            self.own_gone(*own, error);
+        }
+        let Some(bound) = agent.app else { return };
+        if let Some(app) = self.apps.get_mut(&bound) {
+            app.agents.remove(&agent.handle);
+            app.left.remove(&peer);
             match agent.profile.seat {
                 Seat::Elsewhere => app.left_behind.keep_elsewhere(&agent.handle, peer),
                 _ => app.left_behind.keep(&agent.handle, agent.stopped),
@@ -108,7 +111,6 @@ impl Broker {
             return;
         };
         self.unregister(peer, &app);
-        self.all_leave(app.leaving, Lost::App);
         let mut agents: Vec<_> = app.agents.into_values().collect();
         agents.sort_unstable();
         for agent in agents {
@@ -124,10 +126,9 @@ impl Broker {
         };
         app.backlog = Backlog::Short;
         app.load = Load::default();
-        let leaving = std::mem::take(&mut app.leaving);
+        app.left.clear();
         let mut agents: Vec<_> = std::mem::take(&mut app.agents).into_iter().collect();
         agents.sort_unstable_by_key(|(_, agent)| *agent);
-        self.all_leave(leaving, Lost::App);
         for (handle, agent) in agents {
             self.bereave(agent);
             self.bid_farewell(peer, &handle);
@@ -139,12 +140,10 @@ impl Broker {
         let Some(app) = self.apps.get_mut(&app) else {
             return;
         };
-        if let Some(peer) = app.leaving.get(handle).copied() {
-            return self.leave(peer, Lost::App);
-        }
         let Some(peer) = app.agents.remove(handle) else {
             return;
         };
+        app.left.remove(&peer);
         if let Some(agent) = self.agents.get(&peer) {
             let bytes = agent.pending.bytes();
             app.load.give_back(&agent.profile.owner.name, bytes);
@@ -152,19 +151,9 @@ impl Broker {
         self.bereave(peer);
     }
 
-    /// Agents that have left are not waited for any more.
-    fn all_leave(&mut self, leaving: FxHashMap<String, PeerId>, lost: Lost) {
-        let mut leaving: Vec<_> = leaving.into_values().collect();
-        leaving.sort_unstable();
-        for peer in leaving {
-            self.leave(peer, lost);
-        }
-    }
-
     fn bereave(&mut self, agent: PeerId) {
         let lost = (APP_GONE, Some(Lost::App));
-        self.dismiss(agent, lost, "The app disconnected");
-        self.close(agent, CloseCode::APP_GONE, "The app disconnected");
+        self.dismiss(agent, lost, CloseCode::APP_GONE, "The app disconnected");
     }
 
     pub(super) fn shutdown(&mut self) {
@@ -172,43 +161,55 @@ impl Broker {
         let mut agents: Vec<_> = self.agents.keys().copied().collect();
         agents.sort_unstable();
         for agent in agents {
-            self.dismiss(agent, (STOPPING, Some(Lost::Gateway)), STOPPING);
-            self.close(agent, CloseCode::GOING_AWAY, STOPPING);
+            let lost = (STOPPING, Some(Lost::Gateway));
+            self.dismiss(agent, lost, CloseCode::GOING_AWAY, STOPPING);
         }
-        for (peer, mut app) in std::mem::take(&mut self.apps) {
+        for (peer, app) in std::mem::take(&mut self.apps) {
             self.unregister(peer, &app);
-            self.all_leave(std::mem::take(&mut app.leaving), Lost::Gateway);
             self.close(peer, CloseCode::GOING_AWAY, STOPPING);
         }
     }
 
-    /// Answers whatever an agent waits for, cancels first, and forgets it. Of calls and cancels the
+    /// Answers whatever an agent waits for, cancels first, closes, and forgets it. Of calls and cancels the
     /// outcome is unknown; nothing else has one.
-    fn dismiss(&mut self, peer: PeerId, cancel_reason: (&str, Option<Lost>), why: &'static str) {
-        let Some(agent) = self.agents.get_mut(&peer) else {
+    fn dismiss(
+        &mut self,
+        peer: PeerId,
+        lost: (&str, Option<Lost>),
+        code: CloseCode,
+        why: &'static str,
+    ) {
+        self.wait_for(peer, None);
+        self.uncount(peer);
+        let Some(mut agent) = self.agents.remove(&peer) else {
             return;
         };
-        if agent.is_here() {
-            let owner = &agent.profile.owner.name;
-            self.in_flight.give_back(owner, agent.pending.counts());
-        }
-        // Its calls are told one by one.
-        let own = agent.own.take();
+        let unknown = Error::new(Code::DISCONNECTED, format!("{why}: the outcome is unknown"));
+        let nothing = Error::new(Code::DISCONNECTED, why);
         for entry in agent.pending.take_all() {
-            let message = match entry.request {
-                Request::Call | Request::Cancel => format!("{why}: the outcome is unknown").into(),
-                _ => Cow::Borrowed(why),
+            let error = match entry.request {
+                Request::Call | Request::Cancel => &unknown,
+                _ => &nothing,
             };
-            let error = Error::new(Code::DISCONNECTED, message);
-            self.fail(peer, &entry, cancel_reason, &error);
+            self.fail(peer, &entry, lost, error);
         }
-        let Some(agent) = self.agents.remove(&peer) else {
+        if let Some(own) = agent.own.take() {
+            self.own_gone(*own, &unknown);
+        }
+        if !agent.left {
+            self.close(peer, code, why);
+        }
+    }
+
+    /// An agent that goes, and has not left before, counts no more, nor does what it waits for.
+    fn uncount(&mut self, peer: PeerId) {
+        let Some(agent) = self.agents.get(&peer).filter(|agent| !agent.left) else {
             return;
         };
         self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
-        if let Some(own) = own {
-            let error = Error::new(Code::DISCONNECTED, format!("{why}: the outcome is unknown"));
-            self.own_gone(peer, *own, &error);
+        if agent.is_here() {
+            let owner = &agent.profile.owner.name;
+            self.in_flight.give_back(owner, agent.pending.counts());
         }
     }
 }

@@ -99,7 +99,7 @@ impl Broker {
         let listed = |app: &App| {
             Some(Listed {
                 instance: app.instance.clone()?,
-                agents: app.agents.len(),
+                agents: app.agents.len() - app.left.len(),
                 suspended: app.suspended.is_some(),
             })
         };

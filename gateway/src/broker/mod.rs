@@ -65,7 +65,6 @@ use agents::Agent;
 use apps::App;
 use deadlines::Deadlines;
 use in_flight::InFlight;
-use leaving::Leaving;
 use offers::Directory;
 use own::OwnCall;
 use questions::Asked;
@@ -92,8 +91,6 @@ pub struct Broker {
     agents: FxHashMap<PeerId, Agent>,
     /// Ordered by connection: of two with the same app id, the later one is the more recent.
     apps: BTreeMap<PeerId, App>,
-    /// Agents that have left, whose calls are waited for.
-    leaving: FxHashMap<PeerId, Leaving>,
     runs: Runs,
     directory: Directory,
     registered: Registered,
@@ -133,7 +130,6 @@ impl Broker {
             tokens,
             agents: FxHashMap::default(),
             apps: BTreeMap::new(),
-            leaving: FxHashMap::default(),
             counters: Counters::default(),
             waiting: Waiting::default(),
             issued: 0,
@@ -160,7 +156,7 @@ impl Broker {
                 identity,
                 seat,
             } => self.app_joined(peer, identity, seat),
-            Event::Message { peer, message } => match self.agents.contains_key(&peer) {
+            Event::Message { peer, message } => match self.is_agent(peer) {
                 true => self.agent_message(peer, message),
                 false => self.app_message(peer, message),
             },
@@ -172,7 +168,7 @@ impl Broker {
             Event::Cancel { run, reason } => self.own_cancel(run, reason),
             Event::Left { session } => self.own_left(session),
             Event::Deadline => self.deadline(),
-            Event::Refused { peer, refusal } if self.agents.contains_key(&peer) => {
+            Event::Refused { peer, refusal } if self.is_agent(peer) => {
                 self.refuse(peer, &refusal.subject, &refusal.error);
             }
             Event::Refused { peer, refusal } => self.app_refused(peer, *refusal),
@@ -234,13 +230,14 @@ impl Broker {
     /// Requests that wait for an answer. An agent need never answer a question, and a call that
     /// waits for that is in flight itself.
     pub fn requests_in_flight(&self) -> usize {
-        let pending = self.agents.values().map(|agent| agent.pending.len());
-        pending.sum()
+        let agents = self.agents.values().filter(|agent| !agent.left);
+        agents.map(|agent| agent.pending.len()).sum()
     }
 
     /// Calls that agents have left behind, and whose ends are still waited for.
     pub fn calls_left(&self) -> usize {
-        self.leaving.values().map(Leaving::calls).sum()
+        let agents = self.agents.values().filter(|agent| agent.left);
+        agents.map(|agent| agent.pending.calls().count()).sum()
     }
 
     /// The name of the owner of a peer, if that is known.
@@ -248,6 +245,16 @@ impl Broker {
         let agent = self.agents.get(&peer).map(|agent| &agent.profile.owner);
         let app = || self.apps.get(&peer)?.identity.as_ref();
         agent.or_else(app).map(|owner| &owner.name)
+    }
+
+    /// Whether it is an agent that has not left.
+    fn is_agent(&self, peer: PeerId) -> bool {
+        self.agents.get(&peer).is_some_and(|agent| !agent.left)
+    }
+
+    /// Whether it is an agent that has left, and whose calls are still waited for.
+    fn has_left(&self, peer: PeerId) -> bool {
+        self.agents.get(&peer).is_some_and(|agent| agent.left)
     }
 
     /// The app of an agent, if it has one.
@@ -263,14 +270,15 @@ impl Broker {
     /// Agents, connected or the gateway's own, and connected apps; those on other workers do not
     /// count.
     pub fn peers(&self) -> (usize, usize) {
-        let agents = self.agents.values().filter(|agent| agent.is_here());
-        (agents.count(), self.apps_here())
+        let agents = self.agents().into_iter().map(|(_, count)| count);
+        (agents.sum(), self.apps_here())
     }
 
     /// Agents by their dialect, connected or the gateway's own.
     pub fn agents(&self) -> [(Dialect, usize); 4] {
         let mut agents = Dialect::ALL.map(|dialect| (dialect, 0));
-        for agent in self.agents.values().filter(|agent| agent.is_here()) {
+        let here = |agent: &&Agent| agent.is_here() && !agent.left;
+        for agent in self.agents.values().filter(here) {
             agents[agent.profile.dialect.index()].1 += 1;
         }
         agents

@@ -34,8 +34,8 @@ pub(super) enum Asker {
     Agent(Option<Arc<str>>),
     /// The session of the gateway's own that the agent is.
     Own,
-    /// The one that had the run cancelled. The run's agent did not ask for it, and is not told of it.
-    Revoker,
+    /// No agent: it has left, or somebody else has had its call cancelled.
+    Nobody,
 }
 
 impl Entry {
@@ -52,7 +52,7 @@ impl Entry {
     /// What it counts as: nothing, if nobody is told of its answer.
     pub(super) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        if self.asker != Asker::Revoker {
+        if self.asker != Asker::Nobody {
             counts[self.request as usize] = Amount::one(self.kept as usize);
         }
         counts
@@ -60,7 +60,8 @@ impl Entry {
 
     /// The run it cancels in nobody's name.
     pub(super) fn revokes(&self) -> Option<RunId> {
-        self.run.filter(|_| self.asker == Asker::Revoker)
+        let is_nobodys = self.asker == Asker::Nobody && self.request == Request::Cancel;
+        self.run.filter(|_| is_nobodys)
     }
 }
 
@@ -133,28 +134,34 @@ impl Pending {
         Some(entry)
     }
 
-    /// The calls of runs, in the order they were issued.
-    pub(super) fn calls(&self) -> Vec<(u64, RunId)> {
-        let is_call = |entry: &Entry| entry.request == Request::Call;
-        let entries = self.entries.iter().filter(|(_, entry)| is_call(entry));
-        let mut calls: Vec<_> = entries
-            .filter_map(|(issued, entry)| Some((*issued, entry.run?)))
-            .collect();
-        calls.sort_unstable_by_key(|(issued, _)| *issued);
-        calls
+    /// The calls of runs, by the ids they were passed on with.
+    pub(super) fn calls(&self) -> impl Iterator<Item = (u64, RunId)> {
+        let entries = self.entries.iter();
+        let calls = entries.filter(|(_, entry)| entry.request == Request::Call);
+        calls.filter_map(|(issued, entry)| Some((*issued, entry.run?)))
+    }
+
+    /// The agent has left: nobody waits any more, but calls and the cancels of others are still of interest.
+    pub(super) fn leave(&mut self) {
+        for (issued, entry) in std::mem::take(self).entries {
+            let is_call = entry.request == Request::Call && entry.run.is_some();
+            if is_call || entry.revokes().is_some() {
+                let (asker, bytes) = (Asker::Nobody, 0);
+                let entry = Entry {
+                    asker,
+                    bytes,
+                    ..entry
+                };
+                self.insert(issued, entry);
+            }
+        }
     }
 
     /// Takes out all: those of cancels first, then in the order they were issued.
     pub(super) fn take_all(&mut self) -> Vec<Entry> {
-        let all = self.take_issued().into_iter();
-        all.map(|(_, entry)| entry).collect()
-    }
-
-    /// [`take_all`](Self::take_all), with the ids they were passed on with.
-    pub(super) fn take_issued(&mut self) -> Vec<(u64, Entry)> {
         let mut all: Vec<_> = std::mem::take(self).entries.into_iter().collect();
         all.sort_by_key(|(issued, entry)| (entry.request, *issued));
-        all
+        all.into_iter().map(|(_, entry)| entry).collect()
     }
 }
 

@@ -125,7 +125,7 @@ impl Broker {
     fn kept(&self, asked: &Asked<'_>) -> usize {
         let id = match &asked.asker {
             Asker::Agent(id) => id.as_ref().map_or(0, |id| id.len()),
-            Asker::Own | Asker::Revoker => 0,
+            Asker::Own | Asker::Nobody => 0,
         };
         let run = match &asked.about {
             // The run has its callId as that of its dialect too, and cut off if it is long.

@@ -58,9 +58,6 @@ impl Broker {
             return;
         }
         let place = place.clone();
-        if self.leaving.contains_key(&place.agent) {
-            return self.cancel_left(place.agent, run, reason.as_deref());
-        }
         let issued = self.issue();
         let Some(agent) = self.agents.get_mut(&place.agent) else {
             return;
@@ -78,7 +75,7 @@ impl Broker {
         self.actions.push_back(Action::Send { peer, message });
         let entry = Entry {
             request: Request::Cancel,
-            asker: Asker::Revoker,
+            asker: Asker::Nobody,
             call_id: Some(Value::from(&*place.call_id).to_string().into()),
             run: Some(run),
             bytes: 0,

@@ -61,26 +61,6 @@ impl Stopped {
         self.say(call_id, run, Stop::NeverStarted.into()).skipped = true;
     }
 
-    /// Takes out what was said of these runs.
-    pub fn take(&mut self, runs: impl Fn(RunId) -> bool) -> Stopped {
-        let (mut taken, mut left) = (Stopped::default(), Stopped::default());
-        for (call_id, told) in std::mem::take(&mut self.0).into_all() {
-            let to = if runs(told.run) {
-                &mut taken
-            } else {
-                &mut left
-            };
-            to.0.insert(call_id, told);
-        }
-        *self = left;
-        taken
-    }
-
-    /// What is to be said of a run that is said to be cancelled, with that grade.
-    pub fn told(&mut self, call_id: Arc<str>, run: RunId, grade: Grade) -> Grade {
-        self.say(call_id, run, grade).grade
-    }
-
     /// The handler of an abandoned call has ended: its run, if that is news.
     pub fn ends(&mut self, call_id: &str, ended: LateEnd) -> Option<RunId> {
         let told = self.0.get_mut(call_id).filter(|told| told.may_end())?;
@@ -169,14 +149,14 @@ impl Broker {
         grade
     }
 
-    /// Notes that the handler of an abandoned call has ended.
-    pub(super) fn note_ended(&mut self, agent: PeerId, call_id: &str, ended: LateEnd) {
-        let Some(agent) = self.agents.get_mut(&agent) else {
-            return;
+    /// Notes that the handler of an abandoned call has ended. Returns whether that is news of one.
+    pub(super) fn note_ended(&mut self, agent: PeerId, call_id: &str, ended: LateEnd) -> bool {
+        let agent = self.agents.get_mut(&agent);
+        let Some(run) = agent.and_then(|agent| agent.stopped.ends(call_id, ended)) else {
+            return false;
         };
-        if let Some(run) = agent.stopped.ends(call_id, ended) {
-            self.runs.ended_late(run, ended);
-        }
+        self.runs.ended_late(run, ended);
+        true
     }
 
     /// [`note_ended`](Self::note_ended) for an agent that has left. Returns whether it was one.

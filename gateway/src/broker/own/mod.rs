@@ -9,7 +9,6 @@ mod calls;
 use std::sync::Arc;
 
 use super::call::{Client, Reply, disconnected};
-use super::deadlines::Due;
 use super::message::Cancel;
 use super::pending::{Asker, Entry};
 use super::requests::{About, Asked, Unsent};
@@ -35,8 +34,6 @@ const ABANDONED: usize = 1_024;
 /// The caller's half of one session.
 pub(super) struct OwnSession {
     phase: Phase,
-    /// The app is waited for until then, to open the session or to close it.
-    until: Option<Millis>,
     /// Calls that are over and whose handlers may go on, by their callIds.
     abandoned: Remembered<Arc<str>, RunId, ABANDONED>,
 }
@@ -58,10 +55,9 @@ impl Broker {
         };
         agent.own = Some(Box::new(OwnSession {
             phase: Phase::Opening(vec![first]),
-            until: None,
             abandoned: Remembered::default(),
         }));
-        self.wait_for_session(session, Some(INITIALIZE_MS));
+        self.wait_for(session, Some(INITIALIZE_MS));
         let hello = &client.hello;
         let sent = self.own_request(session, Request::Initialize, hello, About::Nothing);
         if let Err(error) = sent {
@@ -79,7 +75,7 @@ impl Broker {
             return self.gone(session);
         }
         own.phase = Phase::Closing(until);
-        self.wait_for_session(session, Some(SOON_MS.min(self.grace())));
+        self.wait_for(session, Some(SOON_MS.min(self.grace())));
         let nothing = Json::from("{}".to_string());
         let sent = self.own_request(session, Request::Shutdown, &nothing, About::Nothing);
         if sent.is_err() {
@@ -97,7 +93,7 @@ impl Broker {
             (Request::Initialize, Some(error)) => self.own_refused(session, &error),
             (Request::Initialize, None) => {
                 let before = std::mem::replace(&mut own.phase, Phase::Open);
-                self.wait_for_session(session, None);
+                self.wait_for(session, None);
                 if let Phase::Opening(calls) = before {
                     for call in calls {
                         self.send_own(session, call);
@@ -127,8 +123,7 @@ impl Broker {
     }
 
     /// A session is not an agent any more, for that reason.
-    pub(super) fn own_gone(&mut self, session: PeerId, own: OwnSession, why: &Failure) {
-        self.deadlines.change(Due::Agent(session), own.until, None);
+    pub(super) fn own_gone(&mut self, own: OwnSession, why: &Failure) {
         if let Phase::Opening(calls) = own.phase {
             for call in calls {
                 self.fail_own(call.run, why.clone());
@@ -151,7 +146,7 @@ impl Broker {
             }
             Some(Phase::Closing(until)) if is_calling && now < *until => {
                 let left = *until - now;
-                self.wait_for_session(session, Some(SOON_MS.min(left)));
+                self.wait_for(session, Some(SOON_MS.min(left)));
             }
             Some(Phase::Closing(_)) => self.gone(session),
             Some(Phase::Open) | None => {}
@@ -200,14 +195,5 @@ impl Broker {
 
     fn own_session(&mut self, session: PeerId) -> Option<&mut OwnSession> {
         self.agents.get_mut(&session)?.own.as_deref_mut()
-    }
-
-    /// The app is waited for this many milliseconds, or not any more.
-    fn wait_for_session(&mut self, session: PeerId, millis: Option<Millis>) {
-        let until = millis.map(|it| self.now.monotonic_ms + it);
-        if let Some(own) = self.own_session(session) {
-            let before = std::mem::replace(&mut own.until, until);
-            self.deadlines.change(Due::Agent(session), before, until);
-        }
     }
 }
