@@ -128,11 +128,11 @@ impl Cluster {
         match session::run(&member).await {}
     }
 
-    /// Waits until the others that there are are known, at most `patience`: an app that comes by then is
-    /// not taken for a stranger.
+    /// Waits until the others that there are have greeted, which tells of their apps too, at most
+    /// `patience`: whoever asks for such an app from then on finds it.
     pub async fn met(&self, patience: Duration) {
         let met = async {
-            while !self.standing().connected {
+            while !self.connected.load(Ordering::Relaxed) || self.peers().has_strangers() {
                 sleep(LOOK).await;
             }
         };

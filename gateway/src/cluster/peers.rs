@@ -140,6 +140,11 @@ impl Peers {
         deadlines.min_by(f64::total_cmp)
     }
 
+    /// Whether somebody has not greeted yet.
+    pub fn has_strangers(&self) -> bool {
+        self.others.values().any(|peer| peer.name.is_empty())
+    }
+
     /// Whether everybody has acknowledged everything.
     pub fn are_settled(&self) -> bool {
         self.others.values().all(|peer| peer.link.is_settled())

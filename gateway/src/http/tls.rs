@@ -11,6 +11,7 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 /// Where the certificate is, if TLS is to be served.
@@ -103,7 +104,9 @@ impl Tls {
     pub(crate) async fn keep_current(&self, every: Duration) {
         loop {
             sleep(every).await;
-            self.reload_and_log();
+            // The files may lie where reading takes long.
+            let tls = self.clone();
+            let _ = spawn_blocking(move || tls.reload_and_log()).await;
         }
     }
 

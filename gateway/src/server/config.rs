@@ -119,7 +119,7 @@ impl Config {
         let host = self.host_in_url();
         let cannot = |error: io::Error| {
             let message = format!("cannot listen on {host}:{}: {error}", self.port);
-            io::Error::new(error.kind(), message)
+            io::Error::other(message)
         };
         let bare = host.trim_matches(['[', ']']);
         let mut found = lookup_host((bare, self.port)).await.map_err(cannot)?;

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use axum::Router;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 pub use config::Config;
@@ -193,6 +194,14 @@ impl Server {
         }
         let tls = self.connections.tls.clone();
         let reload_interval = self.connections.limits.reload_interval;
+        // A task of its own: whatever the others wait for, deadlines are kept.
+        let mut timing = JoinSet::new();
+        timing.spawn({
+            let hub = hub.clone();
+            async move {
+                hub.tasks.keep_going("deadlines", || hub.keep_time()).await;
+            }
+        });
         // A task of its own, so that it goes on while the gateway drains.
         let mut serving = tokio::spawn(self.connections.serve(self.listener));
         let background = async {
@@ -204,7 +213,6 @@ impl Server {
                 ControlFlow::Continue(())
             };
             tokio::join!(
-                hub.tasks.keep_going("deadlines", || hub.keep_time()),
                 hub.tasks.keep_going("metrics", || sum_up(&hub)),
                 hub.tasks.keep_going("certificate", keep_current),
             );

@@ -491,3 +491,33 @@ async fn an_app_that_keeps_up_is_called_while_others_of_its_callers_do_not() {
     agents[2].call_through(&mut apps[2]).await;
     assert_eq!(gateway.hub.peers().1, 3);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ping_is_answered_within_a_long_message() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut agent) = gateway.session().await;
+    agent.send(call("1", "c")).await;
+    let calling = app.next().await;
+    // Far more than the sockets' own buffers take: most of it is not written before it is read.
+    let result = json!({ "success": true, "data": "x".repeat(15 << 20) });
+    app.send(answer(&calling, "capabilities/call-result", result))
+        .await;
+    let MaybeTlsStream::Plain(stream) = agent.socket.get_ref() else {
+        panic!("a connection without TLS");
+    };
+    let begun = async { while stream.peek(&mut [0; 64 << 10]).await.unwrap() < 64 << 10 {} };
+    soon("the beginning of the result", begun).await;
+    agent
+        .socket
+        .send(Message::Ping("are you there".into()))
+        .await
+        .unwrap();
+    let first = loop {
+        match soon("something", agent.socket.next()).await {
+            Some(Ok(Message::Ping(_))) => {}
+            other => break other.unwrap().unwrap(),
+        }
+    };
+    assert_eq!(first, Message::Pong("are you there".into()));
+    assert_eq!(agent.next().await["payload"]["success"], true);
+}

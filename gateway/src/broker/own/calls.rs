@@ -30,7 +30,8 @@ pub(in crate::broker) struct OwnCall {
     /// When the app should have cancelled it at its timeout, and then have answered that.
     timeout: Option<Millis>,
     is_overdue: bool,
-    /// When the app should have answered a cancel of it.
+    /// Cancels of it that the app has not answered, and when it should have answered one.
+    unanswered: u32,
     cancel: Option<Millis>,
 }
 
@@ -45,6 +46,7 @@ impl Broker {
             session,
             timeout: None,
             is_overdue: false,
+            unanswered: 0,
             cancel: None,
         };
         self.own_calls.insert(run, own);
@@ -122,11 +124,12 @@ impl Broker {
             return;
         }
         let until = self.now.monotonic_ms + self.grace();
-        if let Some(call) = self.own_calls.get_mut(&run)
-            && call.cancel.is_none()
-        {
-            call.cancel = Some(until);
-            self.deadlines.change(Due::Cancel(run), None, Some(until));
+        if let Some(call) = self.own_calls.get_mut(&run) {
+            call.unanswered += 1;
+            if call.cancel.is_none() {
+                call.cancel = Some(until);
+                self.deadlines.change(Due::Cancel(run), None, Some(until));
+            }
         }
     }
 
@@ -144,11 +147,14 @@ impl Broker {
             // What closing it has done to the call is still to be heard.
             return;
         }
+        let next = self.now.monotonic_ms + self.grace();
         if let Some(run) = run
             && let Some(call) = self.own_calls.get_mut(&run)
         {
-            let before = call.cancel.take();
-            self.deadlines.change(Due::Cancel(run), before, None);
+            call.unanswered = call.unanswered.saturating_sub(1);
+            let until = (call.unanswered > 0).then_some(next);
+            let before = std::mem::replace(&mut call.cancel, until);
+            self.deadlines.change(Due::Cancel(run), before, until);
         }
         if is_lost && self.is_calling(session) {
             self.gone(session);

@@ -303,6 +303,23 @@ fn every_cancel_of_a_caller_is_passed_on_and_the_first_answer_is_waited_for() {
 }
 
 #[test]
+fn a_refused_cancel_leaves_the_deadline_of_the_next_one() {
+    let (mut bench, run, _) = calling();
+    let first = only(&cancel(&mut bench, run), 1).clone();
+    let second = only(&cancel(&mut bench, run), 1).clone();
+    let refused = |request: &Value| {
+        let error = json!({ "code": "OPERATION_FAILED", "message": "no" });
+        answer(request, "error", error)
+    };
+    bench.now.monotonic_ms += 1_000.0;
+    assert_eq!(bench.send(1, refused(&first)), []);
+    let due = bench.broker.next_deadline();
+    assert_eq!(due, Some(bench.now.monotonic_ms + bench.broker.grace()));
+    assert_eq!(bench.send(1, refused(&second)), []);
+    assert_eq!(bench.broker.next_deadline(), None);
+}
+
+#[test]
 fn an_operators_confirmed_cancel_is_how_its_caller_hears_the_call_ends() {
     let (mut bench, run, call) = calling();
     let reason = Some("stop".into());

@@ -99,6 +99,10 @@ impl<S: AsyncWrite + Unpin> Frames<S> {
                 }
                 Due::Step(Step::Message(message, cost)) => {
                     for frame in frames_of(message.into_text().into()) {
+                        // What a peer is answered does not wait for the end of a long message.
+                        while let Some(reply) = replies.take() {
+                            self.feed(reply).await?;
+                        }
                         self.feed(frame).await?;
                     }
                     if outbox.written(cost) {

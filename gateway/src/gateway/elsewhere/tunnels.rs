@@ -128,6 +128,10 @@ impl Tunnels {
     pub fn dissolve(self) {
         for held in self.sessions.into_values() {
             held.forwarder.abort();
+            let attached = held.end.attached.lock().take();
+            if let Some(attached) = attached {
+                lose(&attached);
+            }
         }
         for connection in self.connections.into_values() {
             let reason = "The worker that held the session is gone";
@@ -136,6 +140,11 @@ impl Tunnels {
             let _ = connection.send(close);
         }
     }
+}
+
+/// The connection of a session is lost: nothing more is written to it, so that takes no room.
+fn lose(attached: &Attached) {
+    attached.outbox().end();
 }
 
 impl Elsewhere {
@@ -278,7 +287,8 @@ impl Elsewhere {
         let attached = held.end.attached.lock().take();
         match attached {
             Some(attached) if !lost => attached.end(),
-            lost => drop(lost),
+            Some(attached) => lose(&attached),
+            None => {}
         }
     }
 

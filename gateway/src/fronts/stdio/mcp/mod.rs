@@ -233,7 +233,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
                     Ok(response) => failure(response, id).await,
                     Err(error) => self.link.unreachable(id, &error),
                 };
-                self.over(&request.id);
+                self.answered(request, cancels);
                 return match cancels.is_empty() {
                     true => self.output.say(&said).await,
                     false => Ok(()),
@@ -264,7 +264,7 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
             told = Some(Instant::now());
             if answered {
                 // The id may be used again as soon as the client has read this.
-                self.over(&request.id);
+                self.answered(request, cancels);
             }
             let message = message.unwrap_or_else(|| {
                 disconnected(id, "The gateway closed the stream before it answered")
@@ -314,6 +314,14 @@ impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
     /// A request is over, and its id may be used again.
     fn over(&self, id: &Id) {
         self.in_flight.lock().remove(id);
+    }
+
+    /// The gateway has answered a request. One without a session was over with its cancel, if there was
+    /// one, and its id may be another's by now.
+    fn answered(&self, request: &Request, cancels: &UnboundedReceiver<String>) {
+        if cancels.is_empty() || !request.is_alone() {
+            self.over(&request.id);
+        }
     }
 
     /// No `initialize` is in flight, or its answer is not waited for any longer.
