@@ -786,22 +786,24 @@ async fn requests_about_an_app_of_tens_of_thousands_of_tiny_capabilities_take_no
         _ => client.post(rap(app) + "/invoke").json(&invoked),
     };
     for kind in 0..3 {
-        let mut times = Vec::new();
-        for app in ["small", "large"] {
-            // What is made once.
-            assert_eq!(each(kind, app).send().await.unwrap().status(), 200);
-            let since = Instant::now();
-            for _ in 0..100 {
+        let mut times = [const { Vec::new() }; 2];
+        // In turns, so that a busy machine delays both. In the first what is made once is made.
+        for round in 0..=100 {
+            for (app, times) in ["small", "large"].into_iter().zip(&mut times) {
+                let since = Instant::now();
                 assert_eq!(each(kind, app).send().await.unwrap().status(), 200);
+                if round > 0 {
+                    times.push(since.elapsed());
+                }
             }
-            times.push(since.elapsed());
         }
-        let [small, large] = times[..] else {
-            unreachable!()
-        };
+        let [small, large] = times.map(|mut times| {
+            times.sort();
+            times[times.len() / 2]
+        });
         assert!(
-            large < small * 3 + Duration::from_millis(200),
-            "{kind}: {times:?}"
+            large < small * 3 + Duration::from_millis(2),
+            "{kind}: {small:?}, {large:?}"
         );
     }
     child.kill().await.unwrap();
