@@ -145,7 +145,7 @@ export const suites = [
       filters,
       concurrency: availableParallelism() + 1,
       timeoutMs: (process.env.CAPHOST_STORMS === 'full' ? 360 : 30) * minute,
-      long: ['workers/conformance', 'workers/runaway', 'workers/calls', 'agent/held-thread', 'agent/attach-ends', 'cluster/storm'],
+      long: ['workers/conformance', 'workers/runaway', 'workers/calls', 'agent/held-thread', 'agent/attach-ends'],
     }),
   },
 ];
