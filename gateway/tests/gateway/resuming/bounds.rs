@@ -135,6 +135,6 @@ async fn whoever_is_cut_off_and_registers_again_takes_no_second_place() {
     assert_eq!((sessions.suspended, sessions.lost), (1, 4));
     assert_eq!(gateway.hub.peers().1, 2);
     // The last of them comes back, and finds the place it had.
-    App::resume(&gateway, lost.pop().unwrap()).await;
+    let _app = App::resume(&gateway, lost.pop().unwrap()).await;
     assert_eq!(gateway.hub.readings().sessions.suspended, 0);
 }
