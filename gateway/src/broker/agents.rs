@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::backlog::does_not_keep_up;
-use super::departures::STOPPING;
+use super::call::STOPPING;
 use super::own::OwnSession;
 use super::pending::{Pending, read_issued};
 use super::questions::Question;

@@ -142,6 +142,9 @@ pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
     CancelOutcome::refused(Some(reason.into()), Some(Reply::Failed(error)))
 }
 
+/// The reason that the calls are given which a stopping gateway cancels.
+pub const STOPPING: &str = "The gateway is shutting down";
+
 /// Why a cancel is not confirmed whose app has not answered in time.
 pub(super) const UNCONFIRMED: &str = "No confirmation from the app";
 

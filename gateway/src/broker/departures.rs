@@ -2,7 +2,7 @@
 
 use super::amount::Amount;
 use super::apps::App;
-use super::call::disconnected;
+use super::call::{STOPPING, disconnected};
 use super::load::Load;
 use super::{Action, Backlog, Broker, CloseCode, PeerId, Seat};
 use crate::broker::runs::Lost;
@@ -11,8 +11,6 @@ use caphost::call::{Code, Error};
 
 pub(super) const APP_GONE: &str = "The app disconnected before it confirmed";
 const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
-/// The reason that the calls are given which a stopping gateway cancels.
-pub const STOPPING: &str = "The gateway is shutting down";
 
 impl Broker {
     pub(super) fn gone(&mut self, peer: PeerId) {

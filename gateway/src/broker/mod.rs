@@ -42,10 +42,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 pub use backlog::{Backlog, Waiting};
-pub(crate) use call::unconfirmed;
 pub use call::{CancelOutcome, Client, NewCall, Reply, Step};
+pub(crate) use call::{STOPPING, unconfirmed};
 pub use capability_info::CapabilityInfo;
-pub(crate) use departures::STOPPING;
 pub use event::{Action, Event};
 pub use instance::Instance;
 pub use instances::{ConnectedApp, Listed};

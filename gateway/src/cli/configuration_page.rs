@@ -15,7 +15,7 @@ use crate::fronts::contextforge;
 use crate::fronts::mcp::LISTENING;
 use crate::fronts::rap::runtime::RuntimeLimits;
 use crate::fronts::rap::runtime::client::{NOTICES_AT_ONCE, TOOLSET_BYTES, TOOLSET_TIMEOUT};
-use crate::fronts::rap::server::delivery::{IN_ALL, PER_HOST, PER_TOKEN, PER_URL};
+use crate::fronts::rap::server::send_limits::{IN_ALL, PER_HOST, PER_TOKEN, PER_URL};
 use crate::fronts::socket::bounds::{REFUSED_AT_ONCE, REFUSED_PER_SECOND};
 use crate::fronts::socket::bursts::AT_ONCE;
 use crate::fronts::socket::messages::TINY_PER_SECOND;

@@ -1,8 +1,6 @@
 //! Which other workers there are, from their leases and from what is heard of them: without sockets
 //! or clocks.
 
-use std::collections::btree_map::Entry;
-
 use super::peers::{Peer, Peers};
 use super::workers::WorkerId;
 
@@ -20,35 +18,7 @@ pub struct Census {
     pub undead: Vec<WorkerId>,
 }
 
-/// What is to be done about somebody who is heard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
-    /// It is one of the others.
-    Known,
-    /// It has just become one.
-    New,
-    /// It was taken for dead, and does not know.
-    Dead,
-}
-
 impl Peers {
-    /// A worker speaks, or has a lease.
-    pub fn heard(&mut self, worker: WorkerId, now: f64) -> Heard {
-        if self.is_buried(worker) {
-            return Heard::Dead;
-        }
-        match self.others.entry(worker) {
-            Entry::Occupied(known) => {
-                known.into_mut().heard = now;
-                Heard::Known
-            }
-            Entry::Vacant(new) => {
-                new.insert(Peer::new(now));
-                Heard::New
-            }
-        }
-    }
-
     /// These have a lease now.
     pub fn leases(&mut self, alive: &[WorkerId], now: f64) -> Census {
         let mut census = Census::default();
@@ -80,11 +50,6 @@ impl Peers {
         self.others.remove(&worker)
     }
 
-    /// Whether a worker is known to have left or died.
-    pub fn is_buried(&self, worker: WorkerId) -> bool {
-        self.dead.get(&worker).is_some()
-    }
-
     /// Whether Redis has answered long enough for every living worker to have a lease again.
     pub fn is_settled(&self, now: f64) -> bool {
         now - self.healthy_since > self.lease
@@ -96,6 +61,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::cluster::peers::Heard;
 
     fn three_seconds() -> Peers {
         Peers::new(WorkerId::random(), Duration::from_secs(3))

@@ -1,5 +1,6 @@
 //! The other workers as this one sees them.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,6 @@ use tokio::sync::{Notify, oneshot};
 use uuid::Uuid;
 
 use super::link::{Frame, Link, Taken};
-use super::membership::Heard;
 use super::message::Answer;
 use super::workers::WorkerId;
 use crate::remembered::Remembered;
@@ -45,6 +45,17 @@ impl Peer {
             missing: None,
         }
     }
+}
+
+/// What is to be done about somebody who is heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It is one of the others.
+    Known,
+    /// It has just become one.
+    New,
+    /// It was taken for dead, and does not know.
+    Dead,
 }
 
 /// What the tasks of a cluster share. Times are milliseconds on a clock that never goes back.
@@ -155,6 +166,28 @@ impl Peers {
         for peer in self.others.values_mut() {
             peer.link.send_again();
         }
+    }
+
+    /// A worker speaks, or has a lease.
+    pub fn heard(&mut self, worker: WorkerId, now: f64) -> Heard {
+        if self.is_buried(worker) {
+            return Heard::Dead;
+        }
+        match self.others.entry(worker) {
+            Entry::Occupied(known) => {
+                known.into_mut().heard = now;
+                Heard::Known
+            }
+            Entry::Vacant(new) => {
+                new.insert(Peer::new(now));
+                Heard::New
+            }
+        }
+    }
+
+    /// Whether a worker is known to have left or died.
+    pub fn is_buried(&self, worker: WorkerId) -> bool {
+        self.dead.get(&worker).is_some()
     }
 
     /// Takes a frame that has come: whether its sender is new, and its messages.

@@ -175,9 +175,11 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()>) -> io::Result<()> {
         let Server { hub, drain, .. } = self;
         let _tool_servers = self.tool_servers.start()?;
-        let clustered = hub.elsewhere().cloned().map(|elsewhere| {
+        // Each in a task of its own, whatever the others wait for, until this returns.
+        let mut apart = JoinSet::new();
+        if let Some(elsewhere) = hub.elsewhere().cloned() {
             let tasks = hub.tasks.clone();
-            tokio::spawn(async move {
+            apart.spawn(async move {
                 let run = || {
                     let elsewhere = elsewhere.clone();
                     async move {
@@ -187,16 +189,14 @@ impl Server {
                     }
                 };
                 tasks.keep_going("cluster", run).await;
-            })
-        });
+            });
+        }
         if let Some(workers) = hub.workers() {
             workers.met(MEET).await;
         }
         let tls = self.connections.tls.clone();
         let reload_interval = self.connections.limits.reload_interval;
-        // A task of its own: whatever the others wait for, deadlines are kept.
-        let mut timing = JoinSet::new();
-        timing.spawn({
+        apart.spawn({
             let hub = hub.clone();
             async move {
                 hub.tasks.keep_going("deadlines", || hub.keep_time()).await;
@@ -232,9 +232,6 @@ impl Server {
         }
         if let Some(workers) = hub.workers() {
             workers.leave().await;
-        }
-        if let Some(clustered) = clustered {
-            clustered.abort();
         }
         serving.abort();
         Ok(())

@@ -7,17 +7,15 @@ use axum::response::Response;
 use super::listening::whole;
 use super::progress::Progress;
 use super::request::Request;
-use super::result::{self, Ended, ToolResult, answer};
+use super::result::{Ended, ToolResult, answer};
 use super::session::{Caller, NotTaken, Session};
 use super::tools;
-use super::underway::{Underway, Within};
-use crate::broker::Offer;
-use crate::broker::runs::RunId;
+use super::underway::{Tool, Underway, Within};
 use crate::fronts::shared_sessions::InUse;
 use crate::fronts::shares::Share;
 use crate::gateway::Hub;
-use crate::gateway::calls::{NewCall, Outcome};
-use crate::wire::json_rpc::{Id, RpcError, code};
+use crate::gateway::calls::NewCall;
+use crate::wire::json_rpc::{RpcError, code};
 
 /// Answers a call in a session.
 pub async fn in_session(
@@ -91,31 +89,4 @@ fn find(
         progress,
     };
     Ok((tool, call))
-}
-
-/// The tool that is called.
-pub struct Tool {
-    offer: Arc<Offer>,
-    name: String,
-    /// What the client is told of progress, if it wants to know.
-    pub progress: Option<Progress>,
-}
-
-impl Tool {
-    /// How the request with that id ends, as the call did.
-    pub fn ended(&self, id: &Id, run: RunId, outcome: Outcome) -> Ended {
-        match outcome {
-            Outcome::Done { data, metadata } => {
-                Ok(result::done(data, metadata, || self.promises(), run))
-            }
-            Outcome::Failed(error) => Ok(result::failed(&error, Some(run))),
-            Outcome::Cancelled { stop, by, .. } => Err(result::cancelled(&self.name, id, stop, by)),
-        }
-    }
-
-    /// Whether it has an output schema.
-    fn promises(&self) -> bool {
-        let tool = self.offer.named(&self.name);
-        tool.is_some_and(tools::promises)
-    }
 }

@@ -9,10 +9,13 @@ use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::call::Tool;
 use super::listening::{events, whole};
-use super::result::{ToolResult, answer};
+use super::progress::Progress;
+use super::result::{self, Ended, ToolResult, answer};
 use super::session::Session;
+use super::tools;
+use crate::broker::Offer;
+use crate::broker::runs::RunId;
 use crate::fronts::kept::keep;
 use crate::fronts::shared_sessions::InUse;
 use crate::fronts::shares::Share;
@@ -28,6 +31,33 @@ const PROMPT: Duration = Duration::from_millis(10);
 
 /// Messages of one call that its client has not read: progress, and its answer.
 const UNREAD: usize = 16;
+
+/// The tool that a call means.
+pub struct Tool {
+    pub offer: Arc<Offer>,
+    pub name: String,
+    /// What the client is told of progress, if it wants to know.
+    pub progress: Option<Progress>,
+}
+
+impl Tool {
+    /// How the request with that id ends, as the call did.
+    pub fn ended(&self, id: &Id, run: RunId, outcome: Outcome) -> Ended {
+        match outcome {
+            Outcome::Done { data, metadata } => {
+                Ok(result::done(data, metadata, || self.promises(), run))
+            }
+            Outcome::Failed(error) => Ok(result::failed(&error, Some(run))),
+            Outcome::Cancelled { stop, by, .. } => Err(result::cancelled(&self.name, id, stop, by)),
+        }
+    }
+
+    /// Whether it has an output schema.
+    fn promises(&self) -> bool {
+        let tool = self.offer.named(&self.name);
+        tool.is_some_and(tools::promises)
+    }
+}
 
 /// A call whose answer its client waits for; none once it is answered. Dropped before, it is cancelled.
 pub struct Underway(Option<Awaited>);

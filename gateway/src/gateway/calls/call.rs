@@ -1,14 +1,34 @@
 //! One call, from its making to its end.
 
+use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use super::session::Way;
 use super::steps::{Steps, steps};
 use crate::broker::runs::{Run, RunId};
-use crate::broker::{self, Event, Reply};
-use crate::gateway::{AbpError, Outcome, Step};
+use crate::broker::{self, Event, PeerId, Reply};
+use crate::gateway::{AbpError, Hub, Outcome, Step};
 use caphost::call::{LateEnd, Stop};
+
+/// The way to the app, as a client and its calls share it: it lasts as long as this.
+pub(super) struct Way {
+    pub hub: Arc<Hub>,
+    pub peer: PeerId,
+    pub client: broker::Client,
+}
+
+impl fmt::Debug for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Way").field(&self.peer.0).finish()
+    }
+}
+
+impl Drop for Way {
+    fn drop(&mut self) {
+        let session = self.peer;
+        self.hub.handle(Event::Left { session });
+    }
+}
 
 /// A call being made. Dropped before its end it is cancelled: nobody waits for it any more.
 #[derive(Debug)]

@@ -1,14 +1,13 @@
 //! One client's way to its app.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::call::Call;
+use super::call::{Call, Way};
 use super::{Client, NewCall};
 use crate::broker::runs::{NewRun, RunId};
-use crate::broker::{self, Event, PeerId, Profile, Seat};
+use crate::broker::{self, Profile, Seat};
 use crate::gateway::Hub;
 use crate::wire::Json;
 use crate::wire::abp;
@@ -18,26 +17,6 @@ use caphost::call::CallId;
 /// calls made in it have ended. It is opened with the first call, and again after the app was lost.
 #[derive(Clone, Debug)]
 pub struct Session(Arc<Way>);
-
-/// The way to the app, as a client and its calls share it: it lasts as long as this.
-pub(super) struct Way {
-    pub hub: Arc<Hub>,
-    pub peer: PeerId,
-    pub client: broker::Client,
-}
-
-impl fmt::Debug for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Way").field(&self.peer.0).finish()
-    }
-}
-
-impl Drop for Way {
-    fn drop(&mut self) {
-        let session = self.peer;
-        self.hub.handle(Event::Left { session });
-    }
-}
 
 impl Session {
     pub(crate) fn new(hub: Arc<Hub>, client: Client) -> Self {

@@ -16,12 +16,13 @@
 
 mod calls;
 mod claims;
-pub(crate) mod delivery;
+mod delivery;
 mod invocation;
 mod notifications;
 mod options;
 mod request;
 mod result;
+pub(crate) mod send_limits;
 mod state;
 mod toolset;
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::http::HeaderMap;
 
 use super::calls::Calls;
-use super::delivery::SendLimits;
 use super::options::Options;
 use super::request::Target;
+use super::send_limits::SendLimits;
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::authenticate;
 use crate::fronts::lists::Listing;
