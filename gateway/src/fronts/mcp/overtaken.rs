@@ -35,11 +35,15 @@ impl Overtaken {
 
     /// A cancel has come for a request that is not in flight. Whether that may be still to come.
     pub(super) fn cancelled(&mut self, id: &Id) -> bool {
-        let is_long = id.value().as_str().is_some_and(|id| id.len() > ID_BYTES);
-        if is_long || self.over.contains(id) {
+        self.cancelled_at(id, Instant::now())
+    }
+
+    /// The same of one that came at that time.
+    pub(super) fn cancelled_at(&mut self, id: &Id, at: Instant) -> bool {
+        if is_long(id) || self.over.contains(id) {
             return false;
         }
-        self.early.push_back((id.clone(), Instant::now()));
+        self.early.push_back((id.clone(), at));
         if self.early.len() > EARLY {
             self.early.pop_front();
         }
@@ -57,6 +61,11 @@ impl Overtaken {
         }
         overtaken
     }
+}
+
+/// Whether a cancel of that request is not kept until it comes.
+pub(super) fn is_long(id: &Id) -> bool {
+    id.value().as_str().is_some_and(|id| id.len() > ID_BYTES)
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! Which sessions there are.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
 use clap::Args;
 use parking_lot::{Mutex, MutexGuard};
+use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::overtaken::Overtaken;
+use super::overtaken::{Overtaken, is_long};
 use super::request::ClientInfo;
 use super::session::{Caller, Session};
 use super::tools;
@@ -23,7 +24,7 @@ use crate::remembered::Remembered;
 use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
 
-/// Sessions that are not here of which news is remembered.
+/// Sessions of which it is remembered that they have ended, and cancels for such as are not here.
 const ABSENT: usize = 4_096;
 
 /// Bounds of MCP, with their defaults.
@@ -185,14 +186,9 @@ fn no_room() -> Refusal {
 #[derive(Default)]
 pub(super) struct Table {
     sessions: HashMap<String, Arc<Session>>,
-    absent: Remembered<String, Absent, ABSENT>,
-}
-
-/// A session that is not here. News of it may come before the request that it is taken up for.
-#[derive(Default)]
-struct Absent {
-    has_ended: bool,
-    overtaken: Overtaken,
+    ended: Remembered<String, (), ABSENT>,
+    /// Cancels for sessions that are not here, and when they came: their requests may come here.
+    early: VecDeque<(String, Id, Instant)>,
 }
 
 impl Table {
@@ -235,13 +231,18 @@ impl Table {
 
     /// Adds a session, unless it is here, or has ended elsewhere by now. Whether it is added.
     fn insert(&mut self, id: String, session: &Arc<Session>) -> bool {
-        let has_ended = self.absent.get(&id).is_some_and(|it| it.has_ended);
-        if has_ended || self.has(&id) {
+        if self.ended.get(&id).is_some() || self.has(&id) {
             return false;
         }
-        if let Some(absent) = self.absent.remove(&id) {
-            session.is_overtaken(absent.overtaken);
-        }
+        let mut overtaken = Overtaken::default();
+        self.early.retain(|(of, request, at)| {
+            let is_its = *of == id;
+            if is_its {
+                overtaken.cancelled_at(request, *at);
+            }
+            !is_its
+        });
+        session.is_overtaken(overtaken);
         self.sessions.insert(id, session.clone());
         true
     }
@@ -249,19 +250,24 @@ impl Table {
     /// Another worker tells of a cancel.
     pub fn cancel(&mut self, id: &str, request: &Id, reason: Option<String>) {
         match self.sessions.get(id) {
-            Some(session) => session.cancel(request, reason),
-            None => self.absent(id).overtaken.cancelled(request),
-        };
+            Some(session) => {
+                session.cancel(request, reason);
+            }
+            None if is_long(request) => {}
+            None => {
+                self.early
+                    .push_back((id.into(), request.clone(), Instant::now()));
+                if self.early.len() > ABSENT {
+                    self.early.pop_front();
+                }
+            }
+        }
     }
 
     /// It has ended, on whichever worker: it is here no more.
     pub fn end(&mut self, id: &str) -> Option<Arc<Session>> {
-        self.absent(id).has_ended = true;
+        self.ended.insert(id.into(), ());
         self.sessions.remove(id)
-    }
-
-    fn absent(&mut self, id: &str) -> &mut Absent {
-        self.absent.get_or_insert(id.into(), Absent::default())
     }
 
     /// Those that were used within that time.
@@ -323,7 +329,15 @@ mod tests {
         for id in 0..2 * ABSENT {
             table.end(&id.to_string());
         }
-        assert_eq!(table.absent.len(), ABSENT);
+        assert_eq!(table.ended.len(), ABSENT);
         assert!(table.insert("0".into(), &session()));
+        let id = Id::read(&json!(1)).unwrap();
+        for absent in 0..2 * ABSENT {
+            table.cancel(&format!("absent {absent}"), &id, None);
+        }
+        assert_eq!(table.early.len(), ABSENT);
+        let long = Id::read(&json!("x".repeat(1_000))).unwrap();
+        table.cancel("long", &long, None);
+        assert!(table.early.iter().all(|(of, ..)| of != "long"));
     }
 }
