@@ -6,7 +6,7 @@ mod layers;
 mod stopping;
 
 use std::future::Future;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -49,8 +49,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the address. Connections wait until [`Server::run`].
+    /// Binds the address. Connections wait until [`Server::run`]. Options that contradict each other are
+    /// refused with `InvalidInput`.
     pub async fn bind(config: Config) -> io::Result<Server> {
+        let refused = |message| io::Error::new(ErrorKind::InvalidInput, message);
+        config.check().map_err(refused)?;
         let tls = config.tls.load().map_err(io::Error::other)?;
         let (listener, address) = config.listen().await?;
         let host = config.host_in_url();

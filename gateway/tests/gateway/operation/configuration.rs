@@ -1,11 +1,13 @@
+use std::io::ErrorKind;
 use std::net::TcpListener;
 
+use caphost_gateway::{Config, Limits, Server, TlsOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::Directory;
 use crate::binary::{caphost, output, port_of, serve};
-use crate::support::soon;
+use crate::support::{config, soon};
 
 /// A port nobody listens on, at least a moment ago.
 fn free_port() -> u16 {
@@ -122,6 +124,33 @@ async fn what_is_no_url_of_redis_is_status_2_and_not_repeated() {
         assert_eq!(output.status.code(), Some(2), "{url}: {said}");
         assert!(said.contains("such as redis://127.0.0.1:6379"), "{said}");
         assert!(!said.contains("hidden"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn who_embeds_a_gateway_is_told_of_options_that_contradict_each_other() {
+    let half = Config {
+        tls: TlsOptions {
+            tls_cert: Some("cert.pem".into()),
+            tls_key: None,
+        },
+        ..config()
+    };
+    let limits = Limits::default();
+    let deaf = Config {
+        limits: Limits {
+            dead_peer_timeout: limits.ping_interval,
+            ..limits
+        },
+        ..config()
+    };
+    for (config, said) in [
+        (half, "--tls-cert needs --tls-key"),
+        (deaf, "--dead-peer-timeout must be longer"),
+    ] {
+        let refused = Server::bind(config).await.err().expect(said);
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+        assert!(refused.to_string().starts_with(said), "{refused}");
     }
 }
 
