@@ -67,7 +67,8 @@ impl Report<'_> {
                     ended,
                     ..Grade::read(&response["metadata"])
                 };
-                warn(self.who(confirmation.is_some()) + &stops::clause(grade));
+                let is_confirmed = confirmation.is_some_and(|it| it["cancelled"] == true);
+                warn(self.who(is_confirmed) + &stops::clause(grade));
                 Exit::Cancelled
             }
             End::NeverMade => {

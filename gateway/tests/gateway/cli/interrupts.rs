@@ -166,6 +166,26 @@ async fn a_refused_cancel_does_not_wait_for_ever() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_cancel_is_not_said_to_be_confirmed_when_somebody_else_has_cancelled() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.app("demo").await;
+    let (running, call) = under_way(&gateway, &mut app, &["--grace", "1m"]).await;
+    running.signal("-INT");
+    let cancel = cancel_of(&mut app).await;
+    let error =
+        json!({ "code": "NOT_IMPLEMENTED", "message": "No cancels here", "retryable": false });
+    let refusal = json!({ "cancelled": false, "error": error });
+    confirms(&mut app, &cancel, refusal).await;
+    let response = stopped(json!({ "success": false }), "dropped");
+    returns(&mut app, &call, response).await;
+    let ended = running.ended().await;
+    assert_eq!((ended.status, &*ended.out), (Some(130), ""));
+    let said = "Not cancelled: No cancels here\n\
+        Cancelled by the app, or by someone else through the gateway; the work has ended";
+    assert!(ended.err.ends_with(said), "{ended:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_second_signal_leaves_at_once() {
     let gateway = Gateway::start().await;
     let mut app = gateway.app("demo").await;
