@@ -9,6 +9,7 @@ pub struct Guard {
     loopback: bool,
     tls: bool,
     names: Vec<String>,
+    /// As browsers send them.
     origins: Vec<String>,
 }
 
@@ -18,7 +19,7 @@ impl Guard {
     pub fn new(port: u16, loopback: bool, tls: bool, host: &str, origins: &[String]) -> Self {
         let origins: Vec<_> = origins
             .iter()
-            .map(|origin| origin.to_ascii_lowercase())
+            .map(|origin| without_default_port(&origin.to_ascii_lowercase()).to_string())
             .collect();
         let hosts = origins
             .iter()
@@ -50,7 +51,8 @@ impl Guard {
     /// only https origins of its own; one without may have https origins too, through a proxy.
     pub fn accepts_origin(&self, origin: &str, host: &str) -> bool {
         let origin = origin.to_ascii_lowercase();
-        if self.origins.contains(&origin) {
+        let sent = without_default_port(&origin);
+        if self.origins.iter().any(|known| known == sent) {
             return true;
         }
         let plain = origin.strip_prefix("http://").filter(|_| !self.tls);
@@ -89,6 +91,16 @@ pub fn parse_origin(text: &str) -> Result<String, String> {
         return Ok(origin.to_string());
     }
     Err("expected an origin such as https://example.com:8443".into())
+}
+
+/// The origin, in small letters, as browsers send it: they leave the default port of the scheme out.
+fn without_default_port(origin: &str) -> &str {
+    let port = match origin.split_once("://") {
+        Some(("http", _)) => ":80",
+        Some(("https", _)) => ":443",
+        _ => return origin,
+    };
+    origin.strip_suffix(port).unwrap_or(origin)
 }
 
 /// `host` without its port.
@@ -193,6 +205,31 @@ mod tests {
         let plain = Guard::new(80, true, false, "localhost", &[]);
         assert!(plain.accepts_origin("http://localhost", "127.0.0.1"));
         assert!(!plain.accepts_origin("null", "127.0.0.1"));
+    }
+
+    #[test]
+    fn an_allowed_origin_may_name_the_port_that_browsers_leave_out() {
+        let allowed = [
+            "https://A.example:443",
+            "HTTP://b.example:80",
+            "https://c.example:80",
+            "http://[::4]:80",
+        ];
+        let guard = Guard::new(8787, true, false, "127.0.0.1", &allowed.map(Into::into));
+        let accepts = |origin| guard.accepts_origin(origin, "127.0.0.1:8787");
+        for ours in [
+            "https://a.example",
+            "https://a.example:443",
+            "http://b.example",
+            "https://c.example:80",
+            "http://[::4]",
+        ] {
+            assert!(accepts(ours), "{ours}");
+        }
+        for foreign in ["http://a.example", "https://b.example", "https://c.example"] {
+            assert!(!accepts(foreign), "{foreign}");
+        }
+        assert!(guard.accepts_host("a.example"));
     }
 
     #[test]
