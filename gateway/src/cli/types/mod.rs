@@ -55,15 +55,23 @@ impl Types {
     }
 }
 
+/// Names that TypeScript keeps for itself in a module, and the one type of its library that is written.
+const TAKEN: &str = "any as await bigint boolean break case catch class const continue debugger default \
+    delete do else enum export extends false finally for function if implements import in instanceof \
+    interface let never new null number object package private protected public return static string \
+    super switch symbol this throw true try typeof undefined unknown var void while with yield Record";
+
 fn type_name(text: &str) -> Result<String, String> {
     let mut characters = text.chars();
     let starts = characters
         .next()
         .is_some_and(|it| it.is_ascii_alphabetic() || it == '_');
-    if starts && characters.all(|it| it.is_ascii_alphanumeric() || it == '_') {
-        Ok(text.to_string())
-    } else {
-        Err("expected a name of ASCII letters, digits and _, such as Caps".into())
+    if !starts || !characters.all(|it| it.is_ascii_alphanumeric() || it == '_') {
+        return Err("expected a name of ASCII letters, digits and _, such as Caps".into());
+    }
+    match TAKEN.split(' ').any(|taken| taken == text) {
+        true => Err("TypeScript has this name already; expected another, such as Caps".into()),
+        false => Ok(text.into()),
     }
 }
 
@@ -73,10 +81,11 @@ mod tests {
 
     #[test]
     fn a_type_has_a_plain_name() {
-        for fine in ["Caps", "_a1"] {
+        for fine in ["Caps", "_a1", "record", "String", "type"] {
             assert_eq!(type_name(fine).as_deref(), Ok(fine));
         }
-        for bad in ["", "1a", "a-b", "Caps = any; //"] {
+        let taken = ["Record", "string", "undefined", "class", "await", "let"];
+        for bad in ["", "1a", "a-b", "Caps = any; //"].into_iter().chain(taken) {
             assert!(type_name(bad).is_err(), "{bad}");
         }
     }

@@ -77,6 +77,7 @@ async fn what_has_no_types_says_why() {
     }
     for (arguments, said) in [
         (&["types", "--name", "a b"][..], "expected a name"),
+        (&["types", "--name", "Record"], "TypeScript has this name"),
         (
             &["types", "no/such.json"],
             "cannot read no/such.json: No such file",
