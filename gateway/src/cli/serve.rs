@@ -66,7 +66,7 @@ impl Serve {
             };
             loop {
                 hang_ups.next().await;
-                tls.reload_and_log();
+                tls.reload_and_log().await;
             }
         };
         tokio::select! {

@@ -85,7 +85,7 @@ impl Tls {
     }
 
     /// Reads the files again if what is in them has changed since they were last read. Whether it
-    /// has: from then on connections are served with it. Blocks, shortly.
+    /// has: from then on connections are served with it. Blocks.
     ///
     /// After an error, which names the file, the certificate of before stays.
     fn reload(&self) -> Result<bool, String> {
@@ -104,22 +104,25 @@ impl Tls {
     pub(crate) async fn keep_current(&self, every: Duration) {
         loop {
             sleep(every).await;
-            // The files may lie where reading takes long.
-            let tls = self.clone();
-            let _ = spawn_blocking(move || tls.reload_and_log()).await;
+            self.reload_and_log().await;
         }
     }
 
     /// Reads the files again, and logs what comes of it.
-    pub(crate) fn reload_and_log(&self) {
-        let file = self.certificate.display();
-        match self.reload() {
-            Ok(true) => tracing::info!(%file, "TLS certificate reloaded"),
-            Ok(false) => tracing::debug!(%file, "TLS certificate unchanged"),
-            Err(error) => {
-                tracing::error!(error, "TLS certificate not reloaded: the one before stays");
+    pub(crate) async fn reload_and_log(&self) {
+        let tls = self.clone();
+        // The files may lie where reading takes long.
+        let reload = spawn_blocking(move || {
+            let file = tls.certificate.display();
+            match tls.reload() {
+                Ok(true) => tracing::info!(%file, "TLS certificate reloaded"),
+                Ok(false) => tracing::debug!(%file, "TLS certificate unchanged"),
+                Err(error) => {
+                    tracing::error!(error, "TLS certificate not reloaded: the one before stays");
+                }
             }
-        }
+        });
+        let _ = reload.await;
     }
 
     pub(crate) fn config(&self) -> Arc<ServerConfig> {

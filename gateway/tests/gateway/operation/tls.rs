@@ -272,12 +272,38 @@ async fn sighup_has_the_certificate_read_again() {
     old.connect(port).await;
     old.replace_with(&new);
     old.connect(port).await;
-    let pid = child.id().unwrap().to_string();
-    let mut kill = std::process::Command::new("kill");
-    let kill = kill.args(["-HUP", &pid]);
-    assert!(kill.status().unwrap().success());
+    signal(&child, "-HUP");
     new.is_shown(port).await;
     child.kill().await.unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_that_cannot_be_read_to_the_end_do_not_keep_it_from_stopping() {
+    let authority = Authority::new();
+    let (certificate, key) = (&authority.certificate, &authority.key);
+    let arguments = format!("serve --port 0 --tls-cert {certificate} --tls-key {key}");
+    let arguments: Vec<_> = arguments.split(' ').collect();
+    let (mut child, ready) = serve(caphost(&arguments)).await;
+    let port = ready.trim_end_matches('/').rsplit_once(':').unwrap().1;
+    // Who opens a pipe that nobody writes to waits, as at a file system that does not answer.
+    std::fs::remove_file(certificate).unwrap();
+    let mut pipe = std::process::Command::new("mkfifo");
+    assert!(pipe.arg(certificate).status().unwrap().success());
+    signal(&child, "-HUP");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let answer = authority.get(port.parse().unwrap(), "/healthz").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    signal(&child, "-TERM");
+    let status = soon("the end", child.wait()).await.unwrap();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[cfg(unix)]
+fn signal(child: &tokio::process::Child, name: &str) {
+    let pid = child.id().unwrap().to_string();
+    let mut kill = std::process::Command::new("kill");
+    assert!(kill.args([name, &pid]).status().unwrap().success());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
