@@ -56,6 +56,7 @@ fn lower(limits: &mut Limits, http_limits: &mut HttpLimits, wanted: u64, allowed
         max_http_connections_per_address = http_limits.connections_per_address,
         max_sessions = limits.sessions,
         max_apps = limits.apps,
+        max_unregistered_apps = limits.unregistered_apps,
         "the system allows too few open files: the bounds of connections are lowered"
     );
 }

@@ -308,6 +308,9 @@ async fn more_half_requests_than_descriptors_keep_nobody_out() {
         said.contains("the bounds of connections are lowered"),
         "{said}"
     );
+    for bound in ["http_connections", "sessions", "apps", "unregistered_apps"] {
+        assert!(said.contains(&format!("max_{bound}=")), "{bound}: {said}");
+    }
 
     let (mut child, _) = serve(with_open_files("S", 300)).await;
     child.kill().await.unwrap();
