@@ -18,6 +18,14 @@ pub(crate) fn defaults<T: Args>() -> T {
 
 /// `500ms`, `15s`, `15`, `2m`: more than nothing.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    match duration_or_none(text) {
+        Ok(Duration::ZERO) => Err("expected a time between 0 and a year".into()),
+        read => read,
+    }
+}
+
+/// A time, or none at all.
+pub(crate) fn duration_or_none(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
     let scale = match unit {
         "ms" => 0.001,
@@ -27,18 +35,10 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     };
     let seconds = number.parse::<f64>().map_err(|error| error.to_string())? * scale;
     // Past a year timers lose their meaning, and some their range.
-    if seconds > 0.0 && seconds <= 31_536_000.0 {
+    if (0.0..=31_536_000.0).contains(&seconds) {
         Ok(Duration::from_secs_f64(seconds))
     } else {
         Err("expected a time between 0 and a year".into())
-    }
-}
-
-/// A time, or none at all.
-pub(crate) fn duration_or_none(text: &str) -> Result<Duration, String> {
-    match text {
-        "0" | "0s" | "0ms" => Ok(Duration::ZERO),
-        text => duration(text),
     }
 }
 
@@ -95,6 +95,18 @@ mod tests {
         assert_eq!(duration("1.5 s"), Ok(Duration::from_millis(1500)));
         for bad in ["", "0", "-1s", "5h", "1e9s", "NaN", "inf", "s"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn no_time_at_all_is_0_in_any_unit() {
+        for none in ["0", "0ms", "0s", "0m", "0.0 s"] {
+            assert_eq!(duration_or_none(none), Ok(Duration::ZERO), "{none}");
+            assert!(duration(none).is_err(), "{none}");
+        }
+        assert_eq!(duration_or_none("2m"), Ok(Duration::from_secs(120)));
+        for bad in ["", "-1s", "0h", "NaN", "m"] {
+            assert!(duration_or_none(bad).is_err(), "{bad}");
         }
     }
 
