@@ -8,7 +8,7 @@ import { serveFiles } from '../../tests/e2e/support/static-server.mjs';
  * @returns {Promise<{ rows: import('./rounds.mjs').Row[], close: () => Promise<void> }>}
  */
 export async function checkpoints() {
-  const server = await serveFiles({ folders: { '/rust-app-build/': await buildRustApp('checkpoint', 'demo') } });
+  const server = await serveFiles({ folders: { '/rust-app-build/': await buildRustApp('demo') } });
   const launched = await launchPuppeteer();
   const page = await launched.newPage();
   await page.goto(server.url('/rust-app/'));

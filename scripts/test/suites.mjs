@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { buildRustApp } from '../../tests/e2e/support/rust-app.mjs';
 import { build, quickParts } from '../build.mjs';
 import { fits, lastMeasure, sizeBudget, sizeReport } from '../build/size.mjs';
 import { run } from '../command.mjs';
@@ -140,12 +141,15 @@ export const suites = [
     name: 'e2e',
     about: 'tests in browsers, with the gateway',
     needsBuild: true,
-    // One more file than processors: where one waits for a page or a timeout, another has work.
-    run: (filters) => runNodeTests('e2e', {
-      filters,
-      concurrency: availableParallelism() + 1,
-      timeoutMs: (process.env.CAPHOST_STORMS === 'full' ? 360 : 30) * minute,
-      long: ['workers/conformance', 'workers/runaway', 'workers/calls', 'agent/held-thread', 'agent/attach-ends'],
-    }),
+    run: async (filters) => {
+      await buildRustApp('dev');
+      return runNodeTests('e2e', {
+        filters,
+        // One more file than processors: where one waits for a page or a timeout, another has work.
+        concurrency: availableParallelism() + 1,
+        timeoutMs: (process.env.CAPHOST_STORMS === 'full' ? 360 : 30) * minute,
+        long: ['workers/conformance', 'workers/runaway', 'workers/calls', 'agent/held-thread', 'agent/attach-ends'],
+      });
+    },
   },
 ];

@@ -50,7 +50,7 @@ export async function openBench({ quick, against }) {
   }
   const { peers, missing, folder } = await bundlePeers();
   const { apps, folder: appFolder } = await bundleApps(peers.map(({ name }) => name), builds);
-  const rustFolder = await buildRustApp('bench', 'demo').catch((error) => void missing.push(`the handler in Rust: ${error.message.split('\n')[0]}`));
+  const rustFolder = await buildRustApp('demo').catch((error) => void missing.push(`the handler in Rust: ${error.message.split('\n')[0]}`));
   const server = await serveFiles({
     folders: {
       '/bench/': join(root, 'scripts', 'bench', 'page'),

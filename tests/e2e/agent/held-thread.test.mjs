@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { attach } from 'caphost/automation';
 import { automationClients } from '../support/browsers.mjs';
-import { buildRustApp } from '../support/rust-app.mjs';
+import { rustAppFolder } from '../support/rust-app.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { confirmed } from './pages.mjs';
 
@@ -72,8 +72,7 @@ for (const { name, launch } of automationClients) {
     /** @type {Awaited<ReturnType<typeof serveFiles>>} */
     let server;
     before(async () => {
-      const bundle = await buildRustApp('held-thread');
-      [browser, server] = await Promise.all([launch(), serveFiles({ folders: { '/rust-app-build/': bundle } })]);
+      [browser, server] = await Promise.all([launch(), serveFiles({ folders: { '/rust-app-build/': rustAppFolder() } })]);
     });
     after(async () => {
       await browser?.close();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { startGateway } from '../support/gateway.mjs';
-import { buildRustApp } from '../support/rust-app.mjs';
+import { rustAppFolder } from '../support/rust-app.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
@@ -15,7 +15,7 @@ let gateway;
 let browser;
 
 before(async () => {
-  const folders = { '/rust-app-build/': await buildRustApp('agent') };
+  const folders = { '/rust-app-build/': rustAppFolder() };
   [server, other] = await Promise.all([serveFiles({ folders }), serveFiles({ folders })]);
   gateway = await startGateway({ args: ['--allow-origin', server.origin] });
   browser = await launchPuppeteer();

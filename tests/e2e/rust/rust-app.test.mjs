@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, afterEach, test } from 'node:test';
 import { launchPuppeteer } from '../support/browsers.mjs';
-import { buildRustApp } from '../support/rust-app.mjs';
+import { rustAppFolder } from '../support/rust-app.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
@@ -12,7 +12,7 @@ let browser;
 let page;
 
 before(async () => {
-  server = await serveFiles({ folders: { '/rust-app-build/': await buildRustApp('rust') } });
+  server = await serveFiles({ folders: { '/rust-app-build/': rustAppFolder() } });
   browser = await launchPuppeteer();
 });
 after(async () => {

@@ -20,6 +20,9 @@ export function useLabWithGateway(args = [], files = undefined) {
   after(() => gateway?.stop('SIGKILL'));
   return {
     page: lab.page,
+    get browser() {
+      return lab.browser;
+    },
     get server() {
       return lab.server;
     },

@@ -1,22 +1,32 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { build as bundle } from 'esbuild';
 import { buildWasm, copyInto } from '../../../scripts/build/wasm.mjs';
 import { glueDir, root } from '../../../scripts/paths.mjs';
 import { setUpWasm } from '../../../scripts/setup.mjs';
 
+const folderOf = (/** @type {string} */ profile) => join(glueDir, `rust-app-${profile}-bundle`);
+
+/** The folder of the Rust app's module, which has been built before the tests. */
+export function rustAppFolder() {
+  const folder = folderOf('dev');
+  if (!existsSync(folder)) throw new Error('the Rust app is not built: `npm test e2e` does it');
+  return folder;
+}
+
 /**
  * Builds tests/rust-app as a Rust author would: cargo, wasm-bindgen, a bundler.
  *
- * @param {string} user whose it is: tests that run at the same time would take the folder from each other
- * @param {string} [profile] of cargo: the tests want it soon, who measures wants it optimised
+ * @param {string} profile of cargo: the tests want it soon, who measures wants it optimised
  * @returns {Promise<string>} the folder of its module
  */
-export async function buildRustApp(user, profile = 'dev') {
+export async function buildRustApp(profile) {
   const { wasmBindgen } = await setUpWasm();
-  const glue = join(glueDir, `rust-app-${user}`);
+  const glue = join(glueDir, `rust-app-${profile}`);
   await buildWasm({ crate: 'caphost-test-app', profile, out: glue, name: 'caphost_test_app', wasmBindgen });
-  const outdir = `${glue}-bundle`;
-  await bundle({
+  const outdir = folderOf(profile);
+  // Only here: it is installed when the tests begin.
+  const { build } = await import('esbuild');
+  await build({
     absWorkingDir: root,
     entryPoints: [join(glue, 'caphost_test_app.js')],
     outdir,

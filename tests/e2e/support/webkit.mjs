@@ -25,6 +25,8 @@ export async function launchWebKit() {
   };
   let driver = await startDriver(found.driver, env);
   let version = '';
+  /** @type {Set<WebKitPage>} */
+  const pages = new Set();
   const newSession = () => driver.ask('POST', '/session', {
     capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary: found.browser, args: ['--automation'] } } },
   }, { timeoutMs: 8000 });
@@ -38,12 +40,16 @@ export async function launchWebKit() {
       });
       version = `WebKitGTK ${capabilities.browserVersion}`;
       await driver.ask('POST', `/session/${sessionId}/timeouts`, { script: 60_000 });
-      return new WebKitPage(driver.ask, `/session/${sessionId}`);
+      const page = new WebKitPage(driver.ask, `/session/${sessionId}`, () => pages.delete(page));
+      pages.add(page);
+      return page;
     },
     get version() {
       return version;
     },
     async close() {
+      // Each page is a browser of its own, which would outlive the driver.
+      await Promise.allSettled([...pages].map((page) => page.close()));
       await end(driver.process);
       await end(screen);
     },
@@ -72,11 +78,13 @@ async function end(child) {
 class WebKitPage {
   #ask;
   #session;
+  #closed;
 
-  /** @param {Ask} ask @param {string} session */
-  constructor(ask, session) {
+  /** @param {Ask} ask @param {string} session @param {() => void} closed */
+  constructor(ask, session, closed) {
     this.#ask = ask;
     this.#session = session;
+    this.#closed = closed;
   }
 
   /** @param {string} url */
@@ -108,6 +116,7 @@ class WebKitPage {
   }
 
   async close() {
+    this.#closed();
     await this.#ask('DELETE', this.#session);
   }
 }

@@ -1,6 +1,6 @@
 import { after, before } from 'node:test';
-import { launchFirefox, launchPuppeteer } from './browsers.mjs';
-import { buildRustApp } from './rust-app.mjs';
+import { launchFirefox, launchPuppeteer, reusedTab } from './browsers.mjs';
+import { rustAppFolder } from './rust-app.mjs';
 import { serveFiles } from './static-server.mjs';
 import { launchWebKit } from './webkit.mjs';
 
@@ -23,16 +23,18 @@ export const places = [
  * Browsers and servers for the tests of one file, and pages of the laboratory.
  *
  * @param {object} [options]
- * @param {string} [options.rust] has the Rust app served as well, built for these tests alone: see `buildRustApp`
+ * @param {boolean} [options.rust] has the Rust app served as well
  */
-export function useWorkers({ rust } = {}) {
+export function useWorkers({ rust = false } = {}) {
   /** @type {Record<string, Awaited<ReturnType<typeof serveFiles>>>} */
   const servers = {};
   /** @type {Record<string, { newPage: () => Promise<any>, close: () => Promise<void> } | undefined>} */
   const browsers = {};
+  /** @type {Record<string, ReturnType<typeof reusedTab<any>>>} */
+  const tabs = {};
   before(async () => {
     /** @type {Record<string, string>} */
-    const folders = rust ? { '/rust-app-build/': await buildRustApp(rust) } : {};
+    const folders = rust ? { '/rust-app-build/': rustAppFolder() } : {};
     [servers.plain, servers.isolated, browsers.Chromium, browsers.Firefox, browsers.WebKit] = await Promise.all([
       serveFiles({ folders }),
       serveFiles({ folders, headers: ISOLATED }),
@@ -50,8 +52,8 @@ export function useWorkers({ rust } = {}) {
     /** @param {boolean} isolated */
     server: (isolated) => /** @type {Awaited<ReturnType<typeof serveFiles>>} */ (isolated ? servers.isolated : servers.plain),
     /**
-     * Runs a function in a page of its own, which is given `lab`. Skips the test where there is no
-     * such browser.
+     * Runs a function in a document of its own, which is given `lab`, in a tab that others have used.
+     * Skips the test where there is no such browser.
      *
      * @param {import('node:test').TestContext} context
      * @param {(typeof places)[number]} place
@@ -60,10 +62,11 @@ export function useWorkers({ rust } = {}) {
      * @returns {Promise<any>} undefined when it was skipped
      */
     async run(context, place, work, ...args) {
-      const browser = browsers[place.name.split(',')[0] ?? ''];
+      const name = place.name.split(',')[0] ?? '';
+      const browser = browsers[name];
       if (!browser) return context.skip('there is no such browser here');
-      const page = await browser.newPage();
-      try {
+      const inTab = (tabs[name] ??= reusedTab(() => browser.newPage()));
+      return inTab(async (page) => {
         await page.goto(this.server(place.isolated).url('/lab/'));
         await page.waitForSelector('html[data-ready]');
         const lab = await page.evaluateHandle('lab');
@@ -71,9 +74,7 @@ export function useWorkers({ rust } = {}) {
         // To the tests it would look like no browser.
         if (seen === undefined) throw new Error('The page has seen nothing');
         return seen;
-      } finally {
-        await page.close();
-      }
+      });
     },
   };
 }

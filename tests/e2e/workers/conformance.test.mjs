@@ -1,7 +1,7 @@
 import { connectWebSocket } from 'caphost/agent';
 import { attach } from 'caphost/automation';
 import { after, before, test } from 'node:test';
-import { launchFirefox } from '../support/browsers.mjs';
+import { launchFirefox, reusedTab } from '../support/browsers.mjs';
 import { endsTold, runInPage, runVector, vectors } from '../support/conformance.mjs';
 import { useLabWithGateway } from '../support/lab-gateway.mjs';
 import { inLab } from '../support/lab.mjs';
@@ -18,16 +18,13 @@ before(async () => {
 });
 after(() => firefox?.close());
 
-/** Pages of the laboratory, by browser; none where there is no such browser. @type {Record<string, () => Promise<Page | undefined>>} */
-const pages = {
-  Chromium: () => lab.page(),
-  Firefox: async () => {
-    const page = await firefox?.newPage();
-    await page?.goto(lab.server.url('/lab/'));
-    await page?.waitForSelector('html[data-ready]');
-    return page;
-  },
+/** What works in a tab, by browser; none where there is no such browser. @type {Record<string, () => ReturnType<typeof reusedTab<Page>> | undefined>} */
+const tabs = {
+  Chromium: () => inChromium,
+  Firefox: () => firefox && inFirefox,
 };
+const inChromium = reusedTab(() => lab.browser.newPage());
+const inFirefox = reusedTab(() => /** @type {NonNullable<typeof firefox>} */ (firefox).newPage());
 
 /**
  * What ignores its signal, or never learns of it, is ended in a worker: it is not abandoned, has no
@@ -128,13 +125,13 @@ const tests = Object.entries(ways).flatMap(([way, { all, run }]) => browsersOf(w
 for (const { way, all, run, browser } of tests) {
   for (const vector of all) {
     test(`capabilities in workers over ${way}, in ${browser}: ${vector.name}`, { timeout: 30_000 }, async (context) => {
-      const page = await pages[browser]?.();
-      if (!page) return context.skip('there is no such browser here');
-      try {
+      const inTab = tabs[browser]?.();
+      if (!inTab) return context.skip('there is no such browser here');
+      await inTab(async (page) => {
+        await page.goto(lab.server.url('/lab/'));
+        await page.waitForSelector('html[data-ready]');
         await run(page, inWorkers(vector));
-      } finally {
-        await page.close();
-      }
+      });
     });
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { places, useWorkers } from '../support/workers-lab.mjs';
 
-const workers = useWorkers({ rust: 'runaway' });
+const workers = useWorkers({ rust: true });
 
 /**
  * What is lost when a call is stopped may be some time coming: so many trials for each, in so many

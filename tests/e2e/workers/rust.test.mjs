@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { places, useWorkers } from '../support/workers-lab.mjs';
 
-const workers = useWorkers({ rust: 'workers' });
+const workers = useWorkers({ rust: true });
 
 for (const place of places) {
   test(`${place.name}: a cancel drops the future of a Rust capability in a worker, and its guards have run`, { timeout: 30_000 }, async (context) => {
