@@ -24,16 +24,16 @@ impl Runs {
             let corrected =
                 known.adopted && known.state == RunState::Unknown && run.state.is_over();
             if corrected {
-                known.state = run.state;
-                known.error = run.error;
-                known.lost = run.lost;
-                known.seen = run.seen;
-                known.ended = run.ended;
-                known.cancel_requested_at = run.cancel_requested_at;
-                known.cancelled_at = run.cancelled_at;
-                known.cancel_reason = run.cancel_reason;
+                *known = Run {
+                    // The ledger finds it by these.
+                    dialect_id: known.dialect_id.take(),
+                    ended_at: known.ended_at,
+                    sequence: known.sequence,
+                    adopted: true,
+                    ..run
+                };
             }
-            return corrected.then_some(run.id);
+            return corrected.then_some(known.id);
         }
         if !run.state.is_over() {
             run.finish(Ending::Lost(Lost::Gateway), now);

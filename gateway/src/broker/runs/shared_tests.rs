@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use super::tests::{add, agent, found, new_run, unique};
 use super::*;
+use caphost::call::{Step, StoppedBy};
 
 #[test]
 fn what_another_worker_keeps_meets_its_run_once() {
@@ -87,6 +88,37 @@ fn adopted_runs_keep_their_end_and_what_was_in_flight_is_unknown() {
     let written = serde_json::to_vec(run(flying)).unwrap();
     let read: Run = serde_json::from_slice(&written).unwrap();
     assert!(read.adopted && read.state == RunState::Unknown);
+}
+
+#[test]
+fn the_end_of_a_run_that_was_adopted_too_early_corrects_all_that_is_known_of_it() {
+    let a = agent("a");
+    let mut home = Runs::default();
+    let id = add(&mut home, "1", &a);
+    let early = home.shared(id).unwrap();
+    home.sent(id, Some("shop".into()));
+    home.progress(id, r#"{"progress":5}"#);
+    home.cancel_requested(id, Some("enough"), 6);
+    let by = StoppedBy {
+        step: Step::Terminate,
+        took: 57.0,
+    };
+    home.end(id, Ending::Cancelled(Stop::Terminated, Some(by)), 7);
+
+    let mut runs = Runs::default();
+    assert_eq!(runs.adopt(vec![early], 9), [id]);
+    assert_eq!(runs.get(id).unwrap().state, RunState::Unknown);
+    assert_eq!(runs.adopt(vec![home.shared(id).unwrap()], 10), [id]);
+    let run = runs.get(id).unwrap();
+    assert_eq!((run.stop(), run.by), (Some(Stop::Terminated), Some(by)));
+    assert_eq!((run.lost, run.error.as_deref()), (None, None));
+    assert_eq!(run.app.as_deref(), Some("shop"));
+    let progress = run.progress.as_ref().map(|it| it.get());
+    assert_eq!(progress, Some(r#"{"progress":5}"#));
+    assert_eq!(run.cancel_reason.as_deref(), Some("enough"));
+    // It is remembered as an adopted run that ended when it was adopted.
+    assert_eq!((run.adopted, run.ended_at), (true, Some(9)));
+    assert_eq!(found(&runs, "1", &a), Some(id));
 }
 
 #[test]
