@@ -190,10 +190,10 @@ impl Broker {
         (said, grade): (&Said<'_>, Grade),
         reply: impl FnOnce() -> Reply,
     ) {
-        if let Some(run) = entry.revokes() {
-            return self.revocation_answered(run, said, grade);
-        }
         match (entry.run, entry.request) {
+            (Some(run), Request::Cancel) if entry.asker == Asker::Nobody => {
+                self.revocation_answered(run, said, grade);
+            }
             (Some(run), Request::Cancel) if !said.cancelled => self.runs.cancel_refused(run),
             (Some(run), Request::Cancel) if entry.asker == Asker::Own => {
                 self.run_cancelled(run, grade);
@@ -203,6 +203,12 @@ impl Broker {
             (Some(run), _) => {
                 self.run_over(agent, run, ending_of(said, grade), || Some(reply()));
             }
+        }
+        // It may have been heard of before the run was over.
+        if said.cancelled
+            && let (Some(run), Some(ended)) = (entry.run, grade.ended)
+        {
+            self.runs.ended_late(run, ended);
         }
     }
 

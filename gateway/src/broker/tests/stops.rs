@@ -200,6 +200,53 @@ fn a_late_end_reaches_its_agent_its_run_and_every_later_cancel() {
 }
 
 #[test]
+fn a_late_end_that_is_heard_before_its_run_is_over_is_kept() {
+    let late = LateEnd {
+        success: true,
+        after: 200.0,
+    };
+    let said = json!({ "stop": "abandoned", "ended": { "success": true, "after": 200 } });
+    let revoke = |id| Event::Revoke {
+        run: id,
+        reason: None,
+    };
+    for heard_in in ["notification", CALL_RESULT, CANCEL_RESULT] {
+        let mut bench = Bench::session();
+        let calling = bench.relayed(2, call("1", "c"));
+        let it = run(&bench, "c");
+        let (mut confirmed, mut responded) = (None, None);
+        match heard_in {
+            CALL_RESULT => responded = Some(said.clone()),
+            CANCEL_RESULT => confirmed = Some(said.clone()),
+            _ => {}
+        }
+        if heard_in == CANCEL_RESULT {
+            let sent = bench.event(revoke(it.id));
+            let confirmation = with(confirmed, json!({ "callId": "c" }));
+            bench.send(1, answer(only(&sent, 1), CANCEL_RESULT, confirmation));
+        } else {
+            cancel_again(&mut bench, "c", None);
+        }
+        if heard_in == "notification" {
+            let seen = bench.send(1, answer(&calling, "notification", ended("c", true, 200.0)));
+            assert_eq!(only(&seen, 2)["payload"], ended("c", true, 200.0));
+        }
+        let response = with(responded, json!({ "success": false }));
+        let seen = bench.send(1, answer(&calling, CALL_RESULT, response));
+        assert_eq!(only(&seen, 2)["payload"]["metadata"], said, "{heard_in}");
+        assert_eq!(run(&bench, "c").ended, Some(late), "{heard_in}");
+        let news = bench.broker.runs_mut().take_news();
+        let told = |news: &&News| matches!(news, News::EndedLate(id, _, end) if (*id, *end) == (it.id, late));
+        assert_eq!(news.iter().filter(told).count(), 1, "{heard_in}");
+        let seen = bench.event(revoke(it.id));
+        assert!(
+            matches!(&seen[..], [Seen::Revoked(_, told)] if told.ended == Some(late)),
+            "{heard_in}: {seen:?}"
+        );
+    }
+}
+
+#[test]
 fn what_was_seen_to_stop_does_not_end_again() {
     let mut bench = Bench::session();
     let dropped = Some(json!({ "stop": "dropped" }));
