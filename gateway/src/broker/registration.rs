@@ -53,12 +53,12 @@ impl Broker {
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
         let amount = Amount::one(registration.bytes());
-        // One whose place it takes is still there, and counts.
+        // The session it replaces still counts and ends only afterwards, so this adds nothing.
         let more = match replaces {
             Some(_) => Amount::default(),
             None => amount,
         };
-        if seat != Seat::Elsewhere && self.is_full(peer, &owner, more) {
+        if seat != Seat::Elsewhere && !self.make_place(peer, &owner, more) {
             self.apps.remove(&peer);
             return;
         }
@@ -115,7 +115,7 @@ impl Broker {
                 count: 0,
                 bytes: bytes.saturating_sub(app.bytes),
             };
-            match owner.and_then(|owner| self.too_much(owner, more)) {
+            match owner.and_then(|owner| self.too_much(owner, more, Amount::default())) {
                 Some(error) if more.bytes > 0 => Err(error),
                 _ => Ok((now, bytes)),
             }
@@ -161,40 +161,51 @@ impl Broker {
         })
     }
 
-    /// Whether there is no room for one more app of `owner`, which is then told so. Those on other
-    /// workers are bounded there.
-    fn is_full(&mut self, peer: PeerId, owner: &Identity, more: Amount) -> bool {
+    /// Makes a place for one more app of `owner`, or tells it that there is none. Whether there is one.
+    /// Apps on other workers are bounded there.
+    fn make_place(&mut self, peer: PeerId, owner: &Identity, more: Amount) -> bool {
         if self.turned_away(peer, 0, 1, "apps") {
-            return true;
+            return false;
         }
-        let no_room = |it: &Self| {
-            it.no_place(&owner.name, more)
-                .or(it.too_much(&owner.name, more))
-        };
-        while let Some(error) = no_room(self) {
-            let Some(oldest) = self.gives_way(owner) else {
+        // Nobody gives way in vain.
+        let (mut leaving, mut freed) = (Vec::new(), Amount::default());
+        let mut waiting = None;
+        while let Some(error) = self.no_place(&owner.name, more, freed) {
+            let waiting = waiting.get_or_insert_with(|| self.waiting(owner).into_iter());
+            let Some((_, oldest, amount)) = waiting.next() else {
                 self.turn_away(peer, &error);
-                return true;
+                return false;
             };
+            leaving.push(oldest);
+            freed.add(amount);
+        }
+        for oldest in leaving {
             let reason = "Another app with this token takes its place";
             self.close(oldest, CloseCode::REPLACED, reason);
             self.app_gone(oldest);
         }
-        false
+        true
     }
 
-    /// The app of `owner` that has waited longest to come back. One that reconnects without taking up its
-    /// session has no use for it.
-    fn gives_way(&self, owner: &Identity) -> Option<PeerId> {
+    /// The apps of `owner` that may come back, and what they take: the one that has waited longest first.
+    /// One that reconnects without taking up its session has no use for it.
+    fn waiting(&self, owner: &Identity) -> Vec<(u64, PeerId, Amount)> {
         let own = |app: &App| app.counted().is_some_and(|name| *name == owner.name);
         let apps = self.apps.iter().filter(|(_, app)| own(app));
-        let waiting = apps.filter_map(|(peer, app)| Some((app.suspended?, *peer)));
-        Some(waiting.min()?.1)
+        let waiting =
+            apps.filter_map(|(peer, app)| Some((app.suspended?, *peer, Amount::one(app.bytes))));
+        let mut waiting: Vec<_> = waiting.collect();
+        waiting.sort_unstable_by_key(|(since, ..)| *since);
+        waiting
     }
 
-    /// What there is, how much there may be, and whose: everybody's, and that of `owner` if it has a token.
-    /// Apps that may come back count, as they must find room.
-    fn shares(&self, owner: &str) -> impl Iterator<Item = (Amount, Amount, &'static str)> {
+    /// What there is without `freed`, how much there may be, and whose: everybody's, and that of `owner` if
+    /// it has a token. Apps that may come back count, as they must find room.
+    fn shares(
+        &self,
+        owner: &str,
+        freed: Amount,
+    ) -> impl Iterator<Item = (Amount, Amount, &'static str)> {
         let all = Amount {
             count: self.limits.apps,
             bytes: self.limits.registered_bytes,
@@ -203,13 +214,23 @@ impl Broker {
             count: self.limits.apps_per_token,
             bytes: self.limits.registered_bytes_per_token,
         };
-        let own = (self.registered.of(owner), of_one, " with this token");
+        let left = move |mut now: Amount| {
+            now.take(freed);
+            now
+        };
+        let own = (left(self.registered.of(owner)), of_one, " with this token");
         let own = (!self.tokens.is_empty()).then_some(own);
-        iter::once((self.registered.all(), all, "")).chain(own)
+        iter::once((left(self.registered.all()), all, "")).chain(own)
     }
 
-    fn no_place(&self, owner: &str, more: Amount) -> Option<Failure> {
-        let mut shares = self.shares(owner);
+    /// Why there is no place for one more app of `owner`, even without the apps that take `freed`.
+    fn no_place(&self, owner: &str, more: Amount, freed: Amount) -> Option<Failure> {
+        let too_many = self.too_many(owner, more, freed);
+        too_many.or_else(|| self.too_much(owner, more, freed))
+    }
+
+    fn too_many(&self, owner: &str, more: Amount, freed: Amount) -> Option<Failure> {
+        let mut shares = self.shares(owner, freed);
         let (_, most, whose) = shares.find(|(now, most, _)| now.count + more.count > most.count)?;
         let message = format!(
             "{} apps{whose} are connected, and no more are accepted",
@@ -218,8 +239,8 @@ impl Broker {
         Some(Error::new(Code::RATE_LIMITED, message))
     }
 
-    fn too_much(&self, owner: &str, more: Amount) -> Option<Failure> {
-        let mut shares = self.shares(owner);
+    fn too_much(&self, owner: &str, more: Amount, freed: Amount) -> Option<Failure> {
+        let mut shares = self.shares(owner, freed);
         let (_, most, whose) = shares.find(|(now, most, _)| now.bytes + more.bytes > most.bytes)?;
         let message = format!(
             "What all apps{whose} offer may take {} bytes, and no more is accepted",

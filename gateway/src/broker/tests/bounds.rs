@@ -590,3 +590,33 @@ fn apps_that_may_come_back_give_way_with_what_they_offer() {
     let seen = offering(&mut bench, 4, "greedy", 1_000_000);
     assert!(is_too_much(&seen, 4, 2 * MIB), "{seen:?}");
 }
+
+#[test]
+fn apps_that_may_come_back_do_not_give_way_in_vain() {
+    let limits = Limits {
+        registered_bytes: 3_000_000,
+        registered_bytes_per_token: 3_000_000,
+        ..Limits::default()
+    };
+    let mut bench = one_token(limits);
+    for peer in [1, 2] {
+        offering(&mut bench, peer, "other", 1_000_000);
+    }
+    for peer in [3, 4] {
+        offering(&mut bench, peer, "greedy", 300_000);
+        bench.event(Event::Suspended {
+            peer: PeerId(peer),
+            suspended: true,
+        });
+    }
+    // Not even without both of them is there room for so much.
+    let seen = offering(&mut bench, 5, "greedy", 1_000_000);
+    assert!(is_too_much(&seen, 5, 3_000_000), "{seen:?}");
+    for peer in [3, 4] {
+        assert!(bench.broker.registered_by(PeerId(peer)).is_some());
+    }
+    // No more of them go than have to.
+    let seen = offering(&mut bench, 6, "greedy", 600_000);
+    assert_eq!(seen[0], Seen::Closed(3, 4002));
+    assert!(is_registered(&seen[1..], 6), "{seen:?}");
+}
