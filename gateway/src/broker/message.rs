@@ -116,6 +116,16 @@ impl Message<'_> {
         }
     }
 
+    /// The app that it registers replaces the session with a token only if that `is_one` of the app.
+    pub fn check_replaced(&mut self, is_one: impl FnOnce(&str, &str) -> bool) {
+        if let Content::Register(register) = &mut self.content
+            && let Ok(Register { app, replaces, .. }) = &mut **register
+        {
+            let app = app.as_ref().map_or("", |app| &*app.id);
+            *replaces = replaces.take().filter(|token| is_one(token, app));
+        }
+    }
+
     /// Works out what its app offers with it, which takes long where that is much. `before` is what
     /// it offers up to now; a message may have `max` bytes.
     pub fn prepare(&mut self, before: &Arc<Registration>, max: usize) {

@@ -43,6 +43,10 @@ impl Hub {
         let mut after = After::default();
         let mut state = self.state();
         before(&mut state);
+        if let Event::Message { message, .. } = &mut event {
+            // Else a made-up token would let one more app in than may be.
+            message.check_replaced(|token, app| state.outboxes.has_session(token, app));
+        }
         match event {
             Event::Gone { peer } => drop(state.outboxes.remove(&peer)),
             Event::Drain => self.lifecycle.enter(Phase::Draining),

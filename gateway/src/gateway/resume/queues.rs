@@ -137,12 +137,23 @@ impl Queues {
         Some(outbox)
     }
 
+    /// Whether a session of that app has that token.
+    pub fn has_session(&self, token: &str, app: &str) -> bool {
+        let session = self.session_named(token);
+        session.is_some_and(|it| it.has(token) && *it.app == *app)
+    }
+
     /// The session with that token, if `by` may take it up.
     pub fn session(&self, token: &str, by: &Identity) -> Option<&Arc<Session>> {
+        let session = self.session_named(token)?;
+        session.is_of(token, by).then_some(session)
+    }
+
+    /// The session whose peer a token names. The rest of the token is not looked at.
+    fn session_named(&self, token: &str) -> Option<&Arc<Session>> {
         let (_, rest) = token.split_once('.')?;
         let (peer, _) = rest.split_once('.')?;
-        let session = self.session_of(PeerId(peer.parse().ok()?))?;
-        session.is_of(token, by).then_some(session)
+        self.session_of(PeerId(peer.parse().ok()?))
     }
 
     /// The session of that peer.

@@ -54,11 +54,14 @@ impl Session {
         }
     }
 
-    /// Whether `by`, which shows `token`, may take it up, or have it ended. How long this
-    /// takes tells nothing of the token.
+    /// Whether that is its token. How long this takes tells nothing of it.
+    pub fn has(&self, token: &str) -> bool {
+        self.token.as_bytes().ct_eq(token.as_bytes()).into()
+    }
+
+    /// Whether `by`, which shows `token`, may take it up, or have it ended.
     pub fn is_of(&self, token: &str, by: &Identity) -> bool {
-        let known = bool::from(self.token.as_bytes().ct_eq(token.as_bytes()));
-        known && by.may_reach(&self.app) && (by.is_admin() || by.name == self.owner.name)
+        self.has(token) && by.may_reach(&self.app) && (by.is_admin() || by.name == self.owner.name)
     }
 
     /// The way in. The one that takes a message holds it until the broker knows the message.

@@ -183,6 +183,27 @@ async fn an_app_that_registers_afresh_ends_the_session_it_had() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_an_app_that_replaces_a_session_needs_no_place_of_its_own() {
+    let limits = Limits {
+        apps: 1,
+        ..grace(LONG)
+    };
+    let gateway = Gateway::limited(limits).await;
+    let mut app = App::register(&gateway).await;
+    let afresh = |token: &str| registering(json!({ "resume": true, "replaces": token }));
+    for made_up in ["x.y", &format!("{}x", app.token)] {
+        let mut peer = gateway.peer("/abp/app").await;
+        peer.send(afresh(made_up)).await;
+        assert_eq!(code(&peer.next().await), "RATE_LIMITED", "{made_up}");
+        assert_eq!(peer.closed().await, 1013);
+    }
+    let mut peer = gateway.peer("/abp/app").await;
+    peer.send(afresh(&app.token)).await;
+    App::registered(peer).await;
+    assert_eq!(app.closed().await, 4002);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn guesses_at_a_resume_token_cost_a_connection_each_and_tell_nothing() {
     let tokens = [
         "app@demo=right",
