@@ -145,6 +145,12 @@ pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
 /// The reason that the calls are given which a stopping gateway cancels.
 pub const STOPPING: &str = "The gateway is shutting down";
 
+/// The error of a call that comes after the gateway was told to stop.
+pub(super) fn no_new_calls() -> Failure {
+    let message = "The gateway is shutting down: it takes no new calls";
+    Error::new(Code::CAPABILITY_UNAVAILABLE, message)
+}
+
 /// Why a cancel is not confirmed whose app has not answered in time.
 pub(super) const UNCONFIRMED: &str = "No confirmation from the app";
 

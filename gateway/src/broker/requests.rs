@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::backlog::{does_not_keep_up, too_much_waits};
-use super::call::cancel_payload;
+use super::call::{cancel_payload, no_new_calls};
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId};
@@ -181,8 +181,7 @@ impl Broker {
             (None, _) => return Err(not_initialized()),
         };
         if self.draining && request == Request::Call {
-            let message = "The gateway is shutting down: it takes no new calls";
-            return Err(Error::new(Code::CAPABILITY_UNAVAILABLE, message));
+            return Err(no_new_calls());
         }
         if self.waits_too_much(peer, (request, bytes)) {
             return Err(too_much_waits());

@@ -8,7 +8,7 @@ mod calls;
 
 use std::sync::Arc;
 
-use super::call::{Client, Reply, disconnected};
+use super::call::{Client, Reply, no_new_calls};
 use super::message::Cancel;
 use super::pending::{Asker, Entry};
 use super::requests::{About, Asked, Unsent};
@@ -51,7 +51,8 @@ impl Broker {
     fn open_own(&mut self, session: PeerId, client: &Client, first: Waiting) {
         self.agent_joined(session, client.app.clone(), client.profile.clone());
         let Some(agent) = self.agents.get_mut(&session) else {
-            return self.fail_own(first.run, disconnected());
+            // Turned away, as the gateway shuts down.
+            return self.fail_own(first.run, no_new_calls());
         };
         agent.own = Some(Box::new(OwnSession {
             phase: Phase::Opening(vec![first]),

@@ -278,6 +278,25 @@ fn a_call_goes_on_whose_cancel_is_refused_and_ends_if_its_session_is_lost() {
 }
 
 #[test]
+fn a_gateway_that_drains_says_so_to_the_first_call_of_a_session() {
+    let (mut bench, _, _) = calling();
+    bench.gone(1);
+    bench.app(2, "demo");
+    bench.event(Event::Drain);
+    let (run, seen) = make(&mut bench, "d", None);
+    let said =
+        |it: &Seen| matches!(it, Seen::Step(_, text) if text.contains("it takes no new calls"));
+    assert_eq!(seen.iter().filter(|it| said(it)).count(), 1, "{seen:?}");
+    assert!(seen.contains(&Seen::CallOver(run)));
+    let ended = bench.broker.runs().get(run).unwrap();
+    let error = ended.error.as_deref();
+    assert_eq!(
+        (ended.state, error),
+        (RunState::Failed, Some("CAPABILITY_UNAVAILABLE"))
+    );
+}
+
+#[test]
 fn every_cancel_of_a_caller_is_passed_on_and_the_first_answer_is_waited_for() {
     let (mut bench, run, _) = calling();
     let relayed = bench.broker.counters().relayed;
