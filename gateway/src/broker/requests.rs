@@ -111,6 +111,9 @@ impl Broker {
     pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Result<(), Unsent> {
         let kept = self.kept(&asked);
         let app = self.route(peer, asked.request, asked.payload.len(), kept)?;
+        if asked.request == Request::Initialize {
+            self.bind(peer, app);
+        }
         let run = match &asked.about {
             About::Nothing => None,
             About::Cancel(cancel) => self.note_cancel(peer, cancel)?,
@@ -175,7 +178,6 @@ impl Broker {
             (None, Request::Initialize) => {
                 let app = self.choose(&agent.wanted, &agent.profile.owner)?;
                 self.may_reach(peer, app)?;
-                self.bind(peer, app);
                 app
             }
             (None, _) => return Err(not_initialized()),
@@ -192,6 +194,7 @@ impl Broker {
         }
     }
 
+    /// An agent stays with the app that its `initialize` goes to.
     fn bind(&mut self, peer: PeerId, to: PeerId) {
         let (Some(agent), Some(app)) = (self.agents.get_mut(&peer), self.apps.get_mut(&to)) else {
             return;

@@ -229,6 +229,10 @@ fn a_full_queue_takes_cancels_alone() {
     let seen = bench.send(5, request("initialize", "i", json!({})));
     assert_eq!(only(&seen, 5)["payload"]["error"]["code"], "RATE_LIMITED");
     bench.event(backlog(Backlog::Short));
+    // The app has not heard of it.
+    let seen = bench.send(5, call("1", "c"));
+    assert_eq!(code(only(&seen, 5)), "NOT_INITIALIZED");
+    bench.relayed(5, request("initialize", "i", json!({})));
     goes_on(&mut bench, 3);
 }
 
