@@ -57,6 +57,15 @@ impl App {
         let owner = self.identity.as_ref().filter(|_| is_counted);
         owner.map(|owner| &owner.name)
     }
+
+    /// Nobody waits any more for what the app has to do for `owner`.
+    pub fn give_up(&mut self, owner: &Arc<str>, bytes: usize) {
+        match self.backlog {
+            Backlog::Short => self.load.give_back(owner, bytes),
+            // What was sent still waits to be written.
+            Backlog::Long | Backlog::Full => self.load.leave(owner, bytes),
+        }
+    }
 }
 
 impl Broker {

@@ -31,11 +31,7 @@ impl Broker {
         };
         let (owner, bytes) = (&agent.profile.owner.name, agent.pending.bytes());
         if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
-            match app.backlog {
-                Backlog::Short => app.load.give_back(owner, bytes),
-                // It is gone, and what it has sent still waits.
-                Backlog::Long | Backlog::Full => app.load.leave(owner, bytes),
-            }
+            app.give_up(owner, bytes);
         }
         let is_own = agent.own.is_some();
         let calls = self.waited_for(peer);

@@ -226,11 +226,11 @@ impl Broker {
         self.requests_in_flight() + questions.sum::<usize>()
     }
 
-    /// Requests that wait for an answer. An agent need never answer a question, and a call that
-    /// waits for that is in flight itself.
+    /// Requests whose agents wait for an answer. An agent need never answer a question, and a call that
+    /// waits for that is in flight itself; so is one that somebody else has cancelled.
     pub fn requests_in_flight(&self) -> usize {
         let agents = self.agents.values().filter(|agent| !agent.left);
-        agents.map(|agent| agent.pending.len()).sum()
+        agents.map(|agent| agent.pending.awaited()).sum()
     }
 
     /// Calls that agents have left behind, and whose ends are still waited for.

@@ -14,6 +14,8 @@ use crate::wire::{Request, Subject};
 /// One request an app still has to answer.
 #[derive(Debug, PartialEq)]
 pub(super) struct Entry {
+    /// The number it was passed on with.
+    pub issued: u64,
     pub request: Request,
     /// Who waits for the answer.
     pub asker: Asker,
@@ -68,7 +70,7 @@ impl Entry {
 /// How much there is of each type.
 pub(super) type Counts = [Amount; Request::ALL.len()];
 
-/// One agent's requests that wait for an answer, under the ids they were passed on with.
+/// One agent's requests that wait for an answer, by the numbers they were passed on with.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     entries: FxHashMap<u64, Entry>,
@@ -81,8 +83,9 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
+    /// How many the agent itself waits for.
+    pub(super) fn awaited(&self) -> usize {
+        self.counts.iter().map(|it| it.count).sum()
     }
 
     /// What all cost together.
@@ -105,14 +108,14 @@ impl Pending {
         self.counts
     }
 
-    pub(super) fn insert(&mut self, issued: u64, entry: Entry) {
+    pub(super) fn insert(&mut self, entry: Entry) {
         if let Asker::Agent(Some(id)) = &entry.asker {
             self.ids.insert(id.clone());
         }
         let request = entry.request as usize;
         self.counts[request].add(entry.counts()[request]);
         self.bytes += entry.bytes as usize;
-        self.entries.insert(issued, entry);
+        self.entries.insert(entry.issued, entry);
     }
 
     /// Takes the entry out, if `answers` holds of its request.
@@ -143,7 +146,7 @@ impl Pending {
 
     /// The agent has left: nobody waits any more, but calls and the cancels of others are still of interest.
     pub(super) fn leave(&mut self) {
-        for (issued, entry) in std::mem::take(self).entries {
+        for entry in std::mem::take(self).entries.into_values() {
             let is_call = entry.request == Request::Call && entry.run.is_some();
             if is_call || entry.revokes().is_some() {
                 let (asker, bytes) = (Asker::Nobody, 0);
@@ -152,16 +155,16 @@ impl Pending {
                     bytes,
                     ..entry
                 };
-                self.insert(issued, entry);
+                self.insert(entry);
             }
         }
     }
 
     /// Takes out all: those of cancels first, then in the order they were issued.
     pub(super) fn take_all(&mut self) -> Vec<Entry> {
-        let mut all: Vec<_> = std::mem::take(self).entries.into_iter().collect();
-        all.sort_by_key(|(issued, entry)| (entry.request, *issued));
-        all.into_iter().map(|(_, entry)| entry).collect()
+        let mut all: Vec<_> = std::mem::take(self).entries.into_values().collect();
+        all.sort_by_key(|entry| (entry.request, entry.issued));
+        all
     }
 }
 

@@ -101,14 +101,14 @@ impl Broker {
             self.request(peer, asked)
         });
         match sent {
-            Ok(()) => {}
+            Ok(_) => {}
             Err(Unsent::Skipped) => self.answer_for_the_app(peer, envelope, request),
             Err(Unsent::Refused(error)) => self.refuse(peer, &envelope.subject(), &error),
         }
     }
 
-    /// Passes a request on to the app it is for.
-    pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Result<(), Unsent> {
+    /// Passes a request on to the app it is for. Returns the number it goes there with.
+    pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Result<u64, Unsent> {
         let kept = self.kept(&asked);
         let app = self.route(peer, asked.request, asked.payload.len(), kept)?;
         if asked.request == Request::Initialize {
@@ -120,8 +120,9 @@ impl Broker {
             About::Call(call) => self.note_call(peer, app, call)?,
             About::OwnCall(run) => self.note_own_call(peer, app, *run)?,
         };
-        self.pass_on(peer, app, asked, (run, kept));
-        Ok(())
+        let issued = self.issue();
+        self.pass_on(peer, app, asked, (issued, run, kept));
+        Ok(issued)
     }
 
     /// The bytes of the texts that are kept of a request and of the run that it begins.
@@ -316,9 +317,9 @@ impl Broker {
         peer: PeerId,
         app: PeerId,
         asked: Asked<'_>,
-        (run, kept): (Option<RunId>, usize),
+        (issued, run, kept): (u64, Option<RunId>, usize),
     ) {
-        let (issued, much_waits) = (self.issue(), self.much_waits());
+        let much_waits = self.much_waits();
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
@@ -346,6 +347,7 @@ impl Broker {
         self.actions.push_back(Action::Send { peer: app, message });
         self.counters.relayed += 1;
         let entry = Entry {
+            issued,
             request: asked.request,
             asker: asked.asker,
             call_id: asked.call_id.map(Box::from),
@@ -362,7 +364,7 @@ impl Broker {
             let amount = entry.counts()[entry.request as usize];
             self.in_flight.add(owner, entry.request, amount);
         }
-        agent.pending.insert(issued, entry);
+        agent.pending.insert(entry);
     }
 
     /// Answers what must not reach the app: a call cancelled before it came, and its cancel.

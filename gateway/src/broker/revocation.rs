@@ -74,6 +74,7 @@ impl Broker {
         let peer = place.app;
         self.actions.push_back(Action::Send { peer, message });
         let entry = Entry {
+            issued,
             request: Request::Cancel,
             asker: Asker::Nobody,
             call_id: Some(Value::from(&*place.call_id).to_string().into()),
@@ -81,7 +82,7 @@ impl Broker {
             bytes: 0,
             kept: 0,
         };
-        agent.pending.insert(issued, entry);
+        agent.pending.insert(entry);
     }
 
     pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {

@@ -6,6 +6,7 @@ use super::{OwnSession, Phase};
 use crate::broker::call::{Client, NewCall, Reply, Step, cancel_payload};
 use crate::broker::deadlines::Due;
 use crate::broker::message::Cancel;
+use crate::broker::pending::Entry;
 use crate::broker::requests::About;
 use crate::broker::runs::{Ending, Run, RunId, RunState};
 use crate::broker::{Action, Broker, PeerId};
@@ -30,8 +31,10 @@ pub(in crate::broker) struct OwnCall {
     /// When the app should have cancelled it at its timeout, and then have answered that.
     timeout: Option<Millis>,
     is_overdue: bool,
-    /// Cancels of it that the app has not answered, and when it should have answered one.
-    unanswered: u32,
+    /// The number it went to the app with, if it did.
+    sent: Option<u64>,
+    /// The numbers of the cancels of it that the app has not answered, and when it should have answered one.
+    cancels: Vec<u64>,
     cancel: Option<Millis>,
 }
 
@@ -46,7 +49,8 @@ impl Broker {
             session,
             timeout: None,
             is_overdue: false,
-            unanswered: 0,
+            sent: None,
+            cancels: Vec::new(),
             cancel: None,
         };
         self.own_calls.insert(run, own);
@@ -72,12 +76,14 @@ impl Broker {
             return;
         }
         let sent = self.own_request(session, Request::Call, &call.payload, About::OwnCall(run));
-        if let Err(error) = sent {
-            return self.fail_own(run, error);
-        }
+        let sent = match sent {
+            Ok(sent) => sent,
+            Err(error) => return self.fail_own(run, error),
+        };
         let slack = SLACK_MS.min(self.grace());
         let until = call.timeout.map(|it| self.now.monotonic_ms + it + slack);
         if let Some(call) = self.own_calls.get_mut(&run) {
+            call.sent = sent;
             call.timeout = until;
             self.deadlines.change(Due::Timeout(run), None, until);
         }
@@ -118,14 +124,13 @@ impl Broker {
             reason: reason.map(Into::into),
         };
         let about = About::Cancel(cancel);
-        let sent = self.own_request(session, Request::Cancel, &payload, about);
-        if sent.is_err() {
+        let Ok(Some(sent)) = self.own_request(session, Request::Cancel, &payload, about) else {
             // It changes nothing: the call goes on.
             return;
-        }
+        };
         let until = self.now.monotonic_ms + self.grace();
         if let Some(call) = self.own_calls.get_mut(&run) {
-            call.unanswered += 1;
+            call.cancels.push(sent);
             if call.cancel.is_none() {
                 call.cancel = Some(until);
                 self.deadlines.change(Due::Cancel(run), None, Some(until));
@@ -138,7 +143,7 @@ impl Broker {
     pub(super) fn own_cancel_answered(
         &mut self,
         session: PeerId,
-        run: Option<RunId>,
+        entry: &Entry,
         error: Option<&Reply>,
     ) {
         let code = error.and_then(Reply::code);
@@ -148,11 +153,11 @@ impl Broker {
             return;
         }
         let next = self.now.monotonic_ms + self.grace();
-        if let Some(run) = run
+        if let Some(run) = entry.run
             && let Some(call) = self.own_calls.get_mut(&run)
         {
-            call.unanswered = call.unanswered.saturating_sub(1);
-            let until = (call.unanswered > 0).then_some(next);
+            call.cancels.retain(|sent| *sent != entry.issued);
+            let until = (!call.cancels.is_empty()).then_some(next);
             let before = std::mem::replace(&mut call.cancel, until);
             self.deadlines.change(Due::Cancel(run), before, until);
         }
@@ -161,10 +166,34 @@ impl Broker {
         }
     }
 
-    /// The app has not answered a call, or a cancel of it, in time.
+    /// The app has not answered a call, or a cancel of it, in time. An answer that still comes is dropped.
     pub(in crate::broker) fn own_unanswered(&mut self, run: RunId) {
+        let Some(call) = self.own_calls.get_mut(&run) else {
+            return;
+        };
+        let session = call.session;
+        let asked: Vec<_> = call.cancels.drain(..).chain(call.sent).collect();
+        for issued in asked {
+            self.give_up(session, issued);
+        }
         let message = "The app gave no answer in time: the outcome is unknown";
-        self.fail_own(run, Error::new(Code::TIMEOUT, message));
+        let reply = Reply::Failed(Error::new(Code::TIMEOUT, message));
+        self.run_over(session, run, reply.ending(), || Some(reply));
+    }
+
+    /// Nobody waits any more for the answer to a request of a session.
+    fn give_up(&mut self, session: PeerId, issued: u64) {
+        let Some(agent) = self.agents.get_mut(&session) else {
+            return;
+        };
+        let Some(entry) = agent.pending.take(issued, |_| true) else {
+            return;
+        };
+        let owner = &agent.profile.owner.name;
+        self.in_flight.give_back(owner, entry.counts());
+        if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
+            app.give_up(owner, entry.bytes as usize);
+        }
     }
 
     /// How far a call is.

@@ -103,7 +103,7 @@ impl Broker {
             }
             (Request::Shutdown | Request::List, _) => self.gone(session),
             (Request::Cancel, error) => {
-                self.own_cancel_answered(session, entry.run, error.as_ref());
+                self.own_cancel_answered(session, entry, error.as_ref());
             }
             // What becomes of a call, its run says.
             (Request::Call, _) => {}
@@ -167,13 +167,14 @@ impl Broker {
         runs.any(|run| self.own_calls.contains_key(run))
     }
 
+    /// Sends a request in a session. Returns the number it went to the app with, if it did.
     fn own_request(
         &mut self,
         session: PeerId,
         request: Request,
         payload: &Json,
         about: About<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<u64>, Failure> {
         let call_id = match &about {
             About::Cancel(Cancel { call_id, .. }) => Some(json!(call_id).to_string()),
             _ => None,
@@ -188,9 +189,10 @@ impl Broker {
             about,
         };
         match self.request(session, asked) {
-            Err(Unsent::Refused(error)) => Err(error),
+            Ok(issued) => Ok(Some(issued)),
             // What is over is not sent.
-            Err(Unsent::Skipped) | Ok(()) => Ok(()),
+            Err(Unsent::Skipped) => Ok(None),
+            Err(Unsent::Refused(error)) => Err(error),
         }
     }
 

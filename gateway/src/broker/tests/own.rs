@@ -54,7 +54,11 @@ fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>)
 
 /// An app, and a session whose first call it has.
 fn calling() -> (Bench, RunId, Value) {
-    let mut bench = Bench::new();
+    calling_with(Limits::default(), Tokens::default())
+}
+
+fn calling_with(limits: Limits, tokens: Tokens) -> (Bench, RunId, Value) {
+    let mut bench = Bench::with(limits, tokens);
     bench.app(1, "demo");
     let (run, seen) = make(&mut bench, "c", None);
     let hello = only(&seen, 1).clone();
@@ -197,6 +201,50 @@ fn a_call_past_its_timeout_is_cancelled_and_then_given_up() {
 }
 
 #[test]
+fn what_is_given_up_is_in_flight_no_more() {
+    let limits = Limits {
+        in_flight: 1,
+        ..Limits::default()
+    };
+    let tokens = ["agent=a".parse().unwrap(), "app=b".parse().unwrap()];
+    let (mut bench, run, call) = calling_with(limits, Tokens::new(tokens.into()));
+    let revoke = bench.event(Event::Revoke { run, reason: None });
+    let sent = only(&cancel(&mut bench, run), 1).clone();
+    pass(&mut bench);
+    assert_eq!(state(&bench, "c"), RunState::Unknown);
+    assert_eq!(bench.broker.in_flight(), 0);
+    // There is room for others.
+    let (other, seen) = make(&mut bench, "d", None);
+    assert_eq!(only(&seen, 1)["type"], "capabilities/call");
+    let seen = cancel(&mut bench, other);
+    assert_eq!(only(&seen, 1)["type"], "capabilities/cancel");
+    assert_eq!(bench.broker.in_flight(), 2);
+    // Whatever still comes has nothing to settle, but for whoever else has asked.
+    let kind = "capabilities/cancel-result";
+    let confirmed = json!({ "callId": "c", "cancelled": true });
+    assert_eq!(bench.send(1, answer(&sent, kind, confirmed.clone())), []);
+    let response = json!({ "success": false, "cancelled": true });
+    let late = answer(&call, "capabilities/call-result", response);
+    assert_eq!(bench.send(1, late), []);
+    assert_eq!(bench.broker.counters().answers_dropped, 2);
+    let told = CancelOutcome::confirmed(Stop::Abandoned.into());
+    let seen = bench.send(1, answer(only(&revoke, 1), kind, confirmed));
+    assert_eq!(seen, [Seen::Revoked(run, told)]);
+    assert_eq!(state(&bench, "c"), RunState::Unknown);
+    assert_eq!(bench.broker.in_flight(), 2);
+}
+
+#[test]
+fn a_revocation_that_is_not_answered_is_not_waited_for_once_its_call_is_over() {
+    let (mut bench, run, call) = calling();
+    bench.event(Event::Revoke { run, reason: None });
+    assert_eq!(bench.broker.in_flight(), 1, "the call");
+    let response = json!({ "success": true });
+    bench.send(1, answer(&call, "capabilities/call-result", response));
+    assert_eq!(bench.broker.in_flight(), 0);
+}
+
+#[test]
 fn nobody_waits_for_an_app_that_is_not_there_or_goes() {
     let mut bench = Bench::new();
     let (_, seen) = make(&mut bench, "a", None);
@@ -218,6 +266,25 @@ fn nobody_waits_for_an_app_that_is_not_there_or_goes() {
     );
     // Of a session that is over.
     assert_eq!(cancel(&mut bench, run), []);
+}
+
+#[test]
+fn a_gateway_that_drains_says_so_to_the_first_call_of_a_session() {
+    let (mut bench, _, _) = calling();
+    bench.gone(1);
+    bench.app(2, "demo");
+    bench.event(Event::Drain);
+    let (run, seen) = make(&mut bench, "d", None);
+    let said =
+        |it: &Seen| matches!(it, Seen::Step(_, text) if text.contains("it takes no new calls"));
+    assert_eq!(seen.iter().filter(|it| said(it)).count(), 1, "{seen:?}");
+    assert!(seen.contains(&Seen::CallOver(run)));
+    let ended = bench.broker.runs().get(run).unwrap();
+    let error = ended.error.as_deref();
+    assert_eq!(
+        (ended.state, error),
+        (RunState::Failed, Some("CAPABILITY_UNAVAILABLE"))
+    );
 }
 
 #[test]
@@ -275,25 +342,6 @@ fn a_call_goes_on_whose_cancel_is_refused_and_ends_if_its_session_is_lost() {
             }
         }
     }
-}
-
-#[test]
-fn a_gateway_that_drains_says_so_to_the_first_call_of_a_session() {
-    let (mut bench, _, _) = calling();
-    bench.gone(1);
-    bench.app(2, "demo");
-    bench.event(Event::Drain);
-    let (run, seen) = make(&mut bench, "d", None);
-    let said =
-        |it: &Seen| matches!(it, Seen::Step(_, text) if text.contains("it takes no new calls"));
-    assert_eq!(seen.iter().filter(|it| said(it)).count(), 1, "{seen:?}");
-    assert!(seen.contains(&Seen::CallOver(run)));
-    let ended = bench.broker.runs().get(run).unwrap();
-    let error = ended.error.as_deref();
-    assert_eq!(
-        (ended.state, error),
-        (RunState::Failed, Some("CAPABILITY_UNAVAILABLE"))
-    );
 }
 
 #[test]
