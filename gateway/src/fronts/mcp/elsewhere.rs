@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::request::{ClientInfo, WITH_SESSIONS};
 use super::session::{Caller, Session};
-use super::sessions::{Sessions, close};
+use super::sessions::Sessions;
 use crate::cluster::{Away, Notice};
 use crate::fronts::idle::tick;
 use crate::fronts::refusal::Refusal;
@@ -20,6 +20,9 @@ use caphost::call::{Code, Error};
 
 /// What is kept of a session that has ended.
 const ENDED: &[u8] = b"";
+
+/// Why one ends that a client has ended on another worker.
+const ENDED_ELSEWHERE: &str = "ended on another worker";
 
 /// What another worker has to know of a session to take it up.
 #[derive(Debug, Deserialize, Serialize)]
@@ -157,7 +160,7 @@ impl Sessions {
                 }
                 None => tracing::warn!("another worker names no request"),
             },
-            Notice::EndSession { session } => self.end_here(session),
+            Notice::EndSession { session } => self.end_here(session, ENDED_ELSEWHERE),
             _ => {}
         }
     }
@@ -174,16 +177,10 @@ impl Sessions {
                 let (name, record) = (name(&id), Record::of(&session).write());
                 let kept = workers.keep_fact(&name, &record, sessions.kept_for());
                 if kept.await.is_ok_and(|kept| kept == ENDED) {
-                    sessions.end_here(&id);
+                    sessions.end_here(&id, ENDED_ELSEWHERE);
                 }
             }
         });
-    }
-
-    /// It has ended elsewhere.
-    fn end_here(&self, id: &str) {
-        let ended = self.table().end(id);
-        close(ended, "ended on another worker");
     }
 
     /// How long after its last use: a little longer than a session lives here, as news may be late.

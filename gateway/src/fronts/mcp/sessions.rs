@@ -133,10 +133,18 @@ impl Sessions {
     }
 
     /// The client ends a session, here and on all other workers.
-    pub async fn end(&self, id: &str) {
-        self.tell_ended(id).await;
-        let ended = self.table().sessions.remove(id);
-        close(ended, "ended");
+    pub async fn end(self: &Arc<Self>, id: &str) {
+        self.end_here(id, "ended");
+        // In a task of its own: the client may close its connection before the others are told.
+        let (sessions, id) = (self.clone(), id.to_string());
+        let told = tokio::spawn(async move { sessions.tell_ended(&id).await });
+        let _ = told.await;
+    }
+
+    /// A session has ended, on whichever worker: here it ends now, and does not come back.
+    pub(super) fn end_here(&self, id: &str, why: &'static str) {
+        let ended = self.table().end(id);
+        close(ended, why);
     }
 
     fn end_unused(&self) {
@@ -164,7 +172,7 @@ impl Sessions {
 }
 
 /// Closes sessions that are in the table no more.
-pub(super) fn close(ended: impl IntoIterator<Item = Arc<Session>>, why: &'static str) {
+fn close(ended: impl IntoIterator<Item = Arc<Session>>, why: &'static str) {
     for session in ended {
         session.close();
         tracing::debug!(session = %session.thread, why, "the session has ended");

@@ -136,6 +136,31 @@ async fn a_session_that_is_ended_at_one_has_ended_at_all() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_ends_although_its_client_does_not_wait_for_that() {
+    let workers = Workers::start().await;
+    let mut app = demo(&workers.one).await;
+    workers.both_have("demo").await;
+    let client = Client::open(&workers.one, "/mcp").await;
+    let mut listening = at(&client, &workers.two).listen().await;
+    let told = listening.next().await.unwrap();
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    let mut stream = client.call_tool(7, "echo").await;
+    let call = called(&mut app).await;
+    workers.redis.signal("-STOP");
+    let ending = client.request(Method::DELETE);
+    let ending = ending.timeout(Duration::from_millis(300)).send().await;
+    assert!(ending.unwrap_err().is_timeout());
+    assert_eq!(
+        confirm_cancel(&mut app, &call).await,
+        "The session has ended"
+    );
+    assert_eq!(stream.next().await, None);
+    workers.redis.signal("-CONT");
+    assert_eq!(listening.next().await, None);
+    assert_eq!(status(&at(&client, &workers.two)).await, 404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_listening_stream_at_any_worker_hears_what_there_is_to_hear() {
     let workers = Workers::start().await;
     let _app = demo(&workers.one).await;

@@ -45,6 +45,13 @@ impl Redis {
         format!("redis+unix://{}", self.folder.join("socket").display())
     }
 
+    /// Holds it up, with `-STOP`, or lets it go on, with `-CONT`.
+    pub fn signal(&self, name: &str) {
+        let pid = self.server.id().to_string();
+        let sent = Command::new("kill").args([name, &pid]).status();
+        assert!(sent.unwrap().success());
+    }
+
     pub fn stop(&mut self) {
         let _ = self.server.kill();
         let _ = self.server.wait();
