@@ -16,8 +16,8 @@ const ID_BYTES: usize = 256;
 /// How long a request may take to arrive after its cancel.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The cancels of one session that have overtaken their requests: each message is an HTTP request
-/// of its own, and a large one takes longer.
+/// The cancels of one session that have overtaken their requests. Each message is an HTTP request of its
+/// own, and a large one takes longer.
 #[derive(Debug, Default)]
 pub(super) struct Overtaken {
     over: VecDeque<Id>,
@@ -33,37 +33,38 @@ impl Overtaken {
         }
     }
 
-    /// A cancel has come for a request that is not in flight. Whether that may be still to come.
-    pub(super) fn cancelled(&mut self, id: &Id) -> bool {
-        self.cancelled_at(id, Instant::now())
+    /// Whether that request is known to be over.
+    pub(super) fn is_over(&self, id: &Id) -> bool {
+        self.over.contains(id)
     }
 
-    /// The same of one that came at that time.
-    pub(super) fn cancelled_at(&mut self, id: &Id, at: Instant) -> bool {
-        if is_long(id) || self.over.contains(id) {
-            return false;
+    /// A cancel has come at that time for a request that is not in flight. It waits for the request, unless
+    /// that is over.
+    pub(super) fn wait(&mut self, id: &Id, since: Instant) {
+        if is_long(id) || self.is_over(id) {
+            return;
         }
-        self.early.push_back((id.clone(), at));
+        self.early.push_back((id.clone(), since));
         if self.early.len() > EARLY {
             self.early.pop_front();
         }
-        true
     }
 
-    /// A request has come. Whether its cancel was there before it; it is over then.
-    pub(super) fn take(&mut self, id: &Id) -> bool {
+    /// A request has come. If a cancel waits for it, the cancel is used up, and the request is over. Returns
+    /// true then.
+    pub(super) fn take_cancel(&mut self, id: &Id) -> bool {
         self.early.retain(|(_, at)| at.elapsed() < PATIENCE);
         let before = self.early.len();
         self.early.retain(|(early, _)| early != id);
-        let overtaken = self.early.len() < before;
-        if overtaken {
+        let was_waiting = self.early.len() < before;
+        if was_waiting {
             self.over(id.clone());
         }
-        overtaken
+        was_waiting
     }
 }
 
-/// Whether a cancel of that request is not kept until it comes.
+/// Whether the id is too long for a cancel to wait for its request.
 pub(super) fn is_long(id: &Id) -> bool {
     id.value().as_str().is_some_and(|id| id.len() > ID_BYTES)
 }
@@ -82,29 +83,29 @@ mod tests {
     fn an_early_cancel_counts_once_and_a_late_one_never() {
         let (one, text) = (id(json!(1)), id(json!("1")));
         let mut overtaken = Overtaken::default();
-        overtaken.cancelled(&one);
-        assert!(!overtaken.take(&text), "another id");
-        assert!(overtaken.take(&one));
-        assert!(!overtaken.take(&one));
-        overtaken.cancelled(&one);
-        assert!(!overtaken.take(&one), "it is over");
+        overtaken.wait(&one, Instant::now());
+        assert!(!overtaken.take_cancel(&text), "another id");
+        assert!(overtaken.take_cancel(&one));
+        assert!(!overtaken.take_cancel(&one));
+        overtaken.wait(&one, Instant::now());
+        assert!(!overtaken.take_cancel(&one), "it is over");
         overtaken.over(text.clone());
-        overtaken.cancelled(&text);
-        assert!(!overtaken.take(&text));
+        overtaken.wait(&text, Instant::now());
+        assert!(!overtaken.take_cancel(&text));
     }
 
     #[test]
     fn what_never_comes_is_forgotten() {
         let mut overtaken = Overtaken::default();
         for number in 0..10_000 {
-            overtaken.cancelled(&id(json!(number)));
+            overtaken.wait(&id(json!(number)), Instant::now());
             overtaken.over(id(json!(-number - 1)));
         }
         assert_eq!((overtaken.early.len(), overtaken.over.len()), (EARLY, OVER));
-        assert!(!overtaken.take(&id(json!(0))));
-        assert!(overtaken.take(&id(json!(9_999))));
+        assert!(!overtaken.take_cancel(&id(json!(0))));
+        assert!(overtaken.take_cancel(&id(json!(9_999))));
         let long = id("x".repeat(ID_BYTES + 1).into());
-        overtaken.cancelled(&long);
-        assert!(!overtaken.take(&long), "it is not kept");
+        overtaken.wait(&long, Instant::now());
+        assert!(!overtaken.take_cancel(&long), "it is not kept");
     }
 }

@@ -151,7 +151,7 @@ impl Session {
     /// Takes a request that is answered at once.
     pub fn take(&self, id: &Id) -> Result<(), NotTaken> {
         let mut state = self.state.lock();
-        self.may_take(&mut state, id)?;
+        self.let_in(&mut state, id)?;
         state.overtaken.over(id.clone());
         Ok(())
     }
@@ -165,7 +165,7 @@ impl Session {
         call: NewCall,
     ) -> Result<(Call, oneshot::Receiver<()>), NotTaken> {
         let mut state = self.state.lock();
-        self.may_take(&mut state, id)?;
+        self.let_in(&mut state, id)?;
         let page = state.page.get_or_insert_with(|| self.open(hub));
         let call = page.call(call);
         let (awaited, given_up) = oneshot::channel();
@@ -189,26 +189,25 @@ impl Session {
         is_known
     }
 
-    /// The client cancels a request, which is not answered any more: its stream ends. A cancel that
-    /// has overtaken its request, which came on another connection and may be much larger, keeps
-    /// that from starting; one that comes after the end goes nowhere. Whether the request is or was
-    /// known here.
+    /// The client cancels a request. The request gets no answer; its stream ends. If the request has not
+    /// come yet, it will not start. If it is over, nothing happens. Returns false if another worker may
+    /// have it.
     pub fn cancel(&self, id: &Id, reason: Option<String>) -> bool {
         let mut state = self.state.lock();
-        state.used = Instant::now();
-        match state.over(id) {
-            Some(call) => {
-                // On its way to the app at once; what comes of it is for the record only.
-                let reason = reason.unwrap_or_else(|| CANCELLED.into());
-                call.canceller.cancel(Some(reason));
-                true
-            }
-            None => !state.overtaken.cancelled(id),
+        let now = Instant::now();
+        state.used = now;
+        if let Some(call) = state.over(id) {
+            // On its way to the app at once; what comes of it is for the record only.
+            let reason = reason.unwrap_or_else(|| CANCELLED.into());
+            call.canceller.cancel(Some(reason));
+            return true;
         }
+        state.overtaken.wait(id, now);
+        state.overtaken.is_over(id)
     }
 
-    /// These cancels have come before it was taken up.
-    pub fn is_overtaken(&self, overtaken: Overtaken) {
+    /// Sets the cancels that came before the session was here.
+    pub fn set_overtaken(&self, overtaken: Overtaken) {
         self.state.lock().overtaken = overtaken;
     }
 
@@ -307,7 +306,8 @@ impl Session {
         })
     }
 
-    fn may_take(&self, state: &mut State, id: &Id) -> Result<(), NotTaken> {
+    /// Lets a request in, if nothing stands against it. A cancel that has waited for it is used up.
+    fn let_in(&self, state: &mut State, id: &Id) -> Result<(), NotTaken> {
         state.used = Instant::now();
         if self.ended.is_cancelled() {
             return Err(NotTaken::Gone);
@@ -315,7 +315,7 @@ impl Session {
         if state.calls.contains_key(id) {
             return Err(NotTaken::InFlight);
         }
-        match state.overtaken.take(id) {
+        match state.overtaken.take_cancel(id) {
             true => Err(NotTaken::Cancelled),
             false => Ok(()),
         }
@@ -352,6 +352,18 @@ mod tests {
     #[test]
     fn a_long_name_is_clipped() {
         assert_eq!(session().client.name, "é".repeat(NAME_CHARS));
+    }
+
+    #[test]
+    fn a_cancel_whose_request_may_be_elsewhere_is_passed_on_however_long_its_id_is() {
+        let session = session();
+        for id in ["short".into(), "long".repeat(100)] {
+            let id = Id::read(&json!(id)).unwrap();
+            assert!(!session.cancel(&id, None), "it is not here");
+            let other = Id::read(&json!(format!("{}-2", id.value()))).unwrap();
+            assert_eq!(session.take(&other), Ok(()));
+            assert!(session.cancel(&other, None), "it is over here");
+        }
     }
 
     #[tokio::test]

@@ -246,11 +246,11 @@ impl Table {
         self.early.retain(|(of, request, at)| {
             let is_its = *of == id;
             if is_its {
-                overtaken.cancelled_at(request, *at);
+                overtaken.wait(request, *at);
             }
             !is_its
         });
-        session.is_overtaken(overtaken);
+        session.set_overtaken(overtaken);
         self.sessions.insert(id, session.clone());
         true
     }
