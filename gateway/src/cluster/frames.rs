@@ -1,5 +1,6 @@
 //! Frames over Redis: reading this worker's stream, and writing to those of the others.
 
+use std::future::pending;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -27,7 +28,7 @@ const STREAM_ENTRIES: usize = 10_000;
 /// with, so that nobody has to be woken for it.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// Reads until Redis fails.
+/// Reads until Redis fails, or this worker has another id.
 pub(super) async fn read(
     member: &Member,
     me: WorkerId,
@@ -52,7 +53,11 @@ pub(super) async fn read(
         for entry in streams.flat_map(|stream| stream.ids) {
             entries += 1;
             last.clone_from(&entry.id);
-            bytes += take(member, entry);
+            let Some(taken) = take(member, entry) else {
+                // What comes after it is for an id that this worker no longer has.
+                return pending().await;
+            };
+            bytes += taken;
         }
         // What has come goes on its way before more is asked for.
         tokio::task::yield_now().await;
@@ -64,17 +69,17 @@ pub(super) async fn read(
     }
 }
 
-/// Takes one entry of the stream. How many bytes it has.
-fn take(member: &Member, mut entry: StreamId) -> usize {
+/// Takes one entry of the stream. How many bytes it has; nothing if this worker joins anew for it.
+fn take(member: &Member, mut entry: StreamId) -> Option<usize> {
     let worker = |field| entry.get::<String>(field)?.parse::<WorkerId>().ok();
     if let Some(by) = worker("d") {
         tracing::warn!(%by, "this worker was taken for dead: it joins anew");
         member.forget_all();
-        return 0;
+        return None;
     }
     let (Some(from), Some(number), Some(ack)) = (worker("f"), entry.get("n"), entry.get("a"))
     else {
-        return 0;
+        return Some(0);
     };
     let body = match entry.map.remove("m") {
         Some(redis::Value::BulkString(body)) => Bytes::from(body),
@@ -82,7 +87,7 @@ fn take(member: &Member, mut entry: StreamId) -> usize {
     };
     let bytes = body.len();
     member.receive(from, Frame { number, ack, body });
-    bytes
+    Some(bytes)
 }
 
 /// Writes what there is to write until Redis fails.

@@ -1,7 +1,7 @@
 //! The other workers as this one sees them.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ pub(super) struct Peers {
     pub asked: HashMap<u64, (WorkerId, oneshot::Sender<Answer>)>,
     last_asked: u64,
     /// Workers that have to be told that they were taken for dead.
-    pub obituaries: Vec<WorkerId>,
+    pub obituaries: BTreeSet<WorkerId>,
     /// Workers that are gone and whose runs are not known to be taken over; whether they are to be.
     pub orphans: BTreeMap<WorkerId, bool>,
     /// Everything in this worker's stream up to that id has been read.
@@ -91,7 +91,7 @@ impl Peers {
             healthy_since: 0.0,
             asked: HashMap::new(),
             last_asked: 0,
-            obituaries: Vec::new(),
+            obituaries: BTreeSet::new(),
             orphans: BTreeMap::new(),
             read: None,
         }
@@ -194,7 +194,7 @@ impl Peers {
     pub fn take(&mut self, from: WorkerId, frame: Frame, now: f64) -> (bool, Option<Bytes>) {
         let heard = self.heard(from, now);
         let Some(peer) = self.others.get_mut(&from) else {
-            self.obituaries.push(from);
+            self.obituaries.insert(from);
             return (false, None);
         };
         let taken = peer.link.take(frame, now);

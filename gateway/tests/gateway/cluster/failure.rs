@@ -148,3 +148,26 @@ async fn with_a_lease_longer_than_the_patience_with_redis_nobody_is_given_up() {
     assert_eq!(ids(), before);
     assert_eq!(two.hub.workers().unwrap().standing().others, 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_was_taken_for_dead_joins_anew_once_however_often_it_is_told() {
+    let redis = Redis::start();
+    let gateway = Gateway::with(part_of(&redis)).await;
+    others(&gateway, 0).await;
+    let cluster = gateway.hub.workers().unwrap();
+    let before = cluster.me();
+    // All at once, as after a long sleep.
+    let mut tell = ::redis::pipe();
+    tell.atomic();
+    let by = format!("{}-0", uuid::Uuid::new_v4().simple());
+    for _ in 0..5 {
+        let stream = format!("{{caphost}}:to:{before}");
+        tell.cmd("XADD").arg(stream).arg("*").arg("d").arg(&by);
+    }
+    let mut connection = redis.connection().await;
+    tell.exec_async(&mut connection).await.unwrap();
+    until("another id", || cluster.me() != before).await;
+    others(&gateway, 0).await;
+    let next = before.to_string().replace("-0", "-1");
+    assert_eq!(cluster.me().to_string(), next);
+}
