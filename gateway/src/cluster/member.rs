@@ -87,8 +87,11 @@ impl Member {
             let error = match parcel {
                 // The frame is acknowledged: one message must not take the others with it.
                 Ok(Parcel { message, text }) => {
+                    let is_last = matches!(message, Message::Bye);
                     let act = AssertUnwindSafe(|| self.act(from, message, text));
                     match catch_unwind(act) {
+                        // Nothing would ever end what comes of a worker that is gone.
+                        Ok(()) if is_last => return,
                         Ok(()) => continue,
                         Err(_) => "it made this worker panic".into(),
                     }

@@ -143,3 +143,22 @@ async fn a_difference_that_does_not_fit_is_asked_for_whole() {
     other.send(&[(app(7, "theirs"), "")]).await;
     until("all of it", || names(&gateway) == "a.b").await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_taken_of_a_worker_that_has_said_goodbye() {
+    let redis = Redis::start();
+    let gateway = Gateway::with(part_of(&redis)).await;
+    others(&gateway, 0).await;
+    let mut leaving = Simulated::join(&redis, &gateway).await;
+    let (bye, app_of) = (json!("Bye"), |id| (app(7, id), ""));
+    leaving
+        .send(&[(hello("leaving"), ""), (bye, ""), app_of("ghost")])
+        .await;
+    others(&gateway, 0).await;
+    let mut staying = Simulated::join(&redis, &gateway).await;
+    staying
+        .send(&[(hello("staying"), ""), app_of("sound")])
+        .await;
+    until("their app", || gateway.hub.offer(Some("sound")).is_ok()).await;
+    assert!(gateway.hub.offer(Some("ghost")).is_err());
+}
