@@ -8,7 +8,7 @@ use redis::RedisError;
 use tokio::time::sleep;
 
 use super::member::Member;
-use super::node::BLOCK;
+use super::node::READ;
 use super::{channel, frames, leases};
 
 /// Time between attempts to connect.
@@ -110,7 +110,7 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
     // Frames may be megabytes. What waits to be answered must not wait behind them: a lease would
     // run out meanwhile.
     let (mut reads, writes, channel) = tokio::try_join!(
-        node.connect_for(BLOCK),
+        node.connect_for(READ),
         node.connect_for(member.options.redis_patience),
         channel::subscribe(member)
     )?;

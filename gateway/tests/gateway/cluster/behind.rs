@@ -190,7 +190,7 @@ async fn no_lease_is_late_behind_megabytes() {
     let redis = Redis::start();
     // Ten megabytes take twice as long as a lease lasts, which is long for a busy machine.
     let lease = Duration::from_secs(3);
-    let way = Proxy::slow(redis.address(), lease * 2 / 160).await;
+    let way = Proxy::slow(redis.address(), lease * 2 / 160, Duration::ZERO).await;
     let worker = |url: String| {
         let mut config = patient(&redis, Limits::default());
         config.cluster.redis = Some(url);
@@ -220,4 +220,28 @@ async fn no_lease_is_late_behind_megabytes() {
         let traffic = worker.hub.workers().unwrap().traffic();
         assert_eq!(traffic.workers_lost.get(), 0);
     }
+}
+
+/// 10 MiB take 4.5 s, which is longer than Redis may take for other answers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_takes_long_to_read_is_read() {
+    let redis = Redis::start();
+    let pause = Duration::from_millis(4_500) / 160;
+    let way = Proxy::slow(redis.address(), Duration::ZERO, pause).await;
+    let mut slow = patient(&redis, Limits::default());
+    slow.cluster.redis = Some(way.url());
+    let one = Gateway::with(slow).await;
+    let two = Gateway::with(patient(&redis, Limits::default())).await;
+    met(&[&one, &two]).await;
+    let mut app = two.app("demo").await;
+    let mut agent = agent_on(&one, &mut app).await;
+    agent.send(call("1", "1")).await;
+    let calling = app.next().await;
+    let data = "x".repeat(10 << 20);
+    let payload = json!({ "success": true, "data": data });
+    let result = answer(&calling, "capabilities/call-result", payload);
+    app.send(result).await;
+    let response = agent.next().await;
+    let data = response["payload"]["data"].as_str().unwrap();
+    assert_eq!(data.len(), 10 << 20);
 }

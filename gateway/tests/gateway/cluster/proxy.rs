@@ -19,11 +19,11 @@ pub struct Proxy {
 
 impl Proxy {
     pub async fn start(redis: SocketAddr) -> Self {
-        Self::slow(redis, Duration::ZERO).await
+        Self::slow(redis, Duration::ZERO, Duration::ZERO).await
     }
 
-    /// Each 64 KiB that one connection sends take so long.
-    pub async fn slow(redis: SocketAddr, pause: Duration) -> Self {
+    /// Each 64 KiB take so long that one connection sends, or that it is answered.
+    pub async fn slow(redis: SocketAddr, to_send: Duration, to_answer: Duration) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let held = watch::Sender::new(0);
@@ -31,7 +31,8 @@ impl Proxy {
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let server = TcpStream::connect(redis).await.unwrap();
-                tokio::spawn(pass(client, server, hold.subscribe(), pause));
+                let paces = (Pace::new(to_send), Pace::new(to_answer));
+                tokio::spawn(pass(client, server, hold.subscribe(), paces));
             }
         });
         Proxy { address, held }
@@ -47,13 +48,36 @@ impl Proxy {
     }
 }
 
+/// How fast bytes pass one way.
+struct Pace {
+    pause: Duration,
+    passed: Instant,
+}
+
+impl Pace {
+    /// Each 64 KiB take so long.
+    fn new(pause: Duration) -> Self {
+        let passed = Instant::now();
+        Pace { pause, passed }
+    }
+
+    /// However small the pieces are, all of them together take their time.
+    async fn pass(&mut self, bytes: usize) {
+        let pause = self.pause.mul_f64(bytes as f64 / 65_536.0);
+        self.passed = self.passed.max(Instant::now()) + pause;
+        if self.passed > Instant::now() + LEAST_PAUSE {
+            sleep_until(self.passed).await;
+        }
+    }
+}
+
 async fn pass(
     mut client: TcpStream,
     mut server: TcpStream,
     mut held: watch::Receiver<u32>,
-    pause: Duration,
+    (mut to_send, mut to_answer): (Pace, Pace),
 ) {
-    let (mut listens, mut passed) = (false, Instant::now());
+    let mut listens = false;
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     loop {
         tokio::select! {
@@ -69,11 +93,7 @@ async fn pass(
                 Ok(count) if count > 0 => {
                     let text = &asked[..count];
                     listens |= text.windows(9).any(|it| it == b"SUBSCRIBE");
-                    // However small the pieces are, all of them together take their time.
-                    passed = passed.max(Instant::now()) + pause.mul_f64(count as f64 / 65_536.0);
-                    if passed > Instant::now() + LEAST_PAUSE {
-                        sleep_until(passed).await;
-                    }
+                    to_send.pass(count).await;
                     if server.write_all(text).await.is_err() {
                         return;
                     }
@@ -82,6 +102,7 @@ async fn pass(
             },
             read = server.read(&mut answered) => match read {
                 Ok(count) if count > 0 => {
+                    to_answer.pass(count).await;
                     if client.write_all(&answered[..count]).await.is_err() {
                         return;
                     }
