@@ -8,7 +8,7 @@ use super::{Backlog, Message};
 use crate::broker::runs::RunId;
 use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::Identity;
-use crate::wire::{Envelope, Outgoing, Refusal};
+use crate::wire::{Envelope, Failure, Outgoing, Refusal, Subject};
 
 /// What has happened.
 #[derive(Debug)]
@@ -129,6 +129,12 @@ impl<'a> Event<'a> {
     /// there may be more of it than one message of an app may bring.
     pub fn told(peer: PeerId, read: Result<Envelope<'a>, Box<Refusal>>) -> Self {
         Event::read(peer, read, usize::MAX)
+    }
+
+    /// What has come from a peer is refused with that error.
+    pub fn refused(peer: PeerId, subject: Subject, error: Failure) -> Self {
+        let refusal = Box::new(Refusal { subject, error });
+        Event::Refused { peer, refusal }
     }
 
     fn read(peer: PeerId, read: Result<Envelope<'a>, Box<Refusal>>, offer_bytes: usize) -> Self {

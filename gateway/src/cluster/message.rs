@@ -117,6 +117,13 @@ pub enum Message {
         /// The connection.
         tunnel: TunnelId,
     },
+    /// The app has sent a binary frame, which is refused.
+    BinaryFromConnection {
+        /// The connection.
+        tunnel: TunnelId,
+        /// How many bytes it has.
+        bytes: usize,
+    },
     /// Say to the app. The text is an envelope.
     ToConnection {
         /// The connection.

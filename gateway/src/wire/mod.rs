@@ -36,6 +36,12 @@ pub use scan::{member, members, text_of, too_deep};
 /// An error of the gateway's own, its details as JSON.
 pub type Failure = Error<Box<Value>>;
 
+/// The refusal of a binary frame of so many bytes.
+pub(crate) fn not_text(bytes: usize) -> Failure {
+    Error::invalid_params("Messages are text frames; this one is binary")
+        .with_details(Box::new(json!({ "bytes": bytes })))
+}
+
 /// `INVALID_PARAMS` because of what is at `path` of a message or its payload.
 pub(crate) fn invalid_at(path: &str, message: impl Into<String>) -> Failure {
     let details = Box::new(json!({ "path": path }));

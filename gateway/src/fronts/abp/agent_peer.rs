@@ -9,7 +9,7 @@ use crate::broker::{Event, PeerId};
 use crate::fronts::shares::Share;
 use crate::fronts::socket::Endpoint;
 use crate::gateway::{Counted, Hub, Outbox};
-use crate::wire::{Failure, Incoming, Refusal, Subject};
+use crate::wire::{Incoming, Subject, not_text};
 
 /// An agent's connection.
 pub(crate) struct AgentPeer {
@@ -32,15 +32,9 @@ impl Endpoint for AgentPeer {
         }
     }
 
-    fn binary(&self, refused: Failure) {
-        let refusal = Box::new(Refusal {
-            subject: Subject::default(),
-            error: refused,
-        });
-        self.hub.handle(Event::Refused {
-            peer: self.peer,
-            refusal,
-        });
+    fn binary(&self, bytes: usize) {
+        let refused = Event::refused(self.peer, Subject::default(), not_text(bytes));
+        self.hub.handle(refused);
     }
 
     fn relieved(&self, outbox: &Outbox) {

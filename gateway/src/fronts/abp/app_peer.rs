@@ -13,7 +13,7 @@ use crate::fronts::socket::{Connection, Endpoint};
 use crate::gateway::resume::{Attached, Lost, NOT_RESUMED, RESUME, Resume, ResumePayload, read};
 use crate::gateway::{Counted, Hub, Outbox, Tunnel};
 use crate::tokens::{Identity, Role};
-use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
+use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
 use caphost::call::{Code, Error};
 
 /// An app's connection.
@@ -167,8 +167,7 @@ impl AppPeer {
     }
 
     fn refuse(&self, peer: PeerId, subject: Subject, error: Failure) {
-        let refusal = Box::new(Refusal { subject, error });
-        self.hub.handle(Event::Refused { peer, refusal });
+        self.hub.handle(Event::refused(peer, subject, error));
     }
 
     fn over(&self) -> Stage {
@@ -202,13 +201,15 @@ impl Endpoint for AppPeer {
         Some(self.hub.limits.app_messages_per_second)
     }
 
-    fn binary(&self, refused: Failure) {
+    fn binary(&self, bytes: usize) {
         match &*self.stage.lock() {
-            Stage::Plain(peer) | Stage::Elsewhere(peer, _) => {
-                self.refuse(*peer, Subject::default(), refused);
+            Stage::Plain(peer) => {
+                self.refuse(*peer, Subject::default(), not_text(bytes));
                 self.answered_once();
             }
-            Stage::Attached(attached) => attached.refuse(refused),
+            Stage::Attached(attached) => attached.binary(bytes),
+            // The session answers: both sides count its answer.
+            Stage::Elsewhere(_, tunnel) => tunnel.binary(bytes),
             Stage::Over => {}
         }
     }

@@ -89,7 +89,7 @@ impl Endpoint for RefusedPeer {
         Counted::Message
     }
 
-    fn binary(&self, _: Failure) {
+    fn binary(&self, _: usize) {
         self.close();
     }
 

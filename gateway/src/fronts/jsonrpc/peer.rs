@@ -24,7 +24,7 @@ use crate::gateway::{Counted, Hub, Outbox, Pushed};
 use crate::tokens::Identity;
 use crate::wire::json_rpc::{self, Id, Message, code, method, read, read_cancel};
 use crate::wire::{
-    Failure, Outgoing, Subject, check_bounds, check_length, clipped, mended, outline,
+    Failure, Outgoing, Subject, check_bounds, check_length, clipped, mended, not_text, outline,
 };
 use caphost::call::{Code, Error};
 
@@ -251,8 +251,8 @@ impl Endpoint for Peer {
         Some(self.hub.limits.requests_per_second)
     }
 
-    fn binary(&self, refused: Failure) {
-        self.refuse(None, code::INVALID_REQUEST, &refused);
+    fn binary(&self, bytes: usize) {
+        self.refuse(None, code::INVALID_REQUEST, &not_text(bytes));
     }
 
     /// Its calls are cancelled, as nobody waits for them any more, and its agent leaves the app.

@@ -14,7 +14,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
 use tokio::sync::Notify;
 use tungstenite::Utf8Bytes;
 
@@ -22,9 +21,7 @@ use crate::fronts::ledger::Party;
 use crate::fronts::shares::{Holder, network};
 use crate::gateway::{Counted, Hub, Outbox};
 use crate::tokens::{Identity, Role};
-use crate::wire::Failure;
 use bounds::SocketBounds;
-use caphost::call::Error;
 use stream::Watch;
 
 pub use reader::serve as serve_socket;
@@ -69,8 +66,9 @@ pub trait Endpoint: Send + Sync + 'static {
     fn rate(&self) -> Option<f64> {
         None
     }
-    /// A binary frame has come, which none of our protocols knows.
-    fn binary(&self, refused: Failure);
+    /// A binary frame of so many bytes has come, which none of our protocols knows: it is answered with
+    /// [`not_text`](crate::wire::not_text).
+    fn binary(&self, bytes: usize);
     /// The queue to the peer, which was long, is short again.
     fn relieved(&self, _: &Outbox) {}
     /// Whether the peer is read from even while it does not read what is sent to it.
@@ -98,10 +96,4 @@ pub trait Endpoint: Send + Sync + 'static {
     fn lost(&self) {
         self.gone();
     }
-}
-
-/// The refusal of a binary frame.
-pub(crate) fn not_text(bytes: usize) -> Failure {
-    Error::invalid_params("Messages are text frames; this one is binary")
-        .with_details(Box::new(json!({ "bytes": bytes })))
 }

@@ -19,7 +19,7 @@ use crate::fronts::socket::bursts::Burst;
 use crate::fronts::socket::messages::{Messages, Received, Text};
 use crate::fronts::socket::stream::{End, Watch};
 use crate::fronts::socket::writer::{LAST_WORD, write};
-use crate::fronts::socket::{Endpoint, Socket, not_text};
+use crate::fronts::socket::{Endpoint, Socket};
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
 use crate::limits::Limits;
 
@@ -234,7 +234,7 @@ async fn read(
             }
             Ok(Received::Binary(sent)) => {
                 watch.finished();
-                endpoint.binary(not_text(sent));
+                endpoint.binary(sent);
                 Counted::Aside
             }
             Ok(Received::Control) => Counted::Aside,

@@ -171,6 +171,9 @@ impl Here for Elsewhere {
             Message::NotTakenUp { tunnel } => self.session_said(from, tunnel, &text, true),
             Message::ToConnection { tunnel } => self.session_said(from, tunnel, &text, false),
             Message::FromConnection { tunnel } => self.connection_said(from, tunnel, &text),
+            Message::BinaryFromConnection { tunnel, bytes } => {
+                self.connection_sent_binary(from, tunnel, bytes);
+            }
             Message::Written { tunnel, messages } => self.written(from, tunnel, messages),
             Message::ConnectionOver { tunnel, lost } => self.connection_over(from, tunnel, lost),
             Message::CloseConnection {

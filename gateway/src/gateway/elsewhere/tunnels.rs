@@ -90,6 +90,13 @@ impl Tunnel {
         self.elsewhere.send_text(self.worker, from, text);
     }
 
+    /// The app has sent a binary frame of so many bytes.
+    pub fn binary(&self, bytes: usize) {
+        let tunnel = self.id;
+        let message = Message::BinaryFromConnection { tunnel, bytes };
+        self.elsewhere.send(self.worker, message);
+    }
+
     /// Whether there is room on the way for what the app sends.
     pub fn has_room(&self) -> bool {
         self.elsewhere.workers.has_room(self.worker)
@@ -257,6 +264,15 @@ impl Elsewhere {
         };
         if let Some(attached) = &*end.attached.lock() {
             attached.text(message, Some(text));
+        }
+    }
+
+    /// The app has sent a binary frame over its connection there.
+    pub(super) fn connection_sent_binary(&self, worker: WorkerId, tunnel: TunnelId, bytes: usize) {
+        if let Some(end) = self.end_of(worker, tunnel)
+            && let Some(attached) = &*end.attached.lock()
+        {
+            attached.binary(bytes);
         }
     }
 

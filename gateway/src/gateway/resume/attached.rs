@@ -13,7 +13,7 @@ use crate::gateway::counted::Counted;
 use crate::gateway::delivery::Due;
 use crate::gateway::hub::Hub;
 use crate::gateway::outbox::{Outbox, Pushed};
-use crate::wire::{Envelope, Failure, Incoming, Refusal, Subject};
+use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
 use caphost::call::{Code, Error};
 
 /// How long the first unacknowledged message waits for its acknowledgement, unless more come.
@@ -72,7 +72,7 @@ impl Attached {
         let event = match read {
             Ok(envelope) if !counts => match self.control(&envelope) {
                 Ok(()) => return Counted::Message,
-                Err(error) => refused(peer, envelope.subject(), error),
+                Err(error) => Event::refused(peer, envelope.subject(), error),
             },
             read => Event::received(peer, read),
         };
@@ -89,12 +89,13 @@ impl Attached {
         counted
     }
 
-    /// The app has sent what is no text frame.
-    pub fn refuse(&self, error: Failure) {
+    /// The app has sent a binary frame of so many bytes, which is refused.
+    pub fn binary(&self, bytes: usize) {
         let inbound = self.session.inbound();
         if self.is_on(&inbound) {
-            let subject = Subject::default();
-            self.hub.handle(refused(self.session.peer, subject, error));
+            let (peer, error) = (self.session.peer, not_text(bytes));
+            let refused = Event::refused(peer, Subject::default(), error);
+            self.hub.handle(refused);
         }
     }
 
@@ -148,9 +149,4 @@ fn acknowledge(hub: &Hub, peer: PeerId, inbound: &mut Inbound) {
     if let Pushed::Grown(_) = inbound.outbox.push_unkept(ack) {
         hub.relieved(peer, &inbound.outbox);
     }
-}
-
-fn refused(peer: PeerId, subject: Subject, error: Failure) -> Event<'static> {
-    let refusal = Box::new(Refusal { subject, error });
-    Event::Refused { peer, refusal }
 }

@@ -121,6 +121,34 @@ async fn a_cancel_meets_the_app_wherever_it_is() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_binary_frame_is_refused_by_the_session_and_counts_as_at_home() {
+    let redis = Redis::start();
+    let ((one, two), app, mut agent) = app_and_agent(&redis).await;
+    let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
+    let binary = Message::binary(vec![1, 2, 3]);
+    futures_util::SinkExt::send(&mut app.peer.socket, binary)
+        .await
+        .unwrap();
+    let refused = app.next().await;
+    assert_eq!(
+        (&refused["type"], code(&refused)),
+        (&json!("error"), "INVALID_PARAMS")
+    );
+    assert_eq!(refused["payload"]["error"]["details"]["bytes"], 3);
+    // What it has received fits what was sent to it.
+    let ack = json!({ "received": app.received });
+    let ack = json!({ "type": "app/ack", "timestamp": 1, "payload": ack });
+    app.peer.send(ack).await;
+    agent.send(call("after", "after")).await;
+    let after = app.next().await;
+    assert_eq!(after["type"], "capabilities/call", "{after}");
+    app.complete(&after).await;
+    assert_eq!(agent.next().await["payload"]["data"], "after");
+    let (_app, heard) = App::resume(&one, app.cut(&one).await).await;
+    assert_eq!(heard, 2, "the answers to initialize and to the call");
+}
+
 /// As at home: a hundred at once, and ten in each second after that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_app_offers_changes_no_faster_by_way_of_another_worker() {

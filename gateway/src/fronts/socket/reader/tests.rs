@@ -5,7 +5,6 @@ use crate::fronts::ledger::Party;
 use crate::fronts::shares::Holder;
 use crate::fronts::socket::bursts::AT_ONCE;
 use crate::tokens::Role;
-use crate::wire::Failure;
 use tungstenite::Utf8Bytes;
 
 /// Shows a token in its first message.
@@ -31,7 +30,7 @@ impl Endpoint for Registering {
         Counted::Request
     }
 
-    fn binary(&self, _: Failure) {}
+    fn binary(&self, _: usize) {}
 
     fn gone(&self) {}
 }
