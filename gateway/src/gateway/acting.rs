@@ -8,7 +8,7 @@ use crate::broker::{Action, CloseCode, Event, Now, PeerId, Waiting};
 use crate::gateway::hub::{Hub, State};
 use crate::gateway::lifecycle::Phase;
 use crate::gateway::noticed::Noticed;
-use crate::gateway::outbox::Pushed;
+use crate::gateway::outbox::{Pushed, unread};
 use crate::gateway::resume::registered;
 use crate::wire::Outgoing;
 
@@ -126,9 +126,7 @@ impl Hub {
                     }
                     Pushed::Overflow => {
                         after.log.push(Noticed::Overflow(peer));
-                        let limit = self.limits.queued_bytes;
-                        let reason = format!("More than {limit} bytes were left unread");
-                        outbox.close(CloseCode::POLICY, reason);
+                        outbox.close(CloseCode::POLICY, unread(self.limits.queued_bytes));
                         outboxes.remove(&peer);
                         broker.handle(Event::Gone { peer }, now);
                     }

@@ -44,6 +44,11 @@ pub enum Pushed {
     Unkept,
 }
 
+/// Why the connection of a peer is closed whose queue has no room.
+pub(crate) fn unread(limit: usize) -> String {
+    format!("More than {limit} bytes were left unread")
+}
+
 /// What is to be written next.
 #[derive(Debug)]
 pub enum Step {

@@ -8,11 +8,11 @@ use tokio::time::sleep;
 
 use super::messages::{self, ACK, AckPayload, RESUME};
 use super::session::{Inbound, Session};
-use crate::broker::{Event, PeerId};
+use crate::broker::{CloseCode, Event, PeerId};
 use crate::gateway::counted::Counted;
 use crate::gateway::delivery::Due;
 use crate::gateway::hub::Hub;
-use crate::gateway::outbox::{Outbox, Pushed};
+use crate::gateway::outbox::{Outbox, Pushed, unread};
 use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
 use caphost::call::{Code, Error};
 
@@ -144,9 +144,15 @@ fn acknowledge(hub: &Hub, peer: PeerId, inbound: &mut Inbound) {
     let Some(received) = inbound.received.acknowledge() else {
         return;
     };
-    // Without room for it the connection is over, and its reader says so.
+    let outbox = &inbound.outbox;
     let ack = messages::ack(hub.now().unix_ms, received);
-    if let Pushed::Grown(_) = inbound.outbox.push_unkept(ack) {
-        hub.relieved(peer, &inbound.outbox);
+    match outbox.push_unkept(ack) {
+        Pushed::Grown(_) => hub.relieved(peer, outbox),
+        Pushed::Overflow => {
+            // A tunnel has no reader that would notice.
+            outbox.close(CloseCode::POLICY, unread(hub.limits.queued_bytes));
+            hub.end_session(peer, outbox);
+        }
+        Pushed::Queued | Pushed::Emptied | Pushed::Unkept => {}
     }
 }

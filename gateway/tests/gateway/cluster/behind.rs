@@ -5,6 +5,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::proxy::Proxy;
+use super::simulated::{Simulated, app as app_there, hello};
 use super::*;
 use crate::resuming::{App, next_of_session};
 
@@ -244,4 +245,52 @@ async fn what_takes_long_to_read_is_read() {
     let response = agent.next().await;
     let data = response["payload"]["data"].as_str().unwrap();
     assert_eq!(data.len(), 10 << 20);
+}
+
+/// What the app has said is acknowledged, and a call has taken all the room there is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_that_came_back_is_closed_when_there_is_no_room_for_an_acknowledgement() {
+    let redis = Redis::start();
+    let limits = Limits {
+        queued_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let gateway = Gateway::with(Config {
+        limits,
+        ..part_of(&redis)
+    })
+    .await;
+    others(&gateway, 0).await;
+    let mut other = Simulated::join(&redis, &gateway).await;
+    other.send(&[(hello("other"), "")]).await;
+    let (app, mut agent) = App::with_agent(&gateway).await;
+    let (token, received) = app.cut(&gateway).await;
+    let by = json!({ "role": "admin", "name": "anyone", "app": null });
+    let take_up =
+        json!({ "tunnel": 5, "token": token, "received": received, "id": null, "by": by });
+    other.send(&[(json!({ "TakeUp": take_up }), "")]).await;
+    let (_, resumed) = other.next_of("ToConnection").await;
+    assert!(resumed.contains("app/resumed"), "{resumed}");
+    let written = json!({ "Written": { "tunnel": 5, "messages": 1 } });
+    other
+        .send(&[(written, ""), (app_there(7, "theirs"), "")])
+        .await;
+    // By then it is known to be written.
+    until("their app", || gateway.hub.offer(Some("theirs")).is_ok()).await;
+    agent.send(large_call("large", 2 << 20)).await;
+    let (_, calling) = other.next_of("ToConnection").await;
+    assert!(calling.contains("capabilities/call"), "{calling:.100}");
+    // It is not said to be written.
+    let said = json!({ "type": "progress", "timestamp": 1, "payload": {} }).to_string();
+    let from = json!({ "FromConnection": { "tunnel": 5 } });
+    for _ in 0..64 {
+        other.send(&[(from.clone(), &said)]).await;
+    }
+    let (closed, _) = other.next_of("CloseConnection").await;
+    assert_eq!(
+        (&closed["tunnel"], &closed["code"]),
+        (&json!(5), &json!(1008))
+    );
+    // As on a connection of its own, the session is over.
+    assert_eq!(code(&agent.next().await), "DISCONNECTED");
 }
