@@ -1,10 +1,11 @@
 //! Requests to other servers.
 
+use std::error::Error;
 use std::sync::Once;
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
-use reqwest::{Client, ClientBuilder};
+use reqwest::{Client, ClientBuilder, Response};
 
 /// How long opening a connection may take, 5 s: a slower host is down, or not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -39,6 +40,27 @@ fn builder() -> ClientBuilder {
         .no_proxy()
         .connect_timeout(CONNECT_TIMEOUT)
         .pool_idle_timeout(IDLE_TIMEOUT)
+}
+
+/// The body of an answer, unless it has more than `max` bytes.
+pub async fn whole_body(mut response: Response, max: usize) -> reqwest::Result<Option<Vec<u8>>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        body.extend_from_slice(&chunk);
+        if body.len() > max {
+            return Ok(None);
+        }
+    }
+    Ok(Some(body))
+}
+
+/// The error at the root of a chain says what happened; those around it say where.
+pub fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a dyn Error {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost
 }
 
 /// Makes ring the cryptography of TLS in this process, unless one was chosen before.

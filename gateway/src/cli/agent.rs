@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::client::Failure;
+use super::failure::Failure;
 use crate::limits::Limits;
 use crate::wire::abp;
 use crate::wire::{Subject, mended};

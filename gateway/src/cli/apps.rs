@@ -4,7 +4,8 @@ use clap::Args;
 use console::style;
 use serde_json::Value;
 
-use super::client::{Api, Exit, Failure};
+use super::api::Api;
+use super::failure::{Exit, Failure};
 use super::gateway_args::Access;
 use super::terminal::{one_line, print, print_json, table};
 use crate::wire::stops::span;
@@ -34,7 +35,7 @@ impl Apps {
         let url = self.access.http_url("api/apps");
         let answer = Api::new(&self.access).get(url).await?;
         let Some(apps) = answer["apps"].as_array() else {
-            return Err(Failure::no_gateway(&self.access, "no list of apps"));
+            return Err(Failure::not_a_gateway(&self.access, "no list of apps"));
         };
         if self.json {
             print_json(&answer)?;

@@ -14,7 +14,8 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_conf
 use url::Url;
 
 use super::agent::{Agent, Event};
-use super::client::{Failure, MAX_ANSWER_BYTES};
+use super::api::MAX_ANSWER_BYTES;
+use super::failure::Failure;
 use super::gateway_args::{Access, GatewayArgs};
 use crate::http_client::install_crypto;
 use caphost::agent::Outgoing;
@@ -225,7 +226,7 @@ pub(super) async fn web_socket(access: &Access, url: &Url) -> Result<Socket, Fai
             Err(Failure::refused(access, response.status(), said))
         }
         Ok(Err(error @ (Error::Io(_) | Error::Tls(_) | Error::Url(_)))) => Err(unreachable(&error)),
-        Ok(Err(_)) => Err(Failure::no_gateway(access, "no WebSocket")),
+        Ok(Err(_)) => Err(Failure::not_a_gateway(access, "no WebSocket")),
         Err(_) => Err(silent(access)),
     }
 }

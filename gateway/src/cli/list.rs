@@ -6,8 +6,9 @@ use clap::Args;
 use console::style;
 use serde_json::{Map, Value, json};
 
-use super::client::{Api, Exit, Failure};
+use super::api::Api;
 use super::connection::Connection;
+use super::failure::{Exit, Failure};
 use super::gateway_args::GatewayArgs;
 use super::terminal::{one_line, print, print_json, table};
 use crate::options::duration;

@@ -1,13 +1,14 @@
 //! The command line.
 
 mod agent;
+mod api;
 mod apps;
 mod call;
-mod client;
 mod config_file;
 #[cfg(test)]
 mod configuration_page;
 mod connection;
+mod failure;
 mod gateway_args;
 mod list;
 mod runs;
@@ -27,7 +28,7 @@ use tracing_subscriber::EnvFilter;
 
 use apps::Apps;
 use call::Call;
-use client::{Exit, Failure};
+use failure::{Exit, Failure};
 use list::List;
 use runs::{Cancel, Runs};
 use serve::Serve;

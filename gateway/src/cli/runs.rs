@@ -7,7 +7,8 @@ use clap::Args;
 use console::style;
 use serde_json::{Value, json};
 
-use super::client::{Api, Exit, Failure};
+use super::api::Api;
+use super::failure::{Exit, Failure};
 use super::gateway_args::Access;
 use super::terminal::{one_line, print, print_json, say, table};
 use crate::wire::clipped;
@@ -46,7 +47,7 @@ impl Runs {
             .append_pair("limit", &self.limit.to_string());
         let answer = Api::new(&self.access).get(url).await?;
         let Some(runs) = answer["runs"].as_array() else {
-            return Err(Failure::no_gateway(&self.access, "no list of runs"));
+            return Err(Failure::not_a_gateway(&self.access, "no list of runs"));
         };
         if self.json {
             print_json(&answer)?;
@@ -210,7 +211,7 @@ impl Cancel {
             several.into_iter().fold(failure, Failure::hint)
         })?;
         let Some(cancelled) = answer["cancelled"].as_bool() else {
-            return Err(Failure::no_gateway(&self.access, "no confirmation"));
+            return Err(Failure::not_a_gateway(&self.access, "no confirmation"));
         };
         if self.json {
             print_json(&answer)?;

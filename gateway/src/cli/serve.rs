@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use tokio::sync::oneshot;
 
-use super::client::{Exit, Failure};
+use super::failure::{Exit, Failure};
 use super::signals::Signals;
 use super::terminal::say;
 use crate::server::{Config, Server};

@@ -3,8 +3,8 @@
 use clap::Args;
 use tokio::io::{stdin, stdout};
 
-use super::client::{Exit, Failure};
 use super::connection::web_socket;
+use super::failure::{Exit, Failure};
 use super::gateway_args::GatewayArgs;
 use super::signals::Signals;
 use crate::fronts::stdio::{jsonrpc, mcp};

@@ -15,8 +15,8 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::agent::Event;
-use super::client::{Exit, Failure};
 use super::connection::{Connection, OPEN_TIMEOUT};
+use super::failure::{Exit, Failure};
 use super::gateway_args::GatewayArgs;
 use super::signals::Signals;
 use crate::options::duration;

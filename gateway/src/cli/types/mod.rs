@@ -8,7 +8,7 @@ mod text;
 
 use clap::Args;
 
-use super::client::{Exit, Failure};
+use super::failure::{Exit, Failure};
 use super::gateway_args::GatewayArgs;
 use super::terminal::print;
 use source::Source;

@@ -8,10 +8,11 @@ use std::time::Duration;
 use serde_json::Value;
 use url::Url;
 
-use crate::cli::client::{Failure, body_of, innermost};
+use crate::cli::api::MAX_ANSWER_BYTES;
+use crate::cli::failure::Failure;
 use crate::cli::gateway_args::{Access, GatewayArgs, gateway_url};
 use crate::cli::list::offered;
-use crate::http_client;
+use crate::http_client::{self, innermost, whole_body};
 use crate::wire::read_value;
 use caphost::call::Code;
 
@@ -124,7 +125,8 @@ async fn fetched(url: &Url, access: &Access) -> Result<String, Failure> {
         let message = format!("{url} answers with status {status}");
         return Err(Failure::new(Code::TRANSPORT_ERROR, message).hint(HINT));
     }
-    let Some(body) = body_of(response).await.map_err(failed)? else {
+    let body = whole_body(response, MAX_ANSWER_BYTES).await;
+    let Some(body) = body.map_err(failed)? else {
         let message = format!("{url} does not end");
         return Err(Failure::new(Code::TRANSPORT_ERROR, message));
     };
