@@ -54,11 +54,12 @@ async fn list_all(
     let limit = list::limit(uri.query())?;
     let turn = listing.turn(&viewer, address).await?;
     let listed = hub.list(&viewer, limit).await;
+    let now = hub.now().unix_ms;
     let is_short = listed.runs.len() <= SHORT;
     let make = move || {
         let text = list::text(&listed, &viewer);
         turn.end(text.len());
-        list::respond(text, &headers)
+        list::respond(text, now, &headers)
     };
     if is_short {
         return Ok(make());

@@ -1,7 +1,6 @@
 //! Runs as they are shown, and lists of them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::header::{CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH, VARY};
 use axum::http::{HeaderValue, StatusCode};
@@ -100,8 +99,8 @@ struct Viewer<'a> {
     role: &'static str,
 }
 
-/// A list as the answer, unless the requester has the same already.
-pub(super) fn respond(listed: String, headers: &HeaderMap) -> Response {
+/// A list as the answer, with the time in Unix milliseconds, unless the requester has the same already.
+pub(super) fn respond(listed: String, now: u64, headers: &HeaderMap) -> Response {
     let tag = tag(&listed);
     let known = headers.get_all(IF_NONE_MATCH).iter();
     let known = known.filter_map(|value| value.to_str().ok()).any(|tags| {
@@ -116,7 +115,7 @@ pub(super) fn respond(listed: String, headers: &HeaderMap) -> Response {
         return (StatusCode::NOT_MODIFIED, head).into_response();
     }
     let json = HeaderValue::from_static("application/json");
-    (head, [(CONTENT_TYPE, json)], with_now(listed)).into_response()
+    (head, [(CONTENT_TYPE, json)], with_now(listed, now)).into_response()
 }
 
 /// How many of those that have ended are wanted.
@@ -155,11 +154,8 @@ fn tag(listed: &str) -> String {
     format!("\"{:016x}\"", hasher.finish())
 }
 
-fn with_now(mut listed: String) -> String {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+fn with_now(mut listed: String, now: u64) -> String {
     listed.pop();
-    listed.push_str(&format!(r#","now":{}}}"#, now.as_millis()));
+    listed.push_str(&format!(r#","now":{now}}}"#));
     listed
 }
