@@ -17,7 +17,7 @@ use axum::response::Response;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::fronts::auth::shows_secret;
-use crate::fronts::mcp;
+use crate::fronts::mcp::header as mcp;
 use crate::fronts::rap::runtime::CALLBACK_PATH;
 use crate::fronts::refusal::{Refusal, TokenRefused};
 use crate::fronts::socket::PeerAddress;

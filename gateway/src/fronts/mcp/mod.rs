@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `routes`, `server` | HTTP: whom a request is from, and what all requests share |
 //! | `request`, `requests` | the parameters of a request, its version, and what its HTTP head must say; what answers each |
+//! | `header` | MCP's own headers, and what they cannot carry as it is |
 //! | `sessions`, `session`, `elsewhere` | sessions of versions before 2026-07-28: which there are, one of them, those that several workers have |
 //! | `overtaken` | cancels in a session that came before their requests |
 //! | `call`, `underway` | a call, from `tools/call` to the end of its response |
@@ -15,6 +16,7 @@
 mod call;
 mod content;
 mod elsewhere;
+pub(crate) mod header;
 mod listening;
 mod overtaken;
 mod progress;
@@ -31,8 +33,6 @@ mod tests;
 mod tools;
 mod underway;
 
-pub(crate) use request::{METHOD, NAME, SESSION, VERSION};
-pub(crate) use requests::APP;
 pub use routes::routes;
 #[cfg(test)]
 pub(crate) use session::LISTENING;

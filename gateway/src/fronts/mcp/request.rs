@@ -4,12 +4,11 @@ use std::borrow::Cow;
 
 use axum::http::StatusCode;
 use axum::http::header::{ACCEPT, HeaderMap};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::header::{METHOD, NAME, SESSION, VERSION, decoded};
 use crate::fronts::media_type::{content_type, essence};
 use crate::fronts::refusal::Refusal;
 use crate::wire::json_rpc::{Id, code};
@@ -23,13 +22,6 @@ pub const STATELESS: &str = "2026-07-28";
 pub const VERSIONS: [&str; 2] = [WITH_SESSIONS, STATELESS];
 /// Earlier ones, which clients may name in a session.
 const EARLIER: [&str; 3] = ["2024-11-05", "2025-03-26", "2025-06-18"];
-
-/// The header that names a session.
-pub const SESSION: &str = "mcp-session-id";
-/// The headers that say of a request what its body says.
-pub const VERSION: &str = "mcp-protocol-version";
-pub const METHOD: &str = "mcp-method";
-pub const NAME: &str = "mcp-name";
 
 /// A header says something else than the body.
 const HEADER_MISMATCH: i32 = -32020;
@@ -131,17 +123,6 @@ fn is_ruled_out(range: &str) -> bool {
         let weight = it.strip_prefix("q=").or_else(|| it.strip_prefix("Q="));
         weight.is_some_and(|weight| weight.trim().parse() == Ok(0.0))
     })
-}
-
-/// A header's value, which is in base64 where a header could not carry it otherwise.
-fn decoded(value: &str) -> Option<Cow<'_, str>> {
-    let base64 = value.strip_prefix("=?base64?");
-    match base64.and_then(|it| it.strip_suffix("?=")) {
-        None => Some(value.into()),
-        Some(base64) => String::from_utf8(STANDARD.decode(base64).ok()?)
-            .ok()
-            .map(Cow::Owned),
-    }
 }
 
 fn agree(header: &str, said: Option<Cow<'_, str>>, body: &str) -> Result<(), Refusal> {

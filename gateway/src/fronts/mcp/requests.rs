@@ -6,11 +6,11 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use futures_util::stream;
 use serde_json::{Value, json};
-use url::form_urlencoded::byte_serialize;
 
 use super::call;
+use super::header::{APP, SESSION, encoded_app};
 use super::listening::{acknowledged, events, subscription, whole};
-use super::request::{Head, Request, SESSION, WITH_SESSIONS};
+use super::request::{Head, Request, WITH_SESSIONS};
 use super::result::{answer, complete};
 use super::server::{Asker, Mcp, cacheable};
 use super::session::{Caller, NotTaken, Session};
@@ -20,9 +20,6 @@ use crate::fronts::refusal::Refusal;
 use crate::wire::clipped;
 use crate::wire::json_rpc::{Id, RpcError, code};
 use caphost::call::{Code, Error};
-
-/// Says which app a request has met that has named none, encoded as in a query.
-pub const APP: &str = "caphost-app";
 
 impl Mcp {
     /// Answers a request.
@@ -163,8 +160,7 @@ impl Mcp {
             return None;
         }
         let only = self.hub.offer(None).ok()?;
-        let id = byte_serialize(only.app.id.as_bytes()).collect::<String>();
-        HeaderValue::from_str(&id).ok()
+        HeaderValue::from_str(&encoded_app(&only.app.id)).ok()
     }
 
     fn subscribe(&self, asker: &Asker, id: Id, tools: bool) -> Result<Response, Refusal> {

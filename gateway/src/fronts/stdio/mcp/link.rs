@@ -15,17 +15,13 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::super::MESSAGE_BYTES;
-use super::header::{decoded, header_value};
-use crate::http_client;
+use crate::fronts::mcp::header::{APP, METHOD, NAME, SESSION, VERSION, decoded_app, encoded};
+use crate::http_client::{self, innermost, whole_body};
 use crate::wire::json_rpc::{Id, Message, RpcError, code, read};
 
 /// A stream that is silent for this long is dead: the gateway sends a comment every 15 s.
 const SILENCE: Duration = Duration::from_secs(60);
 
-const SESSION: &str = "mcp-session-id";
-const VERSION: &str = "mcp-protocol-version";
-/// Where the gateway says which app a request has met that has named none.
-const APP: &str = "caphost-app";
 /// Where the version stands in a request that says its own.
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
@@ -116,9 +112,9 @@ impl Link {
         };
         let url = self.only.get().unwrap_or(&self.endpoint.url);
         let mut request = self.request_to(url, Method::POST, &none).body(body);
-        request = request.header("mcp-method", header_value(&it.method));
+        request = request.header(METHOD, &*encoded(&it.method));
         if let Some(name) = &it.name {
-            request = request.header("mcp-name", header_value(name));
+            request = request.header(NAME, &*encoded(name));
         }
         let response = request.send().await?;
         self.stay(&response);
@@ -131,7 +127,7 @@ impl Link {
             .headers()
             .get(APP)
             .and_then(|app| app.to_str().ok());
-        let Some(app) = app.and_then(decoded) else {
+        let Some(app) = app.and_then(decoded_app) else {
             return;
         };
         let mut url = self.endpoint.url.clone();
@@ -177,10 +173,7 @@ impl Link {
 
     /// The answer to a request that could not be sent.
     pub fn unreachable(&self, id: &Value, cause: &reqwest::Error) -> String {
-        let mut root: &dyn std::error::Error = cause;
-        while let Some(source) = root.source() {
-            root = source;
-        }
+        let root = innermost(cause);
         let at = self.endpoint.url.origin().ascii_serialization();
         let message =
             format!("Cannot reach the gateway at {at}: {root}. Is `caphost serve` running there?");
@@ -313,14 +306,8 @@ pub fn answers(text: &str, id: &Id) -> bool {
     matches!(read(text), Ok(Message::Response(Some(answered))) if answered == *id)
 }
 
-async fn whole(mut response: Response) -> Option<String> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.ok()? {
-        body.extend_from_slice(&chunk);
-        if body.len() > MESSAGE_BYTES {
-            return None;
-        }
-    }
+async fn whole(response: Response) -> Option<String> {
+    let body = whole_body(response, MESSAGE_BYTES).await.ok()??;
     String::from_utf8(body).ok()
 }
 

@@ -6,10 +6,8 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `mod` | what is in flight, and what becomes of each message |
-//! | `header` | values of headers |
 //! | `link` | the gateway: requests and their headers, its session, what is wrong with an answer |
 
-mod header;
 mod link;
 
 use std::collections::HashMap;

@@ -1,0 +1,90 @@
+//! The headers of MCP's own, and what stands in them where a header cannot carry it as it is. The gateway
+//! and `caphost mcp` each read what the other writes.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use url::form_urlencoded::{byte_serialize, parse};
+
+/// The header that names a session.
+pub const SESSION: &str = "mcp-session-id";
+/// The headers that say of a request what its body says.
+pub const VERSION: &str = "mcp-protocol-version";
+pub const METHOD: &str = "mcp-method";
+pub const NAME: &str = "mcp-name";
+/// Says which app a request has met that has named none.
+pub const APP: &str = "caphost-app";
+
+/// What stands around base64.
+const BASE64: [&str; 2] = ["=?base64?", "?="];
+
+/// The value of [`METHOD`] or [`NAME`]: the text as it is where a header can carry that, else in base64.
+pub fn encoded(text: &str) -> Cow<'_, str> {
+    let [begin, end] = BASE64;
+    let plain = !text.starts_with([' ', '\t'])
+        && !text.ends_with([' ', '\t'])
+        && text.bytes().all(|byte| (0x20..=0x7e).contains(&byte))
+        && !(text.starts_with(begin) && text.ends_with(end));
+    match plain {
+        true => text.into(),
+        false => format!("{begin}{}{end}", STANDARD.encode(text)).into(),
+    }
+}
+
+/// What [`encoded`] has made of a text, or another client.
+pub fn decoded(value: &str) -> Option<Cow<'_, str>> {
+    let [begin, end] = BASE64;
+    let base64 = value.strip_prefix(begin);
+    match base64.and_then(|it| it.strip_suffix(end)) {
+        None => Some(value.into()),
+        Some(base64) => String::from_utf8(STANDARD.decode(base64).ok()?)
+            .ok()
+            .map(Cow::Owned),
+    }
+}
+
+/// The value of [`APP`]: the app's id, encoded as in a query.
+pub fn encoded_app(id: &str) -> String {
+    byte_serialize(id.as_bytes()).collect()
+}
+
+/// The app's id in a value of [`APP`].
+pub fn decoded_app(value: &str) -> Option<String> {
+    let pair = format!("app={value}");
+    let (_, app) = parse(pair.as_bytes()).next()?;
+    (!app.is_empty()).then(|| app.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_no_header_is_in_base64() {
+        let twice = format!("=?base64?{}?=", STANDARD.encode("=?base64?x?="));
+        for (text, value) in [
+            ("export.pdf", "export.pdf"),
+            ("", ""),
+            ("é", "=?base64?w6k=?="),
+            ("a\r\nb", "=?base64?YQ0KYg==?="),
+            (" a", "=?base64?IGE=?="),
+            ("=?base64?x?=", &*twice),
+        ] {
+            assert_eq!(encoded(text), value);
+            assert_eq!(decoded(value).as_deref(), Some(text));
+        }
+        for wrong in ["=?base64?é?=", "=?base64?/w==?="] {
+            assert_eq!(decoded(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_an_app_is_written_as_in_a_query() {
+        for (id, value) in [("other / ü", "other+%2F+%C3%BC"), ("a&b=c", "a%26b%3Dc")] {
+            assert_eq!(encoded_app(id), value);
+            assert_eq!(decoded_app(value).as_deref(), Some(id));
+        }
+        assert_eq!(decoded_app(""), None);
+    }
+}
