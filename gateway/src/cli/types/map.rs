@@ -19,9 +19,9 @@ pub(super) fn written(name: &str, app: &Value, capabilities: &[Value]) -> String
     let mut others = String::new();
     for (capability, document) in by_name {
         let mut written = |field: &str, role: &str| {
-            let mut schema = Schema::new(&document[field], capability, role);
-            let text = schema.written(&mut names, 1);
-            others.push_str(&schema.others(&mut names));
+            let mut schema = Schema::new(&document[field], capability, role, &mut names);
+            let text = schema.written(1);
+            others.push_str(&schema.others());
             text
         };
         // An object always: no app takes anything else.

@@ -33,6 +33,7 @@ impl Names {
 /// A schema, and the parts of it that are types of their own since it refers to them.
 pub(super) struct Schema<'a> {
     root: &'a Value,
+    names: &'a mut Names,
     prefix: String,
     /// By their pointers.
     named: BTreeMap<String, String>,
@@ -42,9 +43,10 @@ pub(super) struct Schema<'a> {
 
 impl<'a> Schema<'a> {
     /// The schema of a capability's parameters or data. No schema is not the same as one that allows all.
-    pub fn new(root: &'a Value, capability: &str, role: &str) -> Self {
+    pub fn new(root: &'a Value, capability: &str, role: &str, names: &'a mut Names) -> Self {
         Schema {
             root,
+            names,
             prefix: pascal(capability) + role,
             named: BTreeMap::new(),
             waiting: Vec::new(),
@@ -52,24 +54,24 @@ impl<'a> Schema<'a> {
     }
 
     /// The type itself.
-    pub fn written(&mut self, names: &mut Names, indent: usize) -> String {
-        self.write(self.root, names, indent).text().into()
+    pub fn written(&mut self, indent: usize) -> String {
+        self.write(self.root, indent).text().into()
     }
 
     /// The types it needs, once it is written.
-    pub fn others(&mut self, names: &mut Names) -> String {
+    pub fn others(&mut self) -> String {
         let mut written = String::new();
         while let Some(pointer) = self.waiting.pop() {
             let name = self.named[&pointer].clone();
             let target = self.root.pointer(&pointer).unwrap_or(&Value::Null);
             let said = comment(target["description"].as_str().unwrap_or_default(), 0);
-            let text = self.write(target, names, 0);
+            let text = self.write(target, 0);
             written.push_str(&format!("\n{said}export type {name} = {};\n", text.text()));
         }
         written
     }
 
-    fn write(&mut self, schema: &'a Value, names: &mut Names, indent: usize) -> Type {
+    fn write(&mut self, schema: &'a Value, indent: usize) -> Type {
         let fields = match schema {
             Value::Bool(false) => return Type::plain("never"),
             Value::Object(fields) => fields,
@@ -77,20 +79,20 @@ impl<'a> Schema<'a> {
         };
         let mut parts = Vec::new();
         if let Some(pointer) = fields.get("$ref").and_then(Value::as_str) {
-            parts.push(self.reference(pointer, names));
+            parts.push(self.reference(pointer));
         }
         for one in list(fields, "allOf") {
-            parts.push(self.write(one, names, indent));
+            parts.push(self.write(one, indent));
         }
         for key in ["anyOf", "oneOf"] {
             let options: Vec<_> = list(fields, key)
-                .map(|one| self.write(one, names, indent))
+                .map(|one| self.write(one, indent))
                 .collect();
             if !options.is_empty() {
                 parts.push(either(options));
             }
         }
-        if let Some(own) = self.own(fields, !parts.is_empty(), names, indent) {
+        if let Some(own) = self.own(fields, !parts.is_empty(), indent) {
             parts.insert(0, own);
         }
         let all = both(parts);
@@ -101,13 +103,7 @@ impl<'a> Schema<'a> {
     }
 
     /// What a schema says itself rather than by others, if anything; `more` if others say something.
-    fn own(
-        &mut self,
-        fields: &'a Map<String, Value>,
-        more: bool,
-        names: &mut Names,
-        indent: usize,
-    ) -> Option<Type> {
+    fn own(&mut self, fields: &'a Map<String, Value>, more: bool, indent: usize) -> Option<Type> {
         if let Some(only) = fields.get("const") {
             return Some(Type::plain(literal(only)));
         }
@@ -130,14 +126,14 @@ impl<'a> Schema<'a> {
         let kinds = kinds.into_iter().map(|kind| match kind {
             "string" | "boolean" | "null" => Type::plain(kind),
             "number" | "integer" => Type::plain("number"),
-            "object" => self.object(fields, names, indent),
-            "array" => self.array(fields, names, indent),
+            "object" => self.object(fields, indent),
+            "array" => self.array(fields, indent),
             _ => Type::plain("unknown"),
         });
         Some(either(kinds.collect()))
     }
 
-    fn object(&mut self, fields: &'a Map<String, Value>, names: &mut Names, indent: usize) -> Type {
+    fn object(&mut self, fields: &'a Map<String, Value>, indent: usize) -> Type {
         let required: BTreeSet<&str> = list(fields, "required").filter_map(Value::as_str).collect();
         let known = fields.get("properties").and_then(Value::as_object);
         let mut members: BTreeMap<&str, Option<&'a Value>> =
@@ -155,7 +151,7 @@ impl<'a> Schema<'a> {
             return match (rest, patterns) {
                 (Some(Value::Bool(false)), None) => Type::plain("Record<string, never>"),
                 (Some(rest), None) => {
-                    let value = self.write(rest, names, indent);
+                    let value = self.write(rest, indent);
                     Type::plain(format!("{{ [key: string]: {} }}", value.text()))
                 }
                 _ => Type::plain("Record<string, unknown>"),
@@ -164,9 +160,7 @@ impl<'a> Schema<'a> {
         let inner = "  ".repeat(indent + 1);
         let mut text = String::from("{\n");
         for (name, schema) in members {
-            let value = schema.map_or(Type::plain("unknown"), |it| {
-                self.write(it, names, indent + 1)
-            });
+            let value = schema.map_or(Type::plain("unknown"), |it| self.write(it, indent + 1));
             let said = schema.map_or(String::new(), said_of);
             let (optional, value) = if required.contains(name) {
                 ("", value)
@@ -190,7 +184,7 @@ impl<'a> Schema<'a> {
         Type::Plain(text)
     }
 
-    fn array(&mut self, fields: &'a Map<String, Value>, names: &mut Names, indent: usize) -> Type {
+    fn array(&mut self, fields: &'a Map<String, Value>, indent: usize) -> Type {
         // In older drafts a list in `items` is what `prefixItems` is now.
         let old = fields.get("items").is_some_and(Value::is_array);
         let (first, rest) = if old {
@@ -204,7 +198,7 @@ impl<'a> Schema<'a> {
             && ["items", "additionalItems"]
                 .iter()
                 .any(|it| fields.get(*it) == Some(&Value::Bool(false)));
-        let rest = rest.map_or(Type::plain("unknown"), |it| self.write(it, names, indent));
+        let rest = rest.map_or(Type::plain("unknown"), |it| self.write(it, indent));
         if first.is_empty() {
             return Type::Plain(format!("{}[]", rest.in_array()));
         }
@@ -212,7 +206,7 @@ impl<'a> Schema<'a> {
         let mut items: Vec<_> = (0..)
             .zip(first)
             .map(|(at, one)| {
-                let one = self.write(one, names, indent);
+                let one = self.write(one, indent);
                 if at < needed {
                     one.text().into()
                 } else {
@@ -227,7 +221,7 @@ impl<'a> Schema<'a> {
     }
 
     /// A part of the same schema. What is elsewhere is not looked for.
-    fn reference(&mut self, reference: &str, names: &mut Names) -> Type {
+    fn reference(&mut self, reference: &str) -> Type {
         let Some(pointer) = reference.strip_prefix('#') else {
             return Type::plain("unknown");
         };
@@ -239,7 +233,7 @@ impl<'a> Schema<'a> {
             Some(name) => name.clone(),
             None => {
                 let last = pointer.rsplit('/').next().unwrap_or_default();
-                let name = names.take(format!("{}{}", self.prefix, pascal(last)));
+                let name = self.names.take(format!("{}{}", self.prefix, pascal(last)));
                 self.named.insert(pointer.into(), name.clone());
                 self.waiting.push(pointer.into());
                 name

@@ -4,9 +4,9 @@ use super::*;
 
 fn written(schema: Value) -> String {
     let mut names = Names::with("Caps");
-    let mut writer = Schema::new(&schema, "a.b", "Data");
-    let text = writer.written(&mut names, 0);
-    text + &writer.others(&mut names)
+    let mut writer = Schema::new(&schema, "a.b", "Data", &mut names);
+    let text = writer.written(0);
+    text + &writer.others()
 }
 
 #[test]
