@@ -57,6 +57,9 @@ pub(super) struct Call {
     /// Its parameters, a JSON object: inline, from a file, or - for standard input.
     #[arg(short, long, value_name = "JSON|@FILE|-", allow_hyphen_values = true, value_parser = Params::parse)]
     params: Option<Params>,
+    /// The parameters, once they are read.
+    #[arg(skip)]
+    read: Option<Value>,
     /// Cancels the call after this time, such as 500ms, 15s or 2m. Connecting to the app counts.
     #[arg(short, long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
@@ -90,9 +93,7 @@ impl Call {
         if let Some(output) = &self.output {
             output.check()?;
         }
-        if let Some(params) = self.params.take() {
-            self.params = Some(Params::Inline(params.read()?));
-        }
+        self.read = self.params.take().map(Params::read).transpose()?;
         Ok(())
     }
 
@@ -149,17 +150,12 @@ impl Call {
     }
 
     fn outgoing(&mut self) -> Outgoing<Value> {
-        let params = self.params.take();
-        let params = params.and_then(|it| match it {
-            Params::Inline(value) => Some(value),
-            // Read by `check`.
-            Params::File(_) | Params::StandardInput => None,
-        });
         Outgoing {
             id: self.call_id.take().unwrap_or_else(CallId::random),
             capability: self.capability.clone(),
-            params,
-            timeout: self.timeout.map(|it| it.as_secs_f64() * 1_000.0),
+            params: self.read.take(),
+            // What connecting leaves of it is known later.
+            timeout: None,
             progress: true,
             transfer: false,
         }
