@@ -4,9 +4,8 @@ mod agent;
 mod api;
 mod apps;
 mod call;
+mod cancel;
 mod config_file;
-#[cfg(test)]
-mod configuration_page;
 mod connection;
 mod failure;
 mod gateway_args;
@@ -28,9 +27,10 @@ use tracing_subscriber::EnvFilter;
 
 use apps::Apps;
 use call::Call;
+use cancel::Cancel;
 use failure::{Exit, Failure};
 use list::List;
-use runs::{Cancel, Runs};
+use runs::Runs;
 use serve::Serve;
 use stdio::{Mcp, Stdio};
 use types::Types;

@@ -6,6 +6,8 @@
 //! count defaults.) No message quotes a value: it may be a secret.
 
 #[cfg(test)]
+mod page_tests;
+#[cfg(test)]
 mod tests;
 
 use std::any::TypeId;
@@ -47,11 +49,7 @@ fn wanted(command: &Command, arguments: &[OsString]) -> Option<PathBuf> {
 }
 
 /// `command` with those values as defaults; relative paths start at `base`.
-pub(super) fn with_defaults(
-    mut command: Command,
-    table: &Table,
-    base: &Path,
-) -> Result<Command, String> {
+fn with_defaults(mut command: Command, table: &Table, base: &Path) -> Result<Command, String> {
     let mut bare = command.clone();
     bare.build();
     let serve = bare.find_subcommand(SUBCOMMAND).ok_or("nothing to serve")?;
@@ -86,7 +84,7 @@ pub(super) fn with_defaults(
 }
 
 /// Whether an option may stand in the file.
-pub(super) fn is_key(option: &Arg) -> bool {
+fn is_key(option: &Arg) -> bool {
     let asks = matches!(
         option.get_action(),
         ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version
@@ -95,7 +93,7 @@ pub(super) fn is_key(option: &Arg) -> bool {
 }
 
 /// Whether an option may have several values.
-pub(super) fn is_list(option: &Arg) -> bool {
+fn is_list(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Append)
 }
 

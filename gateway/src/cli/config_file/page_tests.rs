@@ -7,9 +7,10 @@ use std::path::Path;
 
 use clap::{Arg, CommandFactory};
 
-use super::{Arguments, config_file};
+use super::{is_key, is_list, with_defaults};
 use crate::broker::runs::{ID_CHARS, PROGRESS_BYTES, REASON_CHARS};
 use crate::broker::{QUESTION_BYTES, QUESTIONS};
+use crate::cli::Arguments;
 use crate::fronts::body::LONGEST_PAUSE;
 use crate::fronts::contextforge;
 use crate::fronts::mcp::LISTENING;
@@ -91,7 +92,7 @@ fn row(option: &Arg) -> String {
     if takes && !is_switch && !choices.is_empty() {
         write!(meaning, " One of {}.", choices.join(", ")).unwrap();
     }
-    if config_file::is_list(option) {
+    if is_list(option) {
         meaning.push_str(" A list in the file.");
     }
     let row = format!(
@@ -251,7 +252,7 @@ fn hold_to([begin, end]: [&str; 2], expected: String) {
     assert!(
         std::env::var_os(UPDATE).is_some(),
         "docs/configuration.md is not up to date:\n\
-         {UPDATE}=1 cargo test --package caphost-gateway --lib configuration_page\n{}",
+         {UPDATE}=1 cargo test --package caphost-gateway --lib page_tests\n{}",
         expected
             .lines()
             .filter(|line| !listed.lines().any(|it| it == *line))
@@ -267,7 +268,7 @@ fn every_option_of_serve_can_be_set_in_the_environment() {
     let mut command = Arguments::command();
     command.build();
     let serve = command.find_subcommand("serve").unwrap();
-    for option in serve.get_arguments().filter(|it| config_file::is_key(it)) {
+    for option in serve.get_arguments().filter(|it| is_key(it)) {
         let name = option.get_long().unwrap();
         assert!(option.get_env().is_some(), "--{name}");
     }
@@ -279,7 +280,7 @@ fn the_file_on_the_page_is_right() {
     let (_, rest) = page.split_once("```toml\n").expect("there is a file");
     let (file, _) = rest.split_once("```").expect("it ends");
     let command = Arguments::command();
-    let read = config_file::with_defaults(command, &file.parse().unwrap(), Path::new(""));
+    let read = with_defaults(command, &file.parse().unwrap(), Path::new(""));
     let matches = read.unwrap().try_get_matches_from(["caphost", "serve"]);
     assert!(matches.is_ok(), "{:?}", matches.err());
 }

@@ -6,7 +6,7 @@
 mod cancel;
 mod message;
 #[cfg(test)]
-mod vectors;
+mod tests;
 mod write;
 
 pub use cancel::{Cancel, read_cancel};
