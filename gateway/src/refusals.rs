@@ -27,7 +27,7 @@ pub(crate) fn peer(role: Role, reason: &str, address: Option<SocketAddr>, app: O
 
 /// A request over HTTP is refused for the token it shows, or for showing none. Of its URL only the path
 /// is told: the query may hold a token.
-pub(crate) fn request(reason: &str, path: &str, address: Option<SocketAddr>, token_shown: bool) {
+pub(crate) fn request(reason: &str, path: &str, address: SocketAddr, token_shown: bool) {
     static REQUESTS: SeldomOf = SeldomOf::new();
     let reason = for_log(reason);
     let token = match token_shown {
@@ -35,14 +35,13 @@ pub(crate) fn request(reason: &str, path: &str, address: Option<SocketAddr>, tok
         false => "none",
     };
     if let Some(suppressed) = REQUESTS.is_due(&format!("{token} {reason}")) {
-        let address = address.map(tracing::field::display);
         let path = for_log(path);
         let suppressed = Some(suppressed).filter(|it| *it > 0);
         tracing::warn!(
             reason,
             token,
             path,
-            address,
+            %address,
             suppressed,
             "a request is refused"
         );

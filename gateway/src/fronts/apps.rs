@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::get;
 use serde::Serialize;
 
-use super::lists::{Listing, viewer};
+use super::auth::viewer;
+use super::lists::Listing;
 use super::refusal::{Refusal, json_text};
 use super::socket::PeerAddress;
 use crate::broker::{AppInfo, ConnectedApp, Listed};
@@ -71,7 +72,7 @@ impl From<ConnectedApp> for AppJson {
 /// `GET /api/apps`: of an agent's token those that it may reach.
 async fn list(
     State(listing): State<Arc<Listing>>,
-    ConnectInfo(address): ConnectInfo<PeerAddress>,
+    address: PeerAddress,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Refusal> {

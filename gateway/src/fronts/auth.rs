@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use axum::http::Uri;
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use url::form_urlencoded;
 
+use super::refusal::Refusal;
 use crate::gateway::Hub;
 use crate::tokens::{Denied, Identity, Role};
 
@@ -27,6 +29,13 @@ pub fn authenticate(
     let is_guess = shown.iter().any(|[_, another]| another.is_some());
     let secrets = shown.iter().flatten().flatten().map(|secret| &**secret);
     hub.tokens.identify(wanted, secrets.filter(|_| !is_guess))
+}
+
+/// Who asks. Agents see their own, admins see everything.
+pub(crate) fn viewer(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
+    let needed = "A valid token of role agent or admin is needed";
+    authenticate(hub, Role::Agent, headers, uri.query())
+        .map_err(|denied| Refusal::denied(denied, needed, needed))
 }
 
 /// Whether a request shows a secret, right or wrong.

@@ -1,22 +1,20 @@
 //! Rate limit for long lists, in bytes, paid after each. Each holder makes one list at a time. A list's
 //! size is known only when it is made, so it is paid for afterwards.
-//! Also: who may ask for a list.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::StatusCode;
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
-use super::auth::authenticate;
 use super::refusal::Refusal;
 use super::shares::Holder;
 use super::socket::PeerAddress;
 use crate::gateway::Hub;
-use crate::tokens::{Identity, Role};
+use crate::tokens::Identity;
 
 /// What the shortest list built by searching costs.
 const LEAST: usize = 32 << 10;
@@ -24,13 +22,6 @@ const LEAST: usize = 32 << 10;
 const LEAST_OF_OFFER: usize = 1 << 10;
 /// How far lists may run ahead of what is paid.
 const AHEAD: Duration = Duration::from_secs(1);
-
-/// Who asks. Agents see their own, admins see everything.
-pub(crate) fn viewer(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
-    let needed = "A valid token of role agent or admin is needed";
-    authenticate(hub, Role::Agent, headers, uri.query())
-        .map_err(|denied| Refusal::denied(denied, needed, needed))
-}
 
 /// What lists of one kind are made with.
 pub(crate) struct Listing {

@@ -22,7 +22,7 @@ const LAST_EVENTS: Duration = Duration::from_millis(300);
 
 /// Counts the bytes of an answer to that party until they are sent, unless they are few. `let_go` is told
 /// when its connection has to make room.
-pub(crate) fn count(
+pub(crate) fn count_unsent(
     ledgers: &Ledgers,
     party: Party,
     let_go: Arc<Notify>,
@@ -103,7 +103,7 @@ impl Answer {
 
 /// Ends a `text/event-stream` when the gateway stops, after the events that tell so. Any other
 /// response ends by itself.
-pub(crate) fn end(lifecycle: &Lifecycle, response: Response) -> Response {
+pub(crate) fn end_stream_with_gateway(lifecycle: &Lifecycle, response: Response) -> Response {
     // One whose length is known is there as a whole.
     let is_whole = response.body().size_hint().exact().is_some();
     if is_whole || !is_event_stream(response.headers()) {

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::ConnectInfo;
 use axum::http::Request;
 use axum::http::header::{CONNECTION, HeaderValue};
 use axum::response::IntoResponse;
@@ -179,7 +178,7 @@ impl Connections {
         let limits = &self.limits;
         let stranger = Party::Stranger(address.network());
         let watch = Watch::new(self.bounds.unfinished.clone(), stranger);
-        place.is_watched(watch.clone());
+        place.watch_with(watch.clone());
         let stream = Watched::new(stream, watch.clone(), limits.write_timeout);
         let known = Connection {
             address,
@@ -190,10 +189,9 @@ impl Connections {
         let (router, at) = (self.router.clone(), place.clone());
         let service = service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);
-            request.extensions_mut().insert(ConnectInfo(address));
             request.extensions_mut().insert(known.clone());
             let spare = at.is_spare();
-            let is_served = !spare || health::PATHS.contains(&request.uri().path());
+            let is_served = !spare || health::is_asked_for(request.uri().path());
             let answer = is_served.then(|| router.clone().call(request));
             while_answered(&at, async move {
                 let mut response = match answer {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::Request;
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap,
     HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -129,8 +129,8 @@ impl Policy {
     }
 
     /// Looks at a request before it is answered.
-    pub fn look(&self, request: &Request) -> Option<Shown> {
-        (!self.hub.tokens.is_empty()).then(|| Shown::of(request))
+    pub fn look(&self, address: PeerAddress, request: &Request) -> Option<Shown> {
+        (!self.hub.tokens.is_empty()).then(|| Shown::of(address, request))
     }
 
     /// Adds the headers of every answer, and counts it.
@@ -185,23 +185,22 @@ impl Policy {
 /// What the log says of a request, should it be refused for its token.
 pub(crate) struct Shown {
     uri: Uri,
-    address: Option<SocketAddr>,
+    address: SocketAddr,
     token: bool,
 }
 
 impl Shown {
-    fn of(request: &Request) -> Self {
-        let address = request.extensions().get::<ConnectInfo<PeerAddress>>();
+    fn of(PeerAddress(address): PeerAddress, request: &Request) -> Self {
         Shown {
             uri: request.uri().clone(),
-            address: address.map(|ConnectInfo(address)| address.0),
+            address,
             token: shows_secret(request.headers(), request.uri().query()),
         }
     }
 }
 
-/// Whoever the answer passes keeps nothing of it.
-pub(crate) fn is_private(response: &mut Response) {
+/// Whoever the answer passes is to keep nothing of it.
+pub(crate) fn forbid_storing(response: &mut Response) {
     let no_store = HeaderValue::from_static("no-store");
     response.headers_mut().insert(CACHE_CONTROL, no_store);
 }

@@ -17,8 +17,11 @@ use crate::gateway::Hub;
 use crate::gateway::lifecycle::Phase;
 use crate::tokens::Role;
 
-/// What has a rate of its own.
-pub(crate) const PATHS: [&str; 2] = ["/healthz", "/readyz"];
+/// Whether that path asks whether the gateway is well: it has a rate of its own, and is answered when others
+/// are not.
+pub(crate) fn is_asked_for(path: &str) -> bool {
+    ["/healthz", "/readyz"].contains(&path)
+}
 
 /// How old the count of peers may be: to count them, all others wait.
 const FRESH: Duration = Duration::from_millis(100);

@@ -19,7 +19,7 @@ use tower_http::services::ServeDir;
 use crate::fronts::auth::authenticate;
 use crate::fronts::refusal::{Refusal, json_text};
 use crate::gateway::Hub;
-use crate::http::headers::is_private;
+use crate::http::headers::forbid_storing;
 use crate::tokens::{Denied, Role};
 use caphost::call::{Code, Error};
 
@@ -158,7 +158,7 @@ pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
         let answer = manifests.answer(query, &headers, raw.as_deref()).await;
         let mut response = answer.into_response();
         if !manifests.public && !manifests.hub.tokens.is_empty() {
-            is_private(&mut response);
+            forbid_storing(&mut response);
         }
         response
     };

@@ -214,8 +214,8 @@ impl Place {
         }
     }
 
-    /// How the connection is written to.
-    pub fn is_watched(&self, watch: Watch) {
+    /// Says how the connection is written to.
+    pub fn watch_with(&self, watch: Watch) {
         let _ = self.occupant.watch.set(watch);
     }
 

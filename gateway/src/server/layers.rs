@@ -12,11 +12,12 @@ use axum::response::{IntoResponse, Response};
 use crate::fronts::body::BodyBounds;
 use crate::fronts::kept::keep;
 use crate::fronts::ledger::Ledgers;
-use crate::fronts::socket::Connection;
+use crate::fronts::socket::{Connection, PeerAddress};
 use crate::gateway::Hub;
 use crate::http::answers;
 use crate::http::headers::{self, Policy, without_secret};
-use crate::http::http_limits::{self, RequestRate};
+use crate::http::limits::announced_too_large;
+use crate::http::rate::RequestRate;
 use crate::wire::for_log;
 
 /// What the layers need.
@@ -65,7 +66,12 @@ impl Layers {
 
     /// The answer to what is refused unread. That counts like any other request, and so does a preflight,
     /// which is answered before it would begin.
-    fn refused(&self, kind: Kind, request: &Request) -> Option<Response> {
+    fn refuse_or_count(
+        &self,
+        kind: Kind,
+        address: PeerAddress,
+        request: &Request,
+    ) -> Option<Response> {
         let headers = request.headers();
         let mut refusal = self.policy.other_host(headers);
         if kind != Kind::File {
@@ -73,7 +79,7 @@ impl Layers {
         }
         let is_preflight = kind != Kind::Callback && request.method() == Method::OPTIONS;
         if (refusal.is_some() || is_preflight)
-            && let Err(too_many) = self.rate.count(request)
+            && let Err(too_many) = self.rate.count(address, request)
         {
             return Some(*too_many);
         }
@@ -89,15 +95,16 @@ impl Layers {
 /// nobody keeps it.
 async fn checked(
     State((layers, kind)): State<(Arc<Layers>, Kind)>,
+    address: PeerAddress,
     mut request: Request,
     next: Next,
 ) -> Response {
     let Layers { policy, rate, .. } = &*layers;
-    let asked = policy.look(&request);
-    let mut response = match layers.refused(kind, &request) {
+    let asked = policy.look(address, &request);
+    let mut response = match layers.refuse_or_count(kind, address, &request) {
         Some(refused) => refused,
         None => {
-            let stranger = (kind == Kind::Callback).then(|| rate.party(&request));
+            let stranger = (kind == Kind::Callback).then(|| rate.party(address, &request));
             request.extensions_mut().insert(layers.bodies.clone());
             let response = next.run(request).await;
             match stranger {
@@ -107,7 +114,7 @@ async fn checked(
         }
     };
     if kind != Kind::File {
-        headers::is_private(&mut response);
+        headers::forbid_storing(&mut response);
     }
     policy.finish(asked, &mut response);
     response
@@ -115,20 +122,25 @@ async fn checked(
 
 /// Counts requests, and the bytes of them and their answers. Only bodies as large as a message may be,
 /// and streams that end with the gateway.
-async fn counted(State(layers): State<Arc<Layers>>, mut request: Request, next: Next) -> Response {
-    let (party, share) = match layers.rate.begin(&request) {
+async fn counted(
+    State(layers): State<Arc<Layers>>,
+    Connection {
+        address, let_go, ..
+    }: Connection,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let (party, share) = match layers.rate.begin(address, &request) {
         Ok(begun) => begun,
         Err(too_many) => return *too_many,
     };
     let hub = &layers.hub;
-    if let Some(refusal) = http_limits::body(&request, hub.limits.message_bytes) {
+    if let Some(refusal) = announced_too_large(&request, hub.limits.message_bytes) {
         return refusal;
     }
-    let connection = request.extensions().get::<Connection>();
-    let let_go = connection.map_or_else(Arc::default, |it| it.let_go.clone());
     request.extensions_mut().insert(party.clone());
-    let response = answers::end(&hub.lifecycle, next.run(request).await);
-    let response = answers::count(&layers.unsent, party, let_go, response);
+    let response = answers::end_stream_with_gateway(&hub.lifecycle, next.run(request).await);
+    let response = answers::count_unsent(&layers.unsent, party, let_go, response);
     match share {
         Some(share) => response.map(|body| keep(body, share)),
         None => response,

@@ -30,7 +30,7 @@ use crate::gateway::{Elsewhere, Hub};
 use crate::http::connections::Connections;
 use crate::http::guard::Guard;
 use crate::http::headers::Policy;
-use crate::http::http_limits::RequestRate;
+use crate::http::rate::RequestRate;
 use crate::http::{Tls, health, pages};
 use layers::Layers;
 

@@ -61,7 +61,7 @@ async fn app(State(hub): State<Arc<Hub>>, mut request: SocketRequest) -> Result<
     let identity = match request.identify(&hub, Role::App) {
         Ok(identity) => Some(identity),
         Err(_) if !request.shows_secret() => {
-            request.is_strange();
+            request.treat_as_stranger();
             None
         }
         Err(refusal) => return refuse(request, hub, refusal, Role::App),

@@ -39,7 +39,7 @@ pub(super) fn refuse(
     if !request.hides_status() {
         return Err(refusal.already_logged());
     }
-    request.is_strange();
+    request.treat_as_stranger();
     let connection = request.connection().clone();
     let limits = hub.limits.clone();
     Ok(request.accept(PROTOCOL, &limits, async move |socket| {

@@ -18,7 +18,7 @@ mod requests;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::any;
@@ -57,7 +57,7 @@ pub fn routes(hub: Arc<Hub>) -> Router {
 
 async fn open(
     State(shared): State<Jsonrpc>,
-    ConnectInfo(PeerAddress(address)): ConnectInfo<PeerAddress>,
+    PeerAddress(address): PeerAddress,
     request: SocketRequest,
 ) -> Result<Response, Refusal> {
     let hub = shared.hub.clone();

@@ -1,12 +1,11 @@
 //! `/mcp` and `/mcp/<app id>`.
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::HttpBody;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{self, ConnectInfo, Path, State};
+use axum::extract::{self, Path, State};
 use axum::http::header::{ALLOW, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -57,20 +56,26 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
 async fn serve(
     State(mcp): State<Arc<Mcp>>,
     app: Result<Option<Path<String>>, PathRejection>,
+    address: PeerAddress,
     request: extract::Request,
 ) -> Response {
     match app {
         Ok(app) => {
-            mcp.answer(app.as_ref().map(|Path(app)| app.as_str()), request)
-                .await
+            let app = app.as_ref().map(|Path(app)| app.as_str());
+            mcp.answer(app, address, request).await
         }
         Err(error) => JsonRpc(Refusal::invalid(error.body_text()), None).into_response(),
     }
 }
 
 impl Mcp {
-    async fn answer(&self, app: Option<&str>, request: extract::Request) -> Response {
-        let answered = match self.asker(app, &request) {
+    async fn answer(
+        &self,
+        app: Option<&str>,
+        address: PeerAddress,
+        request: extract::Request,
+    ) -> Response {
+        let answered = match self.asker(app, address, &request) {
             Ok(asker) => match *request.method() {
                 Method::POST => self.post(asker, request).await,
                 Method::GET => self.listen(&asker, Head(request.headers())).await,
@@ -87,7 +92,12 @@ impl Mcp {
         response
     }
 
-    fn asker(&self, app: Option<&str>, request: &extract::Request) -> Result<Asker, Refusal> {
+    fn asker(
+        &self,
+        app: Option<&str>,
+        address: PeerAddress,
+        request: &extract::Request,
+    ) -> Result<Asker, Refusal> {
         let query = request.uri().query();
         let identity =
             authenticate(&self.hub, Role::Agent, request.headers(), query).map_err(|denied| {
@@ -104,9 +114,7 @@ impl Mcp {
             }
             None => identity.app.clone(),
         };
-        let address = request.extensions().get::<ConnectInfo<PeerAddress>>();
-        let address = address.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |it| it.0.0.ip());
-        let holder = Holder::of(&self.hub, &identity, address);
+        let holder = Holder::of(&self.hub, &identity, address.0.ip());
         let caller = Caller { identity, app };
         Ok(Asker { caller, holder })
     }

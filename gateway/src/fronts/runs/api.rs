@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::rejection::PathRejection;
-use axum::extract::{ConnectInfo, Path, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -14,8 +14,9 @@ use tokio::task::spawn_blocking;
 
 use super::list::{self, RunJson};
 use crate::broker::runs::{ID_CHARS, REASON_CHARS};
+use crate::fronts::auth::viewer;
 use crate::fronts::body;
-use crate::fronts::lists::{Listing, viewer};
+use crate::fronts::lists::Listing;
 use crate::fronts::refusal::{Refusal, found};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
@@ -45,7 +46,7 @@ type Named = Result<Path<String>, PathRejection>;
 /// `GET /api/runs`
 async fn list_all(
     State(listing): State<Arc<Listing>>,
-    ConnectInfo(address): ConnectInfo<PeerAddress>,
+    address: PeerAddress,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Refusal> {

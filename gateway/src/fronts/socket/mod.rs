@@ -14,14 +14,19 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{Extensions, StatusCode};
 use tokio::sync::Notify;
 use tungstenite::Utf8Bytes;
 
 use crate::fronts::ledger::Party;
+use crate::fronts::refusal::Refusal;
 use crate::fronts::shares::{Holder, network};
 use crate::gateway::{Counted, Hub, Outbox};
 use crate::tokens::{Identity, Role};
 use bounds::SocketBounds;
+use caphost::call::{Code, Error};
 use stream::Watch;
 
 pub use reader::serve as serve_socket;
@@ -30,7 +35,7 @@ pub use upgrade::{Socket, SocketRequest};
 
 /// The address of a connection's other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PeerAddress(pub SocketAddr);
+pub(crate) struct PeerAddress(pub SocketAddr);
 
 impl PeerAddress {
     /// What one party owns: see [`network`].
@@ -39,7 +44,7 @@ impl PeerAddress {
     }
 }
 
-/// The connection that a request has come on: one of the request's extensions.
+/// The connection that a request has come on: one of the request's extensions, and an extractor.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub address: PeerAddress,
@@ -50,10 +55,35 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
+    /// That of a request.
+    fn of(extensions: &Extensions) -> Result<&Self, Refusal> {
+        let unknown = || {
+            let error = Error::new(Code::INTERNAL_ERROR, "Its connection is not known");
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+        };
+        extensions.get().ok_or_else(unknown)
+    }
+
     /// It is known whose it is.
     pub fn belongs_to(&self, hub: &Hub, identity: &Identity, role: Role) {
         let holder = Holder::of(hub, identity, self.address.0.ip());
         self.watch.belongs_to(Party::Member(holder, role));
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Connection {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        Connection::of(&parts.extensions).cloned()
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for PeerAddress {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        Connection::of(&parts.extensions).map(|it| it.address)
     }
 }
 

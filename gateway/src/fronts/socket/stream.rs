@@ -91,7 +91,7 @@ impl Watch {
     }
 
     /// From now on it is a WebSocket.
-    pub(super) fn is_socket(&self) {
+    pub(super) fn becomes_socket(&self) {
         self.0.is_socket.store(true, Relaxed);
     }
 

@@ -128,7 +128,7 @@ impl SocketRequest {
     }
 
     /// It comes from somebody who may show a token later.
-    pub(crate) fn is_strange(&mut self) {
+    pub(crate) fn treat_as_stranger(&mut self) {
         self.is_strange = true;
     }
 
@@ -191,7 +191,7 @@ impl SocketRequest {
                 return;
             };
             let Connection { watch, bounds, .. } = connection;
-            watch.is_socket();
+            watch.becomes_socket();
             serve(Socket {
                 stream: TokioIo::new(stream),
                 bytes: (message_bytes, frame_bytes),

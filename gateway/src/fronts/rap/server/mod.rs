@@ -29,7 +29,7 @@ mod toolset;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -81,7 +81,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool, loopback: bool) -> 
 async fn manifest(
     State(server): State<Arc<RapServer>>,
     target: Target,
-    ConnectInfo(address): ConnectInfo<PeerAddress>,
+    address: PeerAddress,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Refusal> {

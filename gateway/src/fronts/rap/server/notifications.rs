@@ -4,10 +4,9 @@
 //! A runtime tells every server of every call. So a notification about a call that is unknown here is
 //! no error, whatever its ids look like.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use serde::de::DeserializeOwned;
 
@@ -32,9 +31,12 @@ const CLOSED: &str = "The thread is closed";
 pub(super) async fn cancel_tool_call(
     State(server): State<Arc<RapServer>>,
     target: Target,
+    address: PeerAddress,
     request: Request,
 ) -> Result<StatusCode, Refusal> {
-    let (by, app, notification) = server.read(target, request, &server.cancels).await?;
+    let (by, app, notification) = server
+        .read(target, address, request, &server.cancels)
+        .await?;
     let CancelToolCall {
         thread_id,
         tool_call_id,
@@ -54,9 +56,12 @@ pub(super) async fn cancel_tool_call(
 pub(super) async fn close_thread(
     State(server): State<Arc<RapServer>>,
     target: Target,
+    address: PeerAddress,
     request: Request,
 ) -> Result<StatusCode, Refusal> {
-    let (by, app, notification) = server.read(target, request, &server.closures).await?;
+    let (by, app, notification) = server
+        .read(target, address, request, &server.closures)
+        .await?;
     let CloseThread { thread_id } = notification;
     if may_be_ours(&thread_id) {
         server.cancel_everywhere(Notice::CloseThread { thread_id, app, by });
@@ -108,20 +113,21 @@ impl RapServer {
     async fn read<T: DeserializeOwned>(
         &self,
         target: Target,
+        address: PeerAddress,
         request: Request,
         limiter: &RateLimiter,
     ) -> Result<(Identity, Option<String>, T), Refusal> {
         let (parts, body) = request.into_parts();
         let (caller, app) = self.admit(target, &parts.headers, parts.uri.query())?;
-        let peer = parts.extensions.get::<ConnectInfo<PeerAddress>>();
-        let network: Option<IpAddr> = peer.map(|peer| peer.0.network());
-        limiter.check(&(&caller.name, network)).map_err(|wait| {
-            Refusal::later(
-                StatusCode::TOO_MANY_REQUESTS,
-                "Too many notifications",
-                wait,
-            )
-        })?;
+        limiter
+            .check(&(&caller.name, address.network()))
+            .map_err(|wait| {
+                Refusal::later(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "Too many notifications",
+                    wait,
+                )
+            })?;
         let notification = parse(&read(&parts, body, BODY_BYTES).await?)?;
         Ok((caller, app, notification))
     }

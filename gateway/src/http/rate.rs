@@ -1,0 +1,122 @@
+//! How many requests come, and how many of one token are under way.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::fronts::auth::authenticate;
+use crate::fronts::ledger::Party;
+use crate::fronts::rate_limit::RateLimiter;
+use crate::fronts::refusal::Refusal;
+use crate::fronts::shares::{Holder, Share, Shares};
+use crate::fronts::socket::PeerAddress;
+use crate::gateway::Hub;
+use crate::http::{HttpLimits, health};
+use crate::tokens::Role;
+use caphost::call::{Code, Error};
+
+/// Counts requests.
+pub(crate) struct RequestRate {
+    per_second: f64,
+    /// Requests of each token under way.
+    under_way: Arc<Shares>,
+    limiter: RateLimiter,
+    /// For the health routes, which must answer while others are flooded.
+    health: RateLimiter,
+    hub: Arc<Hub>,
+}
+
+impl RequestRate {
+    pub(crate) fn new(limits: &HttpLimits, hub: Arc<Hub>) -> Self {
+        let per_second = limits.requests_per_second;
+        RequestRate {
+            per_second,
+            // All together have as many as there are connections.
+            under_way: Shares::new(usize::MAX, limits.connections_per_token),
+            limiter: RateLimiter::per_second(per_second),
+            health: RateLimiter::per_second(per_second),
+            hub,
+        }
+    }
+
+    /// Counts a request and says whose it is, or returns the answer to one that comes too soon.
+    pub(crate) fn count(
+        &self,
+        address: PeerAddress,
+        request: &Request,
+    ) -> Result<Party, Box<Response>> {
+        let party = self.party(address, request);
+        let limiter = match health::is_asked_for(request.uri().path()) {
+            true => &self.health,
+            false => &self.limiter,
+        };
+        let checked = limiter.check(&party);
+        checked.map_err(|wait| Box::new(self.too_many(wait)))?;
+        Ok(party)
+    }
+
+    /// Begins a request: counts it, and says whose it is, with its token's place among its requests under
+    /// way, to be kept until it is answered. Or the answer to one that comes too soon, or when its token
+    /// has too many under way.
+    pub(crate) fn begin(
+        &self,
+        address: PeerAddress,
+        request: &Request,
+    ) -> Result<(Party, Option<Share>), Box<Response>> {
+        let party = self.count(address, request)?;
+        let share = self.place(&party, request.uri().path())?;
+        Ok((party, share))
+    }
+
+    /// Whose a request is: that of the token shown, of whatever role, or of an address.
+    pub(crate) fn party(&self, address: PeerAddress, request: &Request) -> Party {
+        let network = address.network();
+        if self.hub.tokens.is_empty() {
+            return Party::Member(Holder::Network(network), Role::Agent);
+        }
+        let (headers, query) = (request.headers(), request.uri().query());
+        let known = [Role::Agent, Role::App].into_iter().find_map(|role| {
+            let identity = authenticate(&self.hub, role, headers, query).ok()?;
+            Some(Party::Member(Holder::Token(identity.name), role))
+        });
+        known.unwrap_or(Party::Stranger(network))
+    }
+
+    /// Counts the refusal of one that asked for what is not there.
+    pub(crate) fn count_refusal(&self, party: &Party, response: Response) -> Response {
+        let refused = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
+        if !refused.contains(&response.status()) {
+            return response;
+        }
+        let checked = self.limiter.check(party);
+        checked.map_or_else(|wait| self.too_many(wait), |()| response)
+    }
+
+    /// A token's place among its requests under way. Where there are no tokens, only the connections of
+    /// each address are bounded.
+    fn place(&self, party: &Party, path: &str) -> Result<Option<Share>, Box<Response>> {
+        let Party::Member(holder @ Holder::Token(_), _) = party else {
+            return Ok(None);
+        };
+        if health::is_asked_for(path) {
+            return Ok(None);
+        }
+        let share = self.under_way.take(holder).map(Some);
+        share.map_err(|_| {
+            let message = "Too many requests of this token are under way";
+            Box::new(Refusal::busy(message).into_response())
+        })
+    }
+
+    fn too_many(&self, wait: Duration) -> Response {
+        let details = json!({ "limit": "httpRequestsPerSecond", "max": self.per_second });
+        let error = Error::new(Code::RATE_LIMITED, "Too many requests per second");
+        let mut error = error.with_details(Box::new(details));
+        error.retry_after = Some((wait.as_secs_f64() * 1_000.0).ceil());
+        Refusal::new(StatusCode::TOO_MANY_REQUESTS, error).into_response()
+    }
+}
