@@ -9,7 +9,7 @@ use super::call::{CancelOutcome, Reply, cancel_failed, cancel_payload, not_cance
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Broker};
 use crate::broker::runs::{Ending, RunId, RunState};
-use crate::wire::stops::Grade;
+use crate::wire::stops::{ALREADY_COMPLETED, Grade};
 use crate::wire::{Header, Json, Outgoing, Request, Said};
 use caphost::call::{Code, Error, Stop};
 
@@ -19,9 +19,7 @@ impl Broker {
         let run = self.runs.get(run)?;
         match run.state {
             RunState::Cancelled => Some(CancelOutcome::confirmed(run.grade()?)),
-            RunState::Completed | RunState::Failed => {
-                Some(not_cancelled("Operation already completed"))
-            }
+            RunState::Completed | RunState::Failed => Some(not_cancelled(ALREADY_COMPLETED)),
             RunState::Queued | RunState::Running | RunState::Cancelling | RunState::Unknown => None,
         }
     }

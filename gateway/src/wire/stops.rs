@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use super::stopped_by::{self, number, whole_micros};
 use caphost::call::{LateEnd, Millis, Step, Stop, StoppedBy};
 
+/// How an app says that a call had ended before the cancel came.
+pub const ALREADY_COMPLETED: &str = "Operation already completed";
+
 /// How far a stop was seen, and what else is known of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grade {

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::result::{Contents, abridged};
 use super::{Call, End, Exit, Failure, Output, Signals};
 use crate::cli::terminal::{json, one_line, print, say};
-use crate::wire::stops::{self, Grade};
+use crate::wire::stops::{self, ALREADY_COMPLETED, Grade};
 use caphost::call::{CallId, Code, Stop};
 
 /// How long a file that is nearly written may take when an interrupt comes.
@@ -108,7 +108,7 @@ impl Report<'_> {
         let error = &confirmation["error"];
         let is_late = error["code"] == Code::TIMEOUT.as_str();
         match (is_late, has_completed) {
-            (true, true) => "Not cancelled: Operation already completed".into(),
+            (true, true) => format!("Not cancelled: {ALREADY_COMPLETED}"),
             (true, false) => format!(
                 "Not confirmed within {:?}: the app was asked, and may still cancel it. \
                  caphost runs shows what becomes of it (callId {})",
