@@ -110,12 +110,12 @@ impl Manifests {
         if self.public {
             return Ok(wanted);
         }
-        let by = authenticate(&self.hub, Role::Agent, headers, raw)
+        let viewer = authenticate(&self.hub, Role::Agent, headers, raw)
             .or_else(|_| authenticate(&self.hub, Role::App, headers, raw));
         let needed = "A valid token is needed";
-        let by = by.map_err(|denied| Refusal::denied(denied, needed, needed))?;
-        let wanted = wanted.or_else(|| by.app.as_deref().map(str::to_string));
-        match wanted.as_deref().is_none_or(|app| by.may_reach(app)) {
+        let viewer = viewer.map_err(|denied| Refusal::denied(denied, needed, needed))?;
+        let wanted = wanted.or_else(|| viewer.app.as_deref().map(str::to_string));
+        match wanted.as_deref().is_none_or(|app| viewer.may_reach(app)) {
             true => Ok(wanted),
             false => {
                 let other = "The token is for another app";

@@ -29,14 +29,13 @@ use crate::fronts::refusal::{FastApi, Refusal, found};
 use crate::gateway::{Hub, Placed, Sought};
 use crate::options::defaults;
 use crate::tokens::{Identity, Role};
+use crate::wire::stops::ALREADY_COMPLETED;
 use crate::wire::{for_log, stopped_by};
 use caphost::call::{Stop, StoppedBy};
 use request::{CancelRequest, refusal, too_long};
 
 /// Bytes of a request's body, 64 KiB.
 pub(crate) const BODY_BYTES: usize = 64 << 10;
-/// How an app says that a call had ended before the cancel came.
-const ALREADY_COMPLETED: &str = "Operation already completed";
 
 /// The options of the cancellation API.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
@@ -100,11 +99,11 @@ enum Status {
 /// `POST /cancellation/cancel`
 async fn cancel(State(hub): State<Arc<Hub>>, request: Request) -> Result<Response, FastApi> {
     let (of, body) = request.into_parts();
-    let by = admin(&hub, &of.headers, &of.uri)?;
+    let viewer = admin(&hub, &of.headers, &of.uri)?;
     let body = body::read(&of.extensions, body, BODY_BYTES).await?;
     let read = CancelRequest::read(&of.headers, &body);
     let CancelRequest { request_id, reason } = read.map_err(refusal)?;
-    let sought = hub.seek_or_cancel_early(&request_id, reason.clone(), &by);
+    let sought = hub.seek_or_cancel_early(&request_id, reason.clone(), &viewer);
     let placed = match sought.await {
         Sought::One(placed) => Some(placed),
         Sought::None => None,
@@ -116,20 +115,20 @@ async fn cancel(State(hub): State<Arc<Hub>>, request: Request) -> Result<Respons
         (Status::Completed, None, None)
     } else {
         // The sessions that listen, on all workers, and other gateways are told.
-        let sessions = hub.announce_cancel(&request_id, run, reason.as_deref(), &by);
+        let sessions = hub.announce_cancel(&request_id, run, reason.as_deref(), &viewer);
         tracing::debug!(
             request_id = for_log(&request_id),
             sessions,
             "cancel announced"
         );
         match &placed {
-            Some(placed) => cancel_run(&hub, placed, reason.clone(), &by).await,
+            Some(placed) => cancel_run(&hub, placed, reason.clone(), &viewer).await,
             None => (Status::Queued, None, None),
         }
     };
     let stop = stop.map(Stop::as_str);
     let logged = for_log(&request_id);
-    tracing::info!(request_id = logged, by = %by.name, ?status, stop, "cancel");
+    tracing::info!(request_id = logged, by = %viewer.name, ?status, stop, "cancel");
     let mut answer = json!({ "status": status, "requestId": request_id, "reason": reason });
     // Added to ContextForge's answer: how far the stop of a cancelled run was seen, and what has stopped it.
     if let Some(stop) = stop {
@@ -143,13 +142,18 @@ async fn cancel(State(hub): State<Arc<Hub>>, request: Request) -> Result<Respons
 type Answered = (Status, Option<Stop>, Option<StoppedBy>);
 
 /// Cancels a run that may still be cancelled.
-async fn cancel_run(hub: &Hub, placed: &Placed, reason: Option<String>, by: &Identity) -> Answered {
-    let confirmation = hub.cancel_at_home(placed, reason, by).await;
+async fn cancel_run(
+    hub: &Hub,
+    placed: &Placed,
+    reason: Option<String>,
+    viewer: &Identity,
+) -> Answered {
+    let confirmation = hub.cancel_at_home(placed, reason, viewer).await;
     if confirmation.cancelled() {
         return (Status::Cancelled, confirmation.stop, confirmation.by);
     }
     // The call's own response may have come while its app was asked.
-    if let Sought::One(placed) = hub.seek(&placed.run.id.to_string(), by).await
+    if let Sought::One(placed) = hub.seek(&placed.run.id.to_string(), viewer).await
         && let Some(status) = ended(&placed.run)
     {
         return (status, placed.run.stop(), placed.run.by);
@@ -218,7 +222,7 @@ async fn status(
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, FastApi> {
-    let by = admin(&hub, &headers, &uri)?;
+    let viewer = admin(&hub, &headers, &uri)?;
     // What is not UTF-8 is no id.
     let Ok(Path(id)) = request_id else {
         return Err(Refusal::no_run().into());
@@ -227,7 +231,7 @@ async fn status(
         let problem = too_long(json!(["path", "request_id"]), ID_CHARS, id.into());
         return Err(refusal(vec![problem]).into());
     }
-    let placed = found(hub.seek(&id, &by).await)?;
+    let placed = found(hub.seek(&id, &viewer).await)?;
     Ok(Json(StatusJson::from(&*placed.run)).into_response())
 }
 
