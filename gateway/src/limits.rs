@@ -48,10 +48,10 @@ pub struct Limits {
     /// The largest message that is read at all; beyond it the connection closes. For an app without a token, where tokens are needed, --max-message-bytes applies instead.
     #[arg(id = "max_frame_bytes", long = "max-frame-bytes", env = "CAPHOST_MAX_FRAME_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub frame_bytes: usize,
-    /// Bytes of unfinished messages and HTTP bodies from all peers. Beyond it, the party with most loses its largest: a connection is closed, or a body is answered 503. A message counts until it is handled. The first 64 KiB of a message and the first 4 KiB of a body do not count.
+    /// Bytes of unfinished messages and HTTP bodies from all peers. When there are more, the token or address that holds most loses its largest: a connection is closed, or a body is answered 503. A message counts until it is handled. The first 64 KiB of a message and the first 4 KiB of a body do not count.
     #[arg(id = "max_unfinished_bytes", long = "max-unfinished-bytes", env = "CAPHOST_MAX_UNFINISHED_BYTES", default_value = "128MiB", value_parser = bytes, value_name = "SIZE")]
     pub unfinished_bytes: usize,
-    /// Bytes of unfinished messages and HTTP bodies from all peers that have shown no token or have not registered their app. Beyond it, the party with most of them loses its largest.
+    /// Bytes of unfinished messages and HTTP bodies from all peers that have shown no token or have not registered their app. When there are more, the address with most of them loses its largest.
     #[arg(id = "max_unfinished_stranger_bytes", long = "max-unfinished-stranger-bytes", env = "CAPHOST_MAX_UNFINISHED_STRANGER_BYTES", default_value = "16MiB", value_parser = bytes, value_name = "SIZE")]
     pub unfinished_stranger_bytes: usize,
     /// Levels of nesting in one message.
@@ -66,7 +66,7 @@ pub struct Limits {
     /// Unanswered requests of one token over all its connections, for each type of request.
     #[arg(id = "max_in_flight_per_token", long = "max-in-flight-per-token", env = "CAPHOST_MAX_IN_FLIGHT_PER_TOKEN", default_value = "65536", value_parser = count, value_name = "N")]
     pub in_flight_per_token: usize,
-    /// Agents connected at once.
+    /// ABP agents connected at once; as many JSON-RPC peers may be connected beside them.
     #[arg(id = "max_sessions", long = "max-sessions", env = "CAPHOST_MAX_SESSIONS", default_value = "1000", value_parser = count, value_name = "N")]
     pub sessions: usize,
     /// JSON-RPC peers connected at once with one token, or from one address where there are no tokens; and ABP agents connected at once with one token.

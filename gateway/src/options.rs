@@ -16,30 +16,36 @@ pub(crate) fn defaults<T: Args>() -> T {
     read.unwrap_or_else(|error| unreachable!("every option has a default: {error}"))
 }
 
+/// Past a year timers lose their meaning, and some their range.
+const YEAR: f64 = 31_536_000.0;
+
 /// `500ms`, `15s`, `15`, `2m`: more than nothing.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    match duration_or_none(text) {
-        Ok(Duration::ZERO) => Err("expected a time between 0 and a year".into()),
-        read => read,
+    match seconds(text)? {
+        read if read > 0.0 && read <= YEAR => Ok(Duration::from_secs_f64(read)),
+        _ => Err("expected more than 0 and at most a year".into()),
     }
 }
 
 /// A time, or none at all.
 pub(crate) fn duration_or_none(text: &str) -> Result<Duration, String> {
+    match seconds(text)? {
+        read if (0.0..=YEAR).contains(&read) => Ok(Duration::from_secs_f64(read)),
+        _ => Err("expected 0, or at most a year".into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
     let (number, unit) = split(text);
     let scale = match unit {
-        "ms" => 0.001,
-        "s" | "" => 1.0,
-        "m" => 60.0,
-        _ => return Err("expected a time such as 500ms, 15s or 2m".into()),
+        "ms" => Some(0.001),
+        "s" | "" => Some(1.0),
+        "m" => Some(60.0),
+        _ => None,
     };
-    let seconds = number.parse::<f64>().map_err(|error| error.to_string())? * scale;
-    // Past a year timers lose their meaning, and some their range.
-    if (0.0..=31_536_000.0).contains(&seconds) {
-        Ok(Duration::from_secs_f64(seconds))
-    } else {
-        Err("expected a time between 0 and a year".into())
-    }
+    let number = number.parse::<f64>().ok();
+    let read = number.zip(scale).map(|(number, scale)| number * scale);
+    read.ok_or_else(|| "expected a time such as 500ms, 15s or 2m".into())
 }
 
 /// `65536`, `64KiB`, `16MiB`, `1GiB`: more than nothing.
@@ -57,7 +63,7 @@ pub(crate) fn bytes(text: &str) -> Result<usize, String> {
         .map_err(|_| "expected a whole number of bytes")?;
     match number.checked_mul(scale) {
         Some(bytes) if bytes > 0 => Ok(bytes),
-        _ => Err("out of range".into()),
+        _ => Err("expected at least 1 byte, and no more than fits in memory addresses".into()),
     }
 }
 

@@ -75,7 +75,8 @@ impl Failure {
 
     /// What answers there is something else.
     pub fn not_a_gateway(access: &Access, answer: &str) -> Self {
-        let message = format!("{} answers with {answer}: is it a gateway?", access.shown());
+        let shown = access.shown();
+        let message = format!("{shown} did not answer as a gateway does ({answer})");
         Failure::new(Code::TRANSPORT_ERROR, message)
             .hint("--gateway or CAPHOST_GATEWAY names another.")
     }

@@ -27,7 +27,7 @@ not, it may still go on.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Cancel {
-    /// The run's id, as `caphost runs` lists it; or the caller's own id, of the run in flight that has it, or else the last to end.
+    /// The run's id, as `caphost runs` lists it. Or the id its caller gave it: that names the run in flight with this id, or else the last that ended.
     #[arg(value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     id: String,
     /// The reason, for the app. The list of runs keeps it and shows it; the log does not have it.

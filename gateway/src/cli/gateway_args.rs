@@ -107,7 +107,7 @@ pub(super) fn gateway_url(text: &str) -> Result<Url, String> {
         "https" | "wss" => "https",
         other => {
             return Err(format!(
-                "{other}: is not the scheme of a gateway; expected http or https"
+                "`{other}` is not a gateway's scheme; expected http or https"
             ));
         }
     };

@@ -21,7 +21,7 @@ Examples:
   caphost runs --json | jq -r '.runs[] | select(.state == \"running\").runId'
   caphost runs --json | jq -r '.runs[] | [.runId, .callId] | @tsv'     with the id of each call
 
-In brackets behind a state stands how far the stop of a cancelled run was seen.";
+The brackets after a state say how far a cancelled run was seen to stop.";
 
 /// Lists the calls the gateway has carried, newest first.
 ///

@@ -37,7 +37,7 @@ pub struct HttpLimits {
     /// How long a client may read nothing of an answer before its connection is closed.
     #[arg(id = "http_write_timeout", long = "http-write-timeout", env = "CAPHOST_HTTP_WRITE_TIMEOUT", default_value = "30s", value_parser = duration, value_name = "TIME")]
     pub write_timeout: Duration,
-    /// Unsent bytes of answers larger than 64 KiB. Beyond it, the party with most loses its largest connection, or gets 503. Peers without a token, where tokens are needed, have a quarter as much for themselves.
+    /// Unsent bytes of answers larger than 64 KiB. When there are more, the token or address with the most loses the connection that holds most, or is answered 503. Peers without a token, where tokens are needed, have a quarter as much for themselves.
     #[arg(id = "max_unsent_bytes", long = "max-unsent-bytes", env = "CAPHOST_MAX_UNSENT_BYTES", default_value = "64MiB", value_parser = options::bytes, value_name = "SIZE")]
     pub unsent_bytes: usize,
     /// HTTP connections at once, WebSockets not counted. Beyond it an idle connection is closed. If none is idle, the one that has not read for longest is.

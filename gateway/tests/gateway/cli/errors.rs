@@ -110,7 +110,10 @@ async fn what_is_no_gateway_is_told_from_one() {
     for arguments in [&["call", "a.b"][..], &["list"], &["runs"], &["cancel", "x"]] {
         let ended = finished(at(&url, arguments)).await;
         assert_eq!((ended.status, &*ended.out), (Some(1), ""));
-        assert!(ended.err.contains("is it a gateway?"), "{ended:?}");
+        assert!(
+            ended.err.contains("did not answer as a gateway does ("),
+            "{ended:?}"
+        );
     }
     serving.abort();
 }
