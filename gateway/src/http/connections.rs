@@ -42,8 +42,8 @@ use crate::seldom::Seldom;
 /// What to wait when no connection can be accepted, as when the process has too many files open.
 const ACCEPT_RETRY: Duration = Duration::from_millis(200);
 
-/// Bytes of a request's head, and of an answer that wait in a connection to be written; and of a body
-/// that are read at once.
+/// The size of a connection's buffers in bytes. The head of a request has to fit into one. Bodies and
+/// answers pass through them.
 pub(crate) const BUFFERED: usize = 32 << 10;
 
 /// Bytes the system takes beyond those under way to the peer. It would take megabytes, and whether a

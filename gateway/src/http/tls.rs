@@ -1,4 +1,4 @@
-//! TLS: the certificate, and how connections come to it.
+//! The certificate that TLS is served with: read from its files, and again when these change.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl TlsOptions {
     }
 
     /// The certificate, if one is given. The error names the file.
-    pub fn load(&self) -> Result<Option<Tls>, String> {
+    pub(crate) fn load(&self) -> Result<Option<Tls>, String> {
         match (&self.tls_cert, &self.tls_key) {
             (Some(certificate), Some(key)) => Tls::load(certificate, key).map(Some),
             _ => Ok(None),

@@ -113,8 +113,8 @@ impl Config {
         }
     }
 
-    /// Listens there, if strangers who reach it have to show a token that they cannot guess. Whoever
-    /// is to give other options gets `InvalidInput`.
+    /// Listens on the address of the host. Where other machines reach it, tokens are needed, and nobody may
+    /// be able to guess them. Without any the error is `InvalidInput`.
     pub(super) async fn listen(&self) -> io::Result<(TcpListener, SocketAddr)> {
         let host = self.host_in_url();
         let cannot = |error: io::Error| {

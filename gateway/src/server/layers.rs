@@ -33,13 +33,13 @@ pub(super) struct Layers {
 /// What a request asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// What a page of a foreign origin may not even ask.
+    /// An interface. A page of a foreign origin may not even ask.
     Interface,
-    /// To be told the result of a tool server. Only guesses are bounded in number, and the budget of bodies
-    /// does not count: a refused callback is not delivered again. Bodies wait for room of their own tool
-    /// server.
+    /// That the result of a tool server be taken. One that is refused is not delivered again. So these
+    /// requests are not counted, except those for what is not there, which may be guesses. Nor do their bodies
+    /// count towards the bound of all bodies: they wait for room of their own tool server.
     Callback,
-    /// What any page may load.
+    /// A file, which any page may load.
     File,
 }
 

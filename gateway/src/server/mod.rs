@@ -1,4 +1,4 @@
-//! HTTP, WebSockets, queues and signals around the broker.
+//! A whole gateway: every part put together, started and stopped.
 
 mod config;
 mod descriptors;

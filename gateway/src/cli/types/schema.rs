@@ -42,7 +42,7 @@ pub(super) struct Schema<'a> {
 }
 
 impl<'a> Schema<'a> {
-    /// The schema of a capability's parameters or data. No schema is not the same as one that allows all.
+    /// The schema of a capability's parameters or data. Where there is none, anything is allowed.
     pub fn new(root: &'a Value, capability: &str, role: &str, names: &'a mut Names) -> Self {
         Schema {
             root,
@@ -102,7 +102,8 @@ impl<'a> Schema<'a> {
         all
     }
 
-    /// What a schema says itself rather than by others, if anything; `more` if others say something.
+    /// What a schema says itself, rather than by the schemas that it names. With `more`, those say something
+    /// too: that it is an object is then no news.
     fn own(&mut self, fields: &'a Map<String, Value>, more: bool, indent: usize) -> Option<Type> {
         if let Some(only) = fields.get("const") {
             return Some(Type::plain(literal(only)));

@@ -47,8 +47,8 @@ const CONTENT: &[u8] = b"content-";
 /// Bytes in all the headers of one message; LSP knows two of them.
 const MAX_HEADER_BYTES: usize = 4 << 10;
 
-/// Reads and writes messages. Clones share the framing: what is read in one is written in it by
-/// another.
+/// Reads and writes messages. Clones share the framing: what one of them has read decides how another
+/// writes.
 #[derive(Clone, Debug)]
 pub(super) struct Codec {
     max: usize,
