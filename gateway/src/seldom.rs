@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 const SELDOM: Duration = Duration::from_secs(10);
 
 /// Limits one log line to once in 10 s.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Seldom(Mutex<Option<Instant>>);
 
 impl Seldom {

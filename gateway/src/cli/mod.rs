@@ -52,9 +52,9 @@ struct Arguments {
     command: Command,
 }
 
-const SERVE: &str = "\
-Runs a gateway: agents call what apps in browsers offer, and operators watch and cancel the calls.
+const SERVE: &str = "Runs a gateway: agents call what apps in browsers offer, and operators watch and cancel the calls";
 
+const MORE_OF_SERVE: &str = "\
   caphost serve                            for this machine, at http://127.0.0.1:8787
   caphost serve --host 0.0.0.0 --token app=SECRET1 --token agent=SECRET2 --token admin=SECRET3
                                            for others, each with a token of its role
@@ -66,8 +66,7 @@ commas, keeps them off the command line.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Runs a gateway: agents call what apps in browsers offer, and operators watch and cancel the calls.
-    #[command(long_about = SERVE)]
+    #[command(about = SERVE, long_about = format!("{SERVE}.\n\n{MORE_OF_SERVE}"))]
     Serve(Box<Serve>),
     Apps(Apps),
     List(List),

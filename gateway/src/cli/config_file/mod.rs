@@ -113,7 +113,7 @@ fn text(option: &Arg, value: &Value, expected: &str) -> Result<String, String> {
     let parser = option.get_value_parser().type_id();
     let is_text = parser == TypeId::of::<String>() || parser == TypeId::of::<PathBuf>();
     let is_switch = parser == TypeId::of::<bool>();
-    let is_number = parser == TypeId::of::<u16>() || parser == TypeId::of::<u64>();
+    let is_number = parser == TypeId::of::<u16>();
     let text = match value {
         Value::Boolean(on) if is_switch => return Ok(on.to_string()),
         Value::String(text) if !is_switch && !is_number => text.clone(),
