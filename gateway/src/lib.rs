@@ -57,7 +57,7 @@ pub mod for_tests {
     pub use crate::broker::{Event, PeerId, Seat};
     pub use crate::cluster::Notice;
     pub use crate::fronts::stdio::mcp::{Endpoint, carry};
-    pub use crate::gateway::calls::{CancelNotice, Client, NewCall, Outcome};
+    pub use crate::gateway::calls::{CancelNotice, Client, NewCall};
     pub use crate::gateway::metrics::Metrics;
-    pub use crate::gateway::{Attached, Connected, Hub, Lost, Outbox, OutboxStep, Resume};
+    pub use crate::gateway::{Attached, Connected, Hub, Lost, Outbox, OutboxStep, Outcome, Resume};
 }

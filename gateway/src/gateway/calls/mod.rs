@@ -14,7 +14,6 @@ use std::time::Duration;
 
 pub use crate::broker::runs::CancelNotice;
 use crate::broker::runs::Dialect;
-pub use crate::gateway::{AbpError, Confirmation, Outcome, Step};
 use crate::tokens::Identity;
 use crate::wire::Json;
 pub use call::{Call, Canceller};

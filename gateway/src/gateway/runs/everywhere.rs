@@ -9,8 +9,8 @@ use super::bounded::{LIST_BYTES, bounded};
 use super::sought::{Placed, Sought, Unsure, merged};
 use crate::broker::runs::{CancelNotice, NoticedRun, Run, RunId, leave_out};
 use crate::cluster::{Answer, Cluster, Notice, Question};
-use crate::gateway::calls::{AbpError, Confirmation};
 use crate::gateway::hub::Hub;
+use crate::gateway::{AbpError, Confirmation};
 use crate::tokens::Identity;
 use caphost::call::Code;
 

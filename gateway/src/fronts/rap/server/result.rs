@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::fronts::rap::wire::{ContentItem, ERROR_PREFIX};
-use crate::gateway::calls::{AbpError, Outcome};
+use crate::gateway::{AbpError, Outcome};
 use crate::wire::Json;
 use crate::wire::binary::{Binary, Encoding, canonical, opened};
 use crate::wire::stops;
