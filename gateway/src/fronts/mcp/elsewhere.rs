@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::request::{ClientInfo, WITH_SESSIONS};
+use super::request::ClientInfo;
 use super::session::{Caller, Session};
 use super::sessions::Sessions;
 use crate::cluster::{Away, Notice};
@@ -18,7 +17,7 @@ use crate::fronts::shares::Holder;
 use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
 
-/// What is kept of a session that has ended.
+/// What is kept of a session once it has ended.
 const ENDED: &[u8] = b"";
 
 /// Why one ends that a client has ended on another worker.
@@ -29,19 +28,10 @@ const ENDED_ELSEWHERE: &str = "ended on another worker";
 struct Record {
     caller: Caller,
     thread: Arc<str>,
-    params: Params,
-    /// The app it stays with, if its caller names none.
+    client: ClientInfo,
+    /// The app it stays with, if its caller names none and it has met one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     app: Option<Arc<str>>,
-}
-
-/// What its client said with `initialize`, as far as it matters.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Params {
-    protocol_version: String,
-    capabilities: Value,
-    client_info: ClientInfo,
 }
 
 impl Record {
@@ -50,11 +40,7 @@ impl Record {
             app: session.met.get().cloned(),
             caller: session.caller.clone(),
             thread: session.thread.clone(),
-            params: Params {
-                protocol_version: WITH_SESSIONS.into(),
-                capabilities: json!({}),
-                client_info: session.client.clone(),
-            },
+            client: session.client.clone(),
         }
     }
 
@@ -82,7 +68,7 @@ impl Sessions {
         });
     }
 
-    /// Takes up the session with that id if it is the caller's, and is not here.
+    /// Takes up the session with that id, unless it is here or is not the caller's.
     pub(super) async fn take_up(
         &self,
         id: &str,
@@ -101,8 +87,8 @@ impl Sessions {
         let Some(record) = known.filter(|record| record.caller == *caller) else {
             return Ok(());
         };
-        let (holder, client) = (holder.clone(), record.params.client_info);
-        let mut session = Session::new(record.caller, holder, record.thread, client);
+        let holder = holder.clone();
+        let mut session = Session::new(record.caller, holder, record.thread, record.client);
         session.is_taken_up = true;
         session.met = record.app.map(OnceLock::from).unwrap_or_default();
         let session = Arc::new(session);
@@ -123,7 +109,7 @@ impl Sessions {
         }
     }
 
-    /// A cancel whose request is not known here: it may be on another worker.
+    /// Tells the other workers of a cancel whose request is not known here.
     pub fn tell_cancel(&self, id: &str, request: &Id, reason: Option<String>) {
         if let Some(workers) = self.hub.workers() {
             workers.tell_all(Notice::CancelRequest {
@@ -206,7 +192,7 @@ mod tests {
     use crate::tokens::Identity;
 
     #[test]
-    fn a_session_is_kept_as_workers_of_earlier_versions_read_and_write_it() {
+    fn another_worker_reads_what_was_kept_of_a_session() {
         let caller = Caller {
             identity: Identity::anyone(),
             app: Some("demo".into()),
@@ -217,24 +203,12 @@ mod tests {
         };
         let holder = Holder::Token("a".into());
         let session = Session::new(caller, holder, "t".into(), client);
-        let written = serde_json::to_value(Record::of(&session)).unwrap();
-        let identity = json!(Identity::anyone());
-        assert_eq!(
-            written,
-            json!({
-                "caller": { "identity": identity, "app": "demo" }, "thread": "t",
-                "params": {
-                    "protocolVersion": "2025-11-25", "capabilities": {},
-                    "clientInfo": { "name": "client", "version": "1" },
-                },
-            })
-        );
-        let mut earlier = written;
-        earlier["params"]["capabilities"] = json!({ "elicitation": {} });
-        earlier["params"]["clientInfo"]["title"] = json!("A client");
-        let read = Record::read(earlier.to_string().as_bytes()).unwrap();
+        let _ = session.met.set("met".into());
+        let read = Record::read(&Record::of(&session).write()).unwrap();
         assert_eq!(read.caller, session.caller);
-        assert_eq!(read.params.client_info, session.client);
+        assert_eq!(read.thread, session.thread);
+        assert_eq!(read.client, session.client);
+        assert_eq!(read.app.as_ref(), session.met.get());
     }
 
     #[test]
