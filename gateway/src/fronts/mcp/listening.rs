@@ -112,7 +112,7 @@ impl Listening {
                     if app.is_some() && !self.is_for_one {
                         (self.is_for_one, self.offers) = offers(&self.hub, &self.session);
                     }
-                    if self.session.is_news(self.number, tools::offered(&self.hub, app)) {
+                    if self.session.take_news(self.number, tools::offered(&self.hub, app)) {
                         return Some(tools_changed(None));
                     }
                 }

@@ -134,13 +134,16 @@ impl Mcp {
         match (&*request.method, session) {
             ("ping", Some(_)) => Ok(json!({})),
             ("server/discover", None) => Ok(self.discovered(caller)),
-            ("tools/list", None) => {
-                let app = caller.app.as_deref();
-                tools::list(&self.hub, caller, app, request, self.page_size).map(cacheable)
-            }
-            ("tools/list", Some(session)) => {
-                let app = session.app(&self.hub);
-                tools::list(&self.hub, caller, app, request, self.page_size)
+            ("tools/list", session) => {
+                let app = match session {
+                    Some(session) => session.app(&self.hub),
+                    None => caller.app.as_deref(),
+                };
+                let list = tools::list(&self.hub, caller, app, request, self.page_size)?;
+                Ok(match session {
+                    Some(_) => list,
+                    None => cacheable(list),
+                })
             }
             ("logging/setLevel", session) => {
                 let hears_notices = hears_notices(request)?;

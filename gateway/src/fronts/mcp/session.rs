@@ -156,8 +156,8 @@ impl Session {
         Ok(())
     }
 
-    /// Takes a request that is this call, and makes it. What comes with it ends when nobody waits for the
-    /// answer any more.
+    /// Takes a request for this call, and makes the call. What it returns with the call ends when nobody waits
+    /// for the answer any more.
     pub fn begin(
         &self,
         hub: &Arc<Hub>,
@@ -178,7 +178,7 @@ impl Session {
         Ok((call, given_up))
     }
 
-    /// Nobody needs to know of that call any more. Whether it was still in flight.
+    /// Nobody needs to know of that call any more. Returns false if it was not in flight.
     pub fn over(&self, id: &Id, run: RunId) -> bool {
         let mut state = self.state.lock();
         state.used = Instant::now();
@@ -240,9 +240,9 @@ impl Session {
         state.listening.back().is_some_and(|(it, _)| *it == number)
     }
 
-    /// Whether the client is to be told, in that stream, that the tools are `tools` now; it counts
+    /// The tools may have changed to `tools`. Returns true if that stream is to tell the client, which counts
     /// as told then.
-    pub fn is_news(&self, number: u64, tools: u64) -> bool {
+    pub fn take_news(&self, number: u64, tools: u64) -> bool {
         let mut state = self.state.lock();
         let is_newest = state.listening.back().is_some_and(|(it, _)| *it == number);
         is_newest && state.tools.replace(tools) != Some(tools)
@@ -372,8 +372,8 @@ mod tests {
         let (first, mut of_first) = session.listen();
         let (second, mut of_second) = session.listen();
         assert!(session.is_newest(second) && !session.is_newest(first));
-        assert!(!session.is_news(first, 1), "the newest tells");
-        assert!(session.is_news(second, 1) && !session.is_news(second, 1));
+        assert!(!session.take_news(first, 1), "the newest tells");
+        assert!(session.take_news(second, 1) && !session.take_news(second, 1));
         session.notice(|| "one".into());
         assert_eq!(of_second.recv().await.as_deref(), Some("one"));
         session.unlisten(second);

@@ -237,7 +237,7 @@ impl Table {
         self.sessions.contains_key(id)
     }
 
-    /// Adds a session, unless it is here, or has ended elsewhere by now. Whether it is added.
+    /// Adds a session. Returns false if it is here, or has ended by now.
     fn insert(&mut self, id: String, session: &Arc<Session>) -> bool {
         if self.ended.get(&id).is_some() || self.has(&id) {
             return false;
