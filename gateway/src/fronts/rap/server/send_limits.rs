@@ -1,5 +1,5 @@
-//! How many results are sent at once: of each token a few to each URL and to each host, so that one that
-//! hangs holds up no other, and a share of all, so that no token holds up another.
+//! How many results are sent at once. Each token sends a few to each URL and to each host, so that one that
+//! hangs holds up no other. It has a share of all, so that no token holds up another.
 
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use url::Url;
@@ -10,7 +10,8 @@ use crate::fronts::in_use::{InUse, permits};
 pub(crate) const PER_URL: usize = 8;
 /// Results sent to one port of a host at once, 32: a URL that hangs leaves room for the others.
 pub(crate) const PER_HOST: usize = 32;
-/// Results of one token sent at once, 64, where there are tokens: others do not wait for its hosts.
+/// Results of one token sent at once, 64: others do not wait for its hosts. Without tokens all results are
+/// those of one owner, which has no such bound.
 pub(crate) const PER_TOKEN: usize = 64;
 /// To all hosts together, 256: each is an open connection, or a name being looked up by one of the
 /// 512 threads that the runtime has for such.
@@ -29,11 +30,11 @@ pub(super) struct SendLimits {
 pub(super) type SendPermits = Vec<OwnedSemaphorePermit>;
 
 impl SendLimits {
-    /// Without tokens all results are those of one, which has no share.
-    pub fn new(has_tokens: bool) -> Self {
+    /// One owner may have so many of them.
+    pub fn new(share: usize) -> Self {
         SendLimits {
             places: InUse::default(),
-            share: if has_tokens { PER_TOKEN } else { IN_ALL },
+            share,
         }
     }
 
@@ -84,7 +85,7 @@ mod tests {
 
     #[tokio::test]
     async fn hosts_of_one_token_that_hang_hold_up_itself_only() {
-        let limits = SendLimits::new(true);
+        let limits = SendLimits::new(PER_TOKEN);
         let mut busy = Vec::new();
         for number in 0..PER_TOKEN {
             let text = format!("http://greedy@a:{}/{number}", 80 + number % 16);
@@ -98,7 +99,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_busy_url_holds_up_itself_only() {
-        let limits = SendLimits::new(false);
+        let limits = SendLimits::new(IN_ALL);
         let mut busy = taken(&limits, "http://a/1", PER_URL).await;
         assert!(at_once(&limits, "http://a/1").await.is_none());
         assert!(at_once(&limits, "http://a/2").await.is_some());
@@ -110,7 +111,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_busy_host_holds_up_itself_only() {
-        let limits = SendLimits::new(false);
+        let limits = SendLimits::new(IN_ALL);
         let mut busy = Vec::new();
         for number in 0..PER_HOST {
             busy.extend(taken(&limits, &format!("http://a/{number}"), 1).await);
@@ -121,7 +122,7 @@ mod tests {
 
     #[tokio::test]
     async fn urls_that_nobody_sends_to_are_forgotten() {
-        let limits = SendLimits::new(false);
+        let limits = SendLimits::new(IN_ALL);
         let busy = taken(&limits, "http://a/", PER_URL).await;
         for number in 0..1_000 {
             let other = format!("http://{number}.example/");

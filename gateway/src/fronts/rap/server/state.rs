@@ -7,11 +7,11 @@ use axum::http::HeaderMap;
 use super::calls::Calls;
 use super::options::Options;
 use super::request::Target;
-use super::send_limits::SendLimits;
+use super::send_limits::{IN_ALL, PER_TOKEN, SendLimits};
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::authenticate;
 use crate::fronts::lists::Listing;
-use crate::fronts::rap::egress::{Clients, Egress};
+use crate::fronts::rap::egress::{Clients, Egress, Others};
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
@@ -29,7 +29,7 @@ pub(super) struct RapServer {
     pub lists: Arc<Listing>,
     pub sessions: Arc<SharedSessions>,
     pub calls: Arc<Calls>,
-    /// What sends results, to where they may go.
+    /// The HTTP clients that results are sent with.
     pub clients: Clients,
     pub sending: SendLimits,
     /// Invocations whose results are not delivered yet.
@@ -59,8 +59,11 @@ impl RapServer {
                 options.max_pending_bytes_per_token,
             )
         };
-        let allow = options.callback_allow.clone();
-        let egress = Egress::new(allow, loopback && alone);
+        let others = match loopback && alone {
+            true => Others::PublicAndLoopback,
+            false => Others::Public,
+        };
+        let egress = Egress::new(options.callback_allow.clone(), others);
         let sessions = SharedSessions::new(
             hub.clone(),
             Dialect::Rap,
@@ -74,7 +77,7 @@ impl RapServer {
             sessions,
             calls: Arc::default(),
             clients: Clients::new(egress, options.callback_timeout),
-            sending: SendLimits::new(!alone),
+            sending: SendLimits::new(if alone { IN_ALL } else { PER_TOKEN }),
             pending: room(options.max_pending, options.max_pending_per_token),
             invoked_bytes: bytes(),
             pending_bytes: bytes(),

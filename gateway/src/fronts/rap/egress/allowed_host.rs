@@ -1,0 +1,177 @@
+//! What an operator names with `--rap-callback-allow`.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use ipnet::IpNet;
+use url::Url;
+
+use super::addresses::literal;
+
+/// Where results may be sent: a host, a network, or an origin.
+///
+/// A host is `NAME`, `*.NAME` for every name below it, or an address; it may have a port, and without
+/// one stands for all ports. A network is an address with the length of its prefix. An origin is a
+/// scheme with a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedHost(Place);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    Host {
+        scheme: Option<&'static str>,
+        name: String,
+        /// It stands for every name below this one.
+        below: bool,
+        port: Option<u16>,
+    },
+    Network(IpNet),
+}
+
+impl FromStr for AllowedHost {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(network) = text.parse() {
+            return Ok(AllowedHost(Place::Network(network)));
+        }
+        let expected = || {
+            "expected a host, a network or an origin, such as runtime.example, *.example, \
+             [::1]:8080, 10.1.0.0/16 or https://runtime.example"
+                .to_string()
+        };
+        let (scheme, rest) = match text.split_once("://") {
+            Some(("http", rest)) => (Some("http"), rest.trim_end_matches('/')),
+            Some(("https", rest)) => (Some("https"), rest.trim_end_matches('/')),
+            Some(_) => return Err(expected()),
+            None => (None, text),
+        };
+        let (below, rest) = match rest.strip_prefix("*.") {
+            Some(rest) => (true, rest),
+            None => (false, rest),
+        };
+        if rest.is_empty() || rest.contains(['/', '\\', '*', '@', '?', '#', ' ']) {
+            return Err(expected());
+        }
+        let url = Url::parse(&format!("{}://{rest}/", scheme.unwrap_or("http")));
+        let url = url.map_err(|_| expected())?;
+        // The URL drops a port that is the default, so the text says whether there is one.
+        let written = rest
+            .rsplit_once(':')
+            .is_some_and(|(_, port)| port.parse::<u16>().is_ok() && !rest.ends_with(']'));
+        Ok(AllowedHost(Place::Host {
+            scheme,
+            name: url.host_str().ok_or_else(expected)?.to_ascii_lowercase(),
+            below,
+            port: url
+                .port_or_known_default()
+                .filter(|_| written || scheme.is_some()),
+        }))
+    }
+}
+
+impl AllowedHost {
+    /// The host of `url`, with every port.
+    pub(super) fn of(url: &Url) -> Self {
+        AllowedHost(Place::Host {
+            scheme: None,
+            name: url.host_str().unwrap_or_default().into(),
+            below: false,
+            port: None,
+        })
+    }
+
+    /// Whether it stands for the host of `url`, as far as that is known without asking for its name.
+    pub(super) fn covers(&self, url: &Url) -> bool {
+        match &self.0 {
+            Place::Network(network) => {
+                literal(url).is_some_and(|address| network.contains(&address))
+            }
+            Place::Host {
+                scheme,
+                name,
+                below,
+                port,
+            } => {
+                scheme.is_none_or(|scheme| scheme == url.scheme())
+                    && port.is_none_or(|port| Some(port) == url.port_or_known_default())
+                    && url.host_str().is_some_and(|host| match below {
+                        true => host
+                            .strip_suffix(&**name)
+                            .is_some_and(|prefix| prefix.len() > 1 && prefix.ends_with('.')),
+                        false => host == name,
+                    })
+            }
+        }
+    }
+
+    /// Whether it is a network with that address.
+    pub(super) fn has(&self, address: IpAddr) -> bool {
+        matches!(&self.0, Place::Network(network) if network.contains(&address))
+    }
+
+    /// Whether it is a network.
+    pub(super) fn is_network(&self) -> bool {
+        matches!(self.0, Place::Network(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covers(allowed: &str, text: &str) -> bool {
+        let allowed: AllowedHost = allowed.parse().unwrap();
+        allowed.covers(&Url::parse(text).unwrap())
+    }
+
+    #[test]
+    fn a_host_covers_its_urls() {
+        assert!(covers("a.example", "http://A.example/x?y"));
+        assert!(covers("A.Example", "https://a.example:8443/"));
+        assert!(covers("a.example:443", "https://a.example/"));
+        assert!(covers("a.example:80", "http://a.example/"));
+        assert!(covers("127.0.0.1:9", "http://127.0.0.1:9/"));
+        assert!(covers("[::1]", "http://[::1]:9/") && covers("[::1]:9", "http://[::1]:9/"));
+        assert!(covers("*.example", "http://a.b.example/"));
+        assert!(covers("https://a.example", "https://a.example:443/x"));
+        assert!(covers("http://a.example:8080/", "http://a.example:8080/x"));
+        assert!(covers("10.1.0.0/16", "http://10.1.2.3:9/"));
+        assert!(covers("10.1.0.0/16", "http://[::ffff:10.1.2.3]/"));
+        assert!(covers("fd00::/8", "http://[fd00::7]/"));
+    }
+
+    #[test]
+    fn and_no_others() {
+        assert!(!covers("a.example", "http://b.a.example/"));
+        assert!(!covers("a.example", "http://a.example.evil/"));
+        assert!(!covers("a.example:80", "https://a.example/"));
+        assert!(!covers("*.example", "http://example/"));
+        assert!(!covers("*.example", "http://badexample/"));
+        assert!(!covers("a.example", "http://a.example@b.example/"));
+        assert!(!covers("https://a.example", "http://a.example/"));
+        assert!(!covers("https://a.example", "https://a.example:8443/"));
+        assert!(!covers("10.1.0.0/16", "http://10.2.0.1/"));
+        assert!(!covers("10.1.0.0/16", "http://a.example/"));
+    }
+
+    #[test]
+    fn what_is_no_host() {
+        for bad in [
+            "",
+            "*",
+            "*.",
+            "ftp://a",
+            "http://a/b",
+            "a/b",
+            "a b",
+            "u@a",
+            "a:99999",
+            "*.*.a",
+            "10.0.0.0/33",
+            "http://",
+        ] {
+            assert!(bad.parse::<AllowedHost>().is_err(), "{bad}");
+        }
+    }
+}
