@@ -1,28 +1,26 @@
 //! `POST {base}/invoke`: a call begins, and its result goes to the callback URL.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 
-use super::calls::{Denied, InFlight, Name};
-use super::claims::{Claim, fingerprint};
+use super::calls::{Denied, Name};
+use super::claims::fingerprint;
+use super::pending::{Pending, Room};
 use super::request::{Target, parse, read};
 use super::result::Body;
 use super::state::RapServer;
 use super::toolset;
 use crate::broker::Offer;
 use crate::fronts::rap::names::MAX_IDENTIFIER_CHARS;
-use crate::fronts::rap::wire::{Callback, Invocation, ToolResult};
+use crate::fronts::rap::wire::Invocation;
 use crate::fronts::refusal::Refusal;
-use crate::fronts::shared_sessions::InUse;
-use crate::fronts::shares::{Full, Holder, Share, Shares};
-use crate::gateway::calls::{Call, NewCall};
-use crate::gateway::{AbpError, Connected, Outcome};
-use crate::seldom::SeldomOf;
+use crate::fronts::shares::{Full, Holder, Shares};
+use crate::gateway::calls::NewCall;
+use crate::gateway::{AbpError, Outcome};
 use crate::tokens::Identity;
 use crate::wire::clipped;
 use caphost::call::{Code, Error};
@@ -33,8 +31,6 @@ const MAX_ANCESTORS: usize = 256;
 const MAX_URL_BYTES: usize = 8 << 10;
 /// How many characters of tool names are told when a tool is unknown.
 const TOLD_CHARS: usize = 1_000;
-/// Timers of an app may be a little early.
-const EARLY: Duration = Duration::from_millis(20);
 
 /// Takes an invocation. What is wrong with the message is answered with a 4xx; what is wrong with
 /// the call comes as its result.
@@ -64,10 +60,6 @@ fn later(message: String) -> Refusal {
     let wait = Duration::from_secs(1);
     Refusal::later(StatusCode::SERVICE_UNAVAILABLE, message, wait)
 }
-
-/// What an invocation takes of the common room, until its result is delivered: its place, and its
-/// bytes.
-type Room = [Share; 2];
 
 impl RapServer {
     /// Takes room for one more invocation of `caller` with `bytes` bytes.
@@ -219,149 +211,11 @@ impl RapServer {
 }
 
 fn unknown_tool(operation: &str, offer: &Offer) -> AbpError {
-    // None is empty, so that no more are looked at than are told.
+    // No name is empty: so many characters hold at most so many names.
     let names = toolset::first_names(offer, TOLD_CHARS).join(", ");
     let told = clipped(&names, TOLD_CHARS);
     AbpError::new(
         Code::UNKNOWN_CAPABILITY,
         format!("No tool {operation:?}: there are {told}"),
     )
-}
-
-/// An invocation that was taken. It ends in exactly one result, which is delivered, or lost for a
-/// reason that is logged.
-struct Pending {
-    server: Arc<RapServer>,
-    owner: Identity,
-    /// Its arguments are the call's once there is one.
-    invocation: Invocation,
-    since: Instant,
-    _room: Room,
-    /// A gateway that stops waits until the result was sent once.
-    connected: Connected,
-}
-
-impl Pending {
-    fn new(server: Arc<RapServer>, owner: Identity, invocation: Invocation, room: Room) -> Self {
-        Pending {
-            connected: server.hub.connected(),
-            server,
-            owner,
-            invocation,
-            since: Instant::now(),
-            _room: room,
-        }
-    }
-
-    /// Waits for the end of the call, and delivers its result.
-    async fn see_through(
-        self,
-        call: Call,
-        session: InUse,
-        in_flight: InFlight,
-        claim: Option<Claim>,
-    ) {
-        let outcome = call.outcome().await;
-        drop(session);
-        in_flight.ended();
-        // The runtime may use the id again as soon as it has the result.
-        if let Some(claim) = claim {
-            self.server.release_claim(claim).await;
-        }
-        let body = Body::of(self.explained(outcome));
-        self.deliver(body, in_flight.unwanted()).await;
-    }
-
-    /// Gives a cancelled call its reason if its time was up: the outcome has none.
-    fn explained(&self, mut outcome: Outcome) -> Outcome {
-        let timeout = self.server.options.call_timeout;
-        if let Outcome::Cancelled {
-            reason: reason @ None,
-            ..
-        } = &mut outcome
-            && self.since.elapsed() + EARLY >= timeout
-        {
-            *reason = Some(format!("it did not end within {timeout:?}"));
-        }
-        outcome
-    }
-
-    async fn deliver(self, body: Body, unwanted: CancellationToken) {
-        let (message, _bytes) = self.message(body);
-        let Invocation {
-            group_id,
-            id,
-            callback_url: url,
-            ..
-        } = &self.invocation;
-        let server = &self.server;
-        let sending = server.send_result(&self.owner, url, message, self.connected, &unwanted);
-        match sending.await {
-            Ok(()) => tracing::debug!(?group_id, ?id, "result delivered"),
-            Err(why) => {
-                // The rest of the URL may be a secret.
-                let to = url.origin().ascii_serialization();
-                static LOST: SeldomOf = SeldomOf::new();
-                match LOST.is_due(&self.owner.name) {
-                    Some(passed_over) => {
-                        let owner = &*self.owner.name;
-                        tracing::warn!(
-                            ?group_id,
-                            ?id,
-                            to,
-                            why,
-                            owner,
-                            passed_over,
-                            "result not delivered"
-                        );
-                    }
-                    None => tracing::debug!(?group_id, ?id, to, why, "result not delivered"),
-                }
-            }
-        }
-    }
-
-    /// The callback as JSON, and its share of the bytes that may wait. A result that is too large is
-    /// replaced by an error.
-    fn message(&self, body: Body) -> (Bytes, Option<Share>) {
-        let max = self.server.options.max_result_bytes;
-        let bytes = body.bytes();
-        if bytes > max {
-            let message =
-                format!("The result has {bytes} bytes, more than the {max} that can be delivered");
-            return (self.callback(Body::error(&message)), None);
-        }
-        let json = self.callback(body);
-        let holder = Holder::Token(self.owner.name.clone());
-        match self.server.pending_bytes.take_many(&holder, json.len()) {
-            Ok(bytes) => (json, Some(bytes)),
-            Err(_) => {
-                let message = "The result was lost: too many others wait to be delivered";
-                (self.callback(Body::error(message)), None)
-            }
-        }
-    }
-
-    fn callback(&self, body: Body) -> Bytes {
-        let (text, content) = match body {
-            Body::Text(text) => (Some(text), None),
-            Body::Content(items) => (None, Some(items)),
-        };
-        let Invocation {
-            group_id,
-            id,
-            call_id,
-            ..
-        } = &self.invocation;
-        let callback = Callback::ToolResult(ToolResult {
-            group_id: group_id.clone(),
-            id: id.clone(),
-            call_id: call_id.clone(),
-            text,
-            content,
-            subscription: None,
-        });
-        // Strings and lists of strings can always be written.
-        serde_json::to_vec(&callback).unwrap_or_default().into()
-    }
 }

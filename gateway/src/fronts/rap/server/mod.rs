@@ -9,8 +9,8 @@
 //!
 //! `{base}` is `/rap/<app id>`; or the root, for the only app or the one named by `?app=`.
 //! One call: `invocation` checks the request, claims its id for this worker (`claims`) and begins a
-//! call (`calls`). A task of its own waits for the outcome, writes it as a tool result (`result`) and
-//! posts it to the callback URL until it is taken (`delivery`).
+//! call (`calls`). A task of its own (`pending`) waits for the outcome, writes it as a tool result
+//! (`result`) and posts it to the callback URL until it is taken (`delivery`).
 //!
 //! `docs/protocol.md` says what is ours, and what was decided where RAP leaves a choice.
 
@@ -20,6 +20,7 @@ mod delivery;
 mod invocation;
 mod notifications;
 mod options;
+mod pending;
 mod request;
 mod result;
 pub(crate) mod send_limits;
@@ -49,8 +50,8 @@ use state::RapServer;
 /// Where invocations go, under a base.
 const INVOKE_PATH: &str = "/invoke";
 
-/// The routes of the tool server, on a hub whose gateway speaks TLS or does not, and listens on
-/// loopback only or does not.
+/// The routes of the tool server. `secure` says whether the gateway speaks TLS, `loopback` whether it
+/// listens on loopback only.
 pub fn routes(hub: Arc<Hub>, options: Options, secure: bool, loopback: bool) -> Router {
     let server = Arc::new(RapServer::new(hub, options, secure, loopback));
     let weak = Arc::downgrade(&server);
@@ -109,7 +110,7 @@ async fn manifest(
         turn.end(text.len());
         Ok(json_text(StatusCode::OK, text))
     };
-    // It may take milliseconds, for which nothing else is to wait.
+    // It may take milliseconds: nothing else must wait for it.
     spawn_blocking(make).await.map_err(|error| {
         let error = Error::new(Code::INTERNAL_ERROR, error.to_string());
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)
