@@ -4,8 +4,8 @@
 //! | module | what it knows |
 //! |---|---|
 //! | `routes`, `server` | HTTP: whom a request is from, and what all requests share |
-//! | `request`, `requests` | the parameters of a request, its version, and what its HTTP head must say; what answers each |
-//! | `header` | MCP's own headers, and what they cannot carry as it is |
+//! | `header`, `head` | MCP's own headers, and what they cannot carry as it is; what the HTTP head of a request must say |
+//! | `request`, `requests` | the parameters of a request and its version; what answers each |
 //! | `sessions`, `session`, `elsewhere` | sessions of versions before 2026-07-28: which there are, one of them, those that several workers have |
 //! | `overtaken` | cancels in a session that came before their requests |
 //! | `call`, `underway` | a call, from `tools/call` to the end of its response |
@@ -16,6 +16,7 @@
 mod call;
 mod content;
 mod elsewhere;
+mod head;
 pub(crate) mod header;
 mod listening;
 mod overtaken;

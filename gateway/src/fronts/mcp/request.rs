@@ -1,137 +1,24 @@
-//! A request of MCP: its parameters, its version, and what its HTTP head must say of it.
+//! A request of MCP: its parameters, and its version, which its HTTP head has to agree with.
+
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 
-use axum::http::StatusCode;
-use axum::http::header::{ACCEPT, HeaderMap};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::header::{METHOD, NAME, SESSION, VERSION, decoded};
-use crate::fronts::media_type::{content_type, essence};
+use super::head::{Head, STATELESS, VERSIONS};
+use super::header::METHOD;
 use crate::fronts::refusal::Refusal;
 use crate::wire::json_rpc::{Id, code};
-use crate::wire::{Failure, clipped, text_of};
-
-/// The version spoken in sessions, whichever the client asks for.
-pub const WITH_SESSIONS: &str = "2025-11-25";
-/// The first version without sessions, and the only one that is spoken.
-pub const STATELESS: &str = "2026-07-28";
-/// Those spoken.
-pub const VERSIONS: [&str; 2] = [WITH_SESSIONS, STATELESS];
-/// Earlier ones, which clients may name in a session.
-const EARLIER: [&str; 3] = ["2024-11-05", "2025-03-26", "2025-06-18"];
+use crate::wire::text_of;
 
 /// A header says something else than the body.
 const HEADER_MISMATCH: i32 = -32020;
 /// A version that is not spoken.
 const UNSUPPORTED_VERSION: i32 = -32022;
-
-const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
-
-/// The head of an HTTP request, as far as MCP has a say in it.
-#[derive(Clone, Copy, Debug)]
-pub struct Head<'a>(pub &'a HeaderMap);
-
-impl<'a> Head<'a> {
-    /// The session it names.
-    pub fn session(self) -> Option<&'a str> {
-        self.text(SESSION)
-    }
-
-    /// Whether it names a version without sessions.
-    pub fn is_stateless(self) -> bool {
-        self.text(VERSION).is_some_and(|it| it >= STATELESS)
-    }
-
-    /// Checks the version named.
-    pub fn check_version(self) -> Result<(), Refusal> {
-        match self.text(VERSION) {
-            Some(version) if !VERSIONS.contains(&version) && !EARLIER.contains(&version) => {
-                let version = clipped(version, 64);
-                let what = format!("Unsupported MCP-Protocol-Version: {version}");
-                Err(Refusal::invalid(what))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Checks the type of a body, and that its answer may be of both types there are.
-    pub fn check_types(self) -> Result<(), Refusal> {
-        if content_type(self.0) != JSON {
-            let what = format!("Content-Type must be {JSON}");
-            return Err(status(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
-        }
-        self.check_accept(&[JSON, EVENTS])
-    }
-
-    /// Checks that it may be answered with a stream of events.
-    pub fn check_events(self) -> Result<(), Refusal> {
-        self.check_accept(&[EVENTS])
-    }
-
-    fn check_accept(self, kinds: &[&str]) -> Result<(), Refusal> {
-        match kinds.iter().all(|kind| self.accepts(kind)) {
-            true => Ok(()),
-            false => {
-                let what = format!("Accept must have {}", kinds.join(" and "));
-                Err(status(StatusCode::NOT_ACCEPTABLE, what))
-            }
-        }
-    }
-
-    fn accepts(self, kind: &str) -> bool {
-        let accepted = self.0.get_all(ACCEPT).iter();
-        let accepted = accepted.filter_map(|value| value.to_str().ok());
-        accepted
-            .flat_map(|value| value.split(','))
-            .filter(|range| !is_ruled_out(range))
-            .any(|range| {
-                let range = essence(range);
-                range == kind || range == "*/*"
-            })
-    }
-
-    /// A header's value; the empty text, which is never right, if it is none.
-    fn text(self, name: &str) -> Option<&'a str> {
-        let value = self.0.get(name)?;
-        Some(value.to_str().unwrap_or_default())
-    }
-
-    /// For a version that names the method and its subject in headers: checks that they match the body.
-    fn check_names(self, request: &Request<'_>) -> Result<(), Refusal> {
-        let method = self.text(METHOD).map(Cow::Borrowed);
-        agree("Mcp-Method", method, &request.method)?;
-        let subject = match &*request.method {
-            "tools/call" | "prompts/get" => request.params.name,
-            "resources/read" => request.params.uri,
-            _ => None,
-        };
-        match text(subject) {
-            Some(subject) => agree("Mcp-Name", self.text(NAME).and_then(decoded), &subject),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Whether a media range has the weight 0.
-fn is_ruled_out(range: &str) -> bool {
-    let mut parameters = range.split(';').skip(1).map(str::trim);
-    parameters.any(|it| {
-        let weight = it.strip_prefix("q=").or_else(|| it.strip_prefix("Q="));
-        weight.is_some_and(|weight| weight.trim().parse() == Ok(0.0))
-    })
-}
-
-fn agree(header: &str, said: Option<Cow<'_, str>>, body: &str) -> Result<(), Refusal> {
-    match said {
-        Some(said) if said == body => Ok(()),
-        Some(_) => Err(mismatch(format!("{header} is not what the body says"))),
-        None => Err(mismatch(format!("{header} is missing or malformed"))),
-    }
-}
 
 /// A request.
 #[derive(Debug)]
@@ -245,10 +132,8 @@ impl<'a> Request<'a> {
         if !introduction.capabilities.get().starts_with('{') {
             return Err(malformed("capabilities are an object".into()));
         }
-        if head
-            .text(VERSION)
-            .is_some_and(|it| it != introduction.protocol_version)
-        {
+        let named = head.version();
+        if named.is_some_and(|it| it != introduction.protocol_version) {
             let what = "MCP-Protocol-Version is not the version in the parameters";
             return Err(Refusal::invalid(what));
         }
@@ -273,7 +158,7 @@ impl<'a> Request<'a> {
         };
         let named = &*named;
         let is_stateless = named >= STATELESS || has_capabilities;
-        match head.text(VERSION) {
+        match head.version() {
             Some(header) if header != named => {
                 let what = "MCP-Protocol-Version is not the version in _meta";
                 return Err(mismatch(what));
@@ -288,7 +173,7 @@ impl<'a> Request<'a> {
             return Ok(false);
         }
         if named >= STATELESS {
-            head.check_names(self)?;
+            self.check_names(head)?;
         }
         if !VERSIONS.contains(&named) {
             let mut refusal = Refusal::invalid("Unsupported protocol version");
@@ -299,6 +184,21 @@ impl<'a> Request<'a> {
         match has_capabilities {
             true => Ok(true),
             false => Err(incomplete()),
+        }
+    }
+
+    /// For a version that names the method and its subject in headers: checks that they match the body.
+    fn check_names(&self, head: Head<'_>) -> Result<(), Refusal> {
+        let method = head.method().map(Cow::Borrowed);
+        agree("Mcp-Method", method, &self.method)?;
+        let subject = match &*self.method {
+            "tools/call" | "prompts/get" => self.params.name,
+            "resources/read" => self.params.uri,
+            _ => None,
+        };
+        match text(subject) {
+            Some(subject) => agree("Mcp-Name", head.name(), &subject),
+            None => Ok(()),
         }
     }
 
@@ -347,6 +247,14 @@ fn text(field: Option<&RawValue>) -> Option<Cow<'_, str>> {
     text_of(field?.get().as_bytes())
 }
 
+fn agree(header: &str, said: Option<Cow<'_, str>>, body: &str) -> Result<(), Refusal> {
+    match said {
+        Some(said) if said == body => Ok(()),
+        Some(_) => Err(mismatch(format!("{header} is not what the body says"))),
+        None => Err(mismatch(format!("{header} is missing or malformed"))),
+    }
+}
+
 fn incomplete() -> Refusal {
     let prefix = "io.modelcontextprotocol";
     let what = format!("_meta has {prefix}/protocolVersion and {prefix}/clientCapabilities");
@@ -355,136 +263,4 @@ fn incomplete() -> Refusal {
 
 fn mismatch(what: impl Into<String>) -> Refusal {
     Refusal::invalid(what).with_rpc_code(HEADER_MISMATCH)
-}
-
-fn status(status: StatusCode, what: impl Into<String>) -> Refusal {
-    Refusal::new(status, Failure::invalid_params(what.into()))
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::http::HeaderValue;
-    use axum::http::header::{CONTENT_TYPE, HeaderName};
-
-    use super::*;
-
-    const BOTH: (HeaderName, &str) = (ACCEPT, "application/json, text/event-stream");
-
-    fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
-        let pairs = pairs.iter();
-        pairs
-            .map(|(name, value)| (name.clone(), HeaderValue::from_static(value)))
-            .collect()
-    }
-
-    #[test]
-    fn types_are_checked_as_the_protocol_has_them() {
-        let json = (CONTENT_TYPE, "application/json; charset=utf-8");
-        for good in [
-            headers(&[json.clone(), BOTH]),
-            headers(&[json.clone(), (ACCEPT, "*/*")]),
-        ] {
-            assert!(Head(&good).check_types().is_ok(), "{good:?}");
-        }
-        for bad in [
-            headers(&[BOTH]),
-            headers(&[(CONTENT_TYPE, "text/plain"), BOTH]),
-            headers(std::slice::from_ref(&json)),
-            headers(&[json.clone(), (ACCEPT, "application/json")]),
-            headers(&[
-                json.clone(),
-                (ACCEPT, "application/json;q=0, text/event-stream"),
-            ]),
-            headers(&[json, (ACCEPT, "text/html")]),
-        ] {
-            assert!(Head(&bad).check_types().is_err(), "{bad:?}");
-        }
-    }
-
-    fn request<'a>(method: &'a str, params: &'a str) -> Request<'a> {
-        let id = Id::read(&json!(1)).unwrap();
-        Request::read(id, method.into(), Some(params)).unwrap()
-    }
-
-    #[test]
-    fn what_is_looked_at_is_not_there_twice() {
-        let read = |params: &str| {
-            let id = Id::read(&json!(1)).unwrap();
-            Request::read(id, "tools/call".into(), Some(params)).is_ok()
-        };
-        for once in [
-            r#"{"name":"a","arguments":{"a":1,"a":2},"other":1,"other":2}"#,
-            r#"{"name":null,"_meta":{"progressToken":1,"other":1,"other":2}}"#,
-        ] {
-            assert!(read(once), "{once}");
-        }
-        for twice in [
-            r#"{"name":"a","name":"b"}"#,
-            r#"{"name":"a","n\u0061me":"a"}"#,
-            r#"{"arguments":{},"arguments":{"a":1}}"#,
-            r#"{"_meta":{},"_meta":{}}"#,
-            r#"{"_meta":{"progressToken":1,"progressToken":1}}"#,
-            r#"{"_meta":{
-                "io.modelcontextprotocol/protocolVersion":"2026-07-28",
-                "io.modelcontextprotocol/protocolVersion":"2025-11-25"
-            }}"#,
-        ] {
-            assert!(!read(twice), "{twice}");
-        }
-        let notifications =
-            r#"{"notifications":{"toolsListChanged":true,"toolsListChanged":false}}"#;
-        let listen = request("subscriptions/listen", notifications);
-        assert_eq!(listen.wants_tool_changes(), None);
-    }
-
-    #[test]
-    fn a_version_without_sessions_is_told_from_the_others() {
-        let meta = |version: &str| {
-            let meta = json!({
-                "io.modelcontextprotocol/protocolVersion": version,
-                "io.modelcontextprotocol/clientCapabilities": {},
-            });
-            json!({ "name": "é", "_meta": meta }).to_string()
-        };
-        let (new, old) = (meta(STATELESS), meta(WITH_SESSIONS));
-        let version = (HeaderName::from_static(VERSION), STATELESS);
-        let older = (HeaderName::from_static(VERSION), WITH_SESSIONS);
-        let method = (HeaderName::from_static(METHOD), "tools/call");
-        let name = (HeaderName::from_static(NAME), "=?base64?w6k=?=");
-        let all = [version.clone(), method, name];
-        for (params, head, expected) in [
-            (&*new, &all[..], Ok(true)),
-            (&old, std::slice::from_ref(&older), Ok(true)),
-            ("{}", &[], Ok(false)),
-            ("{}", std::slice::from_ref(&older), Ok(false)),
-            ("{}", std::slice::from_ref(&version), Err(-32602)),
-            (&new, &[], Err(HEADER_MISMATCH)),
-            (&new, std::slice::from_ref(&older), Err(HEADER_MISMATCH)),
-            (&new, &all[..2], Err(HEADER_MISMATCH)),
-            (&new, &all[..1], Err(HEADER_MISMATCH)),
-        ] {
-            let headers = headers(head);
-            let found = request("tools/call", params).is_stateless(Head(&headers));
-            let found = found.map_err(|refusal| refusal.rpc_code);
-            assert_eq!(found, expected, "{params} {headers:?}");
-        }
-    }
-
-    #[test]
-    fn what_a_client_says_of_itself_is_needed() {
-        let none = HeaderMap::new();
-        let refused = request("initialize", "{}").introduction(Head(&none));
-        let refused = refused.unwrap_err();
-        assert!(refused.error.message.contains("protocolVersion"));
-        let params =
-            r#"{"protocolVersion":"x","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
-        let known = request("initialize", params).introduction(Head(&none));
-        assert_eq!(known.unwrap().name, "a");
-        let other = headers(&[(HeaderName::from_static(VERSION), WITH_SESSIONS)]);
-        assert!(
-            request("initialize", params)
-                .introduction(Head(&other))
-                .is_err()
-        );
-    }
 }

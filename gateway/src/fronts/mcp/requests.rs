@@ -8,9 +8,10 @@ use futures_util::stream;
 use serde_json::{Value, json};
 
 use super::call;
+use super::head::{Head, WITH_SESSIONS};
 use super::header::{APP, SESSION, encoded_app};
 use super::listening::{acknowledged, events, subscription, whole};
-use super::request::{Head, Request, WITH_SESSIONS};
+use super::request::Request;
 use super::result::{answer, complete};
 use super::server::{Asker, Mcp, cacheable};
 use super::session::{Caller, NotTaken, Session};
@@ -156,8 +157,8 @@ impl Mcp {
         }
     }
 
-    /// The only app there is, if the client names none: who speaks to it without a session is told, so
-    /// that it may stay with it.
+    /// The only app there is, if the client names none. A client without a session is told, so that it can
+    /// stay with that app.
     fn only_app(&self, caller: &Caller) -> Option<HeaderValue> {
         if caller.app.is_some() {
             return None;

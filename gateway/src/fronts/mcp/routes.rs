@@ -11,8 +11,9 @@ use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 
+use super::head::Head;
 use super::listening::{events, listening};
-use super::request::{Head, Request};
+use super::request::Request;
 use super::server::{Asker, Mcp};
 use super::session::Caller;
 use super::sessions::{McpOptions, Sessions};
@@ -170,7 +171,7 @@ impl Mcp {
         }
     }
 
-    /// Answers a request; one for a list when it is its holder's turn, as lists may be long.
+    /// Answers a request. One for a list waits for its holder's turn, as lists may be long.
     async fn in_turn(
         &self,
         asker: &Asker,
@@ -199,7 +200,7 @@ impl Mcp {
         Ok(events(None, listening(&self.hub, &session), share))
     }
 
-    /// The client ends its session, which is looked for here and on all other workers.
+    /// The client ends its session, on whichever worker that is.
     async fn end(&self, asker: &Asker, head: Head<'_>) -> Result<Response, JsonRpc> {
         head.check_version()?;
         if head.is_stateless() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::request::{Head, VERSIONS};
+use super::head::{Head, VERSIONS};
 use super::session::{Caller, Session};
 use super::sessions::Sessions;
 use super::tools;
