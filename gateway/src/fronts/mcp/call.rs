@@ -42,7 +42,7 @@ pub async fn in_session(
     Ok(underway.respond(share).await)
 }
 
-/// Answers a call without a session, which is made in the session of the app that its caller's share.
+/// Answers a call without a session. It is made in the app's session that such calls of its caller share.
 pub async fn alone(
     hub: &Arc<Hub>,
     caller: &Caller,

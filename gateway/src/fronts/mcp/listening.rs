@@ -37,8 +37,8 @@ pub fn whole(message: Option<&str>) -> Response {
     respond(Body::from(body))
 }
 
-/// A response that says `first`, and then what comes as `messages`. Dropping it drops those, and gives
-/// its share of the open ones back.
+/// A response that says `first`, and then what comes as `messages`. When it is dropped, it drops these and
+/// gives back its share of the open responses.
 pub fn events(
     first: Option<String>,
     messages: impl Stream<Item = String> + Send + Unpin + 'static,
@@ -77,7 +77,7 @@ struct Listening {
     inbox: mpsc::Receiver<String>,
     hub: Arc<Hub>,
     offers: watch::Receiver<u64>,
-    /// Whether it hears of one app. Else of the only one, which there may not be yet.
+    /// Whether its app is known. If not, it hears of the only one, which may be yet to come.
     is_for_one: bool,
     cancels: broadcast::Receiver<CancelNotice>,
 }
@@ -150,8 +150,7 @@ pub fn acknowledged(id: &Id, tools: bool) -> String {
     notification("notifications/subscriptions/acknowledged", params).to_string()
 }
 
-/// What the subscription by the request with that id, which belongs to no session, is told of the tools of
-/// an app.
+/// What a subscription without a session is told of the tools of an app. `id` is that of its request.
 pub fn subscription(hub: &Arc<Hub>, app: Option<Arc<str>>, id: Id) -> BoxStream<'static, String> {
     let (hub, mut offers) = (hub.clone(), hub.offers(app.as_deref()));
     offers.mark_unchanged();

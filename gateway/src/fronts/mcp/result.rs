@@ -60,7 +60,7 @@ impl Block {
 }
 
 impl ToolResult {
-    /// As it is since there are no sessions.
+    /// As the versions without sessions have it.
     pub fn complete(self) -> Self {
         ToolResult {
             result_type: Some(COMPLETE),
@@ -79,7 +79,7 @@ const COMPLETE: &str = "complete";
 /// What the names of what is ours begin with.
 const OURS: &str = "caphost/";
 
-/// A result as it is since there are no sessions.
+/// A result as the versions without sessions have it.
 pub fn complete(mut result: Value) -> Value {
     result["resultType"] = COMPLETE.into();
     result
@@ -148,8 +148,8 @@ pub fn failed(error: &AbpError, run: Option<RunId>) -> ToolResult {
     }
 }
 
-/// The error of a call that something other than its caller has cancelled: the cancellation API's,
-/// how far the stop was seen, and what has stopped it, where MCP has what is ours too.
+/// The error of a call that somebody else than its caller has cancelled. As in the cancellation API it says how
+/// far the stop was seen, and what has stopped the call. It says both again where MCP wants what is ours.
 pub fn cancelled(tool: &str, id: &Id, stop: Stop, by: Option<StoppedBy>) -> RpcError {
     let stop = stop.as_str();
     let mut meta = json!({ STOP: stop });

@@ -140,8 +140,8 @@ impl Session {
         self.state.lock().tools = Some(tools);
     }
 
-    /// The client has said that it is initialised. What it finds is known from here on, unless it has
-    /// begun on another worker.
+    /// The client has said that it is initialised. What it finds is known from here on, unless the session
+    /// has begun on another worker.
     pub fn initialized(&self, tools: impl FnOnce() -> u64) {
         if !self.is_taken_up {
             self.state.lock().tools.get_or_insert_with(tools);

@@ -24,7 +24,7 @@ use crate::remembered::Remembered;
 use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
 
-/// Sessions of which it is remembered that they have ended, and cancels for such as are not here.
+/// How many ended sessions are remembered, and how many cancels for sessions that are not here.
 const ABSENT: usize = 4_096;
 
 /// Bounds of MCP, with their defaults.

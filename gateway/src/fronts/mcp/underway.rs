@@ -26,8 +26,8 @@ use crate::wire::json_rpc::{Id, notification};
 use crate::wire::stops;
 use caphost::call::Stop;
 
-/// The response to a call that ends sooner is a whole. Later its head is sent, as a client may give up
-/// on a server that sends none, and cannot tell one that works from one that is gone.
+/// A call that ends sooner is answered in one piece. After that the head of its response is sent: a client may
+/// give up on a server that sends nothing, as it cannot tell one that works from one that is gone.
 const PROMPT: Duration = Duration::from_millis(10);
 
 /// Messages of one call that its client has not read: progress, and its answer.
@@ -60,7 +60,8 @@ impl Tool {
     }
 }
 
-/// A call whose answer its client waits for; none once it is answered. Dropped before, it is cancelled.
+/// A call whose answer its client waits for, or none once that is answered. If it is dropped before, the call
+/// is cancelled.
 pub struct Underway(Option<Awaited>);
 
 struct Awaited {
@@ -128,8 +129,8 @@ impl Underway {
         }
     }
 
-    /// The next message: of its progress, or its answer. None if it is not answered, or was. Safe to drop
-    /// and to call again.
+    /// The next message: its progress, or its answer. None if there will be no answer, or there was one. Safe
+    /// to drop and to call again.
     async fn next(&mut self) -> Option<String> {
         loop {
             let it = self.0.as_mut()?;

@@ -103,8 +103,8 @@ impl CallbackEndpoint {
         Url::parse(&format!("{}/{call}", self.base))
     }
 
-    /// A callback is refused. If it was the result of that call, it will not be sent again: the call, which
-    /// would wait for ever, ends with `error`.
+    /// A callback is refused. If it was the result of that call, the call ends with `error`: the result will
+    /// not be sent again.
     async fn refused(&self, call: &str, error: Option<Error<Value>>) {
         self.metrics.tool_servers.callbacks_refused.add();
         if let (Ok(id), Some(error)) = (Identifier::new(call), error) {

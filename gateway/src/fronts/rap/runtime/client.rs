@@ -38,9 +38,10 @@ pub(crate) const NOTICES_AT_ONCE: usize = 64;
 pub(super) struct ToolServerClient {
     pub server: ToolServer,
     pub limits: RuntimeLimits,
-    /// Where what is sent to it is sent from.
+    /// The Tokio runtime that its requests run on.
     pub tasks: Handle,
-    /// The operator has named the host of the server, the server that of its endpoint.
+    /// For the host of the server, which the operator has named, and that of its endpoint, which the server
+    /// has named.
     pub clients: Clients,
     metrics: Arc<Metrics>,
     invocations: Semaphore,

@@ -28,12 +28,12 @@ pub(super) struct Dispatch {
 }
 
 impl Dispatch {
-    /// To be called before the invocation is sent, for the first time or again. Whether it may be.
+    /// To be called each time before the invocation is sent. Returns false if it must not be.
     pub fn begin(&self) -> bool {
         *self.sent.get_or_init(|| true)
     }
 
-    /// To be called when the call is over: nothing is sent from now on. Whether something was sent
+    /// To be called when the call is over: nothing is sent from now on. Returns true if something was sent
     /// before.
     pub fn end(&self) -> bool {
         self.over.cancel();
@@ -50,9 +50,9 @@ pub(super) struct Undelivered {
     pub may_run: bool,
 }
 
-/// Sends an invocation until it is acknowledged or refused: again after a failed connection or an
-/// answer of the 5xx class, never after one of the 4xx class. Ends early, without an error, when the
-/// call does; an attempt that is under way then is still awaited.
+/// Sends an invocation until it is acknowledged or refused. It is sent again after a failed connection or an
+/// answer of the 5xx class, never after one of the 4xx class. When the call ends before, this ends too,
+/// without an error; an attempt that is under way then is still awaited.
 pub(super) async fn deliver(
     client: &ToolServerClient,
     endpoint: &Url,

@@ -10,8 +10,8 @@ use crate::fronts::rap::names::Identifier;
 use crate::gateway::calls::{Call, Canceller};
 use crate::tokens::Identity;
 
-/// Invocations that have become calls, until their results are delivered: by thread. Callers choose
-/// the ids of both, so several may have the same.
+/// Invocations that have become calls, until their results are delivered, by thread. Callers choose the ids
+/// of both, so several may have the same.
 #[derive(Default)]
 pub(super) struct Calls {
     threads: Mutex<HashMap<Identifier, Vec<Arc<Entry>>>>,
@@ -105,9 +105,9 @@ impl Calls {
         Ok((call, InFlight { calls, entry }))
     }
 
-    /// What cancels that call in that thread, where `viewer` may. An operator may mean the calls of
-    /// several callers. Without an id the thread is closed: all its calls are meant, and their results
-    /// are unwanted.
+    /// What cancels the call with that id in that thread, if `viewer` may see it. There may be several, as an
+    /// operator sees the calls of all. Without an id the thread is closed: all its calls are meant, and
+    /// their results are unwanted from now on.
     pub(super) fn cancellers(
         &self,
         thread: &str,

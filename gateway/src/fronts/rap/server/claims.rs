@@ -66,33 +66,45 @@ impl RapServer {
             return Ok(None);
         };
         let time = self.options.call_timeout.saturating_add(MARGIN);
-        let here = |key, fact, is_new| Ok(Some(Claim { key, fact, is_new }));
         let mine = Taken {
             worker: workers.me(),
             fingerprint,
         };
         let fact = serde_json::to_vec(&mine).unwrap_or_default();
         let Ok(Some(before)) = workers.claim_fact(&key, &fact, time).await else {
-            return here(key, fact, true);
+            return Ok(Some(Claim {
+                key,
+                fact,
+                is_new: true,
+            }));
         };
         let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
             // A later version may write it differently.
             return Err(Denied::Unsure);
         };
         match workers.life_of(other.worker) {
-            Life::Here => here(key, before, false),
+            Life::Here => Ok(Some(Claim {
+                key,
+                fact: before,
+                is_new: false,
+            })),
             Life::There if other.fingerprint == fingerprint => Err(Denied::Again),
             Life::There => Err(Denied::Taken),
             Life::Unsure => Err(Denied::Unsure),
             // That worker has died, and its call with it. One of the others takes over.
             Life::Over => match workers.replace_fact(&key, &before, &fact, time).await {
-                Ok(true) | Err(Away) => here(key, fact, true),
+                Ok(true) | Err(Away) => Ok(Some(Claim {
+                    key,
+                    fact,
+                    is_new: true,
+                })),
                 Ok(false) => Err(Denied::Unsure),
             },
         }
     }
 
-    /// Another invocation of that name is in flight here, so what was claimed for this one is not kept.
+    /// Gives a claim back, as another invocation of that name is in flight here. A claim that was written for
+    /// the other one stays.
     pub(super) async fn withdraw_claim(&self, claim: Claim) {
         if claim.is_new {
             self.release_claim(claim).await;

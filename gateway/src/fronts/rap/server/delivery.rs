@@ -30,10 +30,10 @@ struct Failure {
 }
 
 impl RapServer {
-    /// Sends `body` of `owner` to `url`, and again after a pause while the server fails (5xx) or cannot be
-    /// reached, until time is up or `unwanted`. It is not sent again after a refusal (4xx), a redirect
-    /// (3xx) or a missing answer: the result may have been taken, and must not come twice. `untried`
-    /// is dropped after the first attempt. `Err` says why the result is lost.
+    /// Sends `body` of `owner` to `url`. While the server fails (5xx) or cannot be reached, it is sent again
+    /// after a pause, until time is up or it is `unwanted`. After a refusal (4xx), a redirect (3xx) or a
+    /// missing answer it is not sent again: the result may have been taken, and must not come twice.
+    /// `untried` is dropped after the first attempt. The error says why the result is lost.
     pub(super) async fn send_result(
         &self,
         owner: &Identity,

@@ -52,7 +52,7 @@ pub(super) async fn cancel_tool_call(
     Ok(StatusCode::OK)
 }
 
-/// Cancels the calls of a thread. Later ones in a thread of that id are not concerned.
+/// Cancels the calls of a thread. Later ones in a thread of that id go on.
 pub(super) async fn close_thread(
     State(server): State<Arc<RapServer>>,
     target: Target,
@@ -82,7 +82,7 @@ impl RapServer {
         }
     }
 
-    /// Cancels what is meant of the calls here. The runtime learns what comes of it from their results.
+    /// Cancels those of the calls here that are meant. Their results tell the runtime what comes of it.
     pub(super) fn cancel(&self, notice: &Notice) {
         let (thread, id, app, by, reason) = match notice {
             Notice::CancelToolCall {

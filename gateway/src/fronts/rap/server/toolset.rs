@@ -1,5 +1,5 @@
-//! What an app offers, as tools: under names that may stand in a toolset. Capabilities of different
-//! names that would be one tool are none.
+//! What an app offers, as tools. Their names are made to fit into a toolset. Capabilities whose names would
+//! become the same are not offered.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::seldom::Seldom;
 use crate::wire::for_log;
 
-/// Capabilities that would be one tool, and are none.
+/// Capabilities whose tools would have the same name: none of them is offered.
 #[derive(Serialize)]
 struct Conflict<'a> {
     name: String,
@@ -24,7 +24,7 @@ struct Conflict<'a> {
 struct Manifest<'a> {
     #[serde(flatten)]
     toolset: Toolset,
-    /// What is missing in it: a member of ours.
+    /// What is missing in it. RAP has no such member.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflicts: Vec<Conflict<'a>>,
 }
@@ -34,7 +34,7 @@ pub(super) fn find<'a>(offer: &'a Offer, tool: &str) -> Option<&'a CapabilityInf
     only(offer.plainly_named(tool, MAX_TOOL_NAME_CHARS))
 }
 
-/// The names of the first tools, as many as the first capabilities make.
+/// The names of the tools that the first `capabilities` make.
 pub(super) fn first_names(offer: &Offer, capabilities: usize) -> Vec<String> {
     let first: Vec<_> = offer.by_plain_name().take(capabilities).collect();
     let tools = alike(&first).filter(|(_, alike)| only(alike.iter().copied()).is_some());
@@ -75,7 +75,7 @@ pub(super) fn manifest(offer: &Offer, endpoint: Url) -> Option<String> {
     serde_json::to_string(&Manifest { toolset, conflicts }).ok()
 }
 
-/// Capabilities that would be one tool each, in the order of the tools' names.
+/// The capabilities by the names that their tools would have, in the order of these.
 fn alike<'a>(
     all: &'a [&'a CapabilityInfo],
 ) -> impl Iterator<Item = (String, &'a [&'a CapabilityInfo])> {
@@ -92,7 +92,7 @@ fn tool_name(capability: &CapabilityInfo) -> impl Iterator<Item = char> {
     capability.plain_name().take(MAX_TOOL_NAME_CHARS)
 }
 
-/// The capability that all of them are: the last, as an app that lists one again means the later.
+/// The capability, if all of them have its name: the last, as an app that lists one again means the later.
 fn only<'a>(alike: impl IntoIterator<Item = &'a CapabilityInfo>) -> Option<&'a CapabilityInfo> {
     let mut alike = alike.into_iter();
     let first = alike.next()?;

@@ -92,8 +92,7 @@ impl ToolServerApp<'_> {
         }
     }
 
-    /// Takes over the tools, and says whether any has changed. Calls of tools that are gone still
-    /// run.
+    /// Takes over the tools. Returns false if all are as they were. Calls of tools that are gone still run.
     fn adopt(&mut self, found: &Toolset) -> bool {
         let found = toolset::capabilities(found);
         let before = self.state.registry().iter().map(|it| &it.descriptor);
@@ -113,7 +112,7 @@ impl ToolServerApp<'_> {
                 checked: false,
                 document,
             };
-            // Not those that are as they were.
+            // False for one that is as it was.
             changed |= self.state.register(descriptor, ());
         }
         changed

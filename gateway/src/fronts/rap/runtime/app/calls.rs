@@ -204,8 +204,8 @@ impl ToolServerApp<'_> {
         }
     }
 
-    /// A tool has ended, or will never run. The call, unless it was over before: then what it ended with
-    /// comes too late, but says that the work has ended.
+    /// A tool has ended, or will never run. Returns the call, unless it was over before. Then the outcome comes
+    /// too late, but says that the work has ended.
     fn ended(
         &mut self,
         thread: Option<&Identifier>,

@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// The tool call that goes on no more for the agent.
+    /// Ends the subscription of a call. Returns the tool call that had begun it.
     fn unsubscribe(&mut self, call_id: &str) -> Option<Identifier> {
         let mut all = self.subscriptions.iter();
         let (id, _) = all.find(|(_, it)| it.as_str() == call_id)?;
@@ -65,7 +65,7 @@ impl ToolServerApp<'_> {
             is_final,
         } = event;
         let is_final = is_final.unwrap_or_default();
-        let call_id = self.begun_by(&thread, &id, is_final);
+        let call_id = self.note_event(&thread, &id, is_final);
         let session = self.agents.in_thread(&thread);
         let session = session.filter(|(_, session)| session.notifications);
         let (Some(call_id), Some((connection, _))) = (call_id, session) else {
@@ -85,9 +85,15 @@ impl ToolServerApp<'_> {
         self.parts.counters().events.add();
     }
 
-    /// The agent's id of the call that sends an event, which may come before the result that begins its
-    /// subscription. No more events come after one that `is_final`.
-    fn begun_by(&mut self, thread: &Identifier, id: &Identifier, is_final: bool) -> Option<CallId> {
+    /// Notes an event of a tool call. Returns the agent's id for the call, if the agent is to hear of it. The
+    /// event may come before the result that begins the subscription. After one that `is_final` there are no
+    /// more.
+    fn note_event(
+        &mut self,
+        thread: &Identifier,
+        id: &Identifier,
+        is_final: bool,
+    ) -> Option<CallId> {
         if let Some(running) = self.calls.get_mut(Some(thread), id) {
             if running.is_final {
                 return None;
