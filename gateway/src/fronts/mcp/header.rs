@@ -13,7 +13,7 @@ pub const SESSION: &str = "mcp-session-id";
 pub const VERSION: &str = "mcp-protocol-version";
 pub const METHOD: &str = "mcp-method";
 pub const NAME: &str = "mcp-name";
-/// Says which app a request has met that has named none.
+/// The header that names the app of a request that has named none.
 pub const APP: &str = "caphost-app";
 
 /// What stands around base64.
