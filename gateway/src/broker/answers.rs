@@ -239,10 +239,10 @@ impl Broker {
         ending: Ending,
         reply: impl FnOnce() -> Option<Reply>,
     ) {
-        let place = self.runs.left(run);
+        let call_id = self.runs.take_place(run);
         let mut is_last = false;
         if let Some(agent) = self.agents.get_mut(&agent) {
-            match place.map(|place| agent.calls.entry(place.call_id)) {
+            match call_id.map(|call_id| agent.calls.entry(call_id)) {
                 Some(Occupied(call)) if *call.get() == run => drop(call.remove()),
                 Some(_) => {}
                 // It had ended before, and is forgotten.

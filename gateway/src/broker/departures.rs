@@ -4,9 +4,9 @@ use super::amount::Amount;
 use super::apps::App;
 use super::call::{STOPPING, disconnected};
 use super::load::Load;
-use super::{Action, Backlog, Broker, CloseCode, PeerId, Seat};
+use super::{Backlog, Broker, CloseCode, PeerId, Seat};
 use crate::broker::runs::Lost;
-use crate::wire::{AGENT_CLOSED, Failure, Header, Outgoing, Request};
+use crate::wire::{AGENT_CLOSED, Failure, Request};
 use caphost::call::{Code, Error};
 
 pub(super) const APP_GONE: &str = "The app disconnected before it confirmed";
@@ -80,14 +80,7 @@ impl Broker {
 
     /// Tells an app that an agent is gone.
     pub(super) fn bid_farewell(&mut self, app: PeerId, handle: &str) {
-        let header = Header {
-            kind: AGENT_CLOSED,
-            id: None,
-            agent: Some(handle),
-            timestamp: &self.timestamp,
-        };
-        let message = Outgoing::new(header, "{}", None);
-        self.actions.push_back(Action::Send { peer: app, message });
+        self.send_as(app, AGENT_CLOSED, None, Some(handle), "{}");
     }
 
     /// Whatever an app has registered is given back.

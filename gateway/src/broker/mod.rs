@@ -263,7 +263,10 @@ impl Broker {
 
     /// The runs whose calls an app has.
     pub fn runs_on(&self, app: PeerId) -> Vec<RunId> {
-        self.runs.on(app)
+        let app = self.apps.get(&app);
+        let agents = app.into_iter().flat_map(|app| app.agents.values());
+        let agents = agents.filter_map(|agent| self.agents.get(agent));
+        agents.flat_map(|it| it.calls.values().copied()).collect()
     }
 
     /// Agents, connected or the gateway's own, and connected apps; those on other workers do not
@@ -284,10 +287,22 @@ impl Broker {
     }
 
     fn send(&mut self, peer: PeerId, kind: &str, id: Option<&str>, payload: &str) {
+        self.send_as(peer, kind, id, None, payload);
+    }
+
+    /// Sends to an app, in the name of the agent that has that name on its wire.
+    fn send_as(
+        &mut self,
+        peer: PeerId,
+        kind: &str,
+        id: Option<&str>,
+        agent: Option<&str>,
+        payload: &str,
+    ) {
         let header = Header {
             kind,
             id,
-            agent: None,
+            agent,
             timestamp: &self.timestamp,
         };
         let message = Outgoing::new(header, payload, None);

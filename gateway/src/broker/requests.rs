@@ -283,14 +283,12 @@ impl Broker {
             calling.stopped.skip(call_id, run);
             return Err(Unsent::Skipped);
         }
-        calling.calls.insert(call_id.clone(), run);
+        calling.calls.insert(call_id, run);
         let place = Place {
             agent,
-            app,
-            call_id,
             revoking: false,
         };
-        self.runs.put(run, place);
+        self.runs.set_place(run, place);
         Ok(Some(run))
     }
 

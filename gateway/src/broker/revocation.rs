@@ -10,7 +10,7 @@ use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Broker};
 use crate::broker::runs::{Ending, RunId, RunState};
 use crate::wire::stops::{ALREADY_COMPLETED, Grade};
-use crate::wire::{Header, Json, Outgoing, Request, Said};
+use crate::wire::{Json, Request, Said};
 use caphost::call::{Code, Error, Stop};
 
 impl Broker {
@@ -40,11 +40,13 @@ impl Broker {
         if let Some(outcome) = self.outcome_of_ended(run) {
             return self.revoked(run, outcome);
         }
-        match self.runs.get(run).map(|run| run.state) {
+        let call_id = match self.runs.get(run) {
             None => return self.revoked(run, not_cancelled("Operation not found")),
-            Some(RunState::Unknown) => return self.revoked(run, self.outcome_unknown(run)),
-            Some(_) => {}
-        }
+            Some(it) if it.state == RunState::Unknown => {
+                return self.revoked(run, self.outcome_unknown(run));
+            }
+            Some(it) => it.call_id.clone(),
+        };
         self.runs.cancel_requested(run, reason.as_deref(), now);
         let Some(place) = self.runs.place_mut(run) else {
             // Not sent yet, and now it never will be.
@@ -55,32 +57,26 @@ impl Broker {
         if std::mem::replace(&mut place.revoking, true) {
             return;
         }
-        let place = place.clone();
+        let agent = place.agent;
         let issued = self.issue();
-        let Some(agent) = self.agents.get_mut(&place.agent) else {
-            return;
-        };
-        let id = IssuedId::of(issued);
-        let header = Header {
-            kind: Request::Cancel.kind(),
-            id: Some(id.as_str()),
-            agent: Some(&agent.handle),
-            timestamp: &self.timestamp,
-        };
-        let payload = cancel_payload(&place.call_id, reason.as_deref());
-        let message = Outgoing::new(header, &payload, None);
-        let peer = place.app;
-        self.actions.push_back(Action::Send { peer, message });
         let entry = Entry {
             issued,
             request: Request::Cancel,
             asker: Asker::Nobody,
-            call_id: Some(Value::from(&*place.call_id).to_string().into()),
+            call_id: Some(Value::from(&*call_id).to_string().into()),
             run: Some(run),
             bytes: 0,
             kept: 0,
         };
+        let Some(agent) = self.agents.get_mut(&agent) else {
+            return;
+        };
+        let Some(app) = agent.app else { return };
         agent.pending.insert(entry);
+        let (id, handle) = (IssuedId::of(issued), agent.handle.clone());
+        let payload = cancel_payload(&call_id, reason.as_deref());
+        let kind = Request::Cancel.kind();
+        self.send_as(app, kind, Some(id.as_str()), Some(&handle), &payload);
     }
 
     pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {

@@ -120,8 +120,8 @@ impl Broker {
         let call_id: Option<Arc<str>> = match entry.request {
             Request::Call => entry
                 .run
-                .and_then(|run| self.runs.place(run))
-                .map(|place| place.call_id.clone()),
+                .and_then(|run| self.runs.get(run))
+                .map(|run| run.call_id.clone()),
             _ => entry
                 .call_id
                 .as_deref()

@@ -111,13 +111,13 @@ impl Broker {
         let Some(session) = self.own_calls.get(&run).map(|call| call.session) else {
             return;
         };
-        let Some(place) = self.runs.place(run) else {
+        let known = self.runs.get(run).filter(|run| run.place.is_some());
+        let Some(call_id) = known.map(|run| run.call_id.clone()) else {
             // Not sent yet, and now it never will be.
             let (reason, now) = (reason.as_deref(), self.now.unix_ms);
             self.runs.cancel_requested(run, reason, now);
             return self.run_cancelled(run, Stop::NeverStarted.into());
         };
-        let call_id = place.call_id.clone();
         let payload = cancel_payload(&call_id, reason.as_deref()).into();
         let cancel = Cancel {
             call_id: Some((&*call_id).into()),

@@ -23,7 +23,6 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::PeerId;
 use crate::limits::Retention;
 use caphost::call::{LateEnd, Stop};
 pub use early::EarlyCancel;
@@ -124,15 +123,10 @@ impl Runs {
     }
 
     /// It is there from now on.
-    pub(super) fn put(&mut self, id: RunId, place: Place) {
+    pub(super) fn set_place(&mut self, id: RunId, place: Place) {
         if let Some(run) = self.run_mut(id) {
             run.place = Some(place);
         }
-    }
-
-    /// Where its call is.
-    pub(super) fn place(&self, id: RunId) -> Option<&Place> {
-        self.runs.get(&id)?.place.as_ref()
     }
 
     /// Where its call is, to be changed.
@@ -140,16 +134,11 @@ impl Runs {
         self.run_mut(id)?.place.as_mut()
     }
 
-    /// Its app has answered, or never will: where its call was.
-    pub(super) fn left(&mut self, id: RunId) -> Option<Place> {
-        self.run_mut(id)?.place.take()
-    }
-
-    /// Those whose calls an app has.
-    pub(super) fn on(&self, app: PeerId) -> Vec<RunId> {
-        let is_there = |run: &&Run| run.place.as_ref().is_some_and(|it| it.app == app);
-        let runs = self.runs.values().map(Arc::as_ref);
-        runs.filter(is_there).map(|run| run.id).collect()
+    /// Its app has answered, or never will. Its callId, if it is not forgotten.
+    pub(super) fn take_place(&mut self, id: RunId) -> Option<Arc<str>> {
+        let run = self.run_mut(id)?;
+        run.place = None;
+        Some(run.call_id.clone())
     }
 
     /// Somebody asks for it to be cancelled.

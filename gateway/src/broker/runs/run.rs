@@ -198,7 +198,7 @@ pub struct Run {
     pub app: Option<Arc<str>>,
     /// What is called.
     pub capability: Arc<str>,
-    /// The callId on the app's side.
+    /// The callId on the app's side, all of it: no longer one is let in.
     pub call_id: Arc<str>,
     /// Where it stands.
     pub state: RunState,
@@ -245,18 +245,14 @@ pub struct Run {
     pub(super) sequence: u64,
     /// Where its call is, until the app has answered or cannot any more.
     #[serde(skip)]
-    pub(super) place: Option<Place>,
+    pub(in crate::broker) place: Option<Place>,
 }
 
-/// Where a call is.
+/// Where a call is: with the app of its agent.
 #[derive(Clone, Debug)]
 pub(in crate::broker) struct Place {
     /// Whose call it is.
     pub agent: PeerId,
-    /// The app that has it.
-    pub app: PeerId,
-    /// Its whole callId: of a long one the run keeps the beginning.
-    pub call_id: Arc<str>,
     /// A cancel its agent did not ask for is on its way.
     pub revoking: bool,
 }
