@@ -1,5 +1,7 @@
 //! How far the queue to a peer has been filled, and who may still add to that of an app.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::{Broker, PeerId};
@@ -12,7 +14,7 @@ const CONGESTED_RETRY_MS: f64 = 1_000.0;
 /// What the envelope around a payload costs at most, as a rule.
 const ENVELOPE_BYTES: usize = 256;
 
-/// An app for which no more waits keeps up: it may say only a second later what it has read.
+/// With this much or less waiting, an app counts as keeping up: its acknowledgements may lag by a second.
 const KEEPS_UP_BYTES: usize = 1 << 20;
 
 /// How far. It goes up at once, and down only when much has been written, so that it does not go to
@@ -58,32 +60,6 @@ impl Backlog {
     }
 }
 
-impl Broker {
-    /// Whether too much waits for the app for a request of that agent to join it. Past the end of its
-    /// queue the app would be given up, for all its agents.
-    pub(super) fn is_congested(
-        &self,
-        app: PeerId,
-        agent: PeerId,
-        (request, bytes): (Request, usize),
-    ) -> bool {
-        let (Some(app), Some(agent)) = (self.apps.get(&app), self.agents.get(&agent)) else {
-            return false;
-        };
-        // Cancels always go through: they relieve the app.
-        match (app.backlog, request) {
-            (Backlog::Short, _) => false,
-            (_, Request::Cancel) => false,
-            (Backlog::Full, _) => true,
-            (Backlog::Long, Request::Call) => {
-                let (bytes, room) = (bytes + ENVELOPE_BYTES, self.limits.queued_bytes / 2);
-                !app.load.has_room(&agent.profile.owner.name, bytes, room)
-            }
-            (Backlog::Long, _) => false,
-        }
-    }
-}
-
 /// What waits to be written when a request comes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Waiting {
@@ -109,32 +85,52 @@ impl Broker {
         bytes > self.limits.queued_bytes_of_all / 2
     }
 
-    /// Whether to refuse: global queue high, owner over its quarter. With more in the queues of several
-    /// apps, one of those would have to make room.
-    ///
-    /// An app may long have read what it has not answered. So a little more goes to one that keeps up,
-    /// until there is hardly any room left.
-    pub(super) fn waits_too_much(&self, agent: PeerId, (request, bytes): (Request, usize)) -> bool {
-        // Cancels always go through: they relieve the app.
-        if request == Request::Cancel || !self.much_waits() {
+    /// Whether a request of that agent may join what waits. Past the end of its queue an app would be
+    /// given up, for all its agents; past the end of all queues together, one of the peers.
+    pub(super) fn check_room(
+        &self,
+        app: PeerId,
+        agent: PeerId,
+        request: Request,
+        bytes: usize,
+    ) -> Result<(), Failure> {
+        let (Some(app), Some(agent)) = (self.apps.get(&app), self.agents.get(&agent)) else {
+            return Ok(());
+        };
+        let owner = &agent.profile.owner.name;
+        match (request, app.backlog) {
+            // Cancels always go through: they relieve the app.
+            (Request::Cancel, _) => Ok(()),
+            _ if self.waits_too_much(owner, bytes) => Err(too_much_waits()),
+            (_, Backlog::Full) => Err(does_not_keep_up()),
+            (Request::Call, Backlog::Long) => {
+                let (bytes, room) = (bytes + ENVELOPE_BYTES, self.limits.queued_bytes / 2);
+                let has_room = app.load.has_room(owner, bytes, room);
+                has_room.then_some(()).ok_or_else(does_not_keep_up)
+            }
+            (_, Backlog::Long | Backlog::Short) => Ok(()),
+        }
+    }
+
+    /// Whether to refuse a request. Yes, if the queues of all peers are together over half full and this
+    /// owner holds more than a quarter of the total. An app that keeps up is spared until they are three
+    /// quarters full.
+    fn waits_too_much(&self, owner: &Arc<str>, bytes: usize) -> bool {
+        if !self.much_waits() {
             return false;
         }
-        let Some(agent) = self.agents.get(&agent) else {
-            return false;
-        };
         let (most, waiting) = (self.limits.queued_bytes_of_all, self.waiting);
         let keeps_up = waiting.for_app <= KEEPS_UP_BYTES && bytes <= KEEPS_UP_BYTES;
         if keeps_up && waiting.for_all <= most - most / 4 {
             return false;
         }
-        let owner = &agent.profile.owner.name;
         let own: usize = self.apps.values().map(|app| app.load.of(owner)).sum();
         own > 0 && own + bytes + ENVELOPE_BYTES > most / 4
     }
 }
 
 /// Why an owner may call nobody for now.
-pub(super) fn too_much_waits() -> Failure {
+fn too_much_waits() -> Failure {
     let message = "Too much of what you sent is waiting for apps that do not keep up";
     refused_for_now(message, "totalQueuedBytes")
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::backlog::{does_not_keep_up, too_much_waits};
 use super::call::{cancel_payload, no_new_calls};
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
@@ -186,13 +185,8 @@ impl Broker {
         if self.draining && request == Request::Call {
             return Err(no_new_calls());
         }
-        if self.waits_too_much(peer, (request, bytes)) {
-            return Err(too_much_waits());
-        }
-        match self.is_congested(app, peer, (request, bytes)) {
-            true => Err(does_not_keep_up()),
-            false => Ok(app),
-        }
+        self.check_room(app, peer, request, bytes)?;
+        Ok(app)
     }
 
     /// An agent stays with the app that its `initialize` goes to.
