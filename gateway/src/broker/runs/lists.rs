@@ -1,7 +1,6 @@
 //! What is read of the ledger: the runs an id may mean, and lists, and how many are in one. What takes
 //! time is done with the runs themselves, without the ledger.
 
-use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -109,25 +108,19 @@ impl Runs {
 
 /// The newest of runs in any order, newest first: as many in flight as a list may have, and `ended` that
 /// have ended. Also returns how many are left out.
-pub fn newest(runs: Vec<Arc<Run>>, ended: usize) -> (Vec<Arc<Run>>, usize) {
-    let all = runs.len();
-    let (over, mut listed): (Vec<_>, Vec<_>) =
-        runs.into_iter().partition(|run| run.state.is_over());
-    cut(&mut listed, IN_FLIGHT);
-    let mut over = over;
-    cut(&mut over, ended);
-    listed.append(&mut over);
-    listed.sort_unstable_by_key(|run| age(run));
-    let omitted = all - listed.len();
-    (listed, omitted)
+pub fn newest(mut runs: Vec<Arc<Run>>, ended: usize) -> (Vec<Arc<Run>>, usize) {
+    // There may be so many that it takes long to look at each again and again.
+    runs.sort_by_cached_key(|run| Reverse((run.registered_at, run.sequence)));
+    let omitted = leave_out(&mut runs, ended);
+    (runs, omitted)
 }
 
 /// Cuts runs, newest first, to what a list may have: as many in flight, and `ended` that have ended.
 /// Returns how many are left out.
-pub fn leave_out(runs: &mut Vec<impl Borrow<Run>>, ended: usize) -> usize {
+pub fn leave_out(runs: &mut Vec<Arc<Run>>, ended: usize) -> usize {
     let (all, mut over, mut in_flight) = (runs.len(), 0, 0);
     runs.retain(|run| {
-        let (seen, most) = match run.borrow().state.is_over() {
+        let (seen, most) = match run.state.is_over() {
             true => (&mut over, ended),
             false => (&mut in_flight, IN_FLIGHT),
         };
@@ -135,17 +128,4 @@ pub fn leave_out(runs: &mut Vec<impl Borrow<Run>>, ended: usize) -> usize {
         *seen <= most
     });
     all - runs.len()
-}
-
-/// What sorts the newest first.
-fn age(run: &Run) -> Reverse<(u64, u64)> {
-    Reverse((run.registered_at, run.sequence))
-}
-
-/// Keeps the newest.
-fn cut(runs: &mut Vec<Arc<Run>>, most: usize) {
-    if runs.len() > most {
-        runs.select_nth_unstable_by_key(most, |run| age(run));
-        runs.truncate(most);
-    }
 }
