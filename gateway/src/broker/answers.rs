@@ -137,7 +137,8 @@ impl Broker {
             let owner = &agent.profile.owner.name;
             app.load.give_back(owner, entry.bytes as usize);
             if agent.is_here() {
-                self.in_flight.give_back(owner, entry.counts());
+                let amount = entry.amount();
+                self.in_flight.give_back(owner, entry.request, amount);
             }
             Some(entry)
         });

@@ -196,7 +196,10 @@ impl Broker {
         self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
         if agent.is_here() {
             let owner = &agent.profile.owner.name;
-            self.in_flight.give_back(owner, agent.pending.counts());
+            for request in Request::ALL {
+                let amount = agent.pending.amount(request);
+                self.in_flight.give_back(owner, request, amount);
+            }
         }
     }
 }

@@ -22,11 +22,8 @@ impl InFlight {
             .change(owner, |counts| counts[request as usize].add(amount));
     }
 
-    pub(super) fn give_back(&mut self, owner: &Arc<str>, counts: Counts) {
-        self.0.change(owner, |left| {
-            for (left, count) in left.iter_mut().zip(counts) {
-                left.take(count);
-            }
-        });
+    pub(super) fn give_back(&mut self, owner: &Arc<str>, request: Request, amount: Amount) {
+        self.0
+            .change(owner, |counts| counts[request as usize].take(amount));
     }
 }

@@ -52,12 +52,11 @@ impl Entry {
     }
 
     /// What it counts as: nothing, if nobody is told of its answer.
-    pub(super) fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        if self.asker != Asker::Nobody {
-            counts[self.request as usize] = Amount::one(self.kept as usize);
+    pub(super) fn amount(&self) -> Amount {
+        match self.asker {
+            Asker::Nobody => Amount::default(),
+            Asker::Agent(_) | Asker::Own => Amount::one(self.kept as usize),
         }
-        counts
     }
 
     /// The run it cancels in nobody's name.
@@ -78,8 +77,6 @@ pub(super) struct Pending {
     ids: HashSet<Arc<str>>,
     /// How much of each type is the agent's own.
     counts: Counts,
-    /// What they cost together.
-    bytes: usize,
 }
 
 impl Pending {
@@ -88,9 +85,10 @@ impl Pending {
         self.counts.iter().map(|it| it.count).sum()
     }
 
-    /// What all cost together.
+    /// What all cost the queue to the app together.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        let entries = self.entries.values();
+        entries.map(|entry| entry.bytes as usize).sum()
     }
 
     /// Whether a request of the agent has that id.
@@ -98,23 +96,16 @@ impl Pending {
         self.ids.contains(id)
     }
 
-    /// How many requests of that type are the agent's own.
-    pub(super) fn count(&self, request: Request) -> usize {
-        self.counts[request as usize].count
-    }
-
-    /// How much of each type is the agent's own.
-    pub(super) fn counts(&self) -> Counts {
-        self.counts
+    /// How much of that type is the agent's own.
+    pub(super) fn amount(&self, request: Request) -> Amount {
+        self.counts[request as usize]
     }
 
     pub(super) fn insert(&mut self, entry: Entry) {
         if let Asker::Agent(Some(id)) = &entry.asker {
             self.ids.insert(id.clone());
         }
-        let request = entry.request as usize;
-        self.counts[request].add(entry.counts()[request]);
-        self.bytes += entry.bytes as usize;
+        self.counts[entry.request as usize].add(entry.amount());
         self.entries.insert(entry.issued, entry);
     }
 
@@ -131,9 +122,7 @@ impl Pending {
         if let Asker::Agent(Some(id)) = &entry.asker {
             self.ids.remove(id);
         }
-        let request = entry.request as usize;
-        self.counts[request].take(entry.counts()[request]);
-        self.bytes -= entry.bytes as usize;
+        self.counts[entry.request as usize].take(entry.amount());
         Some(entry)
     }
 

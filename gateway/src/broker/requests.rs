@@ -150,7 +150,7 @@ impl Broker {
         let Some(agent) = self.agents.get(&peer) else {
             return Err(not_initialized());
         };
-        if agent.pending.count(request) >= self.limits.in_flight {
+        if agent.pending.amount(request).count >= self.limits.in_flight {
             let max = self.limits.in_flight;
             let message = format!("{max} requests of this type are in flight");
             return Err(Error::new(Code::RATE_LIMITED, message)
@@ -353,8 +353,7 @@ impl Broker {
         }
         if agent.is_here() {
             let owner = &agent.profile.owner.name;
-            let amount = entry.counts()[entry.request as usize];
-            self.in_flight.add(owner, entry.request, amount);
+            self.in_flight.add(owner, entry.request, entry.amount());
         }
         agent.pending.insert(entry);
     }

@@ -190,7 +190,8 @@ impl Broker {
             return;
         };
         let owner = &agent.profile.owner.name;
-        self.in_flight.give_back(owner, entry.counts());
+        self.in_flight
+            .give_back(owner, entry.request, entry.amount());
         if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
             app.give_up(owner, entry.bytes as usize);
         }
