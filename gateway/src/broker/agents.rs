@@ -77,9 +77,13 @@ impl Broker {
     pub(super) fn agent_joined(&mut self, peer: PeerId, wanted: Wanted, profile: Profile) {
         // Others have bounds of their own.
         let counted = profile.seat == Seat::Connected;
-        let count = if counted { self.remote_agents } else { 0 };
-        if self.turned_away(peer, count, self.limits.sessions, "agents") {
+        if self.turned_away(peer) {
             return;
+        }
+        let max = self.limits.sessions;
+        if counted && self.remote_agents >= max {
+            let message = format!("{max} agents are connected, and no more are accepted");
+            return self.turn_away(peer, &Error::new(Code::RATE_LIMITED, message));
         }
         let agent = Agent {
             handle: format!("a{}", self.issue()),
@@ -179,24 +183,12 @@ impl Broker {
         );
     }
 
-    /// Whether there is no room for another peer, which is then told so and closed.
-    pub(super) fn turned_away(
-        &mut self,
-        peer: PeerId,
-        count: usize,
-        max: usize,
-        who: &str,
-    ) -> bool {
-        if self.draining || self.stopping {
+    /// Whether the gateway stops, and takes no new peer: this one is then closed.
+    pub(super) fn turned_away(&mut self, peer: PeerId) -> bool {
+        if self.stopping {
             self.close(peer, CloseCode::GOING_AWAY, STOPPING);
-            return true;
         }
-        if count < max {
-            return false;
-        }
-        let message = format!("{max} {who} are connected, and no more are accepted");
-        self.turn_away(peer, &Error::new(Code::RATE_LIMITED, message));
-        true
+        self.stopping
     }
 
     /// Tells a peer that there is no room for it, and closes.

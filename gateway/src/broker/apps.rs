@@ -70,10 +70,10 @@ impl App {
 
 impl Broker {
     pub(super) fn app_joined(&mut self, peer: PeerId, identity: Option<Identity>, seat: Seat) {
-        // It counts when it has registered.
-        if self.turned_away(peer, 0, 1, "apps") {
+        if self.turned_away(peer) {
             return;
         }
+        // It counts when it has registered.
         let app = App {
             identity,
             id: None,

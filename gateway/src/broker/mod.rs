@@ -104,7 +104,7 @@ pub struct Broker {
     counters: Counters,
     waiting: Waiting,
     issued: u64,
-    draining: bool,
+    /// The gateway stops, or is about to: it takes no new peers and calls.
     stopping: bool,
     /// Apps on other workers, if there are any, are not known.
     cut_off: bool,
@@ -132,7 +132,6 @@ impl Broker {
             counters: Counters::default(),
             waiting: Waiting::default(),
             issued: 0,
-            draining: false,
             stopping: false,
             cut_off: false,
             actions: VecDeque::new(),
@@ -190,7 +189,7 @@ impl Broker {
             Event::Emptied { peer } => self.emptied(peer),
             Event::AgentLost { app, agent } => self.agent_lost(app, &agent),
             Event::Revoke { run, reason } => self.revoke(run, reason),
-            Event::Drain => self.draining = true,
+            Event::Drain => self.stopping = true,
             Event::Shutdown => self.shutdown(),
         }
     }

@@ -164,7 +164,7 @@ impl Broker {
     /// Makes a place for one more app of `owner`, or tells it that there is none. Whether there is one.
     /// Apps on other workers are bounded there.
     fn make_place(&mut self, peer: PeerId, owner: &Identity, more: Amount) -> bool {
-        if self.turned_away(peer, 0, 1, "apps") {
+        if self.turned_away(peer) {
             return false;
         }
         // Nobody gives way in vain.

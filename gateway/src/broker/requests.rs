@@ -182,7 +182,7 @@ impl Broker {
             }
             (None, _) => return Err(not_initialized()),
         };
-        if self.draining && request == Request::Call {
+        if self.stopping && request == Request::Call {
             return Err(no_new_calls());
         }
         self.check_room(app, peer, request, bytes)?;
