@@ -137,7 +137,7 @@ impl Broker {
         if app.left.contains(&agent)
             && !matches!(
                 &content,
-                Content::Answer(_) | Content::Failed(_) | Content::Ended(..)
+                Content::Answer(..) | Content::Failed(_) | Content::Ended(..)
             )
         {
             // Progress, questions and notifications are for nobody.
@@ -165,10 +165,8 @@ impl Broker {
             (_, "notification") => self.tell(peer, agent, envelope, None),
             (_, "elicitation/request") => self.ask(peer, agent, envelope),
             (Content::Failed(error), _) => self.app_failed(peer, agent, envelope, error.as_ref()),
-            (Content::Answer(said), kind) => {
-                if let Some(request) = Request::answered_by(kind) {
-                    self.app_answered(peer, agent, envelope, (request, said));
-                }
+            (Content::Answer(request, said), _) => {
+                self.app_answered(peer, agent, envelope, (*request, said));
             }
             _ => self.refuse_kind(peer, envelope),
         }

@@ -7,7 +7,9 @@ use super::offering::{Register, Update};
 use super::offers::Registration;
 use super::runs::{self, RunId};
 use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
-use crate::wire::{Envelope, Failure, Said, member, members, outline, said, stops, text_of};
+use crate::wire::{
+    Envelope, Failure, Request, Said, member, members, outline, said, stops, text_of,
+};
 use caphost::call::LateEnd;
 
 /// No notification that the broker heeds is longer.
@@ -30,8 +32,8 @@ pub(super) enum Content<'a> {
     Call(Call<'a>),
     /// An agent cancels.
     Cancel(Cancel<'a>),
-    /// An app answers.
-    Answer(Said<'a>),
+    /// An app answers a request of that type.
+    Answer(Request, Said<'a>),
     /// An app has not understood a request: its error as JSON, and what that says.
     Failed(Option<(&'a str, Said<'a>)>),
     /// How far the call is whose progress goes by that name.
@@ -75,11 +77,6 @@ impl<'a> Message<'a> {
             kind::INITIALIZE => Content::Hello(agent_of(payload)),
             kind::CALL => Content::Call(Call::read(payload)),
             kind::CANCEL => Content::Cancel(Cancel::read(payload)),
-            kind::INITIALIZE_RESULT
-            | kind::CALL_RESULT
-            | kind::CANCEL_RESULT
-            | kind::LIST_RESULT
-            | kind::SHUTDOWN_RESULT => Content::Answer(said(payload)),
             kind::ERROR => Content::Failed(error_of(payload)),
             kind::PROGRESS => Content::Progress(operation_of(payload)),
             kind::NOTIFICATION => notification(payload),
@@ -93,7 +90,10 @@ impl<'a> Message<'a> {
                 let update = payload.and_then(|it| Update::read(it, offer_bytes));
                 Content::Update(Box::new(update))
             }
-            _ => Content::Other,
+            kind => match Request::answered_by(kind) {
+                Some(request) => Content::Answer(request, said(payload)),
+                None => Content::Other,
+            },
         };
         Message { envelope, content }
     }
