@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 use super::capability_info::{CapabilityInfo, plain};
+use super::offers::Registration;
 
 /// Made when it is first asked for. A copy makes its own, as it may come to offer something else.
 #[derive(Debug, Default)]
@@ -37,53 +38,6 @@ impl Index {
     /// Bytes kept of it for each capability.
     pub const EACH: usize = 2 * size_of::<u32>();
 
-    /// The first capability of that name.
-    pub fn named<'a>(&self, all: &'a [CapabilityInfo], name: &str) -> Option<&'a CapabilityInfo> {
-        let order = &self.order(all).by_name;
-        let at = |place: &u32| all.get(*place as usize);
-        let first = order.partition_point(|it| at(it).is_some_and(|it| *it.name < *name));
-        order.get(first).and_then(at).filter(|it| it.name == name)
-    }
-
-    /// Those whose plain name it is, in the order of the list. No more than the first `most` characters
-    /// of a plain name are compared.
-    pub fn plainly_named<'a>(
-        &self,
-        all: &'a [CapabilityInfo],
-        name: &str,
-        most: usize,
-    ) -> impl Iterator<Item = &'a CapabilityInfo> {
-        let order = &self.order(all).by_plain_name;
-        let at = move |place: &u32| all.get(*place as usize);
-        let before = |it: &CapabilityInfo| it.plain_name().take(most).lt(name.chars());
-        let first = order.partition_point(|it| at(it).is_some_and(before));
-        let alike = order.get(first..).unwrap_or_default().iter();
-        let alike = alike.filter_map(at);
-        alike.take_while(move |it| it.plain_name().take(most).eq(name.chars()))
-    }
-
-    /// All, in the order of their plain names.
-    pub fn by_plain_name<'a>(
-        &self,
-        all: &'a [CapabilityInfo],
-    ) -> impl Iterator<Item = &'a CapabilityInfo> {
-        let order = self.order(all).by_plain_name.iter();
-        order.filter_map(|place| all.get(*place as usize))
-    }
-
-    /// A number that changes with what is offered.
-    pub fn fingerprint(&self, all: &[CapabilityInfo]) -> u64 {
-        *self.fingerprint.get_or_init(|| {
-            let mut hasher = DefaultHasher::new();
-            for it in all {
-                let schemas = [&it.input_schema, &it.output_schema];
-                let schemas = schemas.map(|schema| schema.as_deref().map(|it| it.get()));
-                (&it.name, &it.description, schemas).hash(&mut hasher);
-            }
-            hasher.finish()
-        })
-    }
-
     fn order(&self, all: &[CapabilityInfo]) -> &Order {
         self.order.get_or_init(|| {
             // There are never so many.
@@ -98,5 +52,53 @@ impl Index {
                 by_plain_name,
             }
         })
+    }
+}
+
+impl Registration {
+    /// The first capability of that name.
+    pub fn named(&self, name: &str) -> Option<&CapabilityInfo> {
+        let order = &self.order().by_name;
+        let first = order.partition_point(|it| self.at(it).is_some_and(|it| *it.name < *name));
+        let first = order.get(first).and_then(|it| self.at(it));
+        first.filter(|it| it.name == name)
+    }
+
+    /// The capabilities whose plain name that is, or begins with it if it has more than `most`
+    /// characters: in their order.
+    pub fn plainly_named(&self, name: &str, most: usize) -> impl Iterator<Item = &CapabilityInfo> {
+        let order = &self.order().by_plain_name;
+        let before = |it: &CapabilityInfo| it.plain_name().take(most).lt(name.chars());
+        let first = order.partition_point(|it| self.at(it).is_some_and(before));
+        let alike = order.get(first..).unwrap_or_default().iter();
+        let alike = alike.filter_map(|it| self.at(it));
+        alike.take_while(move |it| it.plain_name().take(most).eq(name.chars()))
+    }
+
+    /// The capabilities in the order of their plain names.
+    pub fn by_plain_name(&self) -> impl Iterator<Item = &CapabilityInfo> {
+        let order = self.order().by_plain_name.iter();
+        order.filter_map(|it| self.at(it))
+    }
+
+    /// A number that changes with the capabilities.
+    pub fn fingerprint(&self) -> u64 {
+        *self.index.fingerprint.get_or_init(|| {
+            let mut hasher = DefaultHasher::new();
+            for it in &self.capabilities {
+                let schemas = [&it.input_schema, &it.output_schema];
+                let schemas = schemas.map(|schema| schema.as_deref().map(|it| it.get()));
+                (&it.name, &it.description, schemas).hash(&mut hasher);
+            }
+            hasher.finish()
+        })
+    }
+
+    fn order(&self) -> &Order {
+        self.index.order(&self.capabilities)
+    }
+
+    fn at(&self, place: &u32) -> Option<&CapabilityInfo> {
+        self.capabilities.get(*place as usize)
     }
 }

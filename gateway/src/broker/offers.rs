@@ -42,7 +42,7 @@ pub struct Registration {
     /// What it offers.
     pub capabilities: Vec<CapabilityInfo>,
     #[serde(skip)]
-    index: Index,
+    pub(super) index: Index,
 }
 
 impl Registration {
@@ -54,27 +54,6 @@ impl Registration {
             capabilities,
             index,
         }
-    }
-
-    /// The first capability of that name.
-    pub fn named(&self, name: &str) -> Option<&CapabilityInfo> {
-        self.index.named(&self.capabilities, name)
-    }
-
-    /// The capabilities whose plain name that is, or begins with it if it has more than `most`
-    /// characters: in their order.
-    pub fn plainly_named(&self, name: &str, most: usize) -> impl Iterator<Item = &CapabilityInfo> {
-        self.index.plainly_named(&self.capabilities, name, most)
-    }
-
-    /// The capabilities in the order of their plain names.
-    pub fn by_plain_name(&self) -> impl Iterator<Item = &CapabilityInfo> {
-        self.index.by_plain_name(&self.capabilities)
-    }
-
-    /// A number that changes with the capabilities.
-    pub fn fingerprint(&self) -> u64 {
-        self.index.fingerprint(&self.capabilities)
     }
 
     /// What is kept of it, in bytes.
