@@ -36,6 +36,12 @@ impl<E> CancelOutcome<E> {
         self.stop.is_some()
     }
 
+    /// How far the stop was seen, and what else is known of it, if the call was cancelled.
+    pub fn grade(&self) -> Option<Grade> {
+        let (by, ended) = (self.by, self.ended);
+        self.stop.map(|stop| Grade { stop, by, ended })
+    }
+
     /// The cancel is confirmed.
     pub fn confirmed(grade: Grade) -> Self {
         CancelOutcome {

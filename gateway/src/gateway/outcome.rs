@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::broker::{CancelOutcome, Reply};
-use crate::wire::stops::Grade;
 use crate::wire::{Json, members};
 use caphost::call::{Code, Error, Stop, StoppedBy};
 
@@ -94,7 +93,7 @@ pub enum Step {
 }
 
 impl Outcome {
-    /// Reads an `ABPResponse`.
+    /// Reads the `ABPResponse` of a call that is not cancelled.
     pub fn read(response: &Json) -> Self {
         Outcome::parse(response).unwrap_or_else(|error| {
             let message = format!("The answer cannot be read: {error}");
@@ -121,21 +120,9 @@ impl Outcome {
             });
         }
         let mut response = response.value()?;
-        if response["cancelled"] == true {
-            return Ok(Outcome::cancelled(Grade::read(&response["metadata"])));
-        }
         let error = response.get_mut("error").map(Value::take);
         let error = AbpError::read(error.unwrap_or_default());
         Ok(Outcome::Failed(error))
-    }
-
-    /// A cancelled call of which no more is known than its grade.
-    pub fn cancelled(grade: Grade) -> Self {
-        Outcome::Cancelled {
-            reason: None,
-            stop: grade.stop,
-            by: grade.by,
-        }
     }
 }
 

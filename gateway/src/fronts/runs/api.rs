@@ -21,7 +21,6 @@ use crate::fronts::refusal::{Refusal, found};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::wire::mended_bytes;
-use crate::wire::stops::Grade;
 use caphost::call::{Code, Error};
 
 /// Runs of a list that is made at once.
@@ -101,16 +100,16 @@ async fn cancel(
         hub.publish_cancel(&run.id.to_string(), reason.as_deref(), &viewer);
     }
     let confirmation = hub.cancel_at_home(&placed, reason, &viewer).await;
-    let mut answer = json!({ "runId": run.id.to_string(), "cancelled": confirmation.cancelled() });
+    let grade = confirmation.grade();
+    let mut answer = json!({ "runId": run.id.to_string(), "cancelled": grade.is_some() });
     if let Some(reason) = confirmation.reason {
         answer["reason"] = reason.into();
     }
     if let Some(error) = confirmation.error {
         answer["error"] = error.body;
     }
-    if let Some(stop) = confirmation.stop {
-        let (by, ended) = (confirmation.by, confirmation.ended);
-        Grade { stop, by, ended }.put(&mut answer);
+    if let Some(grade) = grade {
+        grade.put(&mut answer);
     }
     Ok(Json(answer).into_response())
 }
