@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::agents::Agent;
 use super::instance::Instance;
@@ -33,10 +33,9 @@ pub(super) struct App {
     pub instance: Option<Instance>,
     /// Its `/abp.json`, once somebody has asked for it.
     pub manifest: Arc<OnceLock<Bytes>>,
-    /// The agents bound to it, by their names on its wire, which are the broker's own.
+    /// The agents bound to it, by their names on its wire, which are the broker's own. It is not told yet
+    /// of those that have left.
     pub agents: FxHashMap<String, PeerId>,
-    /// Those of them that have left, which it is not told of yet.
-    pub left: FxHashSet<PeerId>,
     /// Calls of agents that have left it, which it may still work on.
     pub left_behind: LeftBehind,
     /// What its agents have it work on.
@@ -82,7 +81,6 @@ impl Broker {
             bytes: 0,
             manifest: Arc::default(),
             agents: FxHashMap::default(),
-            left: FxHashSet::default(),
             left_behind: LeftBehind::default(),
             load: Load::default(),
             backlog: Backlog::Short,
@@ -134,11 +132,10 @@ impl Broker {
             self.counters.strays_dropped += u64::from(!known);
             return;
         };
-        if app.left.contains(&agent)
-            && !matches!(
-                &content,
-                Content::Answer(..) | Content::Failed(_) | Content::Ended(..)
-            )
+        if !matches!(
+            &content,
+            Content::Answer(..) | Content::Failed(_) | Content::Ended(..)
+        ) && self.has_left(agent)
         {
             // Progress, questions and notifications are for nobody.
             return;

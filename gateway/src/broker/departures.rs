@@ -69,7 +69,6 @@ impl Broker {
         let Some(bound) = agent.app else { return };
         if let Some(app) = self.apps.get_mut(&bound) {
             app.agents.remove(&agent.handle);
-            app.left.remove(&peer);
             match agent.profile.seat {
                 Seat::Elsewhere => app.left_behind.keep_elsewhere(&agent.handle, peer),
                 _ => app.left_behind.keep(&agent.handle, agent.stopped),
@@ -113,7 +112,6 @@ impl Broker {
         };
         app.backlog = Backlog::Short;
         app.load = Load::default();
-        app.left.clear();
         let mut agents: Vec<_> = std::mem::take(&mut app.agents).into_iter().collect();
         agents.sort_unstable_by_key(|(_, agent)| *agent);
         for (handle, agent) in agents {
@@ -130,7 +128,6 @@ impl Broker {
         let Some(peer) = app.agents.remove(handle) else {
             return;
         };
-        app.left.remove(&peer);
         if let Some(agent) = self.agents.get(&peer) {
             let bytes = agent.pending.bytes();
             app.load.give_back(&agent.profile.owner.name, bytes);

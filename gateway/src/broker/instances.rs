@@ -97,9 +97,10 @@ impl Broker {
         let mut peers: Vec<_> = self.directory.connections(id).collect();
         peers.sort_unstable_by_key(|peer| std::cmp::Reverse(self.rank(*peer)));
         let listed = |app: &App| {
+            let agents = app.agents.values();
             Some(Listed {
                 instance: app.instance.clone()?,
-                agents: app.agents.len() - app.left.len(),
+                agents: agents.filter(|it| !self.has_left(**it)).count(),
                 suspended: app.suspended.is_some(),
             })
         };

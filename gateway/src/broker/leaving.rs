@@ -24,8 +24,12 @@ impl Broker {
         let is_open = |run: &RunId| self.runs.get(*run).is_some_and(|it| !it.state.is_over());
         let mut calls: Vec<_> = agent.pending.calls().collect();
         calls.retain(|(_, run)| is_open(run));
+        if calls.is_empty() {
+            return Vec::new();
+        }
         calls.sort_unstable();
-        let left = app.left.iter().filter_map(|it| self.agents.get(it));
+        let left = app.agents.values().filter_map(|it| self.agents.get(it));
+        let left = left.filter(|agent| agent.left);
         let others: usize = left.map(|agent| agent.pending.calls().count()).sum();
         // Where there is no room for all of them, the app is told at once, which cancels all.
         match others + calls.len() <= WAITED_FOR {
@@ -42,9 +46,6 @@ impl Broker {
         agent.left = true;
         agent.questions.clear();
         agent.pending.leave();
-        if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
-            app.left.insert(peer);
-        }
         self.wait_for(peer, Some(self.grace()));
         for run in calls {
             self.revoke(run, Some(REASON.into()));
