@@ -49,7 +49,7 @@ impl Hub {
     }
 
     /// Changes whenever [`Hub::offer`] of that app may say something else.
-    pub fn offers(&self, app: Option<&str>) -> watch::Receiver<u64> {
+    pub fn offer_changes(&self, app: Option<&str>) -> watch::Receiver<u64> {
         self.listeners.listen(app)
     }
 

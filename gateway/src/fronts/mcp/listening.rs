@@ -131,7 +131,7 @@ impl Listening {
 /// What tells that the tools of a session may have changed, and whether they are those of one app.
 fn offers(hub: &Arc<Hub>, session: &Session) -> (bool, watch::Receiver<u64>) {
     let app = session.app(hub);
-    (app.is_some(), hub.offers(app))
+    (app.is_some(), hub.offer_changes(app))
 }
 
 impl Drop for Listening {
@@ -152,7 +152,7 @@ pub fn acknowledged(id: &Id, tools: bool) -> String {
 
 /// What a subscription without a session is told of the tools of an app. `id` is that of its request.
 pub fn subscription(hub: &Arc<Hub>, app: Option<Arc<str>>, id: Id) -> BoxStream<'static, String> {
-    let (hub, mut offers) = (hub.clone(), hub.offers(app.as_deref()));
+    let (hub, mut offers) = (hub.clone(), hub.offer_changes(app.as_deref()));
     offers.mark_unchanged();
     let mut known = tools::offered(&hub, app.as_deref());
     let changes = stream::unfold(offers, |mut offers| async {

@@ -336,7 +336,7 @@ async fn an_app_that_goes_away_leaves_nobody_waiting() {
 #[tokio::test]
 async fn offers_are_told_of() {
     let hub = hub();
-    let mut offers = hub.offers(None);
+    let mut offers = hub.offer_changes(None);
     offers.mark_unchanged();
     let app = App::join(&hub);
     assert!(offers.has_changed().unwrap());

@@ -120,7 +120,7 @@ async fn changes(apps: &[Connection], one: &Hub, two: &Hub) -> (usize, f64) {
         // All but the last.
         let number = count * 7_919 % (APPS - 1);
         let id = number.to_string();
-        let mut offers = two.offers(Some(&id));
+        let mut offers = two.offer_changes(Some(&id));
         let changed = Instant::now();
         apps[number].change(one, count);
         if count % 100 == 0 {
@@ -170,7 +170,7 @@ async fn no_lease_is_late_while_one_of_ten_thousand_apps_changes_each_10_ms() {
     // Whatever is kept of what comes and goes is there by then.
     (0..APPS).for_each(|number| apps[number].change(&one.hub, number));
     tokio::time::sleep(Duration::from_secs(5)).await;
-    let bystander = two.hub.offers(Some(&(APPS - 1).to_string()));
+    let bystander = two.hub.offer_changes(Some(&(APPS - 1).to_string()));
     let traffic = || one.hub.workers().unwrap().traffic();
     let (memory_before, processor_before) = (memory(), processor());
     let bytes_before = traffic().bytes_sent.get();

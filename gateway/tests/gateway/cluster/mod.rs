@@ -101,7 +101,7 @@ async fn agent_on(worker: &Gateway, app: &mut Peer) -> Peer {
 }
 
 async fn agent_as(worker: &Gateway, app: &mut Peer, path: &str) -> Peer {
-    let mut offers = worker.hub.offers(None);
+    let mut offers = worker.hub.offer_changes(None);
     let offered = async {
         while worker.hub.apps().is_empty() {
             offers.changed().await.unwrap();

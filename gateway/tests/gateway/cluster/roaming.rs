@@ -12,7 +12,7 @@ async fn app_and_agent(redis: &Redis) -> ((Gateway, Gateway), App, Peer) {
     // No worker is to be given up here because the machine has held it up.
     let (one, two) = patient_pair(redis, Limits::default()).await;
     let mut app = App::register(&one).await;
-    let mut offers = two.hub.offers(None);
+    let mut offers = two.hub.offer_changes(None);
     let offered = async {
         while two.hub.apps().is_empty() {
             offers.changed().await.unwrap();
