@@ -44,8 +44,8 @@ impl Runs {
         }
         run.ended_at = Some(ended_at);
         run.adopted = true;
-        self.registered += 1;
-        run.sequence = self.registered;
+        self.last_sequence += 1;
+        run.sequence = self.last_sequence;
         let id = run.id;
         self.by_dialect_id.add(&run);
         let (owner, bytes) = (run.owner.name.clone(), run.bytes());

@@ -51,7 +51,8 @@ pub struct Runs {
     ended: EndedRuns,
     flying: Flying,
     early: EarlyCancels,
-    registered: u64,
+    /// Counts up with every run that is entered, registered or adopted.
+    last_sequence: u64,
     news: SmallVec<[News; 2]>,
 }
 
@@ -71,7 +72,7 @@ impl Runs {
         let early = self.early.take(&new);
         let id = new.id;
         let dialect_id = new.dialect_id.and_then(kept::id);
-        self.registered += 1;
+        self.last_sequence += 1;
         let run = Arc::new(Run {
             id,
             dialect: new.dialect,
@@ -95,7 +96,7 @@ impl Runs {
             by: None,
             ended: None,
             adopted: false,
-            sequence: self.registered,
+            sequence: self.last_sequence,
             place: None,
         });
         self.by_dialect_id.add(&run);

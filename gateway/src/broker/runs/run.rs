@@ -240,7 +240,7 @@ pub struct Run {
     /// Whether its worker is gone, and another remembers it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopted: bool,
-    /// Counts up with every registration.
+    /// Greater than that of every run entered before.
     #[serde(skip)]
     pub(super) sequence: u64,
     /// Where its call is, until the app has answered or cannot any more.
