@@ -13,6 +13,15 @@ use crate::wire::{
 };
 use caphost::call::{Code, Error, Stop};
 
+/// Why requests will never be answered by the app.
+#[derive(Clone, Copy)]
+pub(super) struct Loss {
+    /// What is said of a cancel.
+    pub reason: &'static str,
+    /// Who went away, if it is that.
+    pub who: Option<Lost>,
+}
+
 impl Broker {
     pub(super) fn app_answered(
         &mut self,
@@ -150,19 +159,16 @@ impl Broker {
     fn answer_lost(&mut self, agent: PeerId, entry: &Entry, cause: &Failure) {
         let message = format!("The app's answer could not be relayed: {}", cause.message);
         let error = Error::new(Code::TRANSPORT_ERROR, message);
-        let reason = "The app's confirmation could not be relayed";
-        self.fail(agent, entry, (reason, None), &error);
+        let loss = Loss {
+            reason: "The app's confirmation could not be relayed",
+            who: None,
+        };
+        self.fail(agent, entry, loss, &error);
     }
 
     /// Answers a pending request in the app's stead, as somebody is lost, or for another reason.
-    pub(super) fn fail(
-        &mut self,
-        agent: PeerId,
-        entry: &Entry,
-        (cancel_reason, lost): (&str, Option<Lost>),
-        error: &Failure,
-    ) {
-        self.run_lost(agent, entry, (cancel_reason, lost), error);
+    pub(super) fn fail(&mut self, agent: PeerId, entry: &Entry, loss: Loss, error: &Failure) {
+        self.run_lost(agent, entry, loss, error);
         let id = match &entry.asker {
             Asker::Agent(id) => id.as_deref(),
             Asker::Own => {
@@ -174,7 +180,7 @@ impl Broker {
         let subject = entry.subject(id);
         let (kind, payload) = match entry.request {
             Request::Cancel => {
-                let payload = cancel_not_confirmed(&subject, cancel_reason, error);
+                let payload = cancel_not_confirmed(&subject, loss.reason, error);
                 (Request::Cancel.answer(), payload)
             }
             _ => failed(&subject, error),
@@ -214,21 +220,15 @@ impl Broker {
     }
 
     /// Notes that a call, or a cancel of the gateway's own, will never be answered.
-    pub(super) fn run_lost(
-        &mut self,
-        agent: PeerId,
-        entry: &Entry,
-        (cancel_reason, lost): (&str, Option<Lost>),
-        error: &Failure,
-    ) {
+    pub(super) fn run_lost(&mut self, agent: PeerId, entry: &Entry, loss: Loss, error: &Failure) {
         if let Some(run) = entry.revokes() {
             let known = self.outcome_of_ended(run);
-            let outcome = known.unwrap_or_else(|| cancel_failed(cancel_reason, error.clone()));
+            let outcome = known.unwrap_or_else(|| cancel_failed(loss.reason, error.clone()));
             return self.revoked(run, outcome);
         }
         if let Some(run) = entry.run.filter(|_| entry.request != Request::Cancel) {
             let unknown = || Ending::Unknown(error.code.as_str().to_string());
-            let ending = lost.map_or_else(unknown, Ending::Lost);
+            let ending = loss.who.map_or_else(unknown, Ending::Lost);
             self.run_over(agent, run, ending, || Some(Reply::Failed(error.clone())));
         }
     }

@@ -1,6 +1,7 @@
 //! Peers that go away, and the end of it all.
 
 use super::amount::Amount;
+use super::answers::Loss;
 use super::apps::App;
 use super::call::{STOPPING, disconnected};
 use super::load::Load;
@@ -38,30 +39,26 @@ impl Broker {
         if !calls.is_empty() {
             return self.stay(peer, calls);
         }
-        let (lost, error) = match is_own {
+        let (who, error) = match is_own {
             true => (None, disconnected()),
             false => (
                 Some(Lost::Agent),
                 Error::new(Code::DISCONNECTED, AGENT_GONE),
             ),
         };
-        self.forget_agent(peer, (AGENT_GONE, lost), &error);
+        let reason = AGENT_GONE;
+        self.forget_agent(peer, Loss { reason, who }, &error);
     }
 
     /// An agent that has gone is forgotten, and its app told. Nobody will say any more what came of its calls
     /// and of the cancels of them.
-    pub(super) fn forget_agent(
-        &mut self,
-        peer: PeerId,
-        lost: (&str, Option<Lost>),
-        error: &Failure,
-    ) {
+    pub(super) fn forget_agent(&mut self, peer: PeerId, loss: Loss, error: &Failure) {
         self.wait_for(peer, None);
         let Some(mut agent) = self.agents.remove(&peer) else {
             return;
         };
         for entry in agent.pending.take_all() {
-            self.run_lost(peer, &entry, lost, error);
+            self.run_lost(peer, &entry, loss, error);
         }
         if let Some(own) = agent.own.take() {
             self.own_gone(*own, error);
@@ -136,8 +133,11 @@ impl Broker {
     }
 
     fn bereave(&mut self, agent: PeerId) {
-        let lost = (APP_GONE, Some(Lost::App));
-        self.dismiss(agent, lost, CloseCode::APP_GONE, "The app disconnected");
+        let loss = Loss {
+            reason: APP_GONE,
+            who: Some(Lost::App),
+        };
+        self.dismiss(agent, loss, CloseCode::APP_GONE, "The app disconnected");
     }
 
     pub(super) fn shutdown(&mut self) {
@@ -145,8 +145,11 @@ impl Broker {
         let mut agents: Vec<_> = self.agents.keys().copied().collect();
         agents.sort_unstable();
         for agent in agents {
-            let lost = (STOPPING, Some(Lost::Gateway));
-            self.dismiss(agent, lost, CloseCode::GOING_AWAY, STOPPING);
+            let loss = Loss {
+                reason: STOPPING,
+                who: Some(Lost::Gateway),
+            };
+            self.dismiss(agent, loss, CloseCode::GOING_AWAY, STOPPING);
         }
         for (peer, app) in std::mem::take(&mut self.apps) {
             self.unregister(peer, &app);
@@ -156,13 +159,7 @@ impl Broker {
 
     /// Answers whatever an agent waits for, cancels first, closes, and forgets it. Of calls and cancels the
     /// outcome is unknown; nothing else has one.
-    fn dismiss(
-        &mut self,
-        peer: PeerId,
-        lost: (&str, Option<Lost>),
-        code: CloseCode,
-        why: &'static str,
-    ) {
+    fn dismiss(&mut self, peer: PeerId, loss: Loss, code: CloseCode, why: &'static str) {
         self.wait_for(peer, None);
         self.uncount(peer);
         let Some(mut agent) = self.agents.remove(&peer) else {
@@ -175,7 +172,7 @@ impl Broker {
                 Request::Call | Request::Cancel => &unknown,
                 _ => &nothing,
             };
-            self.fail(peer, &entry, lost, error);
+            self.fail(peer, &entry, loss, error);
         }
         if let Some(own) = agent.own.take() {
             self.own_gone(*own, &unknown);

@@ -1,6 +1,7 @@
 //! Agents that have left while the app had calls of theirs. The app is told to cancel these, and has the
 //! confirm timeout to say how they ended: then only is it told that the agent is gone.
 
+use super::answers::Loss;
 use super::call::{UNCONFIRMED, unanswered};
 use super::{Backlog, Broker, PeerId, Seat};
 use crate::broker::runs::{Lost, RunId};
@@ -54,6 +55,10 @@ impl Broker {
 
     /// Nothing more is waited for of an agent that has left, as all is known, or it took too long.
     pub(super) fn leave(&mut self, peer: PeerId) {
-        self.forget_agent(peer, (UNCONFIRMED, Some(Lost::Agent)), &unanswered());
+        let loss = Loss {
+            reason: UNCONFIRMED,
+            who: Some(Lost::Agent),
+        };
+        self.forget_agent(peer, loss, &unanswered());
     }
 }
