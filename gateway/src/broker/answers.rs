@@ -213,9 +213,9 @@ impl Broker {
         }
         // It may have been heard of before the run was over.
         if said.cancelled
-            && let (Some(run), Some(ended)) = (entry.run, grade.ended)
+            && let (Some(run), Some(end)) = (entry.run, grade.late_end)
         {
-            self.runs.ended_late(run, ended);
+            self.runs.ended_late(run, end);
         }
     }
 

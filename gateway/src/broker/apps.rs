@@ -122,9 +122,9 @@ impl Broker {
         };
         let Some(agent) = app.agents.get(handle).copied() else {
             let known = match &content {
-                Content::Ended(call_id, ended) => {
+                Content::LateEnd(call_id, end) => {
                     let left = app.left_behind.of_elsewhere(handle);
-                    self.note_ended_of_left(peer, handle, call_id, *ended)
+                    self.note_late_end_of_left(peer, handle, call_id, *end)
                         || left.is_some_and(|left| self.tell_left(left, envelope))
                 }
                 _ => false,
@@ -134,7 +134,7 @@ impl Broker {
         };
         if !matches!(
             &content,
-            Content::Answer(..) | Content::Failed(_) | Content::Ended(..)
+            Content::Answer(..) | Content::Failed(_) | Content::LateEnd(..)
         ) && self.has_left(agent)
         {
             // Progress, questions and notifications are for nobody.
@@ -152,11 +152,11 @@ impl Broker {
                 }
                 self.tell(peer, agent, envelope, None);
             }
-            (Content::Ended(call_id, ended), _) => {
-                let known = self.note_ended(agent, call_id, *ended);
+            (Content::LateEnd(call_id, end), _) => {
+                let known = self.note_late_end(agent, call_id, *end);
                 let is_stray = !known && self.has_left(agent);
                 self.counters.strays_dropped += u64::from(is_stray);
-                self.own_ended_late(agent, call_id, *ended);
+                self.own_ended_late(agent, call_id, *end);
                 self.tell(peer, agent, envelope, None);
             }
             (_, "notification") => self.tell(peer, agent, envelope, None),

@@ -22,8 +22,8 @@ pub struct CancelOutcome<E = Reply> {
     #[serde(default, with = "stopped_by::optional")]
     pub by: Option<StoppedBy>,
     /// How the handler of an abandoned call has ended since.
-    #[serde(default, with = "stops::late")]
-    pub ended: Option<LateEnd>,
+    #[serde(default, rename = "ended", with = "stops::late")]
+    pub late_end: Option<LateEnd>,
     /// Why not.
     pub reason: Option<String>,
     /// The app's error, or one found here.
@@ -38,8 +38,8 @@ impl<E> CancelOutcome<E> {
 
     /// How far the stop was seen, and what else is known of it, if the call was cancelled.
     pub fn grade(&self) -> Option<Grade> {
-        let (by, ended) = (self.by, self.ended);
-        self.stop.map(|stop| Grade { stop, by, ended })
+        let (by, late_end) = (self.by, self.late_end);
+        self.stop.map(|stop| Grade { stop, by, late_end })
     }
 
     /// The cancel is confirmed.
@@ -47,7 +47,7 @@ impl<E> CancelOutcome<E> {
         CancelOutcome {
             stop: Some(grade.stop),
             by: grade.by,
-            ended: grade.ended,
+            late_end: grade.late_end,
             reason: None,
             error: None,
         }
@@ -58,7 +58,7 @@ impl<E> CancelOutcome<E> {
         CancelOutcome {
             stop: None,
             by: None,
-            ended: None,
+            late_end: None,
             reason,
             error,
         }
@@ -69,7 +69,7 @@ impl<E> CancelOutcome<E> {
         CancelOutcome {
             stop: self.stop,
             by: self.by,
-            ended: self.ended,
+            late_end: self.late_end,
             reason: self.reason,
             error: self.error.map(read),
         }

@@ -39,7 +39,7 @@ pub(super) enum Content<'a> {
     /// How far the call is whose progress goes by that name.
     Progress(Option<Cow<'a, str>>),
     /// The handler of that abandoned call has ended.
-    Ended(Cow<'a, str>, LateEnd),
+    LateEnd(Cow<'a, str>, LateEnd),
     /// A question of that id, as JSON, needs no answer any more.
     Withdrawn(&'a str),
     /// An app registers.
@@ -224,9 +224,9 @@ fn notification(payload: &str) -> Content<'_> {
     match event.as_deref() {
         Some(CALL_ENDED) => {
             let call_id = member(data, "callId").and_then(text_of);
-            let ended = stops::late_end(&outline(data, &["success", "after"]));
-            match (call_id, ended) {
-                (Some(call_id), Some(ended)) => Content::Ended(call_id, ended),
+            let end = stops::late_end(&outline(data, &["success", "after"]));
+            match (call_id, end) {
+                (Some(call_id), Some(end)) => Content::LateEnd(call_id, end),
                 _ => Content::Other,
             }
         }

@@ -33,7 +33,7 @@ struct Told {
 impl Told {
     /// Whether its handler may still end.
     fn may_end(&self) -> bool {
-        self.grade.stop == Stop::Abandoned && self.grade.ended.is_none()
+        self.grade.stop == Stop::Abandoned && self.grade.late_end.is_none()
     }
 }
 
@@ -43,7 +43,7 @@ impl Stopped {
         let new = Told {
             run,
             grade: Grade {
-                ended: None,
+                late_end: None,
                 ..grade
             },
             skipped: false,
@@ -62,9 +62,9 @@ impl Stopped {
     }
 
     /// The handler of an abandoned call has ended: its run, if that is news.
-    pub fn ends(&mut self, call_id: &str, ended: LateEnd) -> Option<RunId> {
+    pub fn ends(&mut self, call_id: &str, end: LateEnd) -> Option<RunId> {
         let told = self.0.get_mut(call_id).filter(|told| told.may_end())?;
-        told.grade.ended = Some(ended);
+        told.grade.late_end = Some(end);
         Some(told.run)
     }
 
@@ -138,40 +138,40 @@ impl Broker {
             return grade;
         };
         // The app knows, and its notification may have been lost.
-        let news = said.grade.ended.filter(|_| told.may_end());
+        let news = said.grade.late_end.filter(|_| told.may_end());
         if news.is_some() {
-            told.grade.ended = news;
+            told.grade.late_end = news;
         }
         let (run, grade) = (told.run, told.grade);
-        if let Some(ended) = news {
-            self.runs.ended_late(run, ended);
+        if let Some(end) = news {
+            self.runs.ended_late(run, end);
         }
         grade
     }
 
     /// Notes that the handler of an abandoned call has ended. Returns whether that is news of one.
-    pub(super) fn note_ended(&mut self, agent: PeerId, call_id: &str, ended: LateEnd) -> bool {
+    pub(super) fn note_late_end(&mut self, agent: PeerId, call_id: &str, end: LateEnd) -> bool {
         let agent = self.agents.get_mut(&agent);
-        let Some(run) = agent.and_then(|agent| agent.stopped.ends(call_id, ended)) else {
+        let Some(run) = agent.and_then(|agent| agent.stopped.ends(call_id, end)) else {
             return false;
         };
-        self.runs.ended_late(run, ended);
+        self.runs.ended_late(run, end);
         true
     }
 
-    /// [`note_ended`](Self::note_ended) for an agent that has left. Returns whether it was one.
-    pub(super) fn note_ended_of_left(
+    /// [`note_late_end`](Self::note_late_end) for an agent that has left. Returns whether it was one.
+    pub(super) fn note_late_end_of_left(
         &mut self,
         app: PeerId,
         handle: &str,
         call_id: &str,
-        ended: LateEnd,
+        end: LateEnd,
     ) -> bool {
         let app = self.apps.get_mut(&app);
         let Some(run) = app.and_then(|app| app.left_behind.take(handle, call_id)) else {
             return false;
         };
-        self.runs.ended_late(run, ended);
+        self.runs.ended_late(run, end);
         true
     }
 }

@@ -77,7 +77,7 @@ fn said(answer: &Value, cancelled: bool, waited: Duration) -> String {
     if cancelled {
         let grade = Grade::read(answer);
         let said = style("Cancelled, and confirmed by the app");
-        let said = match (grade.stop, grade.ended) {
+        let said = match (grade.stop, grade.late_end) {
             (Stop::Abandoned, None) => said.yellow(),
             _ => said.green(),
         };

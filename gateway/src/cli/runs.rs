@@ -102,7 +102,7 @@ fn row(run: &Value, now: f64) -> Vec<String> {
     }
     if run["stop"].is_string() {
         let grade = Grade::read(run);
-        state.push_str(&seen(grade.stop, grade.ended));
+        state.push_str(&seen(grade.stop, grade.late_end));
     }
     let lost = run["lost"].as_str().and_then(gone);
     if let Some(lost) = lost {

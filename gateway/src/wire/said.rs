@@ -68,7 +68,7 @@ fn grade_in(metadata: &[u8]) -> (Grade, bool) {
     let has = |name: &str| read.get(name).is_some();
     let exact = read["stop"] == grade.stop.as_str()
         && (has("step") || has("took")) == grade.by.is_some()
-        && has("ended") == grade.ended.is_some();
+        && has("ended") == grade.late_end.is_some();
     (grade, exact)
 }
 
@@ -150,7 +150,7 @@ mod tests {
             ("[]", false, Stop::Abandoned, None),
         ] {
             let said = said(payload);
-            let read = (said.cancelled, said.grade.stop, said.grade.ended);
+            let read = (said.cancelled, said.grade.stop, said.grade.late_end);
             assert_eq!(read, (cancelled, stop, ended), "{payload}");
             assert_eq!(said.exact, stop == Stop::Returned, "{payload}");
         }
@@ -178,9 +178,9 @@ mod tests {
         }
         let by = stopped_by::read(Some("terminate"), Some(57.25));
         let ended = Some(ENDED);
-        for (by, ended) in [(None, ended), (by, None), (by, ended)] {
+        for (by, late_end) in [(None, ended), (by, None), (by, ended)] {
             let stop = Stop::Abandoned;
-            let grade = Grade { stop, by, ended };
+            let grade = Grade { stop, by, late_end };
             let odd = r#"{"metadata":{"ended":1,"step":"flag","took":-1}}"#;
             assert!(!said(odd).exact);
             let written = with_grade(odd, grade);

@@ -17,7 +17,7 @@ pub struct Grade {
     /// What has stopped the handler, if the peer says.
     pub by: Option<StoppedBy>,
     /// How the handler of an abandoned call has ended since.
-    pub ended: Option<LateEnd>,
+    pub late_end: Option<LateEnd>,
 }
 
 impl From<Stop> for Grade {
@@ -25,7 +25,7 @@ impl From<Stop> for Grade {
         Grade {
             stop,
             by: None,
-            ended: None,
+            late_end: None,
         }
     }
 }
@@ -43,7 +43,7 @@ impl Grade {
         Grade {
             stop: Stop::of_peer(written["stop"].as_str()),
             by: stopped_by::read_in(written),
-            ended: late_end(&written["ended"]),
+            late_end: late_end(&written["ended"]),
         }
     }
 
@@ -51,8 +51,8 @@ impl Grade {
     pub fn put(self, object: &mut Value) {
         object["stop"] = self.stop.as_str().into();
         stopped_by::put(object, self.by, "");
-        if let Some(ended) = self.ended {
-            object["ended"] = ended_json(ended);
+        if let Some(end) = self.late_end {
+            object["ended"] = ended_json(end);
         }
     }
 }
@@ -80,7 +80,7 @@ pub fn late_end(written: &Value) -> Option<LateEnd> {
 
 /// What became of the work, to end a sentence with that says that it is cancelled.
 pub fn clause(grade: Grade) -> String {
-    match (grade.stop, grade.ended) {
+    match (grade.stop, grade.late_end) {
         (Stop::NeverStarted, _) => "; it never started".into(),
         (Stop::Dropped | Stop::Returned | Stop::Terminated, _) => {
             let how = grade.by.map(|by| format!(": {}", how(by)));
@@ -202,9 +202,9 @@ mod tests {
             after: 7.0,
         };
         let by = stopped_by::read(Some("terminate"), Some(2_550.0));
-        for (by, ended) in [(None, Some(ended)), (by, None), (by, Some(ended))] {
+        for (by, late_end) in [(None, Some(ended)), (by, None), (by, Some(ended))] {
             let stop = Stop::Abandoned;
-            let grade = Grade { stop, by, ended };
+            let grade = Grade { stop, by, late_end };
             assert_eq!(Grade::read(&metadata(grade)), grade);
         }
     }
@@ -229,7 +229,7 @@ mod tests {
                 after,
             };
             clause(Grade {
-                ended: Some(ended),
+                late_end: Some(ended),
                 ..Stop::Abandoned.into()
             })
         };

@@ -213,11 +213,11 @@ impl Broker {
         &mut self,
         session: PeerId,
         call_id: &str,
-        ended: LateEnd,
+        end: LateEnd,
     ) {
         let own = self.own_session(session);
         if let Some(run) = own.and_then(|own| own.abandoned.remove(call_id)) {
-            let step = Step::Late(ended);
+            let step = Step::Late(end);
             self.actions.push_back(Action::Call { run, step });
             self.actions.push_back(Action::CallOver { run });
         }

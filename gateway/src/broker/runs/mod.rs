@@ -94,7 +94,7 @@ impl Runs {
             lost: None,
             seen: None,
             by: None,
-            ended: None,
+            late_end: None,
             adopted: false,
             sequence: self.last_sequence,
             place: None,
@@ -194,13 +194,13 @@ impl Runs {
     }
 
     /// The handler of a run that was answered as abandoned has ended after all.
-    pub fn ended_late(&mut self, id: RunId, ended: LateEnd) {
+    pub fn ended_late(&mut self, id: RunId, end: LateEnd) {
         if let Some(run) = self.run_mut(id)
             && run.stop() == Some(Stop::Abandoned)
-            && run.ended.is_none()
+            && run.late_end.is_none()
         {
-            run.ended = Some(ended);
-            let news = News::EndedLate(id, run.dialect, ended);
+            run.late_end = Some(end);
+            let news = News::EndedLate(id, run.dialect, end);
             self.news.push(news);
         }
     }

@@ -235,8 +235,13 @@ pub struct Run {
     )]
     pub by: Option<StoppedBy>,
     /// How its handler ended after it was answered as abandoned.
-    #[serde(default, with = "stops::late", skip_serializing_if = "Option::is_none")]
-    pub ended: Option<LateEnd>,
+    #[serde(
+        default,
+        rename = "ended",
+        with = "stops::late",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub late_end: Option<LateEnd>,
     /// Whether its worker is gone, and another remembers it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopted: bool,
@@ -271,8 +276,8 @@ impl Run {
 
     /// How far its stop was seen, and what else is known of it.
     pub fn grade(&self) -> Option<Grade> {
-        let (by, ended) = (self.by, self.ended);
-        self.stop().map(|stop| Grade { stop, by, ended })
+        let (by, late_end) = (self.by, self.late_end);
+        self.stop().map(|stop| Grade { stop, by, late_end })
     }
 
     /// Milliseconds from its call to its end.

@@ -166,7 +166,7 @@ fn what_an_older_worker_has_written_of_a_run_is_still_read() {
     };
     let same = read(&written);
     assert_eq!(
-        (same.stop(), same.ended),
+        (same.stop(), same.late_end),
         (Some(Stop::Abandoned), Some(late))
     );
     for unknown in ["vanished".into(), serde_json::Value::Null, 7.into()] {
@@ -178,7 +178,10 @@ fn what_an_older_worker_has_written_of_a_run_is_still_read() {
         assert!(fields.remove(newer).is_some());
     }
     let older = read(&written);
-    assert_eq!((older.stop(), older.ended), (Some(Stop::Abandoned), None));
+    assert_eq!(
+        (older.stop(), older.late_end),
+        (Some(Stop::Abandoned), None)
+    );
 }
 
 #[test]
@@ -197,7 +200,7 @@ fn only_the_first_end_of_abandoned_work_counts() {
         runs.ended_late(id, ended(true));
         runs.ended_late(id, ended(false));
         let expected = (stop == Stop::Abandoned).then_some(ended(true));
-        assert_eq!(runs.get(id).unwrap().ended, expected, "{stop:?}");
+        assert_eq!(runs.get(id).unwrap().late_end, expected, "{stop:?}");
         assert_eq!(runs.take_news().len(), usize::from(expected.is_some()));
     }
 }

@@ -124,7 +124,7 @@ fn the_calls_of_an_agent_that_goes_are_cancelled_and_then_it_is_reported() {
     assert_eq!(bench.broker.counters().strays_dropped, 1);
     let over = json!({ "event": "notifications/call/ended", "data": { "callId": "c", "success": true, "after": 5 } });
     bench.send(1, answer(&calling, "notification", over));
-    assert!(run(&bench, "c").ended.is_some());
+    assert!(run(&bench, "c").late_end.is_some());
     assert!(bench.gone(2).is_empty());
 }
 

@@ -174,7 +174,7 @@ fn a_late_end_reaches_its_agent_its_run_and_every_later_cancel() {
         success: true,
         after: 200.0,
     };
-    let run = |bench: &Bench| bench.broker.runs().get(it.id).unwrap().ended;
+    let run = |bench: &Bench| bench.broker.runs().get(it.id).unwrap().late_end;
     assert_eq!(run(&bench), Some(late));
     let news = bench.broker.runs_mut().take_news();
     let told =
@@ -194,7 +194,7 @@ fn a_late_end_reaches_its_agent_its_run_and_every_later_cancel() {
     };
     let seen = bench.event(revoke);
     assert!(
-        matches!(&seen[..], [Seen::Revoked(_, told)] if told.ended == Some(late)),
+        matches!(&seen[..], [Seen::Revoked(_, told)] if told.late_end == Some(late)),
         "{seen:?}"
     );
 }
@@ -234,13 +234,13 @@ fn a_late_end_that_is_heard_before_its_run_is_over_is_kept() {
         let response = with(responded, json!({ "success": false }));
         let seen = bench.send(1, answer(&calling, CALL_RESULT, response));
         assert_eq!(only(&seen, 2)["payload"]["metadata"], said, "{heard_in}");
-        assert_eq!(run(&bench, "c").ended, Some(late), "{heard_in}");
+        assert_eq!(run(&bench, "c").late_end, Some(late), "{heard_in}");
         let news = bench.broker.runs_mut().take_news();
         let told = |news: &&News| matches!(news, News::EndedLate(id, _, end) if (*id, *end) == (it.id, late));
         assert_eq!(news.iter().filter(told).count(), 1, "{heard_in}");
         let seen = bench.event(revoke(it.id));
         assert!(
-            matches!(&seen[..], [Seen::Revoked(_, told)] if told.ended == Some(late)),
+            matches!(&seen[..], [Seen::Revoked(_, told)] if told.late_end == Some(late)),
             "{heard_in}: {seen:?}"
         );
     }
@@ -253,7 +253,7 @@ fn what_was_seen_to_stop_does_not_end_again() {
     cancelled(&mut bench, "c", dropped.clone(), dropped.clone());
     let relayed = bench.relayed(2, call("2", "other"));
     bench.send(1, answer(&relayed, "notification", ended("c", true, 200.0)));
-    assert_eq!(run(&bench, "c").ended, None);
+    assert_eq!(run(&bench, "c").late_end, None);
     let again = cancel_again(&mut bench, "c", dropped.clone());
     assert_eq!(Some(again["metadata"].clone()), dropped);
 }
@@ -267,7 +267,7 @@ fn no_agent_has_the_relay_remember_without_bounds() {
     let relayed = bench.relayed(2, call("x", "other"));
     for (id, known) in [("0", false), ("1099", true)] {
         bench.send(1, answer(&relayed, "notification", ended(id, true, 5.0)));
-        assert_eq!(run(&bench, id).ended.is_some(), known, "{id}");
+        assert_eq!(run(&bench, id).late_end.is_some(), known, "{id}");
     }
 }
 
@@ -288,7 +288,7 @@ fn a_late_end_reaches_the_run_although_its_agent_has_left() {
         success: true,
         after: 200.0,
     };
-    assert_eq!(bench.broker.runs().get(it.id).unwrap().ended, Some(late));
+    assert_eq!(bench.broker.runs().get(it.id).unwrap().late_end, Some(late));
     let news = bench.broker.runs_mut().take_news();
     assert!(
         matches!(news[..], [News::EndedLate(id, _, end)] if (id, end) == (it.id, late)),
@@ -318,6 +318,6 @@ fn an_app_has_the_relay_remember_so_many_calls_of_agents_that_have_left() {
     for (id, known) in [("0 175", false), ("0 176", true), ("1 599", true)] {
         let round = &rounds[usize::from(id.starts_with('1'))];
         bench.send(1, answer(round, "notification", ended(id, true, 5.0)));
-        assert_eq!(run(&bench, id).ended.is_some(), known, "{id}");
+        assert_eq!(run(&bench, id).late_end.is_some(), known, "{id}");
     }
 }

@@ -60,11 +60,11 @@ impl Report<'_> {
             End::Settled(response, confirmation) if response["cancelled"] == true => {
                 document["cancelled"] = true.into();
                 document["metadata"] = response["metadata"].clone();
-                let ended = confirmation
+                let late_end = confirmation
                     .as_ref()
-                    .and_then(|it| Grade::read(&it["metadata"]).ended);
+                    .and_then(|it| Grade::read(&it["metadata"]).late_end);
                 let grade = Grade {
-                    ended,
+                    late_end,
                     ..Grade::read(&response["metadata"])
                 };
                 let is_confirmed = confirmation.is_some_and(|it| it["cancelled"] == true);

@@ -77,7 +77,7 @@ impl<'a> From<&'a Run> for RunJson<'a> {
             stop: run.stop().map(Stop::as_str),
             step: run.by.map(|by| by.step.as_str()),
             took: run.by.map(|by| stopped_by::number(by.took)),
-            ended: run.ended,
+            ended: run.late_end,
         }
     }
 }

@@ -21,7 +21,7 @@ pub fn receive(state: &mut AgentState<Value>, envelope: &Value) -> Option<Grade>
             let error = payload.get("error").filter(|it| it.is_object());
             let code = error.and_then(|error| error["code"].as_str());
             let lost = code.is_some_and(says_no_session);
-            let confirmed = grade.map(|it| (it.stop, it.ended));
+            let confirmed = grade.map(|it| (it.stop, it.late_end));
             state.cancelled(key, confirmed, reason, error.cloned(), lost);
             return grade;
         }

@@ -79,8 +79,8 @@ pub fn settled(settled: Settled<Value>, by: Option<StoppedBy>) -> Value {
 pub fn confirmation(call: &str, settled: CancelOutcome<Value>, by: Option<StoppedBy>) -> Value {
     let mut written = json!({ "callId": call, "cancelled": settled.cancelled() });
     if let Some(stop) = settled.stop {
-        let ended = settled.ended;
-        written["metadata"] = stops::metadata(Grade { stop, by, ended });
+        let late_end = settled.ended;
+        written["metadata"] = stops::metadata(Grade { stop, by, late_end });
     }
     if let Some(error) = settled.error {
         written["error"] = error.unwrap_or_else(|found| error_json(&found));
