@@ -62,8 +62,8 @@ impl Broker {
         }
     }
 
-    /// The most recent connection of the app that is wanted; the gateway's own, if it is a tool
-    /// server's: every worker may have that. Or the connection that is the instance wanted.
+    /// The connection that new sessions of this app go to. A connection inside this gateway comes first:
+    /// a tool server may run on every worker. Otherwise the most recent. An instance id names exactly one.
     pub(crate) fn latest(&self, wanted: &str) -> Option<PeerId> {
         let connections = self.directory.connections(wanted);
         let latest = connections.max_by_key(|peer| self.rank(*peer));

@@ -9,7 +9,7 @@ use crate::tally::Tally;
 #[derive(Debug, Default)]
 pub(super) struct Load {
     owners: Tally<Arc<str>, usize>,
-    /// Those of agents that are gone, which wait to be written all the same.
+    /// Bytes of agents that are gone, still in the queue.
     left: Tally<Arc<str>, usize>,
 }
 

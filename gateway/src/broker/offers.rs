@@ -163,13 +163,12 @@ impl Broker {
         ids.take(most).map(str::to_string).collect()
     }
 
-    /// The app an agent is bound to that wants that one.
+    /// Chooses the connection for an agent that wants `wanted`.
     pub(super) fn choose(&self, wanted: &Wanted, by: &Identity) -> Result<PeerId, Failure> {
         match wanted {
             Wanted::Any => self.choose_app(None),
             Wanted::Id(id) => self.choose_app(Some(id)).map_err(|mut error| {
-                let ids = self.directory.ids().filter(|id| by.may_reach(id));
-                let ids: Vec<_> = ids.take(MAX_NAMED).collect();
+                let ids = self.app_ids(by, MAX_NAMED);
                 if !ids.is_empty() {
                     error.details = Some(Box::new(json!({ "apps": ids })));
                 }

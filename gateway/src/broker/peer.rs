@@ -55,7 +55,7 @@ pub enum Seat {
     /// At the other end of a connection of its own, which is bounded and counted.
     #[default]
     Connected,
-    /// Inside the gateway: it registers its runs itself and is not counted.
+    /// Inside the gateway: a front's session, or a tool server. No connection limit applies to it.
     Own,
     /// On another worker, which bounds, counts and registers.
     Elsewhere,

@@ -131,7 +131,7 @@ impl Broker {
             Asker::Own | Asker::Nobody => 0,
         };
         let run = match &asked.about {
-            // The run has its callId as that of its dialect too, and cut off if it is long.
+            // The run, its dialect's id and its agent share one callId. The limit counts all three.
             About::Call(call) => 3 * call.call_id.len() + call.capability.len().min(NAME_BYTES),
             About::OwnCall(run) => self.runs.get(*run).map_or(0, Run::short_bytes),
             About::Cancel(_) | About::Nothing => 0,
@@ -325,7 +325,7 @@ impl Broker {
         let is_short =
             !much_waits && (self.apps.get(&app)).is_none_or(|app| app.backlog == Backlog::Short);
         let message = match &asked.about {
-            // There is room for it, and perhaps none for what its agent has to say.
+            // A cancel always fits; a long reason might not, so it is dropped.
             About::Cancel(cancel) if !is_short && asked.payload.len() > CANCEL_BYTES => {
                 let call_id = cancel.call_id.as_deref().unwrap_or_default();
                 Outgoing::new(header, cancel_payload(call_id, None).as_str(), None)
@@ -359,12 +359,7 @@ impl Broker {
     }
 
     /// Answers what must not reach the app: a call cancelled before it came, and its cancel.
-    pub(super) fn answer_for_the_app(
-        &mut self,
-        peer: PeerId,
-        envelope: &Envelope<'_>,
-        request: Request,
-    ) {
+    fn answer_for_the_app(&mut self, peer: PeerId, envelope: &Envelope<'_>, request: Request) {
         let stop = Stop::NeverStarted.as_str();
         let said = match request {
             Request::Cancel => {

@@ -137,7 +137,7 @@ impl Broker {
         let Some(told) = told else {
             return grade;
         };
-        // The app knows, and its notification may have been lost.
+        // The answer says so too, in case the notification was lost.
         let news = said.grade.late_end.filter(|_| told.may_end());
         if news.is_some() {
             told.grade.late_end = news;
