@@ -23,17 +23,22 @@ impl Runs {
             // If its worker was taken for dead too early, its end may have been unknown until now.
             let corrected =
                 known.adopted && known.state == RunState::Unknown && run.state.is_over();
-            if corrected {
-                *known = Run {
-                    // The ledger finds it by these.
-                    dialect_id: known.dialect_id.take(),
-                    ended_at: known.ended_at,
-                    sequence: known.sequence,
-                    adopted: true,
-                    ..run
-                };
+            if !corrected {
+                return None;
             }
-            return corrected.then_some(known.id);
+            *known = Run {
+                // The ledger finds it by these.
+                owner: known.owner.clone(),
+                dialect_id: known.dialect_id.take(),
+                ended_at: known.ended_at,
+                sequence: known.sequence,
+                adopted: true,
+                ..run
+            };
+            let (id, owner, bytes) = (known.id, known.owner.name.clone(), known.bytes());
+            self.ended.resize(&owner, id, bytes);
+            self.forget_surplus(&owner);
+            return Some(id);
         }
         if !run.state.is_over() {
             run.finish(Ending::Lost(Lost::Gateway), now);

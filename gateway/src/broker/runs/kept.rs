@@ -96,6 +96,18 @@ impl EndedRuns {
         self.since = self.since.min(at);
     }
 
+    /// One that was added takes so many bytes by now.
+    pub fn resize(&mut self, owner: &str, id: RunId, bytes: usize) {
+        let Some(of_owner) = self.by_owner.get_mut(owner) else {
+            return;
+        };
+        if let Some((.., counted)) = of_owner.runs.iter_mut().find(|(_, it, _)| *it == id) {
+            let before = std::mem::replace(counted, bytes);
+            of_owner.bytes = of_owner.bytes + bytes - before;
+            self.bytes = self.bytes + bytes - before;
+        }
+    }
+
     /// Evicts one run over the owner's or the global bound, after one of `owner` has come. Each owner has
     /// bounds for runs and bytes, and all together have ten times as much.
     pub fn surplus(&mut self, owner: &Arc<str>, bounds: &Retention) -> Option<RunId> {

@@ -271,6 +271,11 @@ impl Runs {
     /// A run of `owner` has ended, which makes others too many.
     fn remember(&mut self, owner: &Arc<str>, at: u64, run: (RunId, usize)) {
         self.ended.add(owner, at, run);
+        self.forget_surplus(owner);
+    }
+
+    /// What has ended of `owner` may be too much.
+    fn forget_surplus(&mut self, owner: &Arc<str>) {
         while let Some(id) = self.ended.surplus(owner, &self.retention) {
             self.forget(id);
         }

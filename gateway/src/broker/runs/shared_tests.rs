@@ -122,6 +122,27 @@ fn the_end_of_a_run_that_was_adopted_too_early_corrects_all_that_is_known_of_it(
 }
 
 #[test]
+fn what_is_learnt_of_adopted_runs_counts_towards_what_is_remembered() {
+    let a = agent("a");
+    let mut home = Runs::default();
+    let ids = ["1", "2", "3"].map(|name| add(&mut home, name, &a));
+    let mut runs = Runs::new(Retention {
+        bytes: 11_000,
+        ..Retention::default()
+    });
+    for id in ids {
+        assert_eq!(runs.adopt(vec![home.shared(id).unwrap()], 9), [id]);
+    }
+    for (at, id) in (10..).zip(ids) {
+        home.cancel_requested(id, Some(&"x".repeat(4_000)), at);
+        home.end(id, Ending::Completed, at);
+        assert_eq!(runs.adopt(vec![home.shared(id).unwrap()], at), [id]);
+    }
+    let left = ids.map(|id| runs.get(id).is_some());
+    assert_eq!(left, [false, true, true]);
+}
+
+#[test]
 fn adopted_runs_are_bounded_like_all_others() {
     let a = agent("a");
     let mut gone = Runs::default();
