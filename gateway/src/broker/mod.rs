@@ -22,6 +22,7 @@ mod instances;
 mod leaving;
 mod load;
 mod message;
+mod noting;
 mod offering;
 mod offers;
 mod own;

@@ -1,4 +1,4 @@
-//! An agent's request, on its way to the app, and the run that a call begins.
+//! An agent's request, on its way to the app.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use super::call::{cancel_payload, no_new_calls};
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId};
-use crate::broker::runs::{ID_CHARS, NewRun, Place, Run, RunId};
+use crate::broker::runs::{ID_CHARS, Run, RunId};
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
-use caphost::call::{CallId, Code, Error, MAX_CALL_ID_CHARS, Stop};
+use caphost::call::{Code, Error, Stop};
 
 /// The largest cancel that an app whose queue is full gets as it was written.
 const CANCEL_BYTES: usize = 256;
@@ -113,12 +113,7 @@ impl Broker {
         if asked.request == Request::Initialize {
             self.bind(peer, app);
         }
-        let run = match &asked.about {
-            About::Nothing => None,
-            About::Cancel(cancel) => self.note_cancel(peer, cancel)?,
-            About::Call(call) => self.note_call(peer, app, call)?,
-            About::OwnCall(run) => self.note_own_call(peer, app, *run)?,
-        };
+        let run = self.note(peer, app, &asked.about)?;
         let issued = self.issue();
         self.pass_on(peer, app, asked, (issued, run, kept));
         Ok(issued)
@@ -215,95 +210,6 @@ impl Broker {
             .with_details(Box::new(json!({ "path": "app" }))))
     }
 
-    /// Notes an agent's call on its way to the app: the run it begins is registered.
-    fn note_call(
-        &mut self,
-        peer: PeerId,
-        app: PeerId,
-        call: &Call<'_>,
-    ) -> Result<Option<RunId>, Unsent> {
-        // Where the agent is, its runs are.
-        let agent = self.agents.get_mut(&peer).filter(|agent| agent.is_here());
-        let Some(agent) = agent else {
-            return Ok(None);
-        };
-        check_call_id(&call.call_id)?;
-        if agent.has_used(&call.call_id) {
-            return Err(used_before().into());
-        }
-        let new = NewRun {
-            id: call.run,
-            dialect: agent.profile.dialect,
-            dialect_id: Some(call.call_id.clone()),
-            owner: agent.profile.owner.clone(),
-            agent: agent.profile.name.clone(),
-            thread: None,
-            app: self.apps.get(&app).and_then(|app| app.id.clone()),
-            capability: agent.name_of(&call.capability),
-            call_id: call.call_id.clone(),
-        };
-        self.runs.register(new, self.now.unix_ms);
-        self.begin(peer, app, call.run, call.call_id.clone())
-    }
-
-    /// Notes the call of a run that is registered.
-    fn note_own_call(
-        &mut self,
-        peer: PeerId,
-        app: PeerId,
-        run: RunId,
-    ) -> Result<Option<RunId>, Unsent> {
-        let known = self.runs.get(run).ok_or(Unsent::Skipped)?;
-        let call_id = known.call_id.clone();
-        let agent = self.agents.get(&peer);
-        if agent.is_some_and(|agent| agent.has_used(&call_id)) {
-            return Err(used_before().into());
-        }
-        self.begin(peer, app, run, call_id)
-    }
-
-    /// A run goes to its app, unless it is over already.
-    fn begin(
-        &mut self,
-        agent: PeerId,
-        app: PeerId,
-        run: RunId,
-        call_id: Arc<str>,
-    ) -> Result<Option<RunId>, Unsent> {
-        let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
-        let sent = self.runs.sent(run, app_id);
-        let calling = self.agents.get_mut(&agent).ok_or(Unsent::Skipped)?;
-        if !sent {
-            calling.stopped.skip(call_id, run);
-            return Err(Unsent::Skipped);
-        }
-        calling.calls.insert(call_id, run);
-        let place = Place {
-            agent,
-            revoking: false,
-        };
-        self.runs.set_place(run, place);
-        Ok(Some(run))
-    }
-
-    /// Notes that an agent cancels: the run that it means.
-    fn note_cancel(&mut self, peer: PeerId, cancel: &Cancel<'_>) -> Result<Option<RunId>, Unsent> {
-        let Some(agent) = self.agents.get(&peer) else {
-            return Ok(None);
-        };
-        let call_id = cancel.call_id.as_deref().unwrap_or_default();
-        check_call_id(call_id)?;
-        if agent.stopped.has_skipped(call_id) {
-            return Err(Unsent::Skipped);
-        }
-        let run = agent.calls.get(call_id).copied();
-        if let Some(run) = run {
-            let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
-            self.runs.cancel_requested(run, reason, now);
-        }
-        Ok(run)
-    }
-
     fn pass_on(
         &mut self,
         peer: PeerId,
@@ -371,20 +277,6 @@ impl Broker {
         let payload = format!(r#"{{{said},"metadata":{{"stop":"{stop}"}}}}"#);
         self.send(peer, request.answer(), envelope.id, &payload);
     }
-}
-
-/// Refuses what no page would take: all that the gateway keeps of a call goes by its callId.
-fn check_call_id(text: &str) -> Result<(), Failure> {
-    let checked = CallId::parse(text);
-    checked.map(drop).map_err(|_| {
-        let message =
-            format!("Bad callId: it is a string of 1 to {MAX_CALL_ID_CHARS} printable characters");
-        invalid_at("callId", message)
-    })
-}
-
-fn used_before() -> Failure {
-    invalid_at("options.callId", "The callId was used before")
 }
 
 fn not_initialized() -> Failure {

@@ -1,0 +1,130 @@
+//! What a request on its way to an app means for the runs: a call begins one, a cancel is for one.
+
+use std::sync::Arc;
+
+use super::message::{Call, Cancel};
+use super::requests::{About, Unsent};
+use super::{Broker, PeerId};
+use crate::broker::runs::{NewRun, Place, RunId};
+use crate::wire::{Failure, invalid_at};
+use caphost::call::{CallId, MAX_CALL_ID_CHARS};
+
+impl Broker {
+    /// Notes a request of `peer` that goes to `app` next. The run that it is about.
+    pub(super) fn note(
+        &mut self,
+        peer: PeerId,
+        app: PeerId,
+        about: &About<'_>,
+    ) -> Result<Option<RunId>, Unsent> {
+        match about {
+            About::Nothing => Ok(None),
+            About::Cancel(cancel) => self.note_cancel(peer, cancel),
+            About::Call(call) => self.note_call(peer, app, call),
+            About::OwnCall(run) => self.note_own_call(peer, app, *run),
+        }
+    }
+
+    /// Notes an agent's call: the run it begins is registered.
+    fn note_call(
+        &mut self,
+        peer: PeerId,
+        app: PeerId,
+        call: &Call<'_>,
+    ) -> Result<Option<RunId>, Unsent> {
+        // Where the agent is, its runs are.
+        let agent = self.agents.get_mut(&peer).filter(|agent| agent.is_here());
+        let Some(agent) = agent else {
+            return Ok(None);
+        };
+        check_call_id(&call.call_id)?;
+        if agent.has_used(&call.call_id) {
+            return Err(used_before().into());
+        }
+        let new = NewRun {
+            id: call.run,
+            dialect: agent.profile.dialect,
+            dialect_id: Some(call.call_id.clone()),
+            owner: agent.profile.owner.clone(),
+            agent: agent.profile.name.clone(),
+            thread: None,
+            app: self.apps.get(&app).and_then(|app| app.id.clone()),
+            capability: agent.name_of(&call.capability),
+            call_id: call.call_id.clone(),
+        };
+        self.runs.register(new, self.now.unix_ms);
+        self.begin(peer, app, call.run, call.call_id.clone())
+    }
+
+    /// Notes the call of a run that is registered.
+    fn note_own_call(
+        &mut self,
+        peer: PeerId,
+        app: PeerId,
+        run: RunId,
+    ) -> Result<Option<RunId>, Unsent> {
+        let known = self.runs.get(run).ok_or(Unsent::Skipped)?;
+        let call_id = known.call_id.clone();
+        let agent = self.agents.get(&peer);
+        if agent.is_some_and(|agent| agent.has_used(&call_id)) {
+            return Err(used_before().into());
+        }
+        self.begin(peer, app, run, call_id)
+    }
+
+    /// A run goes to its app, unless it is over already.
+    fn begin(
+        &mut self,
+        agent: PeerId,
+        app: PeerId,
+        run: RunId,
+        call_id: Arc<str>,
+    ) -> Result<Option<RunId>, Unsent> {
+        let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
+        let sent = self.runs.sent(run, app_id);
+        let calling = self.agents.get_mut(&agent).ok_or(Unsent::Skipped)?;
+        if !sent {
+            calling.stopped.skip(call_id, run);
+            return Err(Unsent::Skipped);
+        }
+        calling.calls.insert(call_id, run);
+        let place = Place {
+            agent,
+            revoking: false,
+        };
+        self.runs.set_place(run, place);
+        Ok(Some(run))
+    }
+
+    /// Notes that an agent cancels: the run that it means.
+    fn note_cancel(&mut self, peer: PeerId, cancel: &Cancel<'_>) -> Result<Option<RunId>, Unsent> {
+        let Some(agent) = self.agents.get(&peer) else {
+            return Ok(None);
+        };
+        let call_id = cancel.call_id.as_deref().unwrap_or_default();
+        check_call_id(call_id)?;
+        if agent.stopped.has_skipped(call_id) {
+            return Err(Unsent::Skipped);
+        }
+        let run = agent.calls.get(call_id).copied();
+        if let Some(run) = run {
+            let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
+            self.runs.cancel_requested(run, reason, now);
+        }
+        Ok(run)
+    }
+}
+
+/// Refuses what no page would take: all that the gateway keeps of a call goes by its callId.
+fn check_call_id(text: &str) -> Result<(), Failure> {
+    let checked = CallId::parse(text);
+    checked.map(drop).map_err(|_| {
+        let message =
+            format!("Bad callId: it is a string of 1 to {MAX_CALL_ID_CHARS} printable characters");
+        invalid_at("callId", message)
+    })
+}
+
+fn used_before() -> Failure {
+    invalid_at("options.callId", "The callId was used before")
+}
