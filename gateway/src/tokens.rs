@@ -139,6 +139,29 @@ pub enum Denied {
     Forbidden,
 }
 
+/// Whose secrets somebody has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// There are no tokens: anybody may be anything.
+    Anyone,
+    /// The tokens with these secrets: for each secret in turn, in the order they are configured.
+    Bearers(Vec<Identity>),
+}
+
+impl Known {
+    /// Who it is that may act as `wanted`: the first that may.
+    pub(crate) fn acts_as(&self, wanted: Role) -> Result<Identity, Denied> {
+        match self {
+            Known::Anyone => Ok(Identity::anyone()),
+            Known::Bearers(known) => match known.iter().find(|it| it.role.grants(wanted)) {
+                Some(identity) => Ok(identity.clone()),
+                None if known.is_empty() => Err(Denied::Missing),
+                None => Err(Denied::Forbidden),
+            },
+        }
+    }
+}
+
 /// One `ROLE[@APP]=SECRET`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
@@ -257,27 +280,28 @@ impl Tokens {
     }
 
     /// Who the bearer of `presented` is, if it may act as `wanted`. If several tokens have the same
-    /// secret, the first that grants it counts. Takes as long for a wrong secret as for a right one
-    /// of the same length.
+    /// secret, the first that grants it counts.
     pub fn identify<'a>(
         &self,
         wanted: Role,
         presented: impl IntoIterator<Item = &'a str>,
     ) -> Result<Identity, Denied> {
+        self.known(presented).acts_as(wanted)
+    }
+
+    /// Whose secrets these are. Takes as long for a wrong secret as for a right one of the same length.
+    pub(crate) fn known<'a>(&self, presented: impl IntoIterator<Item = &'a str>) -> Known {
         if self.is_empty() {
-            return Ok(Identity::anyone());
+            return Known::Anyone;
         }
-        let mut found = Err(Denied::Missing);
+        let mut known = Vec::new();
         for secret in presented {
             for (index, token) in self.tokens.iter().enumerate() {
-                let known = bool::from(token.secret.as_bytes().ct_eq(secret.as_bytes()));
-                if known && token.role.grants(wanted) && found.is_err() {
-                    found = Ok(token.identity(index));
-                } else if known && found == Err(Denied::Missing) {
-                    found = Err(Denied::Forbidden);
+                if bool::from(token.secret.as_bytes().ct_eq(secret.as_bytes())) {
+                    known.push(token.identity(index));
                 }
             }
         }
-        found
+        Known::Bearers(known)
     }
 }

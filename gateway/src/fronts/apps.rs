@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use serde::Serialize;
 
-use super::auth::viewer;
+use super::auth::Bearer;
 use super::lists::Listing;
 use super::refusal::{Refusal, json_text};
 use super::socket::PeerAddress;
@@ -73,11 +73,10 @@ impl From<ConnectedApp> for AppJson {
 async fn list(
     State(listing): State<Arc<Listing>>,
     address: PeerAddress,
-    headers: HeaderMap,
-    uri: Uri,
+    bearer: Bearer,
 ) -> Result<Response, Refusal> {
     let hub = &listing.hub;
-    let viewer = viewer(hub, &headers, &uri)?;
+    let viewer = bearer.viewer()?;
     let turn = listing.turn(&viewer, address).await?;
     let apps = hub.connected_apps(&viewer).into_iter();
     let apps = Apps {

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use axum::http::Uri;
+use axum::extract::FromRequestParts;
+use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
+use axum::http::request::Parts;
 use url::form_urlencoded;
 
 use super::refusal::Refusal;
-use crate::gateway::Hub;
-use crate::tokens::{Denied, Identity, Role};
+use crate::tokens::{Denied, Identity, Known, Role, Tokens};
+use caphost::call::{Code, Error};
 
 /// `WWW-Authenticate` of an answer with status 401.
 pub const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"caphost\"");
@@ -17,31 +19,50 @@ pub const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"caph
 /// `Authorization` there.
 pub(crate) const TOKEN_PROTOCOL: &str = "caphost.token.";
 
-/// Who sends a request, if it may act as `wanted`; `query` is the raw query string.
-pub fn authenticate(
-    hub: &Hub,
-    wanted: Role,
-    headers: &HeaderMap,
-    query: Option<&str>,
-) -> Result<Identity, Denied> {
-    // Several secrets where one belongs are a guess: none of them counts.
-    let shown = shown(headers, query);
-    let is_guess = shown.iter().any(|[_, another]| another.is_some());
-    let secrets = shown.iter().flatten().flatten().map(|secret| &**secret);
-    hub.tokens.identify(wanted, secrets.filter(|_| !is_guess))
+/// Who sends a request: one of its extensions, and an extractor.
+#[derive(Clone, Debug)]
+pub(crate) struct Bearer {
+    /// Whether a secret is shown, right or wrong.
+    pub shows_secret: bool,
+    known: Known,
 }
 
-/// Who asks. Agents see their own, admins see everything.
-pub(crate) fn viewer(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
-    let needed = "A valid token of role agent or admin is needed";
-    authenticate(hub, Role::Agent, headers, uri.query())
-        .map_err(|denied| Refusal::denied(denied, needed, needed))
+impl Bearer {
+    /// Reads the secrets of a request; `query` is the raw query string.
+    pub fn of(tokens: &Tokens, headers: &HeaderMap, query: Option<&str>) -> Self {
+        let shown = shown(headers, query);
+        // Several secrets where one belongs are a guess: none of them counts.
+        let is_guess = shown.iter().any(|[_, another]| another.is_some());
+        let secrets = shown.iter().flatten().flatten().map(|secret| &**secret);
+        Bearer {
+            shows_secret: shown.iter().any(|[secret, _]| secret.is_some()),
+            known: tokens.known(secrets.filter(|_| !is_guess)),
+        }
+    }
+
+    /// Who it is, if it may act as `wanted`.
+    pub fn acts_as(&self, wanted: Role) -> Result<Identity, Denied> {
+        self.known.acts_as(wanted)
+    }
+
+    /// Who asks. Agents see their own, admins see everything.
+    pub fn viewer(&self) -> Result<Identity, Refusal> {
+        let needed = "A valid token of role agent or admin is needed";
+        let viewer = self.acts_as(Role::Agent);
+        viewer.map_err(|denied| Refusal::denied(denied, needed, needed))
+    }
 }
 
-/// Whether a request shows a secret, right or wrong.
-pub(crate) fn shows_secret(headers: &HeaderMap, query: Option<&str>) -> bool {
-    let shown = shown(headers, query);
-    shown.iter().any(|[secret, _]| secret.is_some())
+impl<S: Send + Sync> FromRequestParts<S> for Bearer {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        let unknown = || {
+            let error = Error::new(Code::INTERNAL_ERROR, "Its sender is not known");
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+        };
+        parts.extensions.get().cloned().ok_or_else(unknown)
+    }
 }
 
 /// The secret in each of the places where one may be, and another that is there too: they come with
@@ -73,8 +94,6 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
-    use crate::tokens::Tokens;
 
     fn offers(protocols: &str) -> HeaderMap {
         let protocols = HeaderValue::from_str(protocols).unwrap();
@@ -91,7 +110,8 @@ mod tests {
         };
         let secret = |text: &str| Some(text.to_string());
         let mut headers = HeaderMap::new();
-        assert!(!shows_secret(&headers, Some("app=a")));
+        let none = Bearer::of(&Tokens::default(), &headers, Some("app=a"));
+        assert!(!none.shows_secret);
         headers.insert(AUTHORIZATION, HeaderValue::from_static("bearer  one"));
         headers.extend(offers("abp, caphost.token.three"));
         let all = [secret("one"), secret("two"), secret("three")];
@@ -103,13 +123,14 @@ mod tests {
     #[test]
     fn nobody_guesses_a_thousand_secrets_with_one_request() {
         let token = "agent=the-secret-of-an-agent".parse().unwrap();
-        let hub = Hub::new(Limits::default(), Tokens::new(vec![token]));
-        let open = Hub::new(Limits::default(), Tokens::default());
-        let is_let_in = |hub: &Hub, headers: &HeaderMap, query| {
-            authenticate(hub, Role::Agent, headers, query).is_ok()
+        let (tokens, open) = (Tokens::new(vec![token]), Tokens::default());
+        let is_let_in = |tokens: &Tokens, headers: &HeaderMap, query| {
+            let bearer = Bearer::of(tokens, headers, query);
+            assert!(bearer.shows_secret);
+            bearer.acts_as(Role::Agent).is_ok()
         };
         let right = "caphost.token.the-secret-of-an-agent";
-        assert!(is_let_in(&hub, &offers(right), Some("token=wrong")));
+        assert!(is_let_in(&tokens, &offers(right), Some("token=wrong")));
         let guesses: String = (0..1_000)
             .map(|it| format!("caphost.token.{it},"))
             .collect();
@@ -130,8 +151,7 @@ mod tests {
             (&bearers, None),
             (&HeaderMap::new(), query),
         ] {
-            assert!(!is_let_in(&hub, headers, query));
-            assert!(shows_secret(headers, query));
+            assert!(!is_let_in(&tokens, headers, query));
             assert!(is_let_in(&open, headers, query), "there are no tokens");
         }
     }

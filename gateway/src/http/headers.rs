@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::Request;
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap,
     HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -16,7 +15,7 @@ use axum::http::{Method, Uri};
 use axum::response::Response;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use crate::fronts::auth::shows_secret;
+use crate::fronts::auth::Bearer;
 use crate::fronts::mcp::header as mcp;
 use crate::fronts::rap::runtime::CALLBACK_PATH;
 use crate::fronts::refusal::{Refusal, TokenRefused};
@@ -129,8 +128,13 @@ impl Policy {
     }
 
     /// Looks at a request before it is answered.
-    pub fn look(&self, address: PeerAddress, request: &Request) -> Option<Shown> {
-        (!self.hub.tokens.is_empty()).then(|| Shown::of(address, request))
+    pub fn look(&self, address: PeerAddress, bearer: &Bearer, uri: &Uri) -> Option<Shown> {
+        let shown = || Shown {
+            uri: uri.clone(),
+            address: address.0,
+            token: bearer.shows_secret,
+        };
+        (!self.hub.tokens.is_empty()).then(shown)
     }
 
     /// Adds the headers of every answer, and counts it.
@@ -187,16 +191,6 @@ pub(crate) struct Shown {
     uri: Uri,
     address: SocketAddr,
     token: bool,
-}
-
-impl Shown {
-    fn of(PeerAddress(address): PeerAddress, request: &Request) -> Self {
-        Shown {
-            uri: request.uri().clone(),
-            address,
-            token: shows_secret(request.headers(), request.uri().query()),
-        }
-    }
 }
 
 /// Whoever the answer passes is to keep nothing of it.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::{RawQuery, State};
-use axum::http::header::{CONTENT_TYPE, HeaderMap};
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{Router, get};
 use parking_lot::Mutex;
 use serde_json::json;
 
-use crate::fronts::auth::authenticate;
+use crate::fronts::auth::Bearer;
 use crate::fronts::refusal::{Refusal, json_text};
 use crate::gateway::Hub;
 use crate::gateway::lifecycle::Phase;
@@ -98,12 +98,8 @@ async fn ready(State(ready): State<Arc<Ready>>) -> Response {
     json_text(status, body.to_string())
 }
 
-async fn metrics(
-    State(hub): State<Arc<Hub>>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let denied = match authenticate(&hub, Role::Admin, &headers, query.as_deref()) {
+async fn metrics(State(hub): State<Arc<Hub>>, bearer: Bearer) -> Response {
+    let denied = match bearer.acts_as(Role::Admin) {
         Ok(_) => {
             let text = hub.metrics.render(hub.readings());
             return ([(CONTENT_TYPE, PROMETHEUS_TEXT)], text).into_response();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, RawQuery, Request, State};
+use axum::extract::{Query, Request, State};
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any_service, get};
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_http::services::ServeDir;
 
-use crate::fronts::auth::authenticate;
+use crate::fronts::auth::Bearer;
 use crate::fronts::refusal::{Refusal, json_text};
 use crate::gateway::Hub;
 use crate::http::headers::forbid_storing;
@@ -102,16 +102,15 @@ impl Manifests {
     fn wanted(
         &self,
         query: Result<Query<Wanted>, QueryRejection>,
-        headers: &HeaderMap,
-        raw: Option<&str>,
+        bearer: &Bearer,
     ) -> Result<Option<String>, Refusal> {
         let Query(Wanted { app }) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
         let wanted = app.filter(|app| !app.is_empty());
         if self.public {
             return Ok(wanted);
         }
-        let viewer = authenticate(&self.hub, Role::Agent, headers, raw)
-            .or_else(|_| authenticate(&self.hub, Role::App, headers, raw));
+        let viewer = bearer.acts_as(Role::Agent);
+        let viewer = viewer.or_else(|_| bearer.acts_as(Role::App));
         let needed = "A valid token is needed";
         let viewer = viewer.map_err(|denied| Refusal::denied(denied, needed, needed))?;
         let wanted = wanted.or_else(|| viewer.app.as_deref().map(str::to_string));
@@ -127,10 +126,9 @@ impl Manifests {
     async fn answer(
         &self,
         query: Result<Query<Wanted>, QueryRejection>,
-        headers: &HeaderMap,
-        raw: Option<&str>,
+        bearer: &Bearer,
     ) -> Result<Response, Refusal> {
-        let wanted = self.wanted(query, headers, raw)?;
+        let wanted = self.wanted(query, bearer)?;
         let mut manifest = self.hub.manifest(wanted.as_deref());
         if manifest.is_none() {
             let text = static_manifest(&self.www, wanted.as_deref()).await;
@@ -153,9 +151,8 @@ impl Manifests {
 pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
     let answer = |State(manifests): State<Manifests>,
                   query: Result<Query<Wanted>, QueryRejection>,
-                  RawQuery(raw): RawQuery,
-                  headers: HeaderMap| async move {
-        let answer = manifests.answer(query, &headers, raw.as_deref()).await;
+                  bearer: Bearer| async move {
+        let answer = manifests.answer(query, &bearer).await;
         let mut response = answer.into_response();
         if !manifests.public && !manifests.hub.tokens.is_empty() {
             forbid_storing(&mut response);

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::fronts::auth::authenticate;
+use crate::fronts::auth::Bearer;
 use crate::fronts::ledger::Party;
 use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
@@ -47,10 +46,11 @@ impl RequestRate {
     pub(crate) fn count(
         &self,
         address: PeerAddress,
-        request: &Request,
+        bearer: &Bearer,
+        path: &str,
     ) -> Result<Party, Box<Response>> {
-        let party = self.party(address, request);
-        let limiter = match health::is_asked_for(request.uri().path()) {
+        let party = self.party(address, bearer);
+        let limiter = match health::is_asked_for(path) {
             true => &self.health,
             false => &self.limiter,
         };
@@ -65,22 +65,22 @@ impl RequestRate {
     pub(crate) fn begin(
         &self,
         address: PeerAddress,
-        request: &Request,
+        bearer: &Bearer,
+        path: &str,
     ) -> Result<(Party, Option<Share>), Box<Response>> {
-        let party = self.count(address, request)?;
-        let share = self.place(&party, request.uri().path())?;
+        let party = self.count(address, bearer, path)?;
+        let share = self.place(&party, path)?;
         Ok((party, share))
     }
 
     /// Whose a request is: that of the token shown, of whatever role, or of an address.
-    pub(crate) fn party(&self, address: PeerAddress, request: &Request) -> Party {
+    pub(crate) fn party(&self, address: PeerAddress, bearer: &Bearer) -> Party {
         let network = address.network();
         if self.hub.tokens.is_empty() {
             return Party::Member(Holder::Network(network), Role::Agent);
         }
-        let (headers, query) = (request.headers(), request.uri().query());
         let known = [Role::Agent, Role::App].into_iter().find_map(|role| {
-            let identity = authenticate(&self.hub, role, headers, query).ok()?;
+            let identity = bearer.acts_as(role).ok()?;
             Some(Party::Member(Holder::Token(identity.name), role))
         });
         known.unwrap_or(Party::Stranger(network))

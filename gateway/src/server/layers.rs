@@ -9,6 +9,7 @@ use axum::http::Method;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
+use crate::fronts::auth::Bearer;
 use crate::fronts::body::BodyBounds;
 use crate::fronts::kept::keep;
 use crate::fronts::ledger::Ledgers;
@@ -70,6 +71,7 @@ impl Layers {
         &self,
         kind: Kind,
         address: PeerAddress,
+        bearer: &Bearer,
         request: &Request,
     ) -> Option<Response> {
         let headers = request.headers();
@@ -79,7 +81,7 @@ impl Layers {
         }
         let is_preflight = kind != Kind::Callback && request.method() == Method::OPTIONS;
         if (refusal.is_some() || is_preflight)
-            && let Err(too_many) = self.rate.count(address, request)
+            && let Err(too_many) = self.rate.count(address, bearer, request.uri().path())
         {
             return Some(*too_many);
         }
@@ -99,12 +101,16 @@ async fn checked(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let Layers { policy, rate, .. } = &*layers;
-    let asked = policy.look(address, &request);
-    let mut response = match layers.refuse_or_count(kind, address, &request) {
+    let Layers {
+        policy, rate, hub, ..
+    } = &*layers;
+    let bearer = Bearer::of(&hub.tokens, request.headers(), request.uri().query());
+    let asked = policy.look(address, &bearer, request.uri());
+    let mut response = match layers.refuse_or_count(kind, address, &bearer, &request) {
         Some(refused) => refused,
         None => {
-            let stranger = (kind == Kind::Callback).then(|| rate.party(address, &request));
+            let stranger = (kind == Kind::Callback).then(|| rate.party(address, &bearer));
+            request.extensions_mut().insert(bearer);
             request.extensions_mut().insert(layers.bodies.clone());
             let response = next.run(request).await;
             match stranger {
@@ -127,10 +133,11 @@ async fn counted(
     Connection {
         address, let_go, ..
     }: Connection,
+    bearer: Bearer,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let (party, share) = match layers.rate.begin(address, &request) {
+    let (party, share) = match layers.rate.begin(address, &bearer, request.uri().path()) {
         Ok(begun) => begun,
         Err(too_many) => return *too_many,
     };

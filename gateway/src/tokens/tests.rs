@@ -39,6 +39,20 @@ fn a_secret_with_two_roles_has_both() {
 }
 
 #[test]
+fn of_several_bearers_the_first_that_may_counts() {
+    let tokens = tokens(&["app=a", "agent=b", "agent=a", "admin=c"]);
+    let name = |wanted, presented: &[&str]| {
+        let identity = tokens.identify(wanted, presented.iter().copied());
+        identity.map(|it| it.name.to_string())
+    };
+    assert_eq!(name(Role::Agent, &["a", "b"]).as_deref(), Ok("agent-2"));
+    assert_eq!(name(Role::Agent, &["c", "b"]).as_deref(), Ok("admin-3"));
+    assert_eq!(name(Role::App, &["b", "a"]).as_deref(), Ok("app-0"));
+    assert_eq!(name(Role::Admin, &["a", "b"]), Err(Denied::Forbidden));
+    assert_eq!(name(Role::Admin, &["wrong"]), Err(Denied::Missing));
+}
+
+#[test]
 fn a_token_may_be_for_one_app() {
     let tokens = tokens(&["agent@shop=s", "agent@desk=d", "admin@shop=a"]);
     let shop = tokens.identify(Role::Agent, ["s"]).unwrap();

@@ -14,7 +14,6 @@ use axum::Json;
 use axum::Router;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use clap::ArgAction;
@@ -23,7 +22,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::broker::runs::{ID_CHARS, Run, RunState};
-use crate::fronts::auth::authenticate;
+use crate::fronts::auth::Bearer;
 use crate::fronts::body;
 use crate::fronts::refusal::{FastApi, Refusal, found};
 use crate::gateway::{Hub, Placed, Sought};
@@ -78,8 +77,8 @@ pub fn routes(hub: Arc<Hub>, options: &CancellationOptions) -> Router {
 }
 
 /// The requester, if it has the permission `admin.system_config`, which the role admin brings.
-fn admin(hub: &Hub, headers: &HeaderMap, uri: &Uri) -> Result<Identity, Refusal> {
-    authenticate(hub, Role::Admin, headers, uri.query()).map_err(|denied| {
+fn admin(bearer: &Bearer) -> Result<Identity, Refusal> {
+    bearer.acts_as(Role::Admin).map_err(|denied| {
         let forbidden = "Insufficient permissions. Required: admin.system_config";
         Refusal::denied(denied, "Not authenticated", forbidden)
     })
@@ -97,9 +96,13 @@ enum Status {
 }
 
 /// `POST /cancellation/cancel`
-async fn cancel(State(hub): State<Arc<Hub>>, request: Request) -> Result<Response, FastApi> {
+async fn cancel(
+    State(hub): State<Arc<Hub>>,
+    bearer: Bearer,
+    request: Request,
+) -> Result<Response, FastApi> {
     let (of, body) = request.into_parts();
-    let viewer = admin(&hub, &of.headers, &of.uri)?;
+    let viewer = admin(&bearer)?;
     let body = body::read(&of.extensions, body, BODY_BYTES).await?;
     let read = CancelRequest::read(&of.headers, &body);
     let CancelRequest { request_id, reason } = read.map_err(refusal)?;
@@ -219,10 +222,9 @@ fn seconds(unix_ms: u64) -> f64 {
 async fn status(
     State(hub): State<Arc<Hub>>,
     request_id: Result<Path<String>, PathRejection>,
-    headers: HeaderMap,
-    uri: Uri,
+    bearer: Bearer,
 ) -> Result<Response, FastApi> {
-    let viewer = admin(&hub, &headers, &uri)?;
+    let viewer = admin(&bearer)?;
     // What is not UTF-8 is no id.
     let Ok(Path(id)) = request_id else {
         return Err(Refusal::no_run().into());

@@ -19,7 +19,7 @@ use super::session::Caller;
 use super::sessions::{McpOptions, Sessions};
 use super::tools;
 use crate::broker::runs::Dialect;
-use crate::fronts::auth::authenticate;
+use crate::fronts::auth::Bearer;
 use crate::fronts::body;
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::{JsonRpc, Refusal};
@@ -58,25 +58,22 @@ async fn serve(
     State(mcp): State<Arc<Mcp>>,
     app: Result<Option<Path<String>>, PathRejection>,
     address: PeerAddress,
+    bearer: Bearer,
     request: extract::Request,
 ) -> Response {
     match app {
         Ok(app) => {
             let app = app.as_ref().map(|Path(app)| app.as_str());
-            mcp.answer(app, address, request).await
+            let asker = mcp.asker(app, address, &bearer);
+            mcp.answer(asker, request).await
         }
         Err(error) => JsonRpc(Refusal::invalid(error.body_text()), None).into_response(),
     }
 }
 
 impl Mcp {
-    async fn answer(
-        &self,
-        app: Option<&str>,
-        address: PeerAddress,
-        request: extract::Request,
-    ) -> Response {
-        let answered = match self.asker(app, address, &request) {
+    async fn answer(&self, asker: Result<Asker, Refusal>, request: extract::Request) -> Response {
+        let answered = match asker {
             Ok(asker) => match *request.method() {
                 Method::POST => self.post(asker, request).await,
                 Method::GET => self.listen(&asker, Head(request.headers())).await,
@@ -97,14 +94,12 @@ impl Mcp {
         &self,
         app: Option<&str>,
         address: PeerAddress,
-        request: &extract::Request,
+        bearer: &Bearer,
     ) -> Result<Asker, Refusal> {
-        let query = request.uri().query();
-        let identity =
-            authenticate(&self.hub, Role::Agent, request.headers(), query).map_err(|denied| {
-                let missing = "A valid token of role agent is needed";
-                Refusal::denied(denied, missing, "The token's role may not call apps")
-            })?;
+        let identity = bearer.acts_as(Role::Agent).map_err(|denied| {
+            let missing = "A valid token of role agent is needed";
+            Refusal::denied(denied, missing, "The token's role may not call apps")
+        })?;
         let app: Option<Arc<str>> = match app {
             Some(app) => {
                 let app = app_id(app)?;

@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 
 use super::list::{self, RunJson};
 use crate::broker::runs::{ID_CHARS, REASON_CHARS};
-use crate::fronts::auth::viewer;
+use crate::fronts::auth::Bearer;
 use crate::fronts::body;
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::{Refusal, found};
@@ -46,11 +46,12 @@ type Named = Result<Path<String>, PathRejection>;
 async fn list_all(
     State(listing): State<Arc<Listing>>,
     address: PeerAddress,
+    bearer: Bearer,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Refusal> {
     let hub = &listing.hub;
-    let viewer = viewer(hub, &headers, &uri)?;
+    let viewer = bearer.viewer()?;
     let limit = list::limit(uri.query())?;
     let turn = listing.turn(&viewer, address).await?;
     let listed = hub.list(&viewer, limit).await;
@@ -73,13 +74,8 @@ async fn list_all(
 }
 
 /// `GET /api/runs/{id}`
-async fn one(
-    State(hub): State<Arc<Hub>>,
-    id: Named,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Result<Response, Refusal> {
-    let viewer = viewer(&hub, &headers, &uri)?;
+async fn one(State(hub): State<Arc<Hub>>, id: Named, bearer: Bearer) -> Result<Response, Refusal> {
+    let viewer = bearer.viewer()?;
     let placed = found(hub.seek(&checked(id)?, &viewer).await)?;
     Ok(Json(RunJson::from(&*placed.run)).into_response())
 }
@@ -88,10 +84,11 @@ async fn one(
 async fn cancel(
     State(hub): State<Arc<Hub>>,
     id: Named,
+    bearer: Bearer,
     request: Request,
 ) -> Result<Response, Refusal> {
     let (of, body) = request.into_parts();
-    let viewer = viewer(&hub, &of.headers, &of.uri)?;
+    let viewer = bearer.viewer()?;
     let reason = reason(&body::read(&of.extensions, body, BODY_BYTES).await?)?;
     let id = checked(id)?;
     let placed = found(hub.seek_to_cancel(&id, &viewer).await)?;

@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tungstenite::handshake::server::create_response_with_body;
 
-use crate::fronts::auth::{TOKEN_PROTOCOL, authenticate, shows_secret};
+use crate::fronts::auth::{Bearer, TOKEN_PROTOCOL};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shares::{Holder, Share};
 use crate::fronts::socket::Connection;
@@ -32,12 +32,12 @@ pub(crate) const RETRY_SHARE: Duration = Duration::from_secs(5);
 /// A request that asks for a WebSocket. Others are refused.
 pub struct SocketRequest {
     app: Option<String>,
-    query: Option<String>,
     headers: HeaderMap,
     upgrade: OnUpgrade,
     /// What the client is answered.
     response: Response,
     connection: Connection,
+    bearer: Bearer,
     /// Whether no token is shown although there are tokens.
     is_strange: bool,
 }
@@ -59,7 +59,7 @@ struct Wanted {
 impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut RequestParts, _: &S) -> Result<Self, Response> {
+    async fn from_request_parts(parts: &mut RequestParts, state: &S) -> Result<Self, Response> {
         let mut request = Request::new(());
         *request.method_mut() = parts.method.clone();
         *request.version_mut() = parts.version;
@@ -79,15 +79,17 @@ impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
         let wanted = Query::<Wanted>::try_from_uri(&parts.uri)
             .map_err(|error| Refusal::invalid(error.body_text()).into_response())?;
         let connection = parts.extensions.get().cloned();
+        let bearer = Bearer::from_request_parts(parts, state).await;
+        let bearer = bearer.map_err(IntoResponse::into_response)?;
         let unknown = || Refusal::invalid("This connection cannot be a WebSocket").into_response();
         Ok(SocketRequest {
             // `?app=` alone asks for none in particular.
             app: wanted.0.app.filter(|app| !app.is_empty()),
-            query: parts.uri.query().map(str::to_string),
             headers: request.into_parts().0.headers,
             upgrade,
             response,
             connection: connection.ok_or_else(unknown)?,
+            bearer,
             is_strange: false,
         })
     }
@@ -101,7 +103,7 @@ impl SocketRequest {
 
     /// Who asks, if it may act as `role`.
     pub(crate) fn identify(&self, hub: &Hub, role: Role) -> Result<Identity, Refusal> {
-        let identity = authenticate(hub, role, &self.headers, self.query.as_deref());
+        let identity = self.bearer.acts_as(role);
         if let Ok(identity) = &identity
             && (role != Role::App || !hub.tokens.is_empty())
         {
@@ -124,7 +126,7 @@ impl SocketRequest {
 
     /// Whether a secret is shown, right or wrong.
     pub(crate) fn shows_secret(&self) -> bool {
-        shows_secret(&self.headers, self.query.as_deref())
+        self.bearer.shows_secret
     }
 
     /// It comes from somebody who may show a token later.

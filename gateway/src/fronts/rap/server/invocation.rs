@@ -15,6 +15,7 @@ use super::result::Body;
 use super::state::RapServer;
 use super::toolset;
 use crate::broker::Offer;
+use crate::fronts::auth::Bearer;
 use crate::fronts::rap::names::MAX_IDENTIFIER_CHARS;
 use crate::fronts::rap::wire::Invocation;
 use crate::fronts::refusal::Refusal;
@@ -37,10 +38,11 @@ const TOLD_CHARS: usize = 1_000;
 pub(super) async fn invoke(
     State(server): State<Arc<RapServer>>,
     target: Target,
+    bearer: Bearer,
     request: Request,
 ) -> Result<StatusCode, Refusal> {
     let (parts, body) = request.into_parts();
-    let (caller, app) = server.admit(target, &parts.headers, parts.uri.query())?;
+    let (caller, app) = server.admit(target, &bearer)?;
     let bytes = read(&parts, body, server.hub.limits.message_bytes).await?;
     let invocation = parse(&bytes)?;
     server.check(&invocation)?;

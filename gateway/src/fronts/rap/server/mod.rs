@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{get, post};
 use tokio::task::spawn_blocking;
@@ -40,6 +40,7 @@ pub use options::Options;
 
 pub use super::egress::AllowedHost;
 use super::wire::{CANCEL_TOOL_CALL_PATH, CLOSE_THREAD_PATH, TOOLSET_PATH};
+use crate::fronts::auth::Bearer;
 use crate::fronts::refusal::{Refusal, json_text};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
@@ -83,12 +84,12 @@ async fn manifest(
     State(server): State<Arc<RapServer>>,
     target: Target,
     address: PeerAddress,
+    bearer: Bearer,
     headers: HeaderMap,
-    uri: Uri,
 ) -> Result<Response, Refusal> {
     let endpoint = target.endpoint(&headers, server.secure);
     let endpoint = endpoint.ok_or_else(|| Refusal::invalid("`Host` is no host"))?;
-    let (caller, app) = server.admit(target, &headers, uri.query())?;
+    let (caller, app) = server.admit(target, &bearer)?;
     // There may be many tools.
     let turn = server.lists.turn(&caller, address).await?;
     let offer = server.hub.offer(app.as_deref()).map_err(|error| {

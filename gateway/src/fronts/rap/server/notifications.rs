@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use super::request::{Target, parse, read};
 use super::state::RapServer;
 use crate::cluster::Notice;
+use crate::fronts::auth::Bearer;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
 use crate::fronts::rate_limit::RateLimiter;
@@ -32,10 +33,11 @@ pub(super) async fn cancel_tool_call(
     State(server): State<Arc<RapServer>>,
     target: Target,
     address: PeerAddress,
+    bearer: Bearer,
     request: Request,
 ) -> Result<StatusCode, Refusal> {
     let (by, app, notification) = server
-        .read(target, address, request, &server.cancels)
+        .read(target, address, &bearer, request, &server.cancels)
         .await?;
     let CancelToolCall {
         thread_id,
@@ -57,10 +59,11 @@ pub(super) async fn close_thread(
     State(server): State<Arc<RapServer>>,
     target: Target,
     address: PeerAddress,
+    bearer: Bearer,
     request: Request,
 ) -> Result<StatusCode, Refusal> {
     let (by, app, notification) = server
-        .read(target, address, request, &server.closures)
+        .read(target, address, &bearer, request, &server.closures)
         .await?;
     let CloseThread { thread_id } = notification;
     if may_be_ours(&thread_id) {
@@ -114,11 +117,12 @@ impl RapServer {
         &self,
         target: Target,
         address: PeerAddress,
+        bearer: &Bearer,
         request: Request,
         limiter: &RateLimiter,
     ) -> Result<(Identity, Option<String>, T), Refusal> {
         let (parts, body) = request.into_parts();
-        let (caller, app) = self.admit(target, &parts.headers, parts.uri.query())?;
+        let (caller, app) = self.admit(target, bearer)?;
         limiter
             .check(&(&caller.name, address.network()))
             .map_err(|wait| {

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::http::HeaderMap;
-
 use super::calls::Calls;
 use super::options::Options;
 use super::request::Target;
 use super::send_limits::{IN_ALL, PER_TOKEN, SendLimits};
 use crate::broker::runs::Dialect;
-use crate::fronts::auth::authenticate;
+use crate::fronts::auth::Bearer;
 use crate::fronts::lists::Listing;
 use crate::fronts::rap::egress::{Clients, Egress, Others};
 use crate::fronts::rate_limit::RateLimiter;
@@ -93,10 +91,9 @@ impl RapServer {
     pub(super) fn admit(
         &self,
         target: Target,
-        headers: &HeaderMap,
-        query: Option<&str>,
+        bearer: &Bearer,
     ) -> Result<(Identity, Option<String>), Refusal> {
-        let caller = authenticate(&self.hub, Role::Agent, headers, query).map_err(|denied| {
+        let caller = bearer.acts_as(Role::Agent).map_err(|denied| {
             let missing = "A valid token of role agent is needed";
             Refusal::denied(denied, missing, "That token is not of role agent")
         })?;
