@@ -38,8 +38,7 @@ impl InFlight {
         self.0.send_modify(|all| drop(all.insert(id, entry)));
     }
 
-    /// A request is over; `answer` is called if the peer waits for its answer. Its id is free once
-    /// that has returned, and not before it was answered.
+    /// A request is over. If the peer waits for its answer, `answer` gives it. The id is free only after that.
     pub fn end(&self, id: &Id, answer: impl FnOnce()) {
         self.0.send_modify(|all| {
             if all.remove(id).is_some_and(|it| it.answered) {
@@ -48,7 +47,7 @@ impl InFlight {
         });
     }
 
-    /// The peer cancels a request. What is not in flight, or no call, is not disturbed.
+    /// The peer cancels a request. Nothing happens if it is not in flight, or is no call.
     pub fn cancel(&self, cancel: Cancel) {
         let mut canceller = None;
         self.0.send_if_modified(|all| {

@@ -138,7 +138,7 @@ impl Peer {
         self.session.lock().get_or_insert_with(open).clone()
     }
 
-    /// What it was.
+    /// Takes a message. Returns what it counts as.
     fn receive(self: &Arc<Self>, text: &str, bytes: usize) -> Counted {
         let limits = &self.hub.limits;
         let fits = check_length(bytes, limits).and_then(|()| check_bounds(text, limits));
@@ -178,7 +178,7 @@ impl Peer {
         }
     }
 
-    /// Whether it is refused.
+    /// Takes a request. Returns what it counts as.
     fn request(self: &Arc<Self>, id: Id, method: &str, params: Option<&str>) -> Counted {
         let invalid = |message: &'static str| {
             let error = Error::invalid_params(message);

@@ -63,13 +63,13 @@ impl Peer {
         });
     }
 
-    /// `_capabilities/list`. Answered at once, unless another connection of the same holder has its list
-    /// made.
+    /// `_capabilities/list`. Answered at once, unless a list of the same holder is being made for another
+    /// connection.
     pub fn list(self: &Arc<Self>, id: Id) {
         if let Some(turn) = self.lists.turn_now(&self.holder) {
             return self.send_text(self.listed(turn, &id));
         }
-        if self.is_full(&id) {
+        if self.refuse_if_full(&id) {
             return;
         }
         self.in_flight.begin(id.clone(), None);
@@ -104,8 +104,8 @@ impl Peer {
         answer
     }
 
-    /// Whether no more requests are accepted, which the peer is told.
-    fn is_full(&self, id: &Id) -> bool {
+    /// Refuses a request if too many are in flight. Returns true then.
+    fn refuse_if_full(&self, id: &Id) -> bool {
         let max = self.hub.limits.in_flight;
         let is_full = self.in_flight.len() >= max;
         if is_full {
@@ -135,7 +135,7 @@ impl Peer {
             let message = format!("The progress token has more than {max} bytes");
             return self.fail(&id, &Error::<Value>::invalid_params(message));
         }
-        if self.is_full(&id) {
+        if self.refuse_if_full(&id) {
             return;
         }
         let named = clipped(&capability, NAME_CHARS).to_string();
