@@ -31,6 +31,7 @@ mod http_client;
 mod limits;
 mod options;
 mod pauses;
+mod rate_limit;
 mod refusals;
 mod remembered;
 mod seldom;

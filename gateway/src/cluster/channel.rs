@@ -1,10 +1,8 @@
 //! The channel `cancellation:cancel`, as ContextForge has it: what is published, and what is heard.
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use redis::aio::PubSub;
 use redis::{AsyncCommands, RedisError, RedisResult};
 use serde_json::json;
@@ -19,14 +17,9 @@ use crate::tokens::Identity;
 /// Its name: without a prefix, for gateways of other kinds know it as that.
 const CANCEL_CHANNEL: &str = "cancellation:cancel";
 /// Messages a second that are looked at, whether or not they are obeyed.
-const HEARD_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
+pub(super) const HEARD_PER_SECOND: f64 = 2_000.0;
 /// How often a connection that only listens is pinged.
 const PING: Duration = Duration::from_secs(1);
-
-/// Limits how many messages are read.
-pub(super) fn heard() -> DefaultDirectRateLimiter {
-    RateLimiter::direct(Quota::per_second(HEARD_PER_SECOND))
-}
 
 impl Cluster {
     /// Tells gateways outside this cluster that `by` cancels. Waits for nothing.
@@ -54,7 +47,7 @@ impl Cluster {
 
     /// A message of the channel that is to be obeyed.
     fn heard_on_channel(&self, message: &[u8]) -> Option<CancelMessage> {
-        if self.heard.check().is_err() {
+        if self.channel_pace.check().is_err() {
             self.warn_of("more come than are obeyed");
             return None;
         }
@@ -143,9 +136,10 @@ mod tests {
         let options = ClusterOptions::default();
         let cluster = Cluster::new("redis://127.0.0.1:1", options, profile).unwrap();
         let message = br#"{"run_id":"1"}"#;
-        let flood = 5 * HEARD_PER_SECOND.get();
+        let at_once = HEARD_PER_SECOND as usize;
+        let flood = 5 * at_once;
         let heard = (0..flood).filter(|_| cluster.heard_on_channel(message).is_some());
-        let heard = heard.count() as u32;
-        assert!((HEARD_PER_SECOND.get()..flood).contains(&heard), "{heard}");
+        let heard = heard.count();
+        assert!((at_once..flood).contains(&heard), "{heard}");
     }
 }

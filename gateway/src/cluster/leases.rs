@@ -132,12 +132,12 @@ fn look_for_orphans(member: &Member, others: &[WorkerId], alive: &[WorkerId]) {
     let now = member.now();
     let mut peers = member.peers();
     peers.orphans.retain(|id, _| others.contains(id));
-    let settled = peers.is_settled(now);
+    let are_back = peers.leases_are_back(now);
     for id in others {
         if peers.others.contains_key(id) {
             continue;
         }
-        let due = settled && !alive.contains(id);
+        let due = are_back && !alive.contains(id);
         *peers.orphans.entry(*id).or_default() |= due;
     }
     if peers.orphans.values().any(|due| *due) {

@@ -51,7 +51,7 @@ impl Peers {
     }
 
     /// Whether Redis has answered long enough for every living worker to have a lease again.
-    pub fn is_settled(&self, now: f64) -> bool {
+    pub fn leases_are_back(&self, now: f64) -> bool {
         now - self.healthy_since > self.lease
     }
 }

@@ -38,7 +38,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use governor::DefaultDirectRateLimiter;
 use parking_lot::{Mutex, MutexGuard};
 use redis::aio::MultiplexedConnection;
 use tokio::sync::{Notify, oneshot};
@@ -46,8 +45,10 @@ use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use crate::broker::runs::News;
+use crate::rate_limit::Pace;
 use crate::seldom::Seldom;
 pub use cancel_message::CancelMessage;
+use channel::HEARD_PER_SECOND;
 pub use facts::Away;
 pub use here::Here;
 use member::Member;
@@ -63,6 +64,8 @@ pub use workers::{Life, METRICS, Standing, Traffic, WorkerId};
 const GOODBYE: Duration = Duration::from_millis(500);
 /// How often to check for room without being told of any.
 const LOOK: Duration = Duration::from_millis(50);
+/// The same for a worker that leaves.
+const LOOK_WHEN_LEAVING: Duration = Duration::from_millis(5);
 
 /// A worker's part in its cluster.
 pub struct Cluster {
@@ -78,7 +81,7 @@ pub struct Cluster {
     orphaned: Notify,
     records: Records,
     /// How fast messages of the channel come.
-    heard: DefaultDirectRateLimiter,
+    channel_pace: Pace,
     /// Messages of the channel are warned of now and then.
     warned: Seldom,
     leaving: AtomicBool,
@@ -107,7 +110,7 @@ impl Cluster {
             reborn: Notify::new(),
             orphaned: Notify::new(),
             records: Records::default(),
-            heard: channel::heard(),
+            channel_pace: Pace::new(HEARD_PER_SECOND, HEARD_PER_SECOND),
             warned: Seldom::new(),
             leaving: AtomicBool::new(false),
             traffic: Traffic::default(),
@@ -131,31 +134,19 @@ impl Cluster {
     /// Waits until the others that there are have greeted, which tells of their apps too, at most
     /// `patience`: whoever asks for such an app from then on finds it.
     pub async fn met(&self, patience: Duration) {
-        let met = async {
-            while !self.connected.load(Ordering::Relaxed) || self.peers().has_strangers() {
-                sleep(LOOK).await;
-            }
-        };
-        let _ = timeout(patience, met).await;
+        let has_met = || self.connected.load(Ordering::Relaxed) && !self.peers().has_strangers();
+        within(patience, LOOK, has_met).await;
     }
 
     /// Says goodbye: the others take what is here for gone at once.
     pub async fn leave(&self) {
         self.leaving.store(true, Ordering::Relaxed);
-        let written = async {
-            while self.standing().connected && !self.records.is_empty() {
-                sleep(LOOK / 10).await;
-            }
-        };
         // A worker that hears of it takes over the recorded runs.
-        let _ = timeout(GOODBYE, written).await;
+        let is_written = || !self.standing().connected || self.records.is_empty();
+        within(GOODBYE, LOOK_WHEN_LEAVING, is_written).await;
         self.send_all(&Message::Bye.into());
-        let told = async {
-            while !self.peers().are_settled() {
-                sleep(Duration::from_millis(5)).await;
-            }
-        };
-        let _ = timeout(GOODBYE, told).await;
+        let is_told = || self.peers().all_acknowledged();
+        within(GOODBYE, LOOK_WHEN_LEAVING, is_told).await;
     }
 
     /// What this worker is called just now. One that was taken for dead joins under a new id.
@@ -209,7 +200,7 @@ impl Cluster {
             return Life::Over;
         }
         let connected = self.connected.load(Ordering::Relaxed);
-        match connected && peers.is_settled(now) {
+        match connected && peers.leases_are_back(now) {
             true => Life::Over,
             false => Life::Unsure,
         }
@@ -307,4 +298,14 @@ impl Cluster {
     fn peers(&self) -> MutexGuard<'_, Peers> {
         self.peers.lock()
     }
+}
+
+/// Waits until `holds`, but not longer than `time`, and looks again after `every`.
+async fn within(time: Duration, every: Duration, holds: impl Fn() -> bool) {
+    let held = async {
+        while !holds() {
+            sleep(every).await;
+        }
+    };
+    let _ = timeout(time, held).await;
 }

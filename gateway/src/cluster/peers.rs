@@ -157,7 +157,7 @@ impl Peers {
     }
 
     /// Whether everybody has acknowledged everything.
-    pub fn are_settled(&self) -> bool {
+    pub fn all_acknowledged(&self) -> bool {
         self.others.values().all(|peer| peer.link.is_settled())
     }
 

@@ -15,7 +15,6 @@ pub(crate) mod lists;
 pub mod mcp;
 pub mod media_type;
 pub mod rap;
-pub mod rate_limit;
 pub(crate) mod refusal;
 pub mod runs;
 mod shared_sessions;

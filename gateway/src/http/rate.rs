@@ -9,12 +9,12 @@ use serde_json::json;
 
 use crate::fronts::auth::Bearer;
 use crate::fronts::ledger::Party;
-use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shares::{Holder, Share, Shares};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::http::{HttpLimits, health};
+use crate::rate_limit::RateLimiter;
 use crate::tokens::Role;
 use caphost::call::{Code, Error};
 

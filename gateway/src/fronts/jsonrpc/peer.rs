@@ -15,12 +15,12 @@ use super::in_flight::InFlight;
 use crate::broker::runs::Dialect;
 use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
-use crate::fronts::rate_limit::Pace;
 use crate::fronts::shares::{Holder, Share};
 use crate::fronts::socket::Endpoint;
 use crate::gateway::calls::{Client, Session};
 use crate::gateway::lifecycle::Phase;
 use crate::gateway::{Counted, Hub, Outbox, Pushed};
+use crate::rate_limit::Pace;
 use crate::tokens::Identity;
 use crate::wire::json_rpc::{self, Id, Message, code, method, read, read_cancel};
 use crate::wire::{

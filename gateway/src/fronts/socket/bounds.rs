@@ -7,12 +7,12 @@ use parking_lot::Mutex;
 
 use crate::broker::CloseCode;
 use crate::fronts::ledger::{Ledgers, Party};
-use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::shares::Shares;
 use crate::fronts::socket::bursts::Bursts;
 use crate::fronts::turns::Turns;
 use crate::gateway::Outbox;
 use crate::limits::{Limits, REGISTRATION_BYTES};
+use crate::rate_limit::RateLimiter;
 use crate::tally::Tally;
 
 /// Frames of all connections of one token, or of one address without a token, that are no message or a

@@ -20,7 +20,7 @@ use tungstenite::{Error as Ws, Utf8Bytes};
 use super::replies::Replies;
 use super::stream::{End, Watch};
 use crate::broker::CloseCode;
-use crate::fronts::rate_limit::Pace;
+use crate::rate_limit::Pace;
 
 /// How much is kept of a message that is too large, and the largest frame that is written.
 pub(super) const PART: usize = 64 << 10;

@@ -13,7 +13,6 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::broker::CloseCode;
 use crate::fronts::ledger::NoRoom;
-use crate::fronts::rate_limit::Pace;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::bursts::Burst;
 use crate::fronts::socket::messages::{Messages, Received, Text};
@@ -22,6 +21,7 @@ use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket};
 use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
 use crate::limits::Limits;
+use crate::rate_limit::Pace;
 
 /// A message larger than this takes long to read: it waits for its turn, and other tasks move to
 /// another thread. With a lower bound, an app with many would keep its small ones waiting, and each of

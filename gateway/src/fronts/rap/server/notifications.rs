@@ -16,9 +16,9 @@ use crate::cluster::Notice;
 use crate::fronts::auth::Bearer;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
-use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::PeerAddress;
+use crate::rate_limit::RateLimiter;
 use crate::tokens::Identity;
 
 /// How many bytes a notification may have: two ids, and room for members we do not know.

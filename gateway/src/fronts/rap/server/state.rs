@@ -10,11 +10,11 @@ use crate::broker::runs::Dialect;
 use crate::fronts::auth::Bearer;
 use crate::fronts::lists::Listing;
 use crate::fronts::rap::egress::{Clients, Egress, Others};
-use crate::fronts::rate_limit::RateLimiter;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
 use crate::fronts::shares::Shares;
 use crate::gateway::Hub;
+use crate::rate_limit::RateLimiter;
 use crate::tokens::{Identity, Role};
 
 /// What all requests share.
