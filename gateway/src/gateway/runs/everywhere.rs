@@ -55,16 +55,18 @@ impl There {
 impl Hub {
     /// The run `viewer` means by a run id, or by a dialect's own, on whichever worker it is.
     pub async fn seek(&self, request_id: &str, viewer: &Identity) -> Sought {
-        let there = self.ask_for(request_id, viewer).await;
-        let here = self.matches(request_id, viewer);
-        there.meant(request_id, here, false)
+        self.sought(request_id, viewer, false).await
     }
 
     /// [`Hub::seek`], for a cancel: of several that have all ended it is the last to end.
     pub async fn seek_to_cancel(&self, request_id: &str, viewer: &Identity) -> Sought {
+        self.sought(request_id, viewer, true).await
+    }
+
+    async fn sought(&self, request_id: &str, viewer: &Identity, cancels: bool) -> Sought {
         let there = self.ask_for(request_id, viewer).await;
         let here = self.matches(request_id, viewer);
-        there.meant(request_id, here, true)
+        there.meant(request_id, here, cancels)
     }
 
     /// [`Hub::seek_to_cancel`]; if there is no such run anywhere, the cancel is kept for it, wherever it comes.
