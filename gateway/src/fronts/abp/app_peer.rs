@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tungstenite::Utf8Bytes;
 
@@ -227,23 +228,11 @@ impl Endpoint for AppPeer {
         true
     }
 
-    fn has_room(&self) -> bool {
-        match &*self.stage.lock() {
-            Stage::Elsewhere(_, tunnel) => tunnel.has_room(),
-            _ => true,
-        }
-    }
-
     /// On the way to the worker that has its session.
-    fn room(&self) -> impl Future<Output = ()> + Send {
-        let room = match &*self.stage.lock() {
-            Stage::Elsewhere(_, tunnel) => Some(tunnel.room()),
+    fn room(&self) -> Option<BoxFuture<'static, ()>> {
+        match &*self.stage.lock() {
+            Stage::Elsewhere(_, tunnel) => tunnel.room(),
             _ => None,
-        };
-        async move {
-            if let Some(room) = room {
-                room.await;
-            }
         }
     }
 

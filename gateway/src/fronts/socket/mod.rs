@@ -9,7 +9,6 @@ pub(crate) mod stream;
 mod upgrade;
 mod writer;
 
-use std::future::ready;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +16,7 @@ use std::time::Duration;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{Extensions, StatusCode};
+use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use tungstenite::Utf8Bytes;
 
@@ -105,14 +105,10 @@ pub trait Endpoint: Send + Sync + 'static {
     fn is_urgent(&self) -> bool {
         false
     }
-    /// Whether there is room for what the peer sends. While there is none, the peer is not read from
-    /// and need not show a sign of life.
-    fn has_room(&self) -> bool {
-        true
-    }
-    /// Waits for room.
-    fn room(&self) -> impl Future<Output = ()> + Send {
-        ready(())
+    /// Waits for room for what the peer sends. None: there is room. Until there is, the peer is not read
+    /// from, and need not show a sign of life.
+    fn room(&self) -> Option<BoxFuture<'static, ()>> {
+        None
     }
     /// How long the peer may take before [`Endpoint::late`].
     fn deadline(&self) -> Option<Duration> {

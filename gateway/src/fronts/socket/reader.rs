@@ -151,7 +151,8 @@ async fn read(
             // By now the connection may be another party's.
             burst = Some(begin());
         }
-        let has_room = endpoint.has_room();
+        let room = endpoint.room();
+        let has_room = room.is_none();
         // A peer that sends faster than it reads has to wait.
         let may_read = has_room && (endpoint.is_urgent() || !outbox.is_congested());
         // What has arrived already is read without setting up timers and wakers.
@@ -173,7 +174,9 @@ async fn read(
                     if !endpoint.is_urgent() {
                         outbox.short().await;
                     }
-                    endpoint.room().await;
+                    if let Some(room) = room {
+                        room.await;
+                    }
                     messages.next().await
                 };
                 tokio::select! {
@@ -221,7 +224,7 @@ async fn read(
                     () = watch.evicted() => return End::NoRoom,
                     turn = bounds.turns.take(&party) => turn,
                 };
-                let counted = match elsewhere(|| hand_on(text, endpoint)) {
+                let counted = match blocking(|| hand_on(text, endpoint)) {
                     Ok(counted) => counted,
                     Err(end) => return end,
                 };
@@ -272,7 +275,7 @@ fn hand_on(text: Text, endpoint: &Arc<impl Endpoint>) -> Result<Counted, End> {
 }
 
 /// Does what takes long, while other tasks move to another thread.
-fn elsewhere<T>(work: impl FnOnce() -> T) -> T {
+fn blocking<T>(work: impl FnOnce() -> T) -> T {
     match Handle::current().runtime_flavor() {
         RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
         _ => work(),

@@ -9,11 +9,9 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
 use super::Elsewhere;
-use crate::broker::CloseCode;
 use crate::cluster::WorkerId;
 use crate::cluster::message::{Message, TunnelId};
-use crate::gateway::outbox::Outbox;
-use crate::wire::Outgoing;
+use crate::gateway::outbox::{Outbox, Step};
 
 /// Bytes in the app's queue beyond which nothing is added: 64 KiB, or a quarter of what it holds.
 const AHEAD_BYTES: usize = 64 << 10;
@@ -22,22 +20,13 @@ const TELL_BYTES: usize = 256 << 10;
 /// Time after which it is told in any case.
 const TELL: Duration = Duration::from_millis(100);
 
-/// What the session says.
-#[derive(Debug)]
-pub(super) enum Said {
-    /// A message.
-    Message(Outgoing),
-    /// Close the connection.
-    Close(CloseCode, String),
-}
-
 /// Writes what is said to `outbox`, until nobody is left to say anything.
 pub(super) async fn deliver(
     elsewhere: Arc<Elsewhere>,
     worker: WorkerId,
     tunnel: TunnelId,
     outbox: Arc<Outbox>,
-    mut said: UnboundedReceiver<Said>,
+    mut said: UnboundedReceiver<Step>,
 ) {
     let ahead = AHEAD_BYTES.min(elsewhere.hub.limits.queued_bytes / 4);
     let (mut messages, mut bytes) = (0, 0);
@@ -48,15 +37,14 @@ pub(super) async fn deliver(
             _ => timeout(TELL, said.recv()).await,
         };
         match next {
-            Ok(Some(Said::Message(message))) => {
-                let cost = message.cost();
+            Ok(Some(Step::Message(message, cost))) => {
                 // One that is large goes alone: it always fits.
                 let few = if cost > ahead { 0 } else { ahead };
                 outbox.drained(few).await;
                 outbox.push(message);
                 (messages, bytes) = (messages + 1, bytes + cost);
             }
-            Ok(Some(Said::Close(code, reason))) => outbox.close(code, reason),
+            Ok(Some(Step::Close(code, reason))) => outbox.close(code, reason),
             Ok(None) if messages == 0 => return,
             Ok(None) | Err(_) => {
                 elsewhere.send(worker, Message::Written { tunnel, messages });

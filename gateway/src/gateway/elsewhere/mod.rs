@@ -52,14 +52,14 @@ pub struct Elsewhere {
 }
 
 /// The other workers, by what is here of them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Others {
     all: BTreeMap<WorkerId, Other>,
     last_tunnel: TunnelId,
 }
 
 /// What is here of another worker.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Other {
     /// Its apps, which are apps of the broker here.
     apps: HashMap<AppKey, Proxy>,
@@ -168,8 +168,8 @@ impl Here for Elsewhere {
                 };
                 self.taken_up(from, tunnel, resume, &by);
             }
-            Message::NotTakenUp { tunnel } => self.session_said(from, tunnel, &text, true),
-            Message::ToConnection { tunnel } => self.session_said(from, tunnel, &text, false),
+            Message::NotTakenUp { tunnel } => self.session_refused(from, tunnel, &text),
+            Message::ToConnection { tunnel } => self.session_said(from, tunnel, &text),
             Message::FromConnection { tunnel } => self.connection_said(from, tunnel, &text),
             Message::BinaryFromConnection { tunnel, bytes } => {
                 self.connection_sent_binary(from, tunnel, bytes);

@@ -6,12 +6,13 @@ use std::iter::repeat_n;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::{BoxFuture, FutureExt};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::Elsewhere;
-use super::delivery::{Said, deliver};
+use super::delivery::deliver;
 use crate::broker::CloseCode;
 use crate::cluster::WorkerId;
 use crate::cluster::message::{Message, Parcel, TunnelId};
@@ -21,7 +22,7 @@ use crate::tokens::Identity;
 use crate::wire::Outgoing;
 
 /// The ends of tunnels to one other worker.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Tunnels {
     /// Connections here, of sessions there.
     connections: HashMap<TunnelId, Connection>,
@@ -30,7 +31,7 @@ pub(super) struct Tunnels {
 }
 
 /// A connection: what its session says to it.
-type Connection = mpsc::UnboundedSender<Said>;
+type Connection = mpsc::UnboundedSender<Step>;
 
 /// A session's hold on its connection.
 struct Held {
@@ -52,19 +53,13 @@ impl End {
         let attached = self.attached.lock();
         let Some(attached) = &*attached else { return };
         let outbox = attached.outbox();
-        let mut is_short = false;
+        let mut is_less = false;
         for cost in costs {
-            is_short |= outbox.written(cost);
+            is_less |= outbox.written(cost);
         }
-        if is_short {
+        if is_less {
             attached.relieved();
         }
-    }
-}
-
-impl std::fmt::Debug for Held {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Held")
     }
 }
 
@@ -97,15 +92,11 @@ impl Tunnel {
         self.elsewhere.send(self.worker, message);
     }
 
-    /// Whether there is room on the way for what the app sends.
-    pub fn has_room(&self) -> bool {
-        self.elsewhere.workers.has_room(self.worker)
-    }
-
-    /// Waits for room on the way.
-    pub fn room(&self) -> impl Future<Output = ()> + Send + use<> {
-        let (workers, worker) = (self.elsewhere.workers.clone(), self.worker);
-        async move { workers.room(worker).await }
+    /// Waits for room on the way for what the app sends. None: there is room.
+    pub fn room(&self) -> Option<BoxFuture<'static, ()>> {
+        let (cluster, worker) = (self.elsewhere.workers.clone(), self.worker);
+        let room = || async move { cluster.room(worker).await }.boxed();
+        (!self.elsewhere.workers.has_room(worker)).then(room)
     }
 
     /// The app has closed the connection, or broken a rule: the session is over.
@@ -137,21 +128,17 @@ impl Tunnels {
             held.forwarder.abort();
             let attached = held.end.attached.lock().take();
             if let Some(attached) = attached {
-                lose(&attached);
+                // What is not written takes no room any more: the next connection gets it.
+                attached.outbox().end();
             }
         }
         for connection in self.connections.into_values() {
             let reason = "The worker that held the session is gone";
-            let close = Said::Close(CloseCode::TRY_AGAIN, reason.into());
+            let close = Step::Close(CloseCode::TRY_AGAIN, reason.into());
             // After what the session has said.
             let _ = connection.send(close);
         }
     }
-}
-
-/// The connection of a session is lost: nothing more is written to it, so that takes no room.
-fn lose(attached: &Attached) {
-    attached.outbox().end();
 }
 
 impl Elsewhere {
@@ -303,31 +290,27 @@ impl Elsewhere {
         let attached = held.end.attached.lock().take();
         match attached {
             Some(attached) if !lost => attached.end(),
-            Some(attached) => lose(&attached),
+            Some(attached) => attached.outbox().end(),
             None => {}
         }
     }
 
-    /// The session there says something to the app here, or `refused` it.
-    pub(super) fn session_said(
-        &self,
-        worker: WorkerId,
-        tunnel: TunnelId,
-        text: &Bytes,
-        refused: bool,
-    ) {
-        let connection = self.of(worker, |other| match refused {
-            true => other.tunnels.connections.remove(&tunnel),
-            false => other.tunnels.connections.get(&tunnel).cloned(),
+    /// The session there says something to the app here.
+    pub(super) fn session_said(&self, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
+        let connection = self.of(worker, |other| {
+            other.tunnels.connections.get(&tunnel).cloned()
         });
-        let (Some(connection), Ok(message)) = (connection, std::str::from_utf8(text)) else {
-            return;
-        };
-        let message = Outgoing::text(message.to_string());
-        let _ = connection.send(Said::Message(message));
-        if refused {
-            let close = Said::Close(CloseCode::POLICY, NOT_RESUMED.into());
-            let _ = connection.send(close);
+        if let Some(connection) = connection {
+            say(&connection, text);
+        }
+    }
+
+    /// There is no session there for the app here, which the text tells it.
+    pub(super) fn session_refused(&self, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
+        let connection = self.of(worker, |other| other.tunnels.connections.remove(&tunnel));
+        if let Some(connection) = connection {
+            say(&connection, text);
+            let _ = connection.send(Step::Close(CloseCode::POLICY, NOT_RESUMED.into()));
         }
     }
 
@@ -341,7 +324,15 @@ impl Elsewhere {
     ) {
         let connection = self.of(worker, |other| other.tunnels.connections.remove(&tunnel));
         if let Some(connection) = connection {
-            let _ = connection.send(Said::Close(CloseCode(code), reason));
+            let _ = connection.send(Step::Close(CloseCode(code), reason));
         }
+    }
+}
+
+fn say(connection: &Connection, text: &Bytes) {
+    if let Ok(text) = std::str::from_utf8(text) {
+        let message = Outgoing::text(text.to_string());
+        let cost = message.cost();
+        let _ = connection.send(Step::Message(message, cost));
     }
 }
