@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::workers::WorkerId;
+use super::worker::WorkerId;
 use crate::broker::runs::{ID_CHARS, REASON_CHARS};
 use crate::wire::{clipped, mended_bytes};
 

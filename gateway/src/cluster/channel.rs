@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::Cluster;
 use super::cancel_message::CancelMessage;
 use super::member::Member;
-use super::node::in_time;
+use super::redis::node::in_time;
 use crate::tokens::Identity;
 
 /// Its name: without a prefix, for gateways of other kinds know it as that.

@@ -6,59 +6,55 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | `workers` | workers as the layers above see them |
+//! | [`options`] | how a worker takes part |
+//! | [`worker`] | what workers are called |
+//! | [`traffic`] | how a worker stands, and what is counted |
 //! | [`message`] | what workers say to each other |
-//! | `link` | messages between two workers, each once and in order |
-//! | `peers`, `membership` | the other workers: what is on the way to them, and who takes part |
-//! | `member` | what this worker does about the others |
-//! | `facts` | what all of them are to know, while it is of use |
-//! | `records` | runs that are written down for the others, and taken over by them |
-//! | `channel` | cancels that are published to other gateways, and heard of them |
-//! | `node` | where Redis is, what keys are called, and connections |
-//! | `session`, `leases`, `frames` | what is done on the connections |
+//! | [`link`] | messages between two workers, each once and in order |
+//! | [`peers`] | the other workers: which there are, and what is on the way to them |
+//! | [`member`] | what this worker does about the others, and what it tells the layers above |
+//! | [`channel`], [`cancel_message`] | cancels that are published to other gateways, and heard of them |
+//! | [`redis`](self::redis) | what is read from Redis and written there |
 
 mod cancel_message;
 mod channel;
-mod facts;
-mod frames;
-mod here;
-mod leases;
 mod link;
 mod member;
-mod membership;
 pub mod message;
-mod node;
 mod options;
 mod peers;
-mod records;
-mod session;
-mod workers;
+mod redis;
+mod traffic;
+mod worker;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use ::redis::aio::MultiplexedConnection;
 use parking_lot::{Mutex, MutexGuard};
-use redis::aio::MultiplexedConnection;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
+use self::redis::connection;
+pub use self::redis::facts::Away;
+use self::redis::facts::Held;
+use self::redis::node::Node;
+use self::redis::records::Records;
 use crate::broker::runs::News;
 use crate::rate_limit::Pace;
 use crate::seldom::Seldom;
 pub use cancel_message::CancelMessage;
 use channel::HEARD_PER_SECOND;
-pub use facts::Away;
-pub use here::Here;
+pub use member::Here;
 use member::Member;
 pub use message::{Answer, Notice, Question};
 use message::{Message, Parcel};
-use node::Node;
-pub use options::{ClusterOptions, Profile};
+pub use options::ClusterOptions;
 use peers::Peers;
-use records::Records;
-pub use workers::{Life, METRICS, Standing, Traffic, WorkerId};
+pub use traffic::{METRICS, Standing, Traffic};
+pub use worker::{Life, WorkerId};
 
 /// How long to tell the others that this worker leaves.
 const GOODBYE: Duration = Duration::from_millis(500);
@@ -66,6 +62,17 @@ const GOODBYE: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(50);
 /// The same for a worker that leaves.
 const LOOK_WHEN_LEAVING: Duration = Duration::from_millis(5);
+
+/// What a cluster has to know of its worker.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// Names the worker's process. Its apps' session tokens begin with it.
+    pub process: Uuid,
+    /// How long ended runs are remembered.
+    pub retention: Duration,
+    /// Whether the channel of cancels is listened to and published on.
+    pub channel: bool,
+}
 
 /// A worker's part in its cluster.
 pub struct Cluster {
@@ -89,7 +96,7 @@ pub struct Cluster {
     connected: AtomicBool,
     /// The connection for commands, while there is one.
     commands: Mutex<Option<MultiplexedConnection>>,
-    held: facts::Held,
+    held: Held,
     /// When Redis last answered, in milliseconds of [`Cluster::now`].
     answered: AtomicU64,
     started: Instant,
@@ -116,7 +123,7 @@ impl Cluster {
             traffic: Traffic::default(),
             connected: AtomicBool::new(false),
             commands: Mutex::default(),
-            held: facts::Held::default(),
+            held: Held::default(),
             answered: AtomicU64::new(0),
             started: Instant::now(),
         }))
@@ -128,7 +135,7 @@ impl Cluster {
             cluster: self,
             here,
         };
-        match session::run(&member).await {}
+        match connection::run(&member).await {}
     }
 
     /// Waits until the others that there are have greeted, which tells of their apps too, at most

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use uuid::Uuid;
 
 use crate::options::{defaults, duration};
 
@@ -66,15 +65,4 @@ impl ClusterOptions {
         let name = self.worker_name.clone();
         name.unwrap_or_else(|| format!("{}-{}", host(), std::process::id()))
     }
-}
-
-/// What a cluster has to know of its worker.
-#[derive(Clone, Debug)]
-pub struct Profile {
-    /// Names the worker's process. Its apps' session tokens begin with it.
-    pub process: Uuid,
-    /// How long ended runs are remembered.
-    pub retention: Duration,
-    /// Whether the channel of cancels is listened to and published on.
-    pub channel: bool,
 }

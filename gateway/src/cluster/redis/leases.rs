@@ -6,9 +6,9 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, RedisError, RedisResult, SetExpiry, SetOptions, pipe};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::member::Member;
-use super::membership::Census;
-use super::workers::WorkerId;
+use crate::cluster::WorkerId;
+use crate::cluster::member::Member;
+use crate::cluster::peers::Census;
 
 /// How often a lease is renewed in its time, and in that in which Redis must answer.
 const RENEWALS: u32 = 6;

@@ -12,10 +12,10 @@ use redis::streams::{
 use redis::{AsyncCommands, Pipeline, RedisError, pipe};
 use tokio::time::timeout;
 
-use super::link::Frame;
-use super::member::Member;
 use super::node::BLOCK;
-use super::workers::WorkerId;
+use crate::cluster::WorkerId;
+use crate::cluster::link::Frame;
+use crate::cluster::member::Member;
 
 /// Entries read at once.
 const ENTRIES: usize = 128;

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use redis::aio::MultiplexedConnection;
 use redis::{ExistenceCheck, FromRedisValue, Pipeline, RedisResult, SetExpiry, SetOptions, pipe};
 
-use super::Cluster;
+use crate::cluster::Cluster;
 
 /// Facts of this worker that are kept to be told again, 65 536.
 const HELD: usize = 65_536;
@@ -37,7 +37,7 @@ const REPLACE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then \
 
 /// The facts of this worker, which Redis may lose.
 #[derive(Debug, Default)]
-pub(super) struct Held(Mutex<HashMap<String, HeldFact>>);
+pub struct Held(Mutex<HashMap<String, HeldFact>>);
 
 #[derive(Debug)]
 struct HeldFact {

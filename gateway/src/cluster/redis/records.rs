@@ -11,9 +11,9 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, ExistenceCheck, Pipeline, RedisResult, SetExpiry, SetOptions, pipe};
 use tokio::time::timeout;
 
-use super::member::Member;
-use super::workers::WorkerId;
 use crate::broker::runs::{News, Run, RunId};
+use crate::cluster::WorkerId;
+use crate::cluster::member::Member;
 use crate::wire::for_log;
 
 /// Runs written at once.
@@ -32,7 +32,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// The runs that have changed since they were written. What is written is what they are by then, so
 /// no older state comes after a newer one.
 #[derive(Debug, Default)]
-pub(super) struct Records(Mutex<State>);
+pub struct Records(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {

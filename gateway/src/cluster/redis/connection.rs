@@ -7,9 +7,10 @@ use std::time::Duration;
 use redis::RedisError;
 use tokio::time::sleep;
 
-use super::member::Member;
 use super::node::READ;
-use super::{channel, frames, leases};
+use super::{frames, leases};
+use crate::cluster::channel;
+use crate::cluster::member::Member;
 
 /// Time between attempts to connect.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -31,7 +32,7 @@ impl From<RedisError> for End {
 }
 
 /// Connects, and connects again, for ever.
-pub(super) async fn run(member: &Member) -> Infallible {
+pub async fn run(member: &Member) -> Infallible {
     tokio::select! {
         never = connect(member) => never,
         never = give_up(member) => never,

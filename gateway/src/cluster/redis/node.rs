@@ -22,7 +22,7 @@ use redis::{
 };
 use tokio::time::timeout;
 
-use super::workers::WorkerId;
+use crate::cluster::WorkerId;
 
 /// How long connecting, or the answer to a command, may take.
 pub(super) const ANSWER: Duration = Duration::from_millis(1_500);
@@ -36,7 +36,7 @@ const REDIRECTS: usize = 5;
 
 /// Where the keys are, where else to ask for them, and what they begin with.
 #[derive(Debug)]
-pub(super) struct Node {
+pub struct Node {
     configured: Client,
     found: Mutex<Found>,
     prefix: String,
@@ -186,7 +186,7 @@ async fn connect(client: &Client, answer: Duration) -> RedisResult<MultiplexedCo
 }
 
 /// Waits for an answer on a connection that has no timeout of its own.
-pub(super) async fn in_time<T>(answer: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
+pub async fn in_time<T>(answer: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
     let timed_out = || RedisError::from(std::io::Error::from(std::io::ErrorKind::TimedOut));
     let answered = timeout(ANSWER, answer).await;
     answered.unwrap_or_else(|_| Err(timed_out()))
