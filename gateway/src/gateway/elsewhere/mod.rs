@@ -8,14 +8,15 @@
 //! | module | what it knows |
 //! |---|---|
 //! | `announcing` | apps of this worker, as the others are told of them |
-//! | `peers` | apps and agents of other workers, as peers of the broker |
-//! | `left` | agents of other workers that have left, which are still told how their work ends |
+//! | `apps`, `agents` | apps and agents of other workers |
+//! | `proxy` | the peers of the broker here that stand for them |
 //! | `tunnels`, `delivery` | apps that come back to another worker than their session is on |
 
+mod agents;
 mod announcing;
+mod apps;
 mod delivery;
-mod left;
-mod peers;
+mod proxy;
 mod tunnels;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,9 +27,9 @@ use futures_util::future::{BoxFuture, FutureExt};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
+use self::agents::{Key, Left};
 use self::announcing::Announced;
-use self::left::Left;
-use self::peers::Proxy;
+use self::proxy::Proxy;
 use self::tunnels::Tunnels;
 use crate::broker::runs::{Run, RunId};
 use crate::cluster::message::{AppKey, Message, Parcel, TunnelId};
@@ -64,7 +65,7 @@ struct Other {
     /// Its apps, which are apps of the broker here.
     apps: HashMap<AppKey, Proxy>,
     /// Its agents on apps of ours, which are agents of the broker here.
-    agents: HashMap<(AppKey, String), Proxy>,
+    agents: HashMap<Key, Proxy>,
     left: Left,
     tunnels: Tunnels,
 }

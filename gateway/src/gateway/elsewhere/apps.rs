@@ -1,69 +1,20 @@
-//! Apps and agents of other workers, as peers of the broker here.
-
-use std::sync::Arc;
+//! Apps of other workers, as apps of the broker here.
 
 use bytes::Bytes;
 use serde::Serialize;
-use tokio::task::AbortHandle;
 
 use super::Elsewhere;
-use super::left::Key;
+use super::proxy::Proxy;
 use crate::broker::STOPPING;
-use crate::broker::runs::Dialect;
-use crate::broker::{CapabilityInfo, Event, Instance, Offer, PeerId, Profile, Seat, Wanted};
+use crate::broker::{CapabilityInfo, Event, Instance, Offer, PeerId, Seat};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, Parcel};
-use crate::gateway::hub::{Connected, Hub};
-use crate::gateway::outbox::{Outbox, Step};
 use crate::tokens::Identity;
 use crate::wire::Incoming;
 
 /// What the broker says of a change that does not fit what it knows begins so: changes have the id 1.
 const MISFIT: &str = r#"{"type":"error","id":1,"#;
 
-/// A peer that stands for an app or an agent.
-#[derive(Debug)]
-pub(super) struct Proxy {
-    pub peer: PeerId,
-    pub forwarder: AbortHandle,
-}
-
-impl Proxy {
-    /// It leaves the broker: whom it stood for is gone.
-    pub fn leave(self, hub: &Hub) {
-        self.forwarder.abort();
-        hub.handle(Event::Gone { peer: self.peer });
-    }
-}
-
-impl Elsewhere {
-    /// Sends what is queued for `peer` to `worker`, each message as `parcel` makes it, until the
-    /// broker closes it. `closed` is called then.
-    pub(super) fn forward(
-        &self,
-        worker: WorkerId,
-        (peer, outbox, connected): (PeerId, Arc<Outbox>, Connected),
-        parcel: impl Fn(String) -> Option<Parcel> + Send + 'static,
-        closed: impl FnOnce(&Elsewhere) + Send + 'static,
-    ) -> AbortHandle {
-        let elsewhere = self.shared();
-        let forwarding = tokio::spawn(async move {
-            let _connected = connected;
-            while let Step::Message(message, cost) = outbox.next().await {
-                if let Some(parcel) = parcel(message.into_text()) {
-                    elsewhere.workers.send_in_turn(worker, &parcel).await;
-                }
-                if outbox.written(cost) {
-                    elsewhere.hub.relieved(peer, &outbox);
-                }
-            }
-            closed(&elsewhere);
-        });
-        forwarding.abort_handle()
-    }
-}
-
-/// Apps of other workers.
 impl Elsewhere {
     /// A worker holds an app, or it offers something else now.
     pub(super) fn app_offers(
@@ -207,76 +158,6 @@ impl Elsewhere {
 
     fn app_peer(&self, worker: WorkerId, app: AppKey) -> Option<PeerId> {
         self.of(worker, |other| Some(other.apps.get(&app)?.peer))
-    }
-}
-
-/// Agents of other workers, on apps of this one.
-impl Elsewhere {
-    /// An agent there says something to its app here.
-    pub(super) fn agent_said(&self, worker: WorkerId, key: Key, text: &Bytes) {
-        let Ok(message) = std::str::from_utf8(text) else {
-            return;
-        };
-        let known = self.of(worker, |other| Some(other.agents.get(&key)?.peer));
-        let peer = known.unwrap_or_else(|| self.join_agent(worker, key));
-        self.hub.receive(peer, message, Some(text));
-    }
-
-    fn join_agent(&self, worker: WorkerId, key: Key) -> PeerId {
-        let joined = self.hub.join(|peer| Event::AgentJoined {
-            peer,
-            app: Wanted::Peer(PeerId(key.0)),
-            profile: Profile {
-                // Whose it is and what it speaks, its own worker knows: it keeps its runs.
-                dialect: Dialect::Abp,
-                owner: Identity::anyone(),
-                name: None,
-                seat: Seat::Elsewhere,
-            },
-        });
-        let peer = joined.0;
-        let (app, agent) = key.clone();
-        let parcel = move |message: String| {
-            let agent = agent.clone();
-            Some(Parcel {
-                message: Message::ToAgent { app, agent },
-                text: message.into(),
-            })
-        };
-        let ended = key.clone();
-        let closed = move |elsewhere: &Elsewhere| {
-            elsewhere.of(worker, |other| other.agents.remove(&ended));
-            let (app, agent) = ended;
-            elsewhere.send(worker, Message::AgentLost { app, agent });
-            elsewhere.departed.notify_waiters();
-        };
-        // Entered before it can end.
-        let mut others = self.others();
-        let forwarder = self.forward(worker, joined, parcel, closed);
-        if let Some(other) = others.all.get_mut(&worker) {
-            other.agents.insert(key, Proxy { peer, forwarder });
-        }
-        peer
-    }
-
-    /// An agent there has gone.
-    pub(super) fn agent_gone(&self, worker: WorkerId, key: &Key) {
-        let gone = self.of(worker, |other| {
-            let proxy = other.agents.remove(key)?;
-            other.left.insert(proxy.peer, key.clone());
-            Some(proxy)
-        });
-        if let Some(proxy) = gone {
-            proxy.leave(&self.hub);
-            self.departed.notify_waiters();
-        }
-    }
-
-    /// Whether agents there are on that app here.
-    pub(super) fn serves_others(&self, app: AppKey) -> bool {
-        let others = self.others();
-        let mut agents = others.all.values().flat_map(|other| other.agents.keys());
-        agents.any(|(of, _)| *of == app)
     }
 }
 

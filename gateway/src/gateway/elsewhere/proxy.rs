@@ -1,0 +1,53 @@
+//! Peers of the broker here that stand for apps and agents of other workers.
+
+use std::sync::Arc;
+
+use tokio::task::AbortHandle;
+
+use super::Elsewhere;
+use crate::broker::{Event, PeerId};
+use crate::cluster::WorkerId;
+use crate::cluster::message::Parcel;
+use crate::gateway::hub::{Connected, Hub};
+use crate::gateway::outbox::{Outbox, Step};
+
+/// A peer that stands for an app or an agent.
+pub(super) struct Proxy {
+    pub peer: PeerId,
+    pub forwarder: AbortHandle,
+}
+
+impl Proxy {
+    /// It leaves the broker: whom it stood for is gone.
+    pub fn leave(self, hub: &Hub) {
+        self.forwarder.abort();
+        hub.handle(Event::Gone { peer: self.peer });
+    }
+}
+
+impl Elsewhere {
+    /// Sends what is queued for `peer` to `worker`, each message as `parcel` makes it, until the
+    /// broker closes it. `closed` is called then.
+    pub(super) fn forward(
+        &self,
+        worker: WorkerId,
+        (peer, outbox, connected): (PeerId, Arc<Outbox>, Connected),
+        parcel: impl Fn(String) -> Option<Parcel> + Send + 'static,
+        closed: impl FnOnce(&Elsewhere) + Send + 'static,
+    ) -> AbortHandle {
+        let elsewhere = self.shared();
+        let forwarding = tokio::spawn(async move {
+            let _connected = connected;
+            while let Step::Message(message, cost) = outbox.next().await {
+                if let Some(parcel) = parcel(message.into_text()) {
+                    elsewhere.workers.send_in_turn(worker, &parcel).await;
+                }
+                if outbox.written(cost) {
+                    elsewhere.hub.relieved(peer, &outbox);
+                }
+            }
+            closed(&elsewhere);
+        });
+        forwarding.abort_handle()
+    }
+}
