@@ -93,7 +93,7 @@ impl Member {
     /// All others are given up, and this worker joins anew.
     pub fn forget_all(&self) {
         let peers = self.peers().reset();
-        self.reborn.notify_one();
+        self.id_changed.notify_one();
         for (worker, peer) in &peers {
             peer.room.notify_waiters();
             self.here.gone(*worker);
@@ -101,9 +101,9 @@ impl Member {
     }
 
     /// Waits until this worker has another id than that.
-    pub async fn reborn(&self, me: WorkerId) {
+    pub async fn until_reborn(&self, me: WorkerId) {
         while self.me() == me {
-            self.cluster.reborn.notified().await;
+            self.cluster.id_changed.notified().await;
         }
     }
 

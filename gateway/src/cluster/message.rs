@@ -20,18 +20,18 @@ const SHOWN_BYTES: usize = 64;
 /// Names an app by its connection to the worker that holds it.
 pub type AppKey = u64;
 
-/// Names the connection of an app that has come back to another worker, by that worker.
+/// Names a connection on the worker the app has come back to. That worker chooses the number.
 pub type TunnelId = u64;
 
-/// The version of what workers say to each other. A later one may add messages, and fields that may be
-/// missing; it says what is new only to those that have greeted with a version that knows it. What it
-/// cannot say so needs another prefix in Redis: another cluster.
+/// The version of what workers say to each other, for the logs of the others. A later one may add messages,
+/// which earlier ones pass over, and fields that may be missing. Any other change needs another prefix in
+/// Redis: another cluster.
 pub const VERSION: u32 = 1;
 
 /// One message.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Message {
-    /// The first of all: what the worker is called by people.
+    /// A greeting: what the worker is called by people.
     Hello {
         /// Its name, for logs.
         name: String,

@@ -83,7 +83,7 @@ pub struct Cluster {
     /// There may be something to send.
     outgoing: Notify,
     /// This worker has another id.
-    reborn: Notify,
+    id_changed: Notify,
     /// Runs of a worker that is gone are to be taken over.
     orphaned: Notify,
     records: Records,
@@ -114,7 +114,7 @@ impl Cluster {
             options,
             profile,
             outgoing: Notify::new(),
-            reborn: Notify::new(),
+            id_changed: Notify::new(),
             orphaned: Notify::new(),
             records: Records::default(),
             channel_pace: Pace::new(HEARD_PER_SECOND, HEARD_PER_SECOND),
@@ -213,7 +213,7 @@ impl Cluster {
         }
     }
 
-    /// Sends to one worker, unless it is gone. Whether it is on its way.
+    /// Sends to one worker, unless it is gone. Returns whether it is on its way.
     pub fn send(&self, worker: WorkerId, parcel: &Parcel) -> bool {
         // Packed while others may send.
         let bytes = parcel.pack();

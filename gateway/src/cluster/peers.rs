@@ -33,7 +33,7 @@ pub(super) struct Peer {
     pub link: Link,
     pub room: Arc<Notify>,
     /// When it last spoke, or was first seen.
-    pub heard: f64,
+    pub last_heard: f64,
     /// Since when it has been without a lease.
     pub missing: Option<f64>,
 }
@@ -45,7 +45,7 @@ impl Peer {
             name: String::new(),
             link: Link::default(),
             room: Arc::default(),
-            heard: now,
+            last_heard: now,
             missing: None,
         }
     }
@@ -112,7 +112,7 @@ impl Peers {
         }
     }
 
-    /// Puts a packed parcel on the way. Whether there is such a worker.
+    /// Puts a packed parcel on the way. Returns whether there is such a worker.
     pub fn push(&mut self, worker: WorkerId, bytes: Bytes) -> bool {
         let peer = self.others.get_mut(&worker);
         peer.map(|peer| peer.link.push(bytes)).is_some()
@@ -184,13 +184,13 @@ impl Peers {
     }
 
     /// A worker speaks, or has a lease.
-    pub fn heard(&mut self, worker: WorkerId, now: f64) -> Heard {
+    pub fn hears(&mut self, worker: WorkerId, now: f64) -> Heard {
         if self.is_buried(worker) {
             return Heard::Dead;
         }
         match self.others.entry(worker) {
             Entry::Occupied(known) => {
-                known.into_mut().heard = now;
+                known.into_mut().last_heard = now;
                 Heard::Known
             }
             Entry::Vacant(new) => {
@@ -207,7 +207,7 @@ impl Peers {
 
     /// Takes a frame that has come: whether its sender is new, and its messages.
     pub fn take(&mut self, from: WorkerId, frame: Frame, now: f64) -> (bool, Option<Bytes>) {
-        let heard = self.heard(from, now);
+        let heard = self.hears(from, now);
         let Some(peer) = self.others.get_mut(&from) else {
             self.obituaries.insert(from);
             return (false, None);
@@ -240,7 +240,7 @@ impl Peers {
             let missing = !alive.contains(worker);
             peer.missing = missing.then(|| peer.missing.unwrap_or(now));
             let is_missing = |since| now - since >= self.lease * MISSING;
-            let is_silent = now - peer.heard.max(self.healthy_since) > self.lease;
+            let is_silent = now - peer.last_heard.max(self.healthy_since) > self.lease;
             if is_silent && peer.missing.is_some_and(is_missing) {
                 census.gone.push(*worker);
             }
@@ -261,7 +261,7 @@ impl Peers {
 
     /// Joins anew, under another id: everybody is new. Who the others were.
     pub fn reset(&mut self) -> BTreeMap<WorkerId, Peer> {
-        self.me = self.me.reborn();
+        self.me = self.me.next_life();
         self.asked.clear();
         self.obituaries.clear();
         self.orphans.clear();
@@ -300,7 +300,7 @@ mod tests {
         let worker = WorkerId::random();
         assert_eq!(others.leases(&[worker], 0.0), new(worker));
         assert_eq!(others.leases(&[worker], 3_900.0), Census::default());
-        assert_eq!(others.heard(worker, 4_000.0), Heard::Known);
+        assert_eq!(others.hears(worker, 4_000.0), Heard::Known);
         assert_eq!(others.leases(&[], 4_500.0), Census::default());
         assert_eq!(
             others.leases(&[], 7_000.0),
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(others.leases(&[], 61_500.0), Census::default());
         assert_eq!(others.leases(&[], 62_250.0), gone(worker));
         others.bury(worker);
-        assert_eq!(others.heard(worker, 62_300.0), Heard::Dead);
+        assert_eq!(others.hears(worker, 62_300.0), Heard::Dead);
         let undead = vec![worker];
         let told = Census {
             undead,
@@ -345,6 +345,6 @@ mod tests {
         assert!(others.reset().into_keys().eq([worker]));
         assert_eq!(others.others.len(), 0);
         assert!(others.me != before && others.me.process == before.process);
-        assert_eq!(others.heard(worker, 1.0), Heard::New);
+        assert_eq!(others.hears(worker, 1.0), Heard::New);
     }
 }

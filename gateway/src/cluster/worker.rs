@@ -23,7 +23,7 @@ impl WorkerId {
     }
 
     /// The next of the same process.
-    pub(super) fn reborn(self) -> Self {
+    pub(super) fn next_life(self) -> Self {
         WorkerId {
             life: self.life + 1,
             ..self

@@ -23,8 +23,8 @@ const FREE: usize = 4 << 10;
 /// Bytes of a connection whose body has not come yet, with its buffer for what comes next.
 const CONNECTION: usize = 64 << 10;
 
-/// What bounds all bodies together, and the time of each: one of a request's extensions. The bytes count
-/// as those of the [`Party`] that is another; without one they do not.
+/// What bounds all bodies together, and the time of each: one of a request's extensions. They count for
+/// the [`Party`] in the request's extensions; without one they are not counted.
 #[derive(Debug)]
 pub(crate) struct BodyBounds {
     /// Bodies, with the unfinished messages of sockets.

@@ -32,10 +32,10 @@ pub(crate) struct Listing {
     of: Mutex<HashMap<Holder, Paid>>,
 }
 
-/// Until when somebody has had what there is for it, which one turn at a time may change.
+/// Until when a holder has used up its rate. Whoever holds the lock has the turn.
 type Paid = Arc<tokio::sync::Mutex<Instant>>;
 
-/// Somebody's only one.
+/// A holder's turn: it has one at a time.
 #[derive(Debug)]
 pub(crate) struct Turn {
     per_second: usize,

@@ -1,6 +1,6 @@
 //! Turns at what takes long: the large messages of many connections, and their TLS handshakes, are handled
-//! a few at once, and of one party fewer, so that the rest of the gateway goes on, and nobody's wait behind
-//! all of another's.
+//! a few at once, and of one party fewer, so that the rest of the gateway goes on, and nobody waits behind
+//! everything another party has sent.
 
 use std::sync::Arc;
 

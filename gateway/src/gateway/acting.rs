@@ -26,8 +26,8 @@ impl Hub {
         self.handle_with(event, |_| {});
     }
 
-    /// [`Hub::handle`], but `before` first changes what goes with the event. Whether the event was
-    /// answered with an error.
+    /// Like [`Hub::handle`]. Runs `before` first, under the same lock. Returns true if the broker refused the
+    /// event.
     pub(crate) fn handle_with(
         &self,
         mut event: Event<'_>,
@@ -57,7 +57,7 @@ impl Hub {
         let refused_before = state.broker.counters().refused;
         state.broker.handle(event, now);
         let is_refused = state.broker.counters().refused > refused_before;
-        if self.workers().is_some() {
+        if self.cluster().is_some() {
             after.news = self.note(state.broker.runs_mut());
         }
         loop {
@@ -203,7 +203,7 @@ impl Hub {
     }
 
     /// While more waits for all peers than may, gives up the one for which most waits of the owner for
-    /// whose peers most waits. Whether any was.
+    /// whose peers most waits. Returns whether any was.
     fn make_room(&self, state: &mut State, now: Now, after: &mut After) -> bool {
         let max = self.limits.queued_bytes_of_all;
         let mut made = self.queued.used() > max && state.outboxes.drop_leaving();

@@ -121,9 +121,9 @@ impl Hub {
         }
     }
 
-    /// The other workers, if this one is part of a cluster.
-    pub fn workers(&self) -> Option<&Arc<Cluster>> {
-        self.elsewhere().map(|elsewhere| elsewhere.workers())
+    /// The cluster this worker is part of, if it is one of several.
+    pub fn cluster(&self) -> Option<&Arc<Cluster>> {
+        self.elsewhere().map(|elsewhere| elsewhere.cluster())
     }
 
     /// What this worker has to do with the others, if it is part of a cluster.
@@ -143,7 +143,8 @@ impl Hub {
     ) -> (PeerId, Arc<Outbox>, Connected) {
         let peer = self.next_peer();
         let event = joined(peer);
-        // Its worker goes on telling of it, whatever became of what waited for it here.
+        // It exists as long as its worker says so. If its queue overflows, the queue is emptied and the app
+        // stays.
         let lasts = matches!(
             event,
             Event::AppJoined {
@@ -151,7 +152,7 @@ impl Hub {
                 ..
             }
         );
-        let outbox = self.outbox();
+        let outbox = self.new_outbox();
         let outbox = Arc::new(match lasts {
             true => outbox.lasting(),
             false => outbox,
@@ -185,7 +186,7 @@ impl Hub {
 
     /// A queue to a peer of `owner` that is not one of the broker's, while this lasts.
     pub(crate) fn queue(self: &Arc<Self>, owner: &Arc<str>) -> Queued {
-        let outbox = Arc::new(self.outbox());
+        let outbox = Arc::new(self.new_outbox());
         let peer = self.next_peer();
         let mut state = self.state();
         state
@@ -196,8 +197,8 @@ impl Hub {
         Queued { hub, peer, outbox }
     }
 
-    /// A queue to a peer.
-    pub fn outbox(&self) -> Outbox {
+    /// An empty queue to a peer.
+    pub fn new_outbox(&self) -> Outbox {
         Outbox::new(self.limits.queued_bytes, self.queued.clone())
     }
 
@@ -249,7 +250,7 @@ impl Hub {
 
     /// What the metrics read when they are asked for.
     pub fn readings(&self) -> Readings<'_> {
-        let cluster = self.workers().map(|it| (it.standing(), it.traffic()));
+        let cluster = self.cluster().map(|it| (it.standing(), it.traffic()));
         let state = self.state();
         Readings {
             apps: state.broker.peers().1,

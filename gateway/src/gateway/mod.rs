@@ -1,10 +1,10 @@
 //! What the fronts share: calls, cancels, runs, queues and metrics.
 
+mod acknowledgements;
 mod acting;
 pub mod background;
 pub mod calls;
 mod counted;
-mod delivery;
 mod elsewhere;
 mod hub;
 pub(crate) mod lifecycle;

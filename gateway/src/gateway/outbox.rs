@@ -13,7 +13,7 @@ use std::time::Instant;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-use super::delivery::{Misfit, Sent};
+use super::acknowledgements::{Misfit, Sent};
 use crate::broker::{Backlog, CloseCode};
 use crate::wire::{Outgoing, for_log};
 
@@ -132,12 +132,12 @@ impl Outbox {
     }
 
     /// The log is to say that this is the queue to a peer there.
-    pub(crate) fn leads_to(&self, address: SocketAddr) {
+    pub(crate) fn log_address(&self, address: SocketAddr) {
         let _ = self.address.set(address);
     }
 
     /// The log is to say that the peer is the app with that id, as it claims.
-    pub(crate) fn is_of(&self, app: &str) {
+    pub(crate) fn log_app(&self, app: &str) {
         let _ = self.app.set(for_log(app));
     }
 
@@ -293,7 +293,7 @@ impl Outbox {
         self.changed.notify_waiters();
     }
 
-    /// There is no room for what waits here, as too much waits for all. Whether the queue is over:
+    /// There is no room for what waits here, as too much waits for all. Returns whether the queue is over:
     /// one that lasts is only emptied.
     pub(crate) fn evict(&self) -> bool {
         match self.lasts {
@@ -361,7 +361,7 @@ impl Outbox {
         }
     }
 
-    /// A message that was taken out has been written. Whether [`Outbox::backlog`] is less for it.
+    /// A message that was taken out has been written. Returns whether [`Outbox::backlog`] is less for it.
     pub fn written(&self, cost: usize) -> bool {
         let mut queue = self.queue.lock();
         let gone = cost.min(queue.bytes);

@@ -186,7 +186,7 @@ impl Server {
                 let run = || {
                     let elsewhere = elsewhere.clone();
                     async move {
-                        let workers = elsewhere.workers().clone();
+                        let workers = elsewhere.cluster().clone();
                         tokio::join!(workers.run(elsewhere.clone()), elsewhere.announce());
                         ControlFlow::Continue(())
                     }
@@ -194,8 +194,8 @@ impl Server {
                 tasks.keep_going("cluster", run).await;
             });
         }
-        if let Some(workers) = hub.workers() {
-            workers.met(MEET).await;
+        if let Some(cluster) = hub.cluster() {
+            cluster.met(MEET).await;
         }
         let tls = self.connections.tls.clone();
         let reload_interval = self.connections.limits.reload_interval;
@@ -233,8 +233,8 @@ impl Server {
             () = stopping::stop(&hub, drain, served) => {}
             () = background => {}
         }
-        if let Some(workers) = hub.workers() {
-            workers.leave().await;
+        if let Some(cluster) = hub.cluster() {
+            cluster.leave().await;
         }
         serving.abort();
         Ok(())

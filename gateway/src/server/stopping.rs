@@ -67,9 +67,9 @@ async fn idle(hub: &Hub) {
 }
 
 async fn cancel_all(hub: &Hub) {
-    if let Some(workers) = hub.workers() {
+    if let Some(cluster) = hub.cluster() {
         // They cancel what they have on apps of this worker.
-        workers.send_all(&Message::Stopping.into());
+        cluster.send_all(&Message::Stopping.into());
     }
     let gateway = Identity::gateway();
     let cancel = |run: RunId| hub.cancel(run, Some(STOPPING.into()), &gateway);

@@ -189,7 +189,7 @@ pub struct Run {
     /// Whose call it is.
     pub owner: Identity,
     /// What its agent calls itself, in the `agent` of its `initialize`. Runs of one agent share it.
-    /// Older workers write none.
+    ///
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Arc<str>>,
     /// The conversation it belongs to, where the dialect has such a thing.
@@ -216,10 +216,10 @@ pub struct Run {
     pub progress: Option<Box<RawValue>>,
     /// The code of the error it ended with.
     pub error: Option<String>,
-    /// Who went away, if its outcome is not known for that. Older workers write none.
+    /// Who went away, if its outcome is not known for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
-    /// How far its stop was seen: see [`Run::stop`]. Older workers write none.
+    /// How far its stop was seen: see [`Run::stop`].
     #[serde(
         default,
         rename = "stop",
@@ -227,7 +227,7 @@ pub struct Run {
         skip_serializing_if = "Option::is_none"
     )]
     pub(super) seen: Option<Stop>,
-    /// What has stopped it, if the app has said. Older workers write none.
+    /// What has stopped it, if the app has said.
     #[serde(
         default,
         with = "stopped_by::optional",

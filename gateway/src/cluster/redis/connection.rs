@@ -140,6 +140,6 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
         end = channel::listen(member, channel) => Err(end.into()),
         end = leases::keep(member, me, commands) => Err(end.into()),
         never = member.adopt(me) => match never {},
-        () = member.reborn(me) => Err(End::Reborn),
+        () = member.until_reborn(me) => Err(End::Reborn),
     }
 }

@@ -134,7 +134,7 @@ impl Cluster {
         answer.map(|(before,)| before)
     }
 
-    /// Makes it a fact for `time` in the place of another, if that is still one. Whether it was.
+    /// Makes it a fact for `time` in the place of another, if that is still one. Returns whether it was.
     pub async fn replace_fact(
         &self,
         name: &str,

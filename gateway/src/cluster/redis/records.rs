@@ -138,7 +138,7 @@ impl Member {
         self.outgoing.notify_one();
     }
 
-    /// Writes runs that have changed. Whether no run that has begun is left out.
+    /// Writes runs that have changed. Returns whether no run that has begun is left out.
     pub(super) fn write_changed(&self, me: WorkerId, commands: &mut Pipeline) -> bool {
         let (changed, complete) = self.records.take(WRITTEN_AT_ONCE);
         self.write_runs(me, changed, commands);

@@ -62,9 +62,8 @@ impl AppPeer {
         }
     }
 
-    /// A message before there is a session; what the connection is now, if it is no longer the same.
-    ///
-    /// And what it counts as.
+    /// Takes a message before there is a session. Returns what the connection is from now on, if it is no
+    /// longer the same, and what the message counts as.
     fn plain(
         &self,
         peer: PeerId,
@@ -93,7 +92,7 @@ impl AppPeer {
         let (counted, registers) = (Counted::of(kind), kind == Some("app/register"));
         if let Some(id) = message.and_then(|it| it.app_id()) {
             // The log may have to say which app is refused.
-            self.outbox.is_of(id);
+            self.outbox.log_app(id);
         }
         self.hub.handle(event);
         if !registers {
@@ -160,7 +159,8 @@ impl AppPeer {
             }
             Err(why) => {
                 // One wrong token, and no more of them over this connection.
-                self.outbox.push(self.hub.lost(envelope.id, why));
+                self.outbox
+                    .push(self.hub.app_lost_message(envelope.id, why));
                 self.outbox.close(CloseCode::POLICY, NOT_RESUMED.into());
                 Ok(None)
             }

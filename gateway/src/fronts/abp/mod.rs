@@ -88,7 +88,7 @@ fn enter<E: Endpoint>(
     let address = request.connection().address.0;
     request.accept(PROTOCOL, &limits, async move |socket| {
         let (peer, outbox, _connected) = hub.join(joined);
-        outbox.leads_to(address);
+        outbox.log_address(address);
         tracing::debug!(peer = peer.0, side, "connected");
         let limits = hub.limits.clone();
         let endpoint = Arc::new(endpoint(hub, peer, outbox.clone()));

@@ -43,7 +43,7 @@ pub(super) fn refuse(
     let connection = request.connection().clone();
     let limits = hub.limits.clone();
     Ok(request.accept(PROTOCOL, &limits, async move |socket| {
-        let (outbox, _connected) = (Arc::new(hub.outbox()), hub.connected());
+        let (outbox, _connected) = (Arc::new(hub.new_outbox()), hub.connected());
         let (watch, lobby) = (&connection.watch, &connection.bounds.lobby);
         watch.allow(FIRST_BYTES);
         let limits = hub.limits.clone();

@@ -75,7 +75,7 @@ impl Sessions {
         caller: &Caller,
         holder: &Holder,
     ) -> Result<(), Refusal> {
-        let Some(workers) = self.hub.workers() else {
+        let Some(workers) = self.hub.cluster() else {
             return Ok(());
         };
         if Uuid::try_parse(id).is_err() || self.table().has(id) {
@@ -99,7 +99,7 @@ impl Sessions {
 
     /// A session has begun: others may take it up from now on.
     pub(super) async fn tell_begun(&self, id: &str, session: &Session) {
-        let Some(workers) = self.hub.workers() else {
+        let Some(workers) = self.hub.cluster() else {
             return;
         };
         let record = Record::of(session).write();
@@ -111,7 +111,7 @@ impl Sessions {
 
     /// Tells the other workers of a cancel whose request is not known here.
     pub fn tell_cancel(&self, id: &str, request: &Id, reason: Option<String>) {
-        if let Some(workers) = self.hub.workers() {
+        if let Some(workers) = self.hub.cluster() {
             workers.tell_all(Notice::CancelRequest {
                 session: id.to_string(),
                 request_id: request.value().clone(),
@@ -122,7 +122,7 @@ impl Sessions {
 
     /// The client ends a session: on all other workers, it has ended.
     pub(super) async fn tell_ended(&self, id: &str) {
-        let Some(workers) = self.hub.workers() else {
+        let Some(workers) = self.hub.cluster() else {
             return;
         };
         if let Err(error) = workers.set_fact(&name(id), ENDED, self.kept_for()).await {
@@ -153,7 +153,7 @@ impl Sessions {
 
     /// Lets the other workers know which sessions are in use: those live on, wherever they are used next.
     pub(super) fn keep_used(self: &Arc<Self>) {
-        let Some(workers) = self.hub.workers().cloned() else {
+        let Some(workers) = self.hub.cluster().cloned() else {
             return;
         };
         let sessions = self.clone();

@@ -106,7 +106,7 @@ impl Sessions {
         let session = Session::new(caller.clone(), holder.clone(), thread, client);
         let app = session.app(&self.hub);
         // What the client sees on another worker may be older, or newer.
-        if self.hub.workers().is_none() {
+        if self.hub.cluster().is_none() {
             session.finds(tools::offered(&self.hub, app));
         }
         let session = Arc::new(session);

@@ -9,7 +9,7 @@ use crate::fronts::ledger::Party;
 /// Of all connections of one party together.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// What the connections of each party hold that have messages to read.
+/// One counter for each party: how many of its connections have messages to read.
 #[derive(Debug, Default)]
 pub(crate) struct Bursts(InUse<Party, ()>);
 

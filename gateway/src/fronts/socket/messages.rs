@@ -37,6 +37,15 @@ const TINY: u64 = 1 << 10;
 /// sends more has to wait.
 pub(crate) const TINY_PER_SECOND: u32 = 1_000;
 
+/// The most bytes of a message that are kept, and the most that are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MessageBytes {
+    /// Of a message with more the beginning is kept.
+    pub kept: usize,
+    /// A message with more ends the connection.
+    pub read: usize,
+}
+
 /// What is read from a WebSocket.
 #[derive(Debug)]
 pub(super) struct Messages<S> {
@@ -44,10 +53,7 @@ pub(super) struct Messages<S> {
     /// Is told what is unfinished.
     watch: Watch,
     replies: Arc<Replies>,
-    /// Of messages of more bytes only the beginning is kept.
-    accepted: usize,
-    /// Those of more bytes are not read.
-    most: usize,
+    most: MessageBytes,
     /// What has come and is not looked at yet.
     buffer: BytesMut,
     message: Option<Partial>,
@@ -95,15 +101,14 @@ struct Rest {
 }
 
 impl<S: AsyncRead + Unpin> Messages<S> {
-    /// Of messages of more than `accepted` bytes only the beginning is kept, and those of more than `most`,
-    /// or of more than `watch` allows, end the connection.
-    pub fn new(stream: S, (accepted, most): (usize, usize), watch: Watch) -> Self {
+    /// Messages of more bytes than `watch` allows end the connection too.
+    pub fn new(stream: S, mut most: MessageBytes, watch: Watch) -> Self {
+        // What tells which message it is must be in what is kept.
+        most.kept = most.kept.max(PART);
         Messages {
             stream,
             watch,
             replies: Arc::default(),
-            // What tells which message it is must be in it.
-            accepted: accepted.max(PART),
             most,
             buffer: BytesMut::new(),
             message: None,
@@ -228,7 +233,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
 
     /// Whether the message of a frame of so many bytes is read.
     fn has_room(&self, header: &FrameHeader, length: u64) -> Result<(), End> {
-        let most = self.most.min(self.watch.most());
+        let most = self.most.read.min(self.watch.most());
         let before = self.message.as_ref().map_or(0, |it| it.sent);
         if matches!(header.opcode, OpCode::Data(_)) && length > (most - before.min(most)) as u64 {
             let reason = format!("A message may have at most {most} bytes");
@@ -245,7 +250,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
         unmask(bytes, frame.mask);
         frame.mask.rotate_left(now % 4);
         frame.bytes -= now;
-        message.keep(bytes, self.accepted);
+        message.keep(bytes, self.most.kept);
         self.buffer.advance(now);
         if frame.bytes > 0 {
             return None;

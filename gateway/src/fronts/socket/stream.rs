@@ -21,7 +21,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use crate::broker::CloseCode;
 use crate::fronts::ledger::{Account, FREE, Ledgers, Party};
 
-/// How long the rest of a larger one may take to come.
+/// How long the rest of a message may take once more than [`FREE`] bytes of it have come.
 pub(crate) const UNFINISHED_TIME: Duration = Duration::from_secs(120);
 
 /// Why reading ended.

@@ -20,6 +20,7 @@ use crate::fronts::refusal::Refusal;
 use crate::fronts::shares::{Holder, Share};
 use crate::fronts::socket::Connection;
 use crate::fronts::socket::bounds::SocketBounds;
+use crate::fronts::socket::messages::MessageBytes;
 use crate::fronts::socket::stream::Watch;
 use crate::gateway::Hub;
 use crate::limits::{Limits, REGISTRATION_BYTES};
@@ -45,8 +46,7 @@ pub struct SocketRequest {
 /// A WebSocket, and the connection it is on.
 pub struct Socket {
     pub(super) stream: TokioIo<Upgraded>,
-    /// More bytes of a message are not kept, and more are not read.
-    pub(super) bytes: (usize, usize),
+    pub(super) bytes: MessageBytes,
     pub(super) watch: Watch,
     pub(super) bounds: Arc<SocketBounds>,
 }
@@ -196,7 +196,10 @@ impl SocketRequest {
             watch.becomes_socket();
             serve(Socket {
                 stream: TokioIo::new(stream),
-                bytes: (message_bytes, frame_bytes),
+                bytes: MessageBytes {
+                    kept: message_bytes,
+                    read: frame_bytes,
+                },
                 watch,
                 bounds,
             })

@@ -81,7 +81,7 @@ impl Elsewhere {
                 removed,
             },
         };
-        self.workers.send_all(&told.into());
+        self.cluster.send_all(&told.into());
     }
 
     /// Tells a new worker of all.
@@ -112,7 +112,7 @@ impl Elsewhere {
             }
         };
         let _ = timeout(LAST_WORDS, silent).await;
-        self.workers.send_all(&Message::AppGone { app }.into());
+        self.cluster.send_all(&Message::AppGone { app }.into());
     }
 }
 

@@ -81,7 +81,7 @@ impl Elsewhere {
         });
         let peer = joined.0;
         // For the log, should it be refused.
-        joined.1.is_of(&format!("{id} on worker {worker}"));
+        joined.1.log_app(&format!("{id} on worker {worker}"));
         let parcel = move |message: String| {
             if message.starts_with(MISFIT) {
                 return Some(Message::TellApp { app }.into());

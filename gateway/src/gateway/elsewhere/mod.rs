@@ -42,7 +42,7 @@ pub use tunnels::Tunnel;
 pub struct Elsewhere {
     me: Weak<Elsewhere>,
     hub: Arc<Hub>,
-    workers: Arc<Cluster>,
+    cluster: Arc<Cluster>,
     others: Mutex<Others>,
     announced: Mutex<Announced>,
     /// Apps of this worker that the others may have to be told of.
@@ -72,11 +72,11 @@ struct Other {
 
 impl Elsewhere {
     /// Makes the worker of `hub` one of several.
-    pub fn join(hub: &Arc<Hub>, workers: Arc<Cluster>) {
+    pub fn join(hub: &Arc<Hub>, cluster: Arc<Cluster>) {
         let elsewhere = Arc::new_cyclic(|me| Elsewhere {
             me: me.clone(),
             hub: hub.clone(),
-            workers,
+            cluster,
             others: Mutex::default(),
             announced: Mutex::default(),
             changed: Mutex::default(),
@@ -86,9 +86,9 @@ impl Elsewhere {
         hub.join_cluster(elsewhere);
     }
 
-    /// The other workers.
-    pub fn workers(&self) -> &Arc<Cluster> {
-        &self.workers
+    /// The cluster this worker is part of.
+    pub fn cluster(&self) -> &Arc<Cluster> {
+        &self.cluster
     }
 
     fn shared(&self) -> Arc<Elsewhere> {
@@ -96,18 +96,19 @@ impl Elsewhere {
         shared.unwrap_or_else(|| unreachable!("whoever asks holds one"))
     }
 
-    /// What is to be had of another worker, unless it is gone. Not to be held while the hub is called.
+    /// Calls `look` with what is here of that worker, unless it is gone. `look` runs under the lock: it must
+    /// not call the hub.
     fn of<T>(&self, worker: WorkerId, look: impl FnOnce(&mut Other) -> Option<T>) -> Option<T> {
         self.others().all.get_mut(&worker).and_then(look)
     }
 
     fn send(&self, worker: WorkerId, message: Message) {
-        self.workers.send(worker, &message.into());
+        self.cluster.send(worker, &message.into());
     }
 
     fn send_text(&self, worker: WorkerId, message: Message, text: impl Into<Bytes>) {
         let text = text.into();
-        self.workers.send(worker, &Parcel { message, text });
+        self.cluster.send(worker, &Parcel { message, text });
     }
 
     fn others(&self) -> MutexGuard<'_, Others> {
@@ -130,7 +131,7 @@ impl Here for Elsewhere {
         let Some(other) = self.others().all.remove(&worker) else {
             return;
         };
-        // Agents first: their apps stop working for nobody.
+        // Remove agents first, so that apps here stop working for them before anything else.
         let proxies = other.agents.into_values().chain(other.apps.into_values());
         proxies.for_each(|proxy| proxy.leave(&self.hub));
         other.tunnels.dissolve();

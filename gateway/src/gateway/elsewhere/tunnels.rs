@@ -94,9 +94,9 @@ impl Tunnel {
 
     /// Waits for room on the way for what the app sends. None: there is room.
     pub fn room(&self) -> Option<BoxFuture<'static, ()>> {
-        let (cluster, worker) = (self.elsewhere.workers.clone(), self.worker);
+        let (cluster, worker) = (self.elsewhere.cluster.clone(), self.worker);
         let room = || async move { cluster.room(worker).await }.boxed();
-        (!self.elsewhere.workers.has_room(worker)).then(room)
+        (!self.elsewhere.cluster.has_room(worker)).then(room)
     }
 
     /// The app has closed the connection, or broken a rule: the session is over.
@@ -152,7 +152,7 @@ impl Elsewhere {
         outbox: Arc<Outbox>,
     ) -> Option<Tunnel> {
         let (process, _) = resume.token.split_once('.')?;
-        let worker = self.workers.of_process(process.parse().ok()?)?;
+        let worker = self.cluster.of_process(process.parse().ok()?)?;
         let (said, to_say) = mpsc::unbounded_channel();
         let id = {
             let mut others = self.others();
@@ -186,14 +186,14 @@ impl Elsewhere {
         resume: Resume<'_>,
         by: &Identity,
     ) {
-        let outbox = Arc::new(self.hub.outbox());
+        let outbox = Arc::new(self.hub.new_outbox());
         let end = match self.hub.resume(resume, by, outbox.clone()) {
             Ok(attached) => Arc::new(End {
                 attached: Mutex::new(Some(attached)),
                 unwritten: Mutex::default(),
             }),
             Err(why) => {
-                let answer = self.hub.lost(resume.id, why).into_text();
+                let answer = self.hub.app_lost_message(resume.id, why).into_text();
                 return self.send_text(worker, Message::NotTakenUp { tunnel }, answer);
             }
         };
@@ -218,7 +218,7 @@ impl Elsewhere {
     ) -> AbortHandle {
         let elsewhere = self.shared();
         let forwarding = tokio::spawn(async move {
-            let workers = &elsewhere.workers;
+            let cluster = &elsewhere.cluster;
             let (code, reason) = loop {
                 match outbox.next().await {
                     Step::Close(code, reason) => break (code.0, reason),
@@ -228,7 +228,7 @@ impl Elsewhere {
                             text: message.into_text().into(),
                         };
                         end.unwritten.lock().push_back(cost);
-                        workers.send_in_turn(worker, &parcel).await;
+                        cluster.send_in_turn(worker, &parcel).await;
                     }
                 }
             };

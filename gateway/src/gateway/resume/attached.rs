@@ -9,8 +9,8 @@ use tokio::time::sleep;
 use super::messages::{self, ACK, AckPayload, RESUME};
 use super::session::{Inbound, Session};
 use crate::broker::{CloseCode, Event, PeerId};
+use crate::gateway::acknowledgements::Due;
 use crate::gateway::counted::Counted;
-use crate::gateway::delivery::Due;
 use crate::gateway::hub::Hub;
 use crate::gateway::outbox::{Outbox, Pushed, unread};
 use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
@@ -141,7 +141,7 @@ async fn acknowledge_later(hub: Arc<Hub>, session: Arc<Session>) {
 }
 
 fn acknowledge(hub: &Hub, peer: PeerId, inbound: &mut Inbound) {
-    let Some(received) = inbound.received.acknowledge() else {
+    let Some(received) = inbound.received.take_untold() else {
         return;
     };
     let outbox = &inbound.outbox;

@@ -82,7 +82,7 @@ impl Queues {
         self.get(&peer).is_some_and(|it| ptr::eq(&**it, outbox))
     }
 
-    /// Drops what peers that are forgotten have not read of their last messages. Whether there were
+    /// Drops what peers that are forgotten have not read of their last messages. Returns whether there were
     /// any such peers.
     pub fn drop_leaving(&mut self) -> bool {
         let leaving = self.leaving.iter().filter_map(Weak::upgrade);
@@ -193,8 +193,8 @@ impl Queues {
     }
 
     /// The session of that peer, which has received so many messages, goes on over the connection behind
-    /// `outbox`: `first` goes there, then what is lacking. Closes the connection before. Whether there was
-    /// none.
+    /// `outbox`: `first` goes there, then what is lacking. Closes the connection before. Returns whether
+    /// there was none.
     pub fn resume(
         &mut self,
         peer: PeerId,
@@ -206,7 +206,7 @@ impl Queues {
         let held = queue.session.as_mut().ok_or(Lost::Unknown)?;
         let taken_over = outbox.take_over(&queue.outbox, received, first);
         taken_over.map_err(|_| Lost::Misfit)?;
-        outbox.is_of(&held.session.app);
+        outbox.log_app(&held.session.app);
         let before = std::mem::replace(&mut queue.outbox, outbox.clone());
         let reason = "The app has resumed on another connection";
         before.close(CloseCode::REPLACED, reason.into());

@@ -60,7 +60,7 @@ impl Hub {
     }
 
     /// The answer to an app whose session cannot be resumed.
-    pub(crate) fn lost(&self, id: Option<&str>, why: Lost) -> Outgoing {
+    pub(crate) fn app_lost_message(&self, id: Option<&str>, why: Lost) -> Outgoing {
         messages::lost(self.now().unix_ms, id, why)
     }
 
@@ -105,8 +105,8 @@ impl Hub {
         tracing::debug!(peer = peer.0, "suspended");
     }
 
-    /// Ends the session of that peer, if it is still on the connection behind `outbox`, or was last. Whether
-    /// it was.
+    /// Ends the session of that peer, if it is still on the connection behind `outbox`, or was last. Returns
+    /// whether it was.
     pub(crate) fn end_session(&self, peer: PeerId, outbox: &Outbox) -> bool {
         let mut state = self.state();
         let is_on = state.outboxes.is_on(peer, outbox);

@@ -6,7 +6,7 @@ use parking_lot::{Mutex, MutexGuard};
 use subtle::ConstantTimeEq;
 
 use crate::broker::PeerId;
-use crate::gateway::delivery::Received;
+use crate::gateway::acknowledgements::Received;
 use crate::gateway::outbox::Outbox;
 use crate::tokens::Identity;
 

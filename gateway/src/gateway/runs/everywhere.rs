@@ -79,8 +79,8 @@ impl Hub {
         let there = self.ask_for(request_id, by).await;
         let keep = there.runs.is_empty() && there.unsure.is_none();
         let (here, kept) = self.matches_or_keep(request_id, reason, by, keep);
-        if let (Some(kept), Some(workers)) = (kept, self.workers()) {
-            workers.tell_all(Notice::CancelEarly(kept));
+        if let (Some(kept), Some(cluster)) = (kept, self.cluster()) {
+            cluster.tell_all(Notice::CancelEarly(kept));
         }
         there.meant(request_id, here, true)
     }
@@ -93,13 +93,13 @@ impl Hub {
         by: &Identity,
     ) -> Confirmation {
         let run = placed.run.id;
-        let (Some(home), Some(workers)) = (placed.home, self.workers()) else {
+        let (Some(home), Some(cluster)) = (placed.home, self.cluster()) else {
             return self.cancel(run, reason, by).await;
         };
         let by = by.clone();
         let question = Question::Cancel { run, reason, by };
         let patience = self.limits.confirm_timeout + WAY;
-        match workers.ask(home, question, patience).await {
+        match cluster.ask(home, question, patience).await {
             Some(Answer::Cancelled(outcome)) => outcome.with_error(AbpError::read),
             _ => Confirmation::failed(AbpError::new(Code::TIMEOUT, NO_ANSWER)),
         }
@@ -119,8 +119,8 @@ impl Hub {
             reason: reason.map(str::to_string),
             run: run.map(NoticedRun::from),
         };
-        if let Some(workers) = self.workers() {
-            workers.tell_all(Notice::Cancelled(notice.clone()));
+        if let Some(cluster) = self.cluster() {
+            cluster.tell_all(Notice::Cancelled(notice.clone()));
         }
         self.publish_cancel(request_id, reason, by);
         self.announce_cancelled(notice)
@@ -128,8 +128,8 @@ impl Hub {
 
     /// Tells other gateways that `by` cancels what it calls `request_id`.
     pub fn publish_cancel(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
-        if let Some(workers) = self.workers() {
-            workers.publish_cancel(request_id, reason, by);
+        if let Some(cluster) = self.cluster() {
+            cluster.publish_cancel(request_id, reason, by);
         }
     }
 
@@ -137,9 +137,9 @@ impl Hub {
     /// `ended` of those that have ended.
     pub async fn list(&self, viewer: &Identity, ended: usize) -> Listed {
         let mut there = There::default();
-        if let Some(workers) = self.workers() {
+        if let Some(cluster) = self.cluster() {
             let viewer = viewer.clone();
-            there = ask_all(workers, Question::List { viewer, ended }, None).await;
+            there = ask_all(cluster, Question::List { viewer, ended }, None).await;
         }
         let (mut runs, mut omitted) = self.recent_runs(viewer, ended);
         omitted += there.omitted;
@@ -163,25 +163,25 @@ impl Hub {
     async fn ask_for(&self, request_id: &str, viewer: &Identity) -> There {
         let id: Option<RunId> = request_id.parse().ok();
         let own = id.and_then(|id| self.run(id, viewer));
-        let Some(workers) = self.workers().filter(|_| own.is_none_or(|run| run.adopted)) else {
+        let Some(cluster) = self.cluster().filter(|_| own.is_none_or(|run| run.adopted)) else {
             return There::default();
         };
         let question = Question::Find {
             request_id: request_id.into(),
             viewer: viewer.clone(),
         };
-        ask_all(workers, question, id).await
+        ask_all(cluster, question, id).await
     }
 }
 
 /// Asks all others. The one that has the very run with that id ends the search.
-async fn ask_all(workers: &Cluster, question: Question, id: Option<RunId>) -> There {
-    let asked = workers.others().into_iter().map(|worker| {
+async fn ask_all(cluster: &Cluster, question: Question, id: Option<RunId>) -> There {
+    let asked = cluster.others().into_iter().map(|worker| {
         let question = question.clone();
-        async move { (worker, workers.ask(worker, question, PATIENCE).await) }
+        async move { (worker, cluster.ask(worker, question, PATIENCE).await) }
     });
     let mut answers: FuturesUnordered<_> = asked.collect();
-    let (mut there, mut silent) = (There::default(), workers.orphans());
+    let (mut there, mut silent) = (There::default(), cluster.orphans());
     while let Some((worker, answer)) = answers.next().await {
         let Some(Answer::Runs { runs, omitted }) = answer else {
             silent += 1;
@@ -196,7 +196,7 @@ async fn ask_all(workers: &Cluster, question: Question, id: Option<RunId>) -> Th
             return there;
         }
     }
-    there.unsure = match workers.standing().connected {
+    there.unsure = match cluster.standing().connected {
         false => Some(Unsure::Redis),
         true => (silent > 0).then_some(Unsure::Workers(silent)),
     };

@@ -25,16 +25,16 @@ impl Hub {
     /// What has happened to runs, which the cluster knows before anything of it leaves the hub.
     pub(crate) fn note(&self, runs: &mut Runs) -> SmallVec<[News; 2]> {
         let news = runs.take_news();
-        if let Some(workers) = self.workers() {
-            workers.note(&news);
+        if let Some(cluster) = self.cluster() {
+            cluster.note(&news);
         }
         news
     }
 
     /// Counts and logs, without holding the ledger up.
     pub(crate) fn report(&self, news: SmallVec<[News; 2]>) {
-        if let Some(workers) = self.workers().filter(|_| !news.is_empty()) {
-            workers.write_down();
+        if let Some(cluster) = self.cluster().filter(|_| !news.is_empty()) {
+            cluster.write_down();
         }
         for event in news {
             match event {
@@ -60,8 +60,8 @@ impl Hub {
                     tracing::info!(%run, success, after_ms, "abandoned work has ended");
                 }
                 News::EarlyTaken(early) => {
-                    if let Some(workers) = self.workers() {
-                        workers.tell_all(Notice::EarlyTaken(*early));
+                    if let Some(cluster) = self.cluster() {
+                        cluster.tell_all(Notice::EarlyTaken(*early));
                     }
                 }
                 News::Forgotten(_) => {}

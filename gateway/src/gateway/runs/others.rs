@@ -51,12 +51,12 @@ impl Hub {
 
     /// Tells a new worker of the cancels that are kept for runs yet to come.
     pub(crate) fn pass_on_early_cancels(&self, worker: WorkerId) {
-        let Some(workers) = self.workers() else {
+        let Some(cluster) = self.cluster() else {
             return;
         };
         for early in self.early_cancels() {
             let notice = Notice::CancelEarly(early);
-            workers.send(worker, &Message::Tell(notice).into());
+            cluster.send(worker, &Message::Tell(notice).into());
         }
     }
 
@@ -65,8 +65,8 @@ impl Hub {
         let Some(run) = self.meet_early(early.clone()) else {
             return;
         };
-        if let Some(workers) = self.workers() {
-            workers.tell_all(Notice::EarlyTaken(early.clone()));
+        if let Some(cluster) = self.cluster() {
+            cluster.tell_all(Notice::EarlyTaken(early.clone()));
         }
         if !run.state.is_over() {
             let hub = self.clone();

@@ -201,7 +201,7 @@ async fn no_lease_is_late_behind_megabytes() {
     let one = worker(way.url()).await;
     let two = worker(redis.url()).await;
     met(&[&one, &two]).await;
-    let known = [&one, &two].map(|it| it.hub.workers().unwrap().me());
+    let known = [&one, &two].map(|it| it.hub.cluster().unwrap().me());
     let mut app = two.app("demo").await;
     let mut agent = agent_on(&one, &mut app).await;
     agent.send(large_call("1", 10 << 20)).await;
@@ -216,9 +216,9 @@ async fn no_lease_is_late_behind_megabytes() {
     .await;
     let response = agent.next().await;
     assert_eq!(response["payload"]["success"], true, "{response}");
-    assert_eq!([&one, &two].map(|it| it.hub.workers().unwrap().me()), known);
+    assert_eq!([&one, &two].map(|it| it.hub.cluster().unwrap().me()), known);
     for worker in [&one, &two] {
-        let traffic = worker.hub.workers().unwrap().traffic();
+        let traffic = worker.hub.cluster().unwrap().traffic();
         assert_eq!(traffic.workers_lost.get(), 0);
     }
 }

@@ -23,7 +23,7 @@ async fn without_redis_what_is_local_goes_on_and_nothing_is_said_to_be_unknown()
     let mut agent = agent_on(&one, &mut app).await;
     let running = called(&mut agent, &mut app, "c").await;
     redis.kill();
-    let cluster = one.hub.workers().unwrap();
+    let cluster = one.hub.cluster().unwrap();
     until("the loss", || !cluster.standing().connected).await;
 
     assert_eq!(known(&one, "c").await["state"], "running");
@@ -85,7 +85,7 @@ async fn the_listener_comes_back() {
 
     // A Redis that hangs is noticed, too.
     redis.signal("-STOP");
-    let cluster = worker.hub.workers().unwrap();
+    let cluster = worker.hub.cluster().unwrap();
     until("the loss", || !cluster.standing().connected).await;
     redis.signal("-CONT");
     others(&worker, 0).await;
@@ -106,7 +106,7 @@ async fn a_listener_that_hangs_alone_is_noticed() {
     let mut agent = agent_on(&worker, &mut app).await;
     let running = called(&mut agent, &mut app, "c").await;
     proxy.hold();
-    let cluster = worker.hub.workers().unwrap();
+    let cluster = worker.hub.cluster().unwrap();
     until("the loss", || !cluster.standing().connected).await;
     others(&worker, 0).await;
     publish(&redis, "c");
@@ -121,7 +121,7 @@ async fn a_worker_that_has_given_the_others_up_joins_anew_once() {
     let one = Gateway::with(config.clone()).await;
     let two = Gateway::with(config).await;
     met(&[&one, &two]).await;
-    let cluster = one.hub.workers().unwrap();
+    let cluster = one.hub.cluster().unwrap();
     let (before, connections) = (cluster.me(), cluster.traffic().connections.get());
     redis.kill();
     until("another id", || cluster.me() != before).await;
@@ -142,11 +142,11 @@ async fn with_a_lease_longer_than_the_patience_with_redis_nobody_is_given_up() {
     let one = Gateway::with(config.clone()).await;
     let two = Gateway::with(config).await;
     met(&[&one, &two]).await;
-    let ids = || [&one, &two].map(|it| it.hub.workers().unwrap().me());
+    let ids = || [&one, &two].map(|it| it.hub.cluster().unwrap().me());
     let before = ids();
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(ids(), before);
-    assert_eq!(two.hub.workers().unwrap().standing().others, 1);
+    assert_eq!(two.hub.cluster().unwrap().standing().others, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -154,7 +154,7 @@ async fn one_that_was_taken_for_dead_joins_anew_once_however_often_it_is_told() 
     let redis = Redis::start();
     let gateway = Gateway::with(part_of(&redis)).await;
     others(&gateway, 0).await;
-    let cluster = gateway.hub.workers().unwrap();
+    let cluster = gateway.hub.cluster().unwrap();
     let before = cluster.me();
     // All at once, as after a long sleep.
     let mut tell = ::redis::pipe();

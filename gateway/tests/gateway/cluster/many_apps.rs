@@ -171,7 +171,7 @@ async fn no_lease_is_late_while_one_of_ten_thousand_apps_changes_each_10_ms() {
     (0..APPS).for_each(|number| apps[number].change(&one.hub, number));
     tokio::time::sleep(Duration::from_secs(5)).await;
     let bystander = two.hub.offer_changes(Some(&(APPS - 1).to_string()));
-    let traffic = || one.hub.workers().unwrap().traffic();
+    let traffic = || one.hub.cluster().unwrap().traffic();
     let (memory_before, processor_before) = (memory(), processor());
     let bytes_before = traffic().bytes_sent.get();
     let ((count, longest), least) =
@@ -191,7 +191,7 @@ async fn no_lease_is_late_while_one_of_ten_thousand_apps_changes_each_10_ms() {
     assert!(grown < GROWTH, "{grown} bytes");
     assert!(!bystander.has_changed().unwrap(), "its app has not changed");
     for worker in [&one, &two] {
-        let workers = worker.hub.workers().unwrap();
+        let workers = worker.hub.cluster().unwrap();
         assert_eq!(
             (
                 workers.standing().others,

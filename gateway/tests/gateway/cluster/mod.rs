@@ -77,7 +77,7 @@ async fn met(workers: &[&Gateway]) {
 
 /// Waits until a worker knows so many others, by way of Redis.
 async fn others(worker: &Gateway, count: usize) {
-    let cluster = worker.hub.workers().unwrap();
+    let cluster = worker.hub.cluster().unwrap();
     until("the cluster", || {
         let standing = cluster.standing();
         standing.connected && standing.others == count

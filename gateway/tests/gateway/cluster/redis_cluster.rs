@@ -64,7 +64,7 @@ async fn workers_follow_their_slot_to_whichever_node_has_it() {
     agent.call_through(&mut app).await;
 
     move_slot(&first, &second);
-    let connected = |worker: &Gateway| worker.hub.workers().unwrap().traffic().connections.get();
+    let connected = |worker: &Gateway| worker.hub.cluster().unwrap().traffic().connections.get();
     until("the workers at the other node", || {
         connected(&one) > 1 && connected(&two) > 1
     })

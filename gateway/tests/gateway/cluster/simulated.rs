@@ -33,7 +33,7 @@ impl Simulated {
         others(gateway, 1).await;
         Simulated {
             id,
-            other: gateway.hub.workers().unwrap().me().to_string(),
+            other: gateway.hub.cluster().unwrap().me().to_string(),
             connection,
             sent: 0,
             taken: 0,

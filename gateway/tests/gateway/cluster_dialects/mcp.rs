@@ -178,7 +178,7 @@ async fn a_listening_stream_at_any_worker_hears_what_there_is_to_hear() {
         reason: Some("enough".into()),
         run: None,
     });
-    workers.one.hub.workers().unwrap().tell_all(notice);
+    workers.one.hub.cluster().unwrap().tell_all(notice);
     let told = events.next().await.unwrap();
     assert_eq!(told["method"], "notifications/cancelled");
     assert_eq!(
@@ -262,7 +262,7 @@ async fn it_is_kept_while_any_worker_uses_it() {
     let mut events = at(&used, &workers.two).listen().await;
     assert!(events.next().await.is_some());
     let name = |client: &Client| format!("mcp:{}", client.session.as_ref().unwrap());
-    let cluster = workers.two.hub.workers().unwrap();
+    let cluster = workers.two.hub.cluster().unwrap();
     soon("the end of the one that is not used", async {
         while cluster.fact(&name(&unused)).await.unwrap().is_some() {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -298,7 +298,7 @@ async fn without_redis_nobody_knows_whether_there_is_such_a_session() {
     let mut workers = Workers::start().await;
     let client = Client::open(&workers.one, "/mcp").await;
     workers.redis.stop();
-    let cluster = workers.two.hub.workers().unwrap();
+    let cluster = workers.two.hub.cluster().unwrap();
     until("its end", || !cluster.standing().connected).await;
     let there = at(&client, &workers.two);
     let answer = there.post(&rpc(1, "ping", json!({}))).await;

@@ -105,7 +105,7 @@ async fn what_a_worker_that_is_gone_had_taken_may_be_sent_to_another() {
     app.saw(1).await;
     one.stop();
     one.stopped().await;
-    let cluster = two.hub.workers().unwrap();
+    let cluster = two.hub.cluster().unwrap();
     until("its end", || cluster.standing().others == 0).await;
     let before = receiver.taken().len();
     Runtime::new(&two, "")
@@ -155,7 +155,7 @@ async fn an_invocation_claimed_before_an_outage_of_redis_is_one_call_after_it() 
     assert_eq!(one.post("/invoke", &held).await.0, 200);
     app.saw(1).await;
 
-    let cluster = |gateway: &Gateway| gateway.hub.workers().unwrap().clone();
+    let cluster = |gateway: &Gateway| gateway.hub.cluster().unwrap().clone();
     let both = [cluster(&workers.one), cluster(&workers.two)];
     let before = both.each_ref().map(|it| it.me());
     workers.redis.stop();

@@ -117,7 +117,7 @@ impl Workers {
         };
         let (one, two) = (worker(one()).await, worker(two()).await);
         for gateway in [&one, &two] {
-            let cluster = gateway.hub.workers().unwrap();
+            let cluster = gateway.hub.cluster().unwrap();
             until("the other worker", || cluster.standing().others == 1).await;
         }
         Workers { one, two, redis }

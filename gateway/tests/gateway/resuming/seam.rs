@@ -16,7 +16,7 @@ fn attach(gateway: &Gateway, (token, received): &(String, u64)) -> Result<Attach
         received: *received,
         id: None,
     };
-    let outbox = Arc::new(gateway.hub.outbox());
+    let outbox = Arc::new(gateway.hub.new_outbox());
     gateway.hub.resume(resume, &Identity::anyone(), outbox)
 }
 

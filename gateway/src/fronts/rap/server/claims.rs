@@ -62,7 +62,7 @@ impl RapServer {
             id,
         } = name;
         let key = format!("rap:{}", json!([owner.name, app, thread, id]));
-        let Some(workers) = self.hub.workers() else {
+        let Some(workers) = self.hub.cluster() else {
             return Ok(None);
         };
         let time = self.options.call_timeout.saturating_add(MARGIN);
@@ -114,7 +114,7 @@ impl RapServer {
     /// Its call has ended: the id may be used again, on any worker.
     pub(super) async fn release_claim(&self, claim: Claim) {
         let Claim { key, fact, .. } = claim;
-        if let Some(workers) = self.hub.workers()
+        if let Some(workers) = self.hub.cluster()
             && let Err(error) = workers.release_fact(&key, &fact).await
         {
             tracing::debug!(%error, key, "an invocation is still claimed");

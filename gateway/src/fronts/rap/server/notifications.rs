@@ -80,7 +80,7 @@ fn may_be_ours(id: &str) -> bool {
 impl RapServer {
     fn cancel_everywhere(&self, notice: Notice) {
         self.cancel(&notice);
-        if let Some(workers) = self.hub.workers() {
+        if let Some(workers) = self.hub.cluster() {
             workers.tell_all(notice);
         }
     }

@@ -19,9 +19,14 @@ fn watch(ledgers: &Arc<Ledgers>, last: u8) -> Watch {
     Watch::new(ledgers.clone(), Party::Stranger([10, 0, 0, last].into()))
 }
 
+fn most(kept: usize) -> MessageBytes {
+    let read = MOST;
+    MessageBytes { kept, read }
+}
+
 fn messages<S: AsyncRead + Unpin>(stream: S, accepted: usize) -> Messages<S> {
     let ledgers = Arc::new(Ledgers::new(usize::MAX, usize::MAX));
-    Messages::new(stream, (accepted, MOST), watch(&ledgers, 1))
+    Messages::new(stream, most(accepted), watch(&ledgers, 1))
 }
 
 /// What is read of what a client sends, over a connection that takes so many bytes at once.
@@ -156,7 +161,7 @@ async fn taken(payload: &[u8], many: usize) -> (usize, Duration) {
     sent.extend(masked(0, payload).repeat(many));
     sent.extend(masked(FINAL, b""));
     let mut messages = messages(&sent[..], MOST);
-    messages.most = usize::MAX;
+    messages.most.read = usize::MAX;
     let began = Instant::now();
     let message = timeout(Duration::from_secs(20), messages.next()).await;
     (text(message.unwrap().unwrap()).1, began.elapsed())
@@ -342,7 +347,7 @@ async fn pings_and_close_frames_are_answered() {
 /// A connection on which the beginning of a message has come, and is read as far as that goes.
 async fn begun(watch: Watch, bytes: usize) -> (Messages<DuplexStream>, DuplexStream) {
     let (ours, mut theirs) = duplex(1 << 20);
-    let mut messages = Messages::new(ours, (MOST, MOST), watch);
+    let mut messages = Messages::new(ours, most(MOST), watch);
     theirs
         .write_all(&masked(1, &vec![b'x'; bytes]))
         .await

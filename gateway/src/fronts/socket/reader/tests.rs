@@ -4,6 +4,7 @@ use super::*;
 use crate::fronts::ledger::Party;
 use crate::fronts::shares::Holder;
 use crate::fronts::socket::bursts::AT_ONCE;
+use crate::fronts::socket::messages::MessageBytes;
 use crate::tokens::Role;
 use tungstenite::Utf8Bytes;
 
@@ -50,7 +51,10 @@ async fn what_comes_after_a_token_was_shown_counts_for_the_token() {
     let many = 2 * AT_ONCE;
     // Masked with zeros.
     let sent = [0x81, 0x81, 0, 0, 0, 0, b'x'].repeat(many);
-    let bytes = (limits.message_bytes, limits.frame_bytes);
+    let bytes = MessageBytes {
+        kept: limits.message_bytes,
+        read: limits.frame_bytes,
+    };
     let mut messages = Messages::new(&sent[..], bytes, watch.clone());
     let outbox = Outbox::new(1, Arc::default());
     let end = read(&mut messages, watch, bounds, &limits, &endpoint, &outbox).await;

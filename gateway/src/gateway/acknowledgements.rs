@@ -93,8 +93,8 @@ impl Received {
         }
     }
 
-    /// How many have arrived, to tell the other side; `None` if it knows.
-    pub fn acknowledge(&mut self) -> Option<u64> {
+    /// How many have arrived, to tell the other side: from then on it counts as told. `None` if it knows.
+    pub fn take_untold(&mut self) -> Option<u64> {
         let untold = self.told < self.count;
         untold.then(|| self.tell())
     }
@@ -135,7 +135,7 @@ mod tests {
         }
 
         fn acknowledge(&mut self) {
-            let told = self.received.acknowledge();
+            let told = self.received.take_untold();
             self.wire.extend(told.map(Frame::Ack));
         }
 
@@ -251,14 +251,14 @@ mod tests {
     #[test]
     fn acknowledgements_are_due_after_many_messages_or_bytes_and_else_a_little_later() {
         let mut received = Received::default();
-        assert_eq!(received.acknowledge(), None);
+        assert_eq!(received.take_untold(), None);
         assert_eq!(received.note(1), Due::Later);
         for _ in 2..MESSAGES {
             assert_eq!(received.note(1), Due::Pending);
         }
         assert_eq!(received.note(1), Due::Now);
-        assert_eq!(received.acknowledge(), Some(MESSAGES));
-        assert_eq!(received.acknowledge(), None);
+        assert_eq!(received.take_untold(), Some(MESSAGES));
+        assert_eq!(received.take_untold(), None);
         assert_eq!(received.note(BYTES), Due::Now);
         assert_eq!(received.tell(), MESSAGES + 1);
     }
