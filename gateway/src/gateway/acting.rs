@@ -1,6 +1,10 @@
 //! Telling the broker what has happened, and doing what it asks for.
 
+use std::ops::ControlFlow;
+use std::time::Duration;
+
 use smallvec::SmallVec;
+use tokio::time::sleep;
 use uuid::Uuid;
 
 use crate::broker::runs::News;
@@ -11,6 +15,9 @@ use crate::gateway::noticed::Noticed;
 use crate::gateway::outbox::{Pushed, unread};
 use crate::gateway::resume::registered;
 use crate::wire::Outgoing;
+
+/// Long enough to be woken by something else, in milliseconds.
+const FAR: f64 = 86_400_000.0;
 
 /// What is done when nothing is locked any more.
 #[derive(Default)]
@@ -78,12 +85,42 @@ impl Hub {
         }
         self.report(after.news);
         self.tell_offered(offered);
-        if let Some(elsewhere) = self.elsewhere() {
+        if let Some(clustered) = self.clustered() {
             for (agent, message) in after.left {
-                elsewhere.to_left(agent, message.into_text());
+                clustered.say_to_left(agent, message.into_text());
             }
         }
         is_refused
+    }
+
+    /// Tells the broker of its deadlines, for ever.
+    pub(crate) async fn keep_time(&self) -> ControlFlow<()> {
+        loop {
+            let wait = self.until_deadline();
+            tokio::select! {
+                () = sleep(wait) => {}
+                () = self.timer.earlier() => {}
+            }
+        }
+    }
+
+    /// Deals with what is due. How long until there is more.
+    fn until_deadline(&self) -> Duration {
+        let due = |hub: &Hub| {
+            let state = hub.state();
+            let next = state.broker.next_deadline();
+            // As long as the broker is locked nothing can be due earlier.
+            hub.timer.awaits(next);
+            next.map(|next| next - hub.now().monotonic_ms)
+        };
+        let mut next = due(self);
+        if next.is_some_and(|wait| wait <= 0.0) {
+            self.handle(Event::Deadline);
+            next = due(self);
+        }
+        let wait = next.map_or(FAR, |wait| wait.clamp(0.0, FAR));
+        // Timers are no finer than that.
+        Duration::from_secs_f64(wait.ceil() / 1_000.0)
     }
 
     /// Tells the broker what waits.

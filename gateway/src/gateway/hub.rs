@@ -15,7 +15,7 @@ use crate::broker::{Broker, CancelOutcome, Counters, Event, Now, PeerId, Seat};
 use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;
 use crate::gateway::calls::Sink;
-use crate::gateway::elsewhere::Elsewhere;
+use crate::gateway::clustered::Clustered;
 use crate::gateway::lifecycle::Lifecycle;
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
@@ -55,7 +55,7 @@ pub struct Hub {
     pub(crate) notices: broadcast::Sender<CancelNotice>,
     /// Who hears what other workers tell.
     pub(super) hears_others: Mutex<Vec<HearsOthers>>,
-    elsewhere: OnceLock<Arc<Elsewhere>>,
+    clustered: OnceLock<Arc<Clustered>>,
     /// Names this process. The tokens of its apps' sessions begin with it.
     pub(crate) process: Uuid,
 }
@@ -116,24 +116,24 @@ impl Hub {
             listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
             hears_others: Mutex::default(),
-            elsewhere: OnceLock::new(),
+            clustered: OnceLock::new(),
             process: Uuid::new_v4(),
         }
     }
 
     /// The cluster this worker is part of, if it is one of several.
     pub fn cluster(&self) -> Option<&Arc<Cluster>> {
-        self.elsewhere().map(|elsewhere| elsewhere.cluster())
+        self.clustered().map(|clustered| &clustered.cluster)
     }
 
-    /// What this worker has to do with the others, if it is part of a cluster.
-    pub(crate) fn elsewhere(&self) -> Option<&Arc<Elsewhere>> {
-        self.elsewhere.get()
+    /// Its part in the cluster, if it has one.
+    pub(super) fn clustered(&self) -> Option<&Arc<Clustered>> {
+        self.clustered.get()
     }
 
     /// Makes this worker part of a cluster, once.
-    pub(super) fn join_cluster(&self, elsewhere: Arc<Elsewhere>) {
-        let _ = self.elsewhere.set(elsewhere);
+    pub(super) fn join_cluster(&self, clustered: Arc<Clustered>) {
+        let _ = self.clustered.set(clustered);
     }
 
     /// Adds a connection; `joined` makes the event that tells the broker.

@@ -4,6 +4,7 @@ mod acknowledgements;
 mod acting;
 pub mod background;
 pub mod calls;
+mod clustered;
 mod counted;
 mod elsewhere;
 mod hub;

@@ -57,8 +57,8 @@ impl Hub {
     pub(crate) fn tell_offered(&self, offered: impl IntoIterator<Item = Offered>) {
         for offered in offered {
             self.listeners.tell(&offered);
-            if let Some(elsewhere) = self.elsewhere().filter(|_| offered.here) {
-                elsewhere.app_changed_here(offered.peer);
+            if let Some(clustered) = self.clustered().filter(|_| offered.here) {
+                clustered.app_changed(offered.peer);
             }
         }
     }

@@ -1,17 +1,10 @@
-//! Tells the broker when something has come to its deadline.
+//! Which deadline of the broker is waited for.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::time::sleep;
 
-use crate::broker::{Broker, Event};
-use crate::gateway::hub::Hub;
-
-/// Long enough to be woken by something else, in milliseconds.
-const FAR: f64 = 86_400_000.0;
+use crate::broker::Broker;
 
 /// Which deadline is waited for.
 #[derive(Debug)]
@@ -40,37 +33,15 @@ impl Timer {
             self.earlier.notify_one();
         }
     }
-}
 
-impl Hub {
-    /// Tells the broker of its deadlines, for ever.
-    pub(crate) async fn keep_time(&self) -> ControlFlow<()> {
-        loop {
-            let wait = self.until_deadline();
-            tokio::select! {
-                () = sleep(wait) => {}
-                () = self.timer.earlier.notified() => {}
-            }
-        }
+    /// That deadline is waited for from now on, while the broker is locked.
+    pub(super) fn awaits(&self, next: Option<f64>) {
+        let next = next.map_or(u64::MAX, f64::to_bits);
+        self.awaited.store(next, Ordering::Relaxed);
     }
 
-    /// Deals with what is due. How long until there is more.
-    fn until_deadline(&self) -> Duration {
-        let due = |hub: &Hub| {
-            let state = hub.state();
-            let next = state.broker.next_deadline();
-            // As long as the broker is locked nothing can be due earlier.
-            let awaited = next.map_or(u64::MAX, f64::to_bits);
-            hub.timer.awaited.store(awaited, Ordering::Relaxed);
-            next.map(|next| next - hub.now().monotonic_ms)
-        };
-        let mut next = due(self);
-        if next.is_some_and(|wait| wait <= 0.0) {
-            self.handle(Event::Deadline);
-            next = due(self);
-        }
-        let wait = next.map_or(FAR, |wait| wait.clamp(0.0, FAR));
-        // Timers are no finer than that.
-        Duration::from_secs_f64(wait.ceil() / 1_000.0)
+    /// Waits until something is due earlier.
+    pub(super) async fn earlier(&self) {
+        self.earlier.notified().await;
     }
 }

@@ -44,6 +44,8 @@ pub struct Server {
     listener: TcpListener,
     connections: Connections,
     hub: Arc<Hub>,
+    /// The other workers, if there may be any.
+    elsewhere: Option<Arc<Elsewhere>>,
     tool_servers: Runtime,
     drain: Duration,
 }
@@ -77,6 +79,7 @@ impl Server {
         }
         let bounds = Arc::new(SocketBounds::new(&limits));
         let hub = Arc::new(Hub::new(limits, config.tokens));
+        let mut elsewhere = None;
         if let Some(url) = config.cluster.redis.clone() {
             let profile = Profile {
                 process: hub.process,
@@ -88,14 +91,14 @@ impl Server {
             let mut options = config.cluster;
             options.require_requester.get_or_insert(told_apart);
             let joined = Cluster::new(&url, options, profile).map_err(io::Error::other)?;
-            Elsewhere::join(&hub, joined);
+            elsewhere = Some(Elsewhere::join(hub.clone(), joined));
         }
         let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls.is_some());
         let said = Some(config.content_security_policy).filter(|it| !it.is_empty());
         let policy = Policy::new(guard, hub.clone(), said, &config.frame_ancestors)?;
 
         let interfaces = Router::new()
-            .merge(abp::routes(hub.clone()))
+            .merge(abp::routes(hub.clone(), elsewhere.clone()))
             .merge(jsonrpc::routes(hub.clone()))
             .merge(mcp::routes(hub.clone(), mcp))
             .merge(rap::server::routes(
@@ -143,6 +146,7 @@ impl Server {
             listener,
             connections,
             hub,
+            elsewhere,
             tool_servers,
             drain: config.drain,
         })
@@ -180,7 +184,7 @@ impl Server {
         let _tool_servers = self.tool_servers.start()?;
         // Each in a task of its own, whatever the others wait for, until this returns.
         let mut apart = JoinSet::new();
-        if let Some(elsewhere) = hub.elsewhere().cloned() {
+        if let Some(elsewhere) = self.elsewhere {
             let tasks = hub.tasks.clone();
             apart.spawn(async move {
                 let run = || {

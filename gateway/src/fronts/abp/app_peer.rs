@@ -12,7 +12,7 @@ use crate::broker::{CloseCode, Event, PeerId};
 use crate::fronts::socket::bounds::{FIRST_BYTES, LobbyPlace};
 use crate::fronts::socket::{Connection, Endpoint};
 use crate::gateway::resume::{Attached, Lost, NOT_RESUMED, RESUME, Resume, ResumePayload, read};
-use crate::gateway::{Counted, Hub, Outbox, Tunnel};
+use crate::gateway::{Counted, Elsewhere, Hub, Outbox, Tunnel};
 use crate::tokens::{Identity, Role};
 use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
 use caphost::call::{Code, Error};
@@ -20,6 +20,7 @@ use caphost::call::{Code, Error};
 /// An app's connection.
 pub(crate) struct AppPeer {
     hub: Arc<Hub>,
+    elsewhere: Option<Arc<Elsewhere>>,
     identity: Option<Identity>,
     outbox: Arc<Outbox>,
     connection: Connection,
@@ -42,7 +43,7 @@ enum Stage {
 impl AppPeer {
     /// The connection of `peer`; `identity` is who it is, if it has shown a token or needs none.
     pub fn new(
-        hub: Arc<Hub>,
+        (hub, elsewhere): (Arc<Hub>, Option<Arc<Elsewhere>>),
         peer: PeerId,
         identity: Option<Identity>,
         outbox: Arc<Outbox>,
@@ -54,6 +55,7 @@ impl AppPeer {
         let place = lobby.enter(connection.watch.party(), outbox.clone());
         AppPeer {
             hub,
+            elsewhere,
             identity,
             outbox,
             connection,
@@ -140,7 +142,7 @@ impl AppPeer {
             received: payload.received,
             id: envelope.id,
         };
-        if let (Ok(by), Some(elsewhere)) = (&by, self.hub.elsewhere())
+        if let (Ok(by), Some(elsewhere)) = (&by, &self.elsewhere)
             && let Some(tunnel) = elsewhere.take_up(resume, by, self.outbox.clone())
         {
             self.welcome(by);

@@ -1,5 +1,4 @@
-//! Agents of other workers on apps here, as agents of the broker here. When one has left, its worker is
-//! still told how the work ends that it has left behind.
+//! Agents of other workers on apps here, as agents of the broker here.
 
 use bytes::Bytes;
 
@@ -9,21 +8,12 @@ use crate::broker::runs::Dialect;
 use crate::broker::{Event, PeerId, Profile, Seat, Wanted};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, Parcel};
-use crate::remembered::Remembered;
+use crate::gateway::clustered::AgentKey;
 use crate::tokens::Identity;
-
-/// Agents that have left apps here and are remembered, of each worker.
-const REMEMBERED: usize = 1_024;
-
-/// An agent, by its app and its name there.
-pub(super) type Key = (AppKey, String);
-
-/// Those of one worker that have left, as the broker here has known them.
-pub(super) type Left = Remembered<PeerId, Key, REMEMBERED>;
 
 impl Elsewhere {
     /// An agent there says something to its app here.
-    pub(super) fn agent_said(&self, worker: WorkerId, key: Key, text: &Bytes) {
+    pub(super) fn agent_said(&self, worker: WorkerId, key: AgentKey, text: &Bytes) {
         let Ok(message) = std::str::from_utf8(text) else {
             return;
         };
@@ -32,7 +22,7 @@ impl Elsewhere {
         self.hub.receive(peer, message, Some(text));
     }
 
-    fn join_agent(&self, worker: WorkerId, key: Key) -> PeerId {
+    fn join_agent(&self, worker: WorkerId, key: AgentKey) -> PeerId {
         let joined = self.hub.join(|peer| Event::AgentJoined {
             peer,
             app: Wanted::Peer(PeerId(key.0)),
@@ -70,28 +60,13 @@ impl Elsewhere {
     }
 
     /// An agent there has gone.
-    pub(super) fn agent_gone(&self, worker: WorkerId, key: &Key) {
-        let gone = self.of(worker, |other| {
-            let proxy = other.agents.remove(key)?;
-            other.left.insert(proxy.peer, key.clone());
-            Some(proxy)
-        });
+    pub(super) fn agent_gone(&self, worker: WorkerId, key: &AgentKey) {
+        let gone = self.of(worker, |other| other.agents.remove(key));
         if let Some(proxy) = gone {
+            // Before it can leave work behind.
+            self.clustered.agent_leaves(worker, proxy.peer, key.clone());
             proxy.leave(&self.hub);
             self.departed.notify_waiters();
-        }
-    }
-
-    /// An app here says something to an agent that has left it.
-    pub(in crate::gateway) fn to_left(&self, agent: PeerId, text: String) {
-        let others = self.others();
-        let found = others.all.iter().find_map(|(worker, other)| {
-            let key = other.left.get(&agent)?;
-            Some((*worker, key.clone()))
-        });
-        drop(others);
-        if let Some((worker, (app, agent))) = found {
-            self.send_text(worker, Message::ToAgent { app, agent }, text);
         }
     }
 

@@ -34,29 +34,20 @@ enum Change {
 }
 
 impl Elsewhere {
-    /// An app of this worker has come or gone, or offers something else.
-    pub(in crate::gateway) fn app_changed_here(&self, app: PeerId) {
-        self.changed.lock().insert(app.0);
-        self.offers_changed.notify_one();
-    }
-
-    /// Tells the others of it.
+    /// Tells the others of the apps of this worker, and of what they offer, for ever.
     pub async fn announce(&self) -> Infallible {
         // Whatever was about to be told when this last ended.
         let here = self.hub.offers_here().into_iter();
         let known: Vec<_> = self.announced.lock().keys().copied().collect();
-        self.changed
-            .lock()
-            .extend(here.map(|(app, _)| app.0).chain(known));
+        let all = here.map(|(app, _)| app.0).chain(known);
+        self.clustered.all_may_have_changed(all);
         loop {
             // What changes again while it waits is told once.
-            let changed = std::mem::take(&mut *self.changed.lock());
-            for app in changed {
+            for app in self.clustered.changed().await {
                 self.tell(app);
                 // There may be thousands, and a lease to be renewed.
                 tokio::task::yield_now().await;
             }
-            self.offers_changed.notified().await;
         }
     }
 

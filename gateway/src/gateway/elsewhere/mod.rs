@@ -19,7 +19,7 @@ mod delivery;
 mod proxy;
 mod tunnels;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
@@ -27,13 +27,13 @@ use futures_util::future::{BoxFuture, FutureExt};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-use self::agents::{Key, Left};
 use self::announcing::Announced;
 use self::proxy::Proxy;
 use self::tunnels::Tunnels;
 use crate::broker::runs::{Run, RunId};
 use crate::cluster::message::{AppKey, Message, Parcel, TunnelId};
 use crate::cluster::{Answer, CancelMessage, Cluster, Here, Question, WorkerId};
+use crate::gateway::clustered::{AgentKey, Clustered};
 use crate::gateway::hub::Hub;
 use crate::gateway::resume::Resume;
 pub use tunnels::Tunnel;
@@ -43,11 +43,9 @@ pub struct Elsewhere {
     me: Weak<Elsewhere>,
     hub: Arc<Hub>,
     cluster: Arc<Cluster>,
+    clustered: Arc<Clustered>,
     others: Mutex<Others>,
     announced: Mutex<Announced>,
-    /// Apps of this worker that the others may have to be told of.
-    changed: Mutex<BTreeSet<AppKey>>,
-    offers_changed: Notify,
     /// An agent of another worker has left its app here.
     departed: Notify,
 }
@@ -65,25 +63,24 @@ struct Other {
     /// Its apps, which are apps of the broker here.
     apps: HashMap<AppKey, Proxy>,
     /// Its agents on apps of ours, which are agents of the broker here.
-    agents: HashMap<Key, Proxy>,
-    left: Left,
+    agents: HashMap<AgentKey, Proxy>,
     tunnels: Tunnels,
 }
 
 impl Elsewhere {
     /// Makes the worker of `hub` one of several.
-    pub fn join(hub: &Arc<Hub>, cluster: Arc<Cluster>) {
-        let elsewhere = Arc::new_cyclic(|me| Elsewhere {
+    pub fn join(hub: Arc<Hub>, cluster: Arc<Cluster>) -> Arc<Self> {
+        let clustered = Arc::new(Clustered::new(cluster.clone()));
+        hub.join_cluster(clustered.clone());
+        Arc::new_cyclic(|me| Elsewhere {
             me: me.clone(),
-            hub: hub.clone(),
+            hub,
             cluster,
+            clustered,
             others: Mutex::default(),
             announced: Mutex::default(),
-            changed: Mutex::default(),
-            offers_changed: Notify::new(),
             departed: Notify::new(),
-        });
-        hub.join_cluster(elsewhere);
+        })
     }
 
     /// The cluster this worker is part of.
@@ -135,6 +132,7 @@ impl Here for Elsewhere {
         let proxies = other.agents.into_values().chain(other.apps.into_values());
         proxies.for_each(|proxy| proxy.leave(&self.hub));
         other.tunnels.dissolve();
+        self.clustered.worker_gone(worker);
     }
 
     fn received(&self, from: WorkerId, message: Message, text: Bytes) {
