@@ -189,7 +189,6 @@ pub struct Run {
     /// Whose call it is.
     pub owner: Identity,
     /// What its agent calls itself, in the `agent` of its `initialize`. Runs of one agent share it.
-    ///
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Arc<str>>,
     /// The conversation it belongs to, where the dialect has such a thing.
