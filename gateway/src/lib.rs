@@ -20,6 +20,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod bounds;
 mod broker;
 pub mod cli;
 mod cluster;

@@ -12,8 +12,8 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::ledger::{Account, Ledgers, NoRoom, Party};
 use super::refusal::Refusal;
+use crate::bounds::ledger::{Account, Ledgers, NoRoom, Party};
 use caphost::call::{Code, Error};
 
 /// How long nothing of a body may come.

@@ -11,8 +11,8 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
 use super::refusal::Refusal;
-use super::shares::Holder;
 use super::socket::PeerAddress;
+use crate::bounds::shares::Holder;
 use crate::gateway::Hub;
 use crate::tokens::Identity;
 

@@ -11,7 +11,7 @@ use futures_util::{FutureExt, StreamExt, stream};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use crate::fronts::ledger::{Account, FREE, Ledgers, NoRoom, Party};
+use crate::bounds::ledger::{Account, FREE, Ledgers, NoRoom, Party};
 use crate::fronts::refusal::Refusal;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 

@@ -28,12 +28,12 @@ use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
 use tower_service::Service;
 
-use crate::fronts::ledger::Party;
+use crate::bounds::ledger::Party;
+use crate::bounds::turns::Turns;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::{Watch, Watched};
 use crate::fronts::socket::{Connection, PeerAddress};
-use crate::fronts::turns::Turns;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 use crate::http::places::{Place, Places, while_answered};
 use crate::http::{HttpLimits, Tls, health};

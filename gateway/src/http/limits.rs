@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use clap::Args;
 use serde_json::json;
 
-use crate::fronts::ledger::Ledgers;
+use crate::bounds::ledger::Ledgers;
 use crate::fronts::refusal::Refusal;
 use crate::options::{self, defaults, duration};
 use caphost::call::Error;

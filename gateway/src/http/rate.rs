@@ -7,10 +7,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+use crate::bounds::ledger::Party;
+use crate::bounds::shares::{Holder, Share, Shares};
 use crate::fronts::auth::Bearer;
-use crate::fronts::ledger::Party;
 use crate::fronts::refusal::Refusal;
-use crate::fronts::shares::{Holder, Share, Shares};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::http::{HttpLimits, health};

@@ -9,10 +9,10 @@ use axum::http::Method;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
+use crate::bounds::ledger::Ledgers;
 use crate::fronts::auth::Bearer;
 use crate::fronts::body::BodyBounds;
 use crate::fronts::kept::keep;
-use crate::fronts::ledger::Ledgers;
 use crate::fronts::socket::{Connection, PeerAddress};
 use crate::gateway::Hub;
 use crate::http::answers;

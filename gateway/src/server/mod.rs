@@ -20,11 +20,11 @@ use tokio::time::sleep;
 
 pub use config::Config;
 
+use crate::bounds::turns::Turns;
 use crate::cluster::{Cluster, Profile};
 use crate::fronts::body::BodyBounds;
 use crate::fronts::rap::runtime::Runtime;
 use crate::fronts::socket::bounds::SocketBounds;
-use crate::fronts::turns::Turns;
 use crate::fronts::{abp, apps, contextforge, jsonrpc, mcp, rap, runs};
 use crate::gateway::{Elsewhere, Hub};
 use crate::http::connections::Connections;

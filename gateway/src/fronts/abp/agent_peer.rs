@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tungstenite::Utf8Bytes;
 
+use crate::bounds::shares::Share;
 use crate::broker::{Event, PeerId};
-use crate::fronts::shares::Share;
 use crate::fronts::socket::Endpoint;
 use crate::gateway::{Counted, Hub, Outbox};
 use crate::wire::{Incoming, Subject, not_text};

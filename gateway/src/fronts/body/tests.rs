@@ -3,7 +3,7 @@ use std::convert::Infallible;
 use futures_util::{FutureExt, stream};
 
 use super::*;
-use crate::fronts::shares::Holder;
+use crate::bounds::shares::Holder;
 use crate::tokens::Role;
 
 /// The extensions of a request with that token, whose bodies may have so many bytes together.

@@ -23,9 +23,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::any;
 
+use crate::bounds::shares::{Full, Holder, Shares};
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::Refusal;
-use crate::fronts::shares::{Full, Holder, Shares};
 use crate::fronts::socket::{PeerAddress, RETRY_SHARE, SocketRequest, serve_socket};
 use crate::gateway::Hub;
 use crate::tokens::Role;

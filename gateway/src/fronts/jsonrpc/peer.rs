@@ -12,10 +12,10 @@ use tungstenite::Utf8Bytes;
 use super::Jsonrpc;
 use super::greeting::Greeting;
 use super::in_flight::InFlight;
+use crate::bounds::shares::{Holder, Share};
 use crate::broker::runs::Dialect;
 use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
-use crate::fronts::shares::{Holder, Share};
 use crate::fronts::socket::Endpoint;
 use crate::gateway::calls::{Client, Session};
 use crate::gateway::lifecycle::Phase;
@@ -265,7 +265,7 @@ impl Endpoint for Peer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fronts::shares::Shares;
+    use crate::bounds::shares::Shares;
     use crate::gateway::OutboxStep;
     use crate::limits::Limits;
     use crate::tokens::Tokens;

@@ -10,10 +10,10 @@ use uuid::Uuid;
 use super::request::ClientInfo;
 use super::session::{Caller, Session};
 use super::sessions::Sessions;
+use crate::bounds::shares::Holder;
 use crate::cluster::{Away, Notice};
 use crate::fronts::idle::tick;
 use crate::fronts::refusal::Refusal;
-use crate::fronts::shares::Holder;
 use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
 

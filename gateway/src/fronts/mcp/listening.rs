@@ -18,8 +18,8 @@ use tokio::time::timeout;
 
 use super::session::Session;
 use super::tools;
+use crate::bounds::shares::Share;
 use crate::fronts::cancel_notices::next_cancelled;
-use crate::fronts::shares::Share;
 use crate::gateway::Hub;
 use crate::gateway::calls::CancelNotice;
 use crate::wire::json_rpc::{Id, notification};

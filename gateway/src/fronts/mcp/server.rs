@@ -9,10 +9,10 @@ use super::head::{Head, VERSIONS};
 use super::session::{Caller, Session};
 use super::sessions::Sessions;
 use super::tools;
+use crate::bounds::shares::{Full, Holder, Share, Shares};
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
-use crate::fronts::shares::{Full, Holder, Share, Shares};
 use crate::gateway::Hub;
 use caphost::call::{Code, Error};
 

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::overtaken::Overtaken;
 use super::request::ClientInfo;
+use crate::bounds::shares::Holder;
 use crate::broker::runs::{Dialect, RunId};
-use crate::fronts::shares::Holder;
 use crate::gateway::Hub;
 use crate::gateway::calls::{self, Call, Canceller, Client, NewCall};
 use crate::tokens::Identity;

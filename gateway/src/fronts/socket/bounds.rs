@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::bounds::ledger::{Ledgers, Party};
+use crate::bounds::shares::Shares;
+use crate::bounds::turns::Turns;
 use crate::broker::CloseCode;
-use crate::fronts::ledger::{Ledgers, Party};
-use crate::fronts::shares::Shares;
 use crate::fronts::socket::bursts::Bursts;
-use crate::fronts::turns::Turns;
 use crate::gateway::Outbox;
 use crate::limits::{Limits, REGISTRATION_BYTES};
 use crate::rate_limit::RateLimiter;
@@ -133,7 +133,7 @@ impl Drop for LobbyPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fronts::shares::Holder;
+    use crate::bounds::shares::Holder;
     use crate::tokens::Role;
 
     #[test]

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::fronts::in_use::InUse;
-use crate::fronts::ledger::Party;
+use crate::bounds::in_use::InUse;
+use crate::bounds::ledger::Party;
 
 /// Of all connections of one party together.
 pub(crate) const AT_ONCE: usize = 64;

@@ -20,9 +20,9 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use tungstenite::Utf8Bytes;
 
-use crate::fronts::ledger::Party;
+use crate::bounds::ledger::Party;
+use crate::bounds::shares::{Holder, network};
 use crate::fronts::refusal::Refusal;
-use crate::fronts::shares::{Holder, network};
 use crate::gateway::{Counted, Hub, Outbox};
 use crate::tokens::{Identity, Role};
 use bounds::SocketBounds;

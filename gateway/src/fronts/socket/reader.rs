@@ -11,8 +11,8 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use crate::bounds::ledger::NoRoom;
 use crate::broker::CloseCode;
-use crate::fronts::ledger::NoRoom;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::bursts::Burst;
 use crate::fronts::socket::messages::{Messages, Received, Text};

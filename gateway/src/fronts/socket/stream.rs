@@ -18,8 +18,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
 
+use crate::bounds::ledger::{Account, FREE, Ledgers, Party};
 use crate::broker::CloseCode;
-use crate::fronts::ledger::{Account, FREE, Ledgers, Party};
 
 /// How long the rest of a message may take once more than [`FREE`] bytes of it have come.
 pub(crate) const UNFINISHED_TIME: Duration = Duration::from_secs(120);

@@ -15,9 +15,9 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tungstenite::handshake::server::create_response_with_body;
 
+use crate::bounds::shares::{Holder, Share};
 use crate::fronts::auth::{Bearer, TOKEN_PROTOCOL};
 use crate::fronts::refusal::Refusal;
-use crate::fronts::shares::{Holder, Share};
 use crate::fronts::socket::Connection;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::messages::MessageBytes;

@@ -4,7 +4,7 @@
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
-use crate::fronts::in_use::{InUse, permits};
+use crate::bounds::in_use::{InUse, permits};
 
 /// Results sent to one URL at once, 8.
 pub(crate) const PER_URL: usize = 8;

@@ -8,7 +8,7 @@ use tungstenite::Message;
 use tungstenite::protocol::Role;
 
 use super::*;
-use crate::fronts::ledger::{FREE, Ledgers, Party};
+use crate::bounds::ledger::{FREE, Ledgers, Party};
 use crate::fronts::socket::stream::UNFINISHED_TIME;
 
 const MOST: usize = 1 << 20;

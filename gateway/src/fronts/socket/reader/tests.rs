@@ -1,8 +1,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::*;
-use crate::fronts::ledger::Party;
-use crate::fronts::shares::Holder;
+use crate::bounds::ledger::Party;
+use crate::bounds::shares::Holder;
 use crate::fronts::socket::bursts::AT_ONCE;
 use crate::fronts::socket::messages::MessageBytes;
 use crate::tokens::Role;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::fronts::in_use::{InUse, permits};
-use crate::fronts::ledger::Party;
+use crate::bounds::in_use::{InUse, permits};
+use crate::bounds::ledger::Party;
 
 /// A number of turns at once, and how many of them one party may have.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::fronts::shares::Holder;
+use crate::bounds::shares::Holder;
 use crate::tally::Tally;
 use crate::tokens::Role;
 
