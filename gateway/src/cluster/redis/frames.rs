@@ -18,7 +18,7 @@ use crate::cluster::link::Frame;
 use crate::cluster::member::Member;
 
 /// Entries read at once.
-const ENTRIES: usize = 128;
+const ENTRIES: usize = 32;
 /// Entries, or bytes, read after which they are trimmed away.
 const TRIM_ENTRIES: usize = 256;
 const TRIM_BYTES: usize = 1 << 20;

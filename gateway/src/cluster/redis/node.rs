@@ -28,9 +28,10 @@ use crate::cluster::WorkerId;
 pub(super) const ANSWER: Duration = Duration::from_millis(1_500);
 /// How long a read waits in Redis for something to come.
 pub(super) const BLOCK: Duration = Duration::from_secs(1);
-/// How long a reply of a read may take: there may be 128 frames of 256 KiB in it, or some that are larger. A
-/// Redis that hangs is noticed sooner, by the renewal of the lease.
-pub(super) const READ: Duration = Duration::from_secs(30);
+/// How long a reply of a read may take. There may be 32 frames of 256 KiB in it, or some that are larger, so
+/// a way of 10 Mbit/s is enough. A Redis that hangs is noticed sooner, by the renewal of the lease; only a
+/// connection that is lost without a sign takes this long.
+pub(super) const READ: Duration = Duration::from_secs(8);
 /// How often a node may name another before none is found.
 const REDIRECTS: usize = 5;
 

@@ -12,6 +12,7 @@ use crate::broker::{CloseCode, Event, PeerId};
 use crate::gateway::acknowledgements::Due;
 use crate::gateway::counted::Counted;
 use crate::gateway::hub::Hub;
+use crate::gateway::noticed::Noticed;
 use crate::gateway::outbox::{Outbox, Pushed, unread};
 use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
 use caphost::call::{Code, Error};
@@ -149,8 +150,10 @@ fn acknowledge(hub: &Hub, peer: PeerId, inbound: &mut Inbound) {
     match outbox.push_unkept(ack) {
         Pushed::Grown(_) => hub.relieved(peer, outbox),
         Pushed::Overflow => {
+            let limit = hub.limits.queued_bytes;
+            Noticed::Overflow(peer).log(limit);
             // A tunnel has no reader that would notice.
-            outbox.close(CloseCode::POLICY, unread(hub.limits.queued_bytes));
+            outbox.close(CloseCode::POLICY, unread(limit));
             hub.end_session(peer, outbox);
         }
         Pushed::Queued | Pushed::Emptied | Pushed::Unkept => {}
