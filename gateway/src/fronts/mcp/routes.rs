@@ -139,7 +139,8 @@ impl Mcp {
                 if method == "notifications/initialized" {
                     session.initialized(|| tools::offered(&self.hub, session.app(&self.hub)));
                 }
-                if let Some(Cancel { id, reason, .. }) = read_cancel(&method, params)
+                let id_bytes = self.hub.limits.id_bytes;
+                if let Some(Cancel { id, reason, .. }) = cancel(&method, params, id_bytes)
                     && !session.cancel(&id, reason.clone())
                 {
                     let named = head.session().unwrap_or_default();
@@ -225,11 +226,21 @@ fn message(body: &[u8], id_bytes: usize) -> Result<Message<'_>, JsonRpc> {
         Message::Request { id, .. } if !is_allowed(&id) => {
             Err(Refusal::invalid("`id` must be a string or an integer").into())
         }
-        Message::Request { id, .. } if id.value().to_string().len() > id_bytes => {
+        Message::Request { id, .. } if is_longer(&id, id_bytes) => {
             Err(Refusal::invalid(format!("`id` has more than {id_bytes} bytes")).into())
         }
         message => Ok(message),
     }
+}
+
+/// Reads a notification as a cancel of a request that there may be. The id of a request has at most so many
+/// bytes.
+fn cancel(method: &str, params: Option<&str>, id_bytes: usize) -> Option<Cancel> {
+    read_cancel(method, params).filter(|it| !is_longer(&it.id, id_bytes))
+}
+
+fn is_longer(id: &Id, bytes: usize) -> bool {
+    id.value().to_string().len() > bytes
 }
 
 /// In MCP an id is a text or a whole number.
@@ -317,5 +328,15 @@ mod tests {
             assert_eq!((refusal.rpc_code, found), (code, id), "{body}");
         }
         assert!(message(br#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#, 3).is_ok());
+    }
+
+    #[test]
+    fn a_cancel_of_a_request_that_there_cannot_be_is_not_passed_on() {
+        for (bytes, is_read) in [(6, true), (7, false), (1 << 20, false)] {
+            // The quotes count as well, as in a request.
+            let params = json!({ "requestId": "x".repeat(bytes - 2) }).to_string();
+            let read = cancel("notifications/cancelled", Some(&params), 6);
+            assert_eq!(read.is_some(), is_read, "{bytes}");
+        }
     }
 }
