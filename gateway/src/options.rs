@@ -21,10 +21,13 @@ const YEAR: f64 = 31_536_000.0;
 
 /// `500ms`, `15s`, `15`, `2m`: more than nothing.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    match seconds(text)? {
-        read if read > 0.0 && read <= YEAR => Ok(Duration::from_secs_f64(read)),
-        _ => Err("expected more than 0 and at most a year".into()),
-    }
+    let read = seconds(text)?;
+    let read = (0.0..=YEAR)
+        .contains(&read)
+        .then(|| Duration::from_secs_f64(read));
+    // A very short one is rounded to nothing.
+    let read = read.filter(|read| !read.is_zero());
+    read.ok_or_else(|| "expected more than 0 and at most a year".into())
 }
 
 /// A time, or none at all.
@@ -99,7 +102,7 @@ mod tests {
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("15"), Ok(Duration::from_secs(15)));
         assert_eq!(duration("1.5 s"), Ok(Duration::from_millis(1500)));
-        for bad in ["", "0", "-1s", "5h", "1e9s", "NaN", "inf", "s"] {
+        for bad in ["", "0", "1e-10s", "-1s", "5h", "1e9s", "NaN", "inf", "s"] {
             assert!(duration(bad).is_err(), "{bad}");
         }
     }
