@@ -36,7 +36,8 @@ impl Runs {
                 ..run
             };
             let (id, owner, bytes) = (known.id, known.owner.name.clone(), known.bytes());
-            self.ended.resize(&owner, id, bytes);
+            let ended_at = known.ended_at.unwrap_or_default();
+            self.ended.resize(&owner, ended_at, (id, bytes));
             self.forget_surplus(&owner);
             return Some(id);
         }

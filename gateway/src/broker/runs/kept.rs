@@ -96,12 +96,14 @@ impl EndedRuns {
         self.since = self.since.min(at);
     }
 
-    /// One that was added takes so many bytes by now.
-    pub fn resize(&mut self, owner: &str, id: RunId, bytes: usize) {
+    /// One that was added with that end takes so many bytes by now.
+    pub fn resize(&mut self, owner: &str, at: u64, (id, bytes): (RunId, usize)) {
         let Some(of_owner) = self.by_owner.get_mut(owner) else {
             return;
         };
-        if let Some((.., counted)) = of_owner.runs.iter_mut().find(|(_, it, _)| *it == id) {
+        let first = of_owner.runs.partition_point(|(other, ..)| *other < at);
+        let mut rest = of_owner.runs.range_mut(first..);
+        if let Some((.., counted)) = rest.find(|(_, it, _)| *it == id) {
             let before = std::mem::replace(counted, bytes);
             of_owner.bytes = of_owner.bytes + bytes - before;
             self.bytes = self.bytes + bytes - before;
