@@ -69,16 +69,16 @@ pub enum Event<'a> {
         /// What is wrong with it.
         refusal: Box<Refusal>,
     },
-    /// The queue to a peer is longer than before, or shorter. This must ask for nothing: not everybody who
-    /// tells of it looks for actions.
+    /// The queue to a peer is longer than before, or shorter. Handling it must push no [`Action`]: not
+    /// everybody who tells of it performs those.
     Backlog {
         /// To whom.
         peer: PeerId,
         /// How far it is filled.
         backlog: Backlog,
     },
-    /// An app's connection was lost, and it may come back on another; or it has. This must ask for nothing,
-    /// as [`Event::Backlog`].
+    /// An app's connection was lost, and it may come back on another; or it has. Handling it must push
+    /// no [`Action`], as for [`Event::Backlog`].
     Suspended {
         /// Which app.
         peer: PeerId,

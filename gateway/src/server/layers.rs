@@ -67,7 +67,7 @@ impl Layers {
 
     /// The answer to what is refused unread. That counts like any other request, and so does a preflight,
     /// which is answered before it would begin.
-    fn refuse_or_count(
+    fn refused(
         &self,
         kind: Kind,
         address: PeerAddress,
@@ -106,7 +106,7 @@ async fn checked(
     } = &*layers;
     let bearer = Bearer::of(&hub.tokens, request.headers(), request.uri().query());
     let asked = policy.look(address, &bearer, request.uri());
-    let mut response = match layers.refuse_or_count(kind, address, &bearer, &request) {
+    let mut response = match layers.refused(kind, address, &bearer, &request) {
         Some(refused) => refused,
         None => {
             let stranger = (kind == Kind::Callback).then(|| rate.party(address, &bearer));
