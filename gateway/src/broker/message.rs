@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::PeerId;
 use super::offering::{Register, Update};
 use super::offers::Registration;
 use super::runs::{self, RunId};
@@ -116,13 +117,16 @@ impl Message<'_> {
         }
     }
 
-    /// The app that it registers replaces the session with a token only if that `is_one` of the app.
-    pub fn check_replaced(&mut self, is_one: impl FnOnce(&str, &str) -> bool) {
+    /// The app that it registers replaces the session with a token only if there is one of the app: `find`
+    /// tells whose connection it is.
+    pub fn find_replaced(&mut self, find: impl FnOnce(&str, &str) -> Option<PeerId>) {
         if let Content::Register(register) = &mut self.content
-            && let Ok(Register { app, replaces, .. }) = &mut **register
+            && let Ok(register) = &mut **register
         {
-            let app = app.as_ref().map_or("", |app| &*app.id);
-            *replaces = replaces.take().filter(|token| is_one(token, app));
+            let app = register.app.as_ref().map_or("", |app| &*app.id);
+            let token = register.replaces.take();
+            register.replaced = token.as_ref().and_then(|token| find(token, app));
+            register.replaces = token.filter(|_| register.replaced.is_some());
         }
     }
 

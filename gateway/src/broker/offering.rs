@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::PeerId;
 use super::capability_info::CapabilityInfo;
 use super::instance::Instance;
 use super::offers::{AppInfo, Registration, read, read_capabilities, wrong};
@@ -26,7 +27,10 @@ pub(super) struct Register {
     pub capabilities: Result<Vec<CapabilityInfo>, Failure>,
     pub token: Option<String>,
     pub resume: bool,
+    /// The token of the session it replaces.
     pub replaces: Option<String>,
+    /// The app whose session that is.
+    pub replaced: Option<PeerId>,
     /// The title of its page.
     pub title: Option<String>,
     /// Which instance it is, as another worker says.
@@ -63,6 +67,7 @@ impl Register {
             token: parts.token,
             resume: parts.resume,
             replaces: parts.replaces,
+            replaced: None,
             title: lenient(parts.title),
             instance: lenient(parts.instance),
         })

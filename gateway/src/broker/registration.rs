@@ -39,7 +39,8 @@ impl Broker {
             return self.refuse(peer, &envelope.subject(), &error);
         }
         let checked = register.and_then(|mut register| {
-            let (replaces, resume) = (register.replaces.take(), register.resume);
+            let replaces = (register.replaces.take(), register.replaced);
+            let resume = register.resume;
             let (told, title) = (register.instance.take(), register.title.take());
             let (owner, registration) =
                 self.check_registration(register, app.identity.as_ref(), app.seat)?;
@@ -48,17 +49,23 @@ impl Broker {
             Ok((replaces, resume, owner, registration, instance))
         });
         let seat = app.seat;
-        let (replaces, resume, owner, registration, instance) = match checked {
+        let ((replaces, replaced), resume, owner, registration, instance) = match checked {
             Ok(checked) => checked,
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
         let amount = Amount::one(registration.bytes());
-        // The session it replaces still counts and ends only afterwards, so this adds nothing.
-        let more = match replaces {
-            Some(_) => Amount::default(),
-            None => amount,
-        };
-        if seat != Seat::Elsewhere && !self.make_place(peer, &owner, more) {
+        // The session it replaces still counts, and ends only afterwards. One of another owner leaves no room
+        // for it.
+        let replaced = replaced.and_then(|it| {
+            let app = self.apps.get(&it)?;
+            (*app.counted()? == owner.name).then_some((it, Amount::one(app.bytes)))
+        });
+        let mut more = amount;
+        if let Some((_, leaves)) = replaced {
+            more.take(leaves);
+        }
+        let stays = replaced.map(|(it, _)| it);
+        if seat != Seat::Elsewhere && !self.make_place(peer, &owner, (more, stays)) {
             self.apps.remove(&peer);
             return;
         }
@@ -162,8 +169,13 @@ impl Broker {
     }
 
     /// Makes a place for one more app of `owner`, or tells it that there is none. Whether there is one.
-    /// Apps on other workers are bounded there.
-    fn make_place(&mut self, peer: PeerId, owner: &Identity, more: Amount) -> bool {
+    /// Apps on other workers are bounded there. One that `stays` makes no room.
+    fn make_place(
+        &mut self,
+        peer: PeerId,
+        owner: &Identity,
+        (more, stays): (Amount, Option<PeerId>),
+    ) -> bool {
         if self.turned_away(peer) {
             return false;
         }
@@ -172,7 +184,8 @@ impl Broker {
         let mut waiting = None;
         while let Some(error) = self.no_place(&owner.name, more, freed) {
             let waiting = waiting.get_or_insert_with(|| self.waiting(owner).into_iter());
-            let Some((_, oldest, amount)) = waiting.next() else {
+            let mut others = waiting.filter(|(_, it, _)| Some(*it) != stays);
+            let Some((_, oldest, amount)) = others.next() else {
                 self.turn_away(peer, &error);
                 return false;
             };

@@ -52,7 +52,7 @@ impl Hub {
         before(&mut state);
         if let Event::Message { message, .. } = &mut event {
             // Else a made-up token would let one more app in than may be.
-            message.check_replaced(|token, app| state.outboxes.has_session(token, app));
+            message.find_replaced(|token, app| state.outboxes.peer_of_session(token, app));
         }
         match event {
             Event::Gone { peer } => drop(state.outboxes.remove(&peer)),

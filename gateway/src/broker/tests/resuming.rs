@@ -85,7 +85,17 @@ fn suspended(bench: &mut Bench, peer: u64, suspended: bool) {
 }
 
 /// What a connection with a token of that name is told that registers an app.
-fn registers(bench: &mut Bench, peer: u64, owner: &str, replaces: Option<&str>) -> Vec<Seen> {
+fn registers(bench: &mut Bench, peer: u64, owner: &str, replaces: Option<u64>) -> Vec<Seen> {
+    registers_more(bench, peer, owner, (replaces, 1))
+}
+
+/// Like `registers`, with so many bytes of description.
+fn registers_more(
+    bench: &mut Bench,
+    peer: u64,
+    owner: &str,
+    (replaces, bytes): (Option<u64>, usize),
+) -> Vec<Seen> {
     bench.event(Event::AppJoined {
         peer: PeerId(peer),
         identity: Some(Identity {
@@ -94,9 +104,22 @@ fn registers(bench: &mut Bench, peer: u64, owner: &str, replaces: Option<&str>) 
         }),
         seat: Seat::Connected,
     });
-    let mut message = register_to_resume(replaces);
+    let mut message = register_to_resume(replaces.map(|_| "a.b"));
     message["payload"]["app"]["id"] = json!(format!("app-{peer}"));
-    bench.send(peer, message)
+    message["payload"]["capabilities"][0]["description"] = json!("d".repeat(bytes));
+    let text = message.to_string();
+    let limits = bench.limits.clone();
+    let mut event = Event::received(PeerId(peer), Envelope::read(&text, None, &limits));
+    if let Event::Message { message, .. } = &mut event {
+        message.find_replaced(|_, _| replaces.map(PeerId));
+    }
+    let seen = bench.event(event);
+    // As the hub does.
+    let is_replaced = seen.iter().any(|it| matches!(it, Seen::Replaced(..)));
+    if let Some(replaced) = replaces.filter(|_| is_replaced) {
+        bench.gone(replaced);
+    }
+    seen
 }
 
 fn is_refused(seen: &[Seen], peer: u64) -> bool {
@@ -130,18 +153,52 @@ fn suspended_apps_take_places_of_their_own_token_and_make_room_for_its_next_ones
     }
     assert!(is_refused(&registers(&mut bench, 5, "a", None), 5));
     // Whoever says which one it replaces need not wait for its end.
-    let seen = registers(&mut bench, 6, "a", Some("a.b"));
+    let seen = registers(&mut bench, 6, "a", Some(3));
     assert!(
         matches!(seen[..], [Seen::Replaced(..), Seen::Resumable(..)]),
         "{seen:?}"
     );
     assert!(
-        is_refused(&registers(&mut bench, 7, "a", Some("a.b")), 7),
+        is_refused(&registers(&mut bench, 7, "a", Some(3)), 7),
         "not again"
     );
     // Another token has its own share, and nobody gives way to it.
     assert_eq!(registers(&mut bench, 8, "b", None).len(), 1);
+    assert_eq!(registers(&mut bench, 10, "b", None).len(), 1);
+    suspended(&mut bench, 4, true);
+    for replaces in [None, Some(4)] {
+        let seen = registers(&mut bench, 9, "b", replaces);
+        assert!(is_refused(&seen, 9), "{replaces:?}");
+    }
+    assert!(bench.broker.registered_by(PeerId(4)).is_some());
+}
+
+#[test]
+fn an_app_that_replaces_a_session_counts_for_what_it_takes_beyond_that() {
+    let limits = Limits {
+        registered_bytes_per_token: 2_500_000,
+        ..Limits::default()
+    };
+    let tokens = Tokens::new(vec!["app=app-secret-of-sixteen".parse().unwrap()]);
+    let mut bench = Bench::with(limits, tokens);
+    for (peer, bytes) in [(1, 1_000_000), (2, 1_000_000), (3, 10)] {
+        let seen = registers_more(&mut bench, peer, "a", (None, bytes));
+        assert!(matches!(seen[..], [Seen::Resumable(..)]), "{seen:?}");
+    }
+    let seen = registers_more(&mut bench, 4, "a", (Some(3), 1_000_000));
+    assert!(is_refused(&seen, 4), "{seen:?}");
+    // The one it replaces does not make the room twice.
     suspended(&mut bench, 3, true);
-    assert!(is_refused(&registers(&mut bench, 9, "b", None), 9));
-    assert!(bench.broker.registered_by(PeerId(3)).is_some());
+    suspended(&mut bench, 1, true);
+    let seen = registers_more(&mut bench, 5, "a", (Some(3), 1_000_000));
+    assert_eq!(seen[0], Seen::Closed(1, 4002));
+    assert!(
+        matches!(seen[1..], [Seen::Replaced(..), Seen::Resumable(..)]),
+        "{seen:?}"
+    );
+    let seen = registers_more(&mut bench, 6, "a", (Some(5), 1_000_000));
+    assert!(
+        matches!(seen[..], [Seen::Replaced(..), Seen::Resumable(..)]),
+        "{seen:?}"
+    );
 }

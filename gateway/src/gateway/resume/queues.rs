@@ -137,10 +137,11 @@ impl Queues {
         Some(outbox)
     }
 
-    /// Whether a session of that app has that token.
-    pub fn has_session(&self, token: &str, app: &str) -> bool {
-        let session = self.session_named(token);
-        session.is_some_and(|it| it.has(token) && *it.app == *app)
+    /// The peer that has the session with that token, if it is one of that app. Whose it is, the broker
+    /// knows.
+    pub fn peer_of_session(&self, token: &str, app: &str) -> Option<PeerId> {
+        let session = self.session_named(token)?;
+        (session.has(token) && *session.app == *app).then_some(session.peer)
     }
 
     /// The session with that token, if `by` may take it up.
