@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::backlog::does_not_keep_up;
 use super::call::STOPPING;
+use super::departures::APP_LEFT;
 use super::own::OwnSession;
 use super::pending::{Pending, read_issued};
 use super::questions::Question;
@@ -84,6 +85,12 @@ impl Broker {
         if counted && self.remote_agents >= max {
             let message = format!("{max} agents are connected, and no more are accepted");
             return self.turn_away(peer, &Error::new(Code::RATE_LIMITED, message));
+        }
+        if let (Wanted::Peer(app), Seat::Elsewhere) = (&wanted, profile.seat) {
+            let Some(app) = self.apps.get_mut(app) else {
+                return self.close(peer, CloseCode::APP_GONE, APP_LEFT);
+            };
+            app.unbound.insert(peer);
         }
         let agent = Agent {
             handle: format!("a{}", self.issue()),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::agents::Agent;
 use super::instance::Instance;
@@ -36,6 +36,8 @@ pub(super) struct App {
     /// The agents bound to it, by their names on its wire, which are the broker's own. It is not told yet
     /// of those that have left.
     pub agents: FxHashMap<String, PeerId>,
+    /// Agents of other workers that may be bound to it, and are not yet.
+    pub unbound: FxHashSet<PeerId>,
     /// Calls of agents that have left it, which it may still work on.
     pub left_behind: LeftBehind,
     /// What its agents have it work on.
@@ -81,6 +83,7 @@ impl Broker {
             bytes: 0,
             manifest: Arc::default(),
             agents: FxHashMap::default(),
+            unbound: FxHashSet::default(),
             left_behind: LeftBehind::default(),
             load: Load::default(),
             backlog: Backlog::Short,

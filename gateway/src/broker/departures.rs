@@ -5,12 +5,14 @@ use super::answers::Loss;
 use super::apps::App;
 use super::call::{STOPPING, disconnected};
 use super::load::Load;
-use super::{Backlog, Broker, CloseCode, PeerId, Seat};
+use super::{Backlog, Broker, CloseCode, PeerId, Seat, Wanted};
 use crate::broker::runs::Lost;
 use crate::wire::{AGENT_CLOSED, Failure, Request};
 use caphost::call::{Code, Error};
 
 pub(super) const APP_GONE: &str = "The app disconnected before it confirmed";
+/// Why the agents of an app are closed.
+pub(super) const APP_LEFT: &str = "The app disconnected";
 const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
 
 impl Broker {
@@ -63,7 +65,14 @@ impl Broker {
         if let Some(own) = agent.own.take() {
             self.own_gone(*own, error);
         }
-        let Some(bound) = agent.app else { return };
+        let Some(bound) = agent.app else {
+            if let Wanted::Peer(wanted) = agent.wanted
+                && let Some(app) = self.apps.get_mut(&wanted)
+            {
+                app.unbound.remove(&peer);
+            }
+            return;
+        };
         if let Some(app) = self.apps.get_mut(&bound) {
             app.agents.remove(&agent.handle);
             match agent.profile.seat {
@@ -94,7 +103,7 @@ impl Broker {
             return;
         };
         self.unregister(peer, &app);
-        let mut agents: Vec<_> = app.agents.into_values().collect();
+        let mut agents: Vec<_> = app.agents.into_values().chain(app.unbound).collect();
         agents.sort_unstable();
         for agent in agents {
             self.bereave(agent);
@@ -137,7 +146,7 @@ impl Broker {
             reason: APP_GONE,
             who: Some(Lost::App),
         };
-        self.dismiss(agent, loss, CloseCode::APP_GONE, "The app disconnected");
+        self.dismiss(agent, loss, CloseCode::APP_GONE, APP_LEFT);
     }
 
     pub(super) fn shutdown(&mut self) {

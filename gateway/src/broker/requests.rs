@@ -191,6 +191,7 @@ impl Broker {
         };
         agent.app = Some(to);
         app.agents.insert(agent.handle.clone(), peer);
+        app.unbound.remove(&peer);
     }
 
     /// Whether an agent may call that app.

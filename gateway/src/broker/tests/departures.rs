@@ -208,6 +208,50 @@ fn agents_that_go_have_the_relay_wait_for_so_many_calls() {
     }
 }
 
+/// An agent of another worker, for the app on that connection.
+fn agent_elsewhere(bench: &mut Bench, peer: u64, app: u64) -> Vec<Seen> {
+    bench.event(Event::AgentJoined {
+        peer: PeerId(peer),
+        app: Wanted::Peer(PeerId(app)),
+        profile: Profile {
+            dialect: Dialect::Abp,
+            owner: Identity::anyone(),
+            name: None,
+            seat: Seat::Elsewhere,
+        },
+    })
+}
+
+#[test]
+fn agents_of_other_workers_go_with_the_app_they_want() {
+    let mut bench = Bench::new();
+    bench.app(1, "demo");
+    for agent in [2, 3, 4, 5] {
+        assert!(agent_elsewhere(&mut bench, agent, 1).is_empty());
+    }
+    bench.event(Event::Backlog {
+        peer: PeerId(1),
+        backlog: Backlog::Full,
+    });
+    let seen = bench.send(2, request("initialize", "i", json!({})));
+    assert_eq!(code(only(&seen, 2)), "RATE_LIMITED");
+    bench.event(Event::Backlog {
+        peer: PeerId(1),
+        backlog: Backlog::Short,
+    });
+    bench.relayed(4, request("initialize", "i", json!({})));
+    assert!(bench.gone(5).is_empty());
+    let seen = bench.gone(1);
+    let closed = [2, 3, 4].map(|agent| Seen::Closed(agent, 4001));
+    let seen: Vec<_> = seen
+        .into_iter()
+        .filter(|it| matches!(it, Seen::Closed(..)))
+        .collect();
+    assert_eq!(seen, closed);
+    // Nor does one stay that comes too late.
+    assert_eq!(agent_elsewhere(&mut bench, 6, 1), [Seen::Closed(6, 4001)]);
+}
+
 #[test]
 fn an_agent_without_a_session_goes_unnoticed() {
     let mut bench = Bench::session();
