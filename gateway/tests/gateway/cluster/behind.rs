@@ -293,7 +293,13 @@ async fn an_app_that_came_back_is_closed_when_there_is_no_room_for_an_acknowledg
     let (_, calling) = other.next_of("ToConnection").await;
     assert!(calling.contains("capabilities/call"), "{calling:.100}");
     // It is not said to be written.
-    let said = json!({ "type": "progress", "timestamp": 1, "payload": {} }).to_string();
+    let calling: Value = serde_json::from_str(&calling).unwrap();
+    // Nothing of it is answered, so that the acknowledgement is the first that finds no room.
+    let step = json!({ "operationId": "large", "progress": 1, "status": "x" });
+    let said = json!({
+        "type": "progress", "agent": calling["agent"], "timestamp": 1, "payload": step
+    });
+    let said = said.to_string();
     let from = json!({ "FromConnection": { "tunnel": 5 } });
     for _ in 0..64 {
         other.send(&[(from.clone(), &said)]).await;
@@ -304,5 +310,16 @@ async fn an_app_that_came_back_is_closed_when_there_is_no_room_for_an_acknowledg
         (&json!(5), &json!(1008))
     );
     // As on a connection of its own, the session is over.
-    assert_eq!(code(&agent.next().await), "DISCONNECTED");
+    let ended = async {
+        loop {
+            let told = agent.next().await;
+            if told["type"] != "progress" {
+                break told;
+            }
+        }
+    };
+    assert_eq!(
+        code(&soon("the end of the call", ended).await),
+        "DISCONNECTED"
+    );
 }
