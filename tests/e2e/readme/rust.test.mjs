@@ -92,8 +92,11 @@ for (const way of ['bundled', 'mapped']) {
       const counted = await abp.call('primes.count', { below: 100 });
       const refused = await abp.call('primes.count', { below: 'many' });
       const long = abp.call('primes.count', { below: 4_000_000_000 }, { callId: 'long', progressToken: 'p' });
-      // Two frames are painted while it computes.
-      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      // Frames are painted while it computes: two, and more until it has said how far it is.
+      const painted = () => new Promise((resolve) => requestAnimationFrame(resolve));
+      await painted();
+      do await painted();
+      while (reports.length === 0);
       return { counted, refused, confirmed: await abp.cancel('long'), long: await long, reported: reports.length };
     });
     assert.equal(result.counted.data, 25);
