@@ -7,8 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::backlog::does_not_keep_up;
-use super::call::STOPPING;
-use super::departures::APP_LEFT;
+use super::call::{APP_LEFT, STOPPING};
 use super::own::OwnSession;
 use super::pending::{Pending, read_issued};
 use super::questions::Question;

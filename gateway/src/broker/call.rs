@@ -170,6 +170,9 @@ pub(crate) fn unconfirmed() -> CancelOutcome {
     cancel_failed(UNCONFIRMED, unanswered())
 }
 
+/// Why the agents of an app that is gone are closed.
+pub(super) const APP_LEFT: &str = "The app disconnected";
+
 /// The error of a call whose app is gone.
 pub(super) fn disconnected() -> Failure {
     let message = "The app is disconnected: the outcome is unknown";

@@ -3,7 +3,7 @@
 use super::amount::Amount;
 use super::answers::Loss;
 use super::apps::App;
-use super::call::{STOPPING, disconnected};
+use super::call::{APP_LEFT, STOPPING, disconnected};
 use super::load::Load;
 use super::{Backlog, Broker, CloseCode, PeerId, Seat, Wanted};
 use crate::broker::runs::Lost;
@@ -11,8 +11,6 @@ use crate::wire::{AGENT_CLOSED, Failure, Request};
 use caphost::call::{Code, Error};
 
 pub(super) const APP_GONE: &str = "The app disconnected before it confirmed";
-/// Why the agents of an app are closed.
-pub(super) const APP_LEFT: &str = "The app disconnected";
 const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
 
 impl Broker {

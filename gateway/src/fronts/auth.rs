@@ -12,9 +12,6 @@ use super::refusal::Refusal;
 use crate::tokens::{Denied, Identity, Known, Role, Tokens};
 use caphost::call::{Code, Error};
 
-/// `WWW-Authenticate` of an answer with status 401.
-pub const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"caphost\"");
-
 /// What stands before a secret that is offered as a subprotocol of a WebSocket: a browser cannot set
 /// `Authorization` there.
 pub(crate) const TOKEN_PROTOCOL: &str = "caphost.token.";

@@ -10,7 +10,6 @@ use axum::http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::auth::CHALLENGE;
 use crate::broker::runs::RunId;
 use crate::gateway::Unsure;
 use crate::gateway::{Placed, Sought};
@@ -18,6 +17,9 @@ use crate::tokens::Denied;
 use crate::wire::json_rpc::{Id, RpcError, code};
 use crate::wire::{Failure, error_json};
 use caphost::call::{Code, Error};
+
+/// `WWW-Authenticate` of an answer with status 401.
+const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"caphost\"");
 
 /// Why a request is not served. As a response of its own it is `{ "error": ABPError }`.
 #[derive(Debug)]
