@@ -9,7 +9,7 @@ use super::agents::Agent;
 use super::instance::Instance;
 use super::load::Load;
 use super::message::Content;
-use super::offers::Registration;
+use super::offers::Offer;
 use super::pending::IssuedId;
 use super::questions::QUESTIONS;
 use super::stops::LeftBehind;
@@ -26,7 +26,7 @@ pub(super) struct App {
     /// What it is called by, once it has registered.
     pub id: Option<Arc<str>>,
     /// What it offers, once it has registered.
-    pub registration: Option<Arc<Registration>>,
+    pub registration: Option<Arc<Offer>>,
     /// How many bytes are kept of that.
     pub bytes: usize,
     /// Which of the app's connections it is, once it has registered.

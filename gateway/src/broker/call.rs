@@ -148,7 +148,7 @@ pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
     CancelOutcome::refused(Some(reason.into()), Some(Reply::Failed(error)))
 }
 
-/// The reason that the calls are given which a stopping gateway cancels.
+/// The reason given to calls that a stopping gateway cancels.
 pub const STOPPING: &str = "The gateway is shutting down";
 
 /// The error of a call that comes after the gateway was told to stop.
@@ -160,12 +160,12 @@ pub(super) fn no_new_calls() -> Failure {
 /// Why a cancel is not confirmed whose app has not answered in time.
 pub(super) const UNCONFIRMED: &str = "No confirmation from the app";
 
-/// The error of such a cancel.
+/// The error of a cancel that its app has not answered in time.
 pub(super) fn unanswered() -> Failure {
     Error::new(Code::TIMEOUT, "The app did not confirm the cancel in time")
 }
 
-/// What such a cancel comes to.
+/// The outcome of a cancel that its app has not answered in time.
 pub(crate) fn unconfirmed() -> CancelOutcome {
     cancel_failed(UNCONFIRMED, unanswered())
 }

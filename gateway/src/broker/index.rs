@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 use super::capability_info::{CapabilityInfo, plain};
-use super::offers::Registration;
+use super::offers::Offer;
 
 /// Made when it is first asked for. A copy makes its own, as it may come to offer something else.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Index {
     }
 }
 
-impl Registration {
+impl Offer {
     /// The first capability of that name.
     pub fn named(&self, name: &str) -> Option<&CapabilityInfo> {
         let order = &self.order().by_name;

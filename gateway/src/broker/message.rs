@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::PeerId;
 use super::offering::{Register, Update};
-use super::offers::Registration;
+use super::offers::Offer;
 use super::runs::{self, RunId};
 use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
 use crate::wire::{
@@ -132,7 +132,7 @@ impl Message<'_> {
 
     /// Works out what its app offers with it, which takes long where that is much. `before` is what
     /// it offers up to now; a message may have `max` bytes.
-    pub fn prepare(&mut self, before: &Arc<Registration>, max: usize) {
+    pub fn prepare(&mut self, before: &Arc<Offer>, max: usize) {
         if let Content::Update(update) = &mut self.content {
             let read = std::mem::replace(&mut **update, Ok(Update::All(Vec::new())));
             let made = read.and_then(|update| update.made_of(before, max));

@@ -51,7 +51,7 @@ pub use instance::Instance;
 pub use instances::{ConnectedApp, Listed};
 pub use message::Message;
 pub use offering::DIFFERENCES;
-pub use offers::{AppInfo, Offered, Registration as Offer};
+pub use offers::{AppInfo, Offer, Offered};
 pub use peer::{CloseCode, Now, PeerId, Profile, Seat, Wanted};
 #[cfg(test)]
 pub(crate) use questions::{QUESTION_BYTES, QUESTIONS};

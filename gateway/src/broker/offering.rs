@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::PeerId;
 use super::capability_info::CapabilityInfo;
 use super::instance::Instance;
-use super::offers::{AppInfo, Registration, read, read_capabilities, wrong};
+use super::offers::{AppInfo, Offer, read, read_capabilities, wrong};
 use crate::wire::Failure;
 use caphost::call::Error;
 
@@ -74,7 +74,7 @@ impl Register {
     }
 }
 
-/// What can be read so.
+/// The value, or none if the text is not one of that type.
 fn lenient<'a, T: Deserialize<'a>>(text: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(text?.get()).ok()
 }
@@ -94,8 +94,8 @@ fn check_size(payload: &str, most: usize) -> Result<(), Failure> {
 pub(super) enum Update {
     /// This, made of what it offered before, with the bytes kept of it.
     Made {
-        before: Arc<Registration>,
-        now: Arc<Registration>,
+        before: Arc<Offer>,
+        now: Arc<Offer>,
         bytes: usize,
     },
     /// This and nothing else.
@@ -147,9 +147,9 @@ impl Update {
     /// What comes of it, where the app offers `before` up to now, and how many bytes are kept of that.
     pub(super) fn made_of(
         self,
-        before: &Arc<Registration>,
+        before: &Arc<Offer>,
         max: usize,
-    ) -> Result<(Arc<Registration>, usize), Failure> {
+    ) -> Result<(Arc<Offer>, usize), Failure> {
         let capabilities = match self {
             Update::Made {
                 before: known,
@@ -163,7 +163,7 @@ impl Update {
             }
         };
         let app = before.app.clone();
-        let now = Registration::new(app, capabilities);
+        let now = Offer::new(app, capabilities);
         let bytes = now.bytes();
         Ok((Arc::new(now), bytes))
     }

@@ -34,9 +34,9 @@ pub struct AppInfo {
 /// times more than the twelve that the smallest takes as JSON.
 const AROUND_TEXTS: usize = size_of::<CapabilityInfo>() + 32 + Index::EACH;
 
-/// What an app has registered.
+/// What an app offers, as it has registered it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Registration {
+pub struct Offer {
     /// Who it is.
     pub app: AppInfo,
     /// What it offers.
@@ -45,11 +45,11 @@ pub struct Registration {
     pub(super) index: Index,
 }
 
-impl Registration {
+impl Offer {
     /// What that app offers.
     pub fn new(app: AppInfo, capabilities: Vec<CapabilityInfo>) -> Self {
         let index = Index::default();
-        Registration {
+        Offer {
             app,
             capabilities,
             index,
@@ -75,7 +75,7 @@ impl Registration {
         struct Manifest<'a> {
             abp: &'static str,
             #[serde(flatten)]
-            registration: &'a Registration,
+            registration: &'a Offer,
         }
         serde_json::to_string(&Manifest {
             abp: "0.1",
@@ -125,8 +125,8 @@ const PREFERRED_APP: &str = "caphost-demo";
 
 impl Broker {
     /// What the app named offers; the only one, or the demo app, when none is. And where the text is
-    /// kept that is made of it: see [`Registration::manifest`].
-    pub fn shown(&self, wanted: Option<&str>) -> Option<(Arc<Registration>, Arc<OnceLock<Bytes>>)> {
+    /// kept that is made of it: see [`Offer::manifest`].
+    pub fn shown(&self, wanted: Option<&str>) -> Option<(Arc<Offer>, Arc<OnceLock<Bytes>>)> {
         let peer = match wanted {
             Some(id) => self.latest(id),
             None => self
@@ -139,14 +139,14 @@ impl Broker {
     }
 
     /// What the app with that id offers; the only one connected, if none is named.
-    pub fn offer(&self, wanted: Option<&str>) -> Result<Arc<Registration>, Failure> {
+    pub fn offer(&self, wanted: Option<&str>) -> Result<Arc<Offer>, Failure> {
         let peer = self.choose_app(wanted)?;
         let offer = self.offer_on(peer);
         offer.ok_or_else(|| Error::new(Code::DISCONNECTED, "No app is connected"))
     }
 
     /// What the app on that connection offers, if it has registered.
-    pub fn offer_on(&self, peer: PeerId) -> Option<Arc<Registration>> {
+    pub fn offer_on(&self, peer: PeerId) -> Option<Arc<Offer>> {
         self.apps.get(&peer)?.registration.clone()
     }
 
@@ -180,7 +180,7 @@ impl Broker {
     }
 
     /// What the apps of this worker offer, by their connections.
-    pub fn offers_here(&self) -> Vec<(PeerId, Arc<Registration>)> {
+    pub fn offers_here(&self) -> Vec<(PeerId, Arc<Offer>)> {
         let here = self
             .apps
             .iter()

@@ -1,22 +1,22 @@
-//! Questions of apps that agents have not answered, which they need never do.
+//! Questions that apps have asked agents. An agent need never answer one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Those that are kept of one agent.
+/// How many questions to one agent are kept.
 pub const QUESTIONS: usize = 1_024;
 
-/// What is kept of those of all apps of one owner.
+/// How many bytes the questions of one owner's apps may take.
 pub const QUESTION_BYTES: usize = 4 << 20;
 
-/// What is kept of one beside its id.
+/// The bytes a question takes beside its id.
 const AROUND_ID: usize = 64;
 
 /// The bytes of the questions of one owner's apps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked(Arc<AtomicUsize>);
 
-/// One that counts for its owner as long as it is kept.
+/// A question. It counts for its owner until it is dropped.
 #[derive(Debug)]
 pub(super) struct Question {
     /// Its id, as the app wrote it.
@@ -25,12 +25,12 @@ pub(super) struct Question {
 }
 
 impl Asked {
-    /// Whether there is room for one with that id.
+    /// Returns whether there is room for a question with that id.
     pub fn has_room(&self, id: &str) -> bool {
         self.0.load(Ordering::Relaxed) + id.len() + AROUND_ID <= QUESTION_BYTES
     }
 
-    /// One more.
+    /// Adds a question.
     pub fn question(&self, id: &str) -> Question {
         self.0.fetch_add(id.len() + AROUND_ID, Ordering::Relaxed);
         Question {

@@ -9,7 +9,7 @@ use super::amount::Amount;
 use super::apps::App;
 use super::instance::Instance;
 use super::offering::{DIFFERENCES, Register, Update};
-use super::offers::Registration;
+use super::offers::Offer;
 use super::{Action, Broker, CloseCode, PeerId, Seat};
 use crate::tokens::{INSTANCE, Identity, Role};
 use crate::wire::{Envelope, Failure, Header, Outgoing, error_json, invalid_at};
@@ -274,7 +274,7 @@ impl Broker {
         register: Register,
         identity: Option<&Identity>,
         seat: Seat,
-    ) -> Result<(Identity, Registration), Failure> {
+    ) -> Result<(Identity, Offer), Failure> {
         let shown = match identity {
             Some(identity) => Ok(identity.clone()),
             None => self.tokens.identify(Role::App, register.token.as_deref()),
@@ -303,7 +303,7 @@ impl Broker {
             return Err(Error::new(Code::PERMISSION_DENIED, message));
         }
         let capabilities = register.capabilities?;
-        Ok((identity, Registration::new(app, capabilities)))
+        Ok((identity, Offer::new(app, capabilities)))
     }
 
     pub(super) fn register_timeout(&mut self, peer: PeerId) {

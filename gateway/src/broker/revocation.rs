@@ -24,7 +24,7 @@ impl Broker {
         }
     }
 
-    /// What a cancel of a run is answered with of which nobody will ever say how it ended.
+    /// The answer to a cancel of a run whose outcome nobody will ever know.
     fn outcome_unknown(&self, run: RunId) -> CancelOutcome {
         let code = self.runs.get(run).and_then(|run| run.error.clone());
         let code = code.map_or(Code::DISCONNECTED, Code::from);

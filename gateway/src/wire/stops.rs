@@ -30,7 +30,7 @@ impl From<Stop> for Grade {
     }
 }
 
-/// One of which nothing was said has shown nothing.
+/// Without a word of the app, nothing of the stop was seen.
 impl Default for Grade {
     fn default() -> Self {
         Stop::Abandoned.into()

@@ -30,7 +30,7 @@ impl Flying {
         own.runs.insert(run.sequence, run.id);
     }
 
-    /// It is about to end.
+    /// Takes out a run that is about to end.
     pub fn remove(&mut self, run: &Run) {
         let Some(own) = self.0.get_mut(&run.owner.name) else {
             return;

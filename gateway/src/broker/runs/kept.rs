@@ -64,7 +64,7 @@ pub(super) struct EndedRuns {
     by_owner: FxHashMap<Arc<str>, OfOwner>,
     count: usize,
     bytes: usize,
-    /// None has ended before that.
+    /// No run that is kept ended before this.
     since: u64,
 }
 
