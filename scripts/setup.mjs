@@ -12,10 +12,9 @@ const say = (line) => console.error(`setup: ${line}`);
 
 /** What every build needs. */
 export async function setUpBuild() {
-  const [major = 0] = process.versions.node.split('.').map(Number);
-  if (major < 20) throw new Error(`Node 20 or newer is needed, this is ${process.version}`);
-  await ensurePackages(say);
-  await ensureToolchain(say);
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) throw new Error(`Node 20.19 or newer is needed, this is ${process.version}`);
+  await Promise.all([ensurePackages(say), ensureToolchain(say)]);
 }
 
 /** What a build for wasm needs beyond that. */
