@@ -78,7 +78,7 @@ impl<E> CancelOutcome<E> {
 
 /// Whom a session of the gateway's own is for.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct NewSession {
     /// The app it wants.
     pub app: Wanted,
     /// Who it is.
@@ -89,7 +89,7 @@ pub struct Client {
 
 /// A call of the gateway's own.
 #[derive(Clone, Debug)]
-pub struct NewCall {
+pub struct NewOwnCall {
     /// The run it begins.
     pub run: NewRun,
     /// The payload of its `capabilities/call`, with the run's callId in it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::call::{CancelOutcome, Client, NewCall, Step};
+use super::call::{CancelOutcome, NewOwnCall, NewSession, Step};
 use super::peer::{CloseCode, PeerId, Profile, Seat, Wanted};
 use super::{Backlog, Message};
 use crate::broker::runs::RunId;
@@ -43,9 +43,9 @@ pub enum Event<'a> {
         /// Which session. It is opened if it is not open.
         session: PeerId,
         /// Whose it is.
-        client: &'a Client,
+        client: &'a NewSession,
         /// The call.
-        call: Box<NewCall>,
+        call: Box<NewOwnCall>,
     },
     /// The caller in one of the gateway's own sessions cancels its call: how that ends tells what comes
     /// of it.

@@ -43,7 +43,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 pub use backlog::{Backlog, Waiting};
-pub use call::{CancelOutcome, Client, NewCall, Reply, Step};
+pub use call::{CancelOutcome, NewOwnCall, NewSession, Reply, Step};
 pub(crate) use call::{STOPPING, unconfirmed};
 pub use capability_info::CapabilityInfo;
 pub use event::{Action, Event};
@@ -66,7 +66,7 @@ use deadlines::Deadlines;
 use in_flight::InFlight;
 use offers::Directory;
 use own::OwnCall;
-use questions::Asked;
+use questions::QuestionBytes;
 use registered::Registered;
 use rustc_hash::FxHashMap;
 
@@ -100,7 +100,7 @@ pub struct Broker {
     /// What the agents here wait for.
     in_flight: InFlight,
     /// What is kept of questions, by the names of the owners of the apps that ask.
-    asked: FxHashMap<Arc<str>, Asked>,
+    asked: FxHashMap<Arc<str>, QuestionBytes>,
     counters: Counters,
     waiting: Waiting,
     issued: u64,

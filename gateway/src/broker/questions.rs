@@ -14,17 +14,17 @@ const AROUND_ID: usize = 64;
 
 /// The bytes of the questions of one owner's apps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked(Arc<AtomicUsize>);
+pub(super) struct QuestionBytes(Arc<AtomicUsize>);
 
 /// A question. It counts for its owner until it is dropped.
 #[derive(Debug)]
 pub(super) struct Question {
     /// Its id, as the app wrote it.
     pub id: Box<str>,
-    asked: Asked,
+    asked: QuestionBytes,
 }
 
-impl Asked {
+impl QuestionBytes {
     /// Returns whether there is room for a question with that id.
     pub fn has_room(&self, id: &str) -> bool {
         self.0.load(Ordering::Relaxed) + id.len() + AROUND_ID <= QUESTION_BYTES

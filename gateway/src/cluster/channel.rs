@@ -124,11 +124,11 @@ fn closed() -> RedisError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::{ClusterOptions, Profile};
+    use crate::cluster::{ClusterOptions, WorkerProfile};
 
     #[test]
     fn a_flood_on_the_channel_is_not_obeyed() {
-        let profile = Profile {
+        let profile = WorkerProfile {
             process: uuid::Uuid::new_v4(),
             retention: Duration::from_secs(60),
             channel: true,

@@ -65,7 +65,7 @@ const LOOK_WHEN_LEAVING: Duration = Duration::from_millis(5);
 
 /// What a cluster has to know of its worker.
 #[derive(Clone, Debug)]
-pub struct Profile {
+pub struct WorkerProfile {
     /// Names the worker's process. Its apps' session tokens begin with it.
     pub process: Uuid,
     /// How long ended runs are remembered.
@@ -78,7 +78,7 @@ pub struct Profile {
 pub struct Cluster {
     node: Node,
     options: ClusterOptions,
-    profile: Profile,
+    profile: WorkerProfile,
     peers: Mutex<Peers>,
     /// There may be something to send.
     outgoing: Notify,
@@ -105,7 +105,11 @@ pub struct Cluster {
 impl Cluster {
     /// A worker about to take part: an error for what is no URL of Redis. Nothing happens before
     /// [`Cluster::run`].
-    pub fn new(url: &str, options: ClusterOptions, profile: Profile) -> Result<Arc<Self>, String> {
+    pub fn new(
+        url: &str,
+        options: ClusterOptions,
+        profile: WorkerProfile,
+    ) -> Result<Arc<Self>, String> {
         let node = Node::new(url, &options.redis_prefix)?;
         let me = WorkerId::of(profile.process);
         Ok(Arc::new(Cluster {

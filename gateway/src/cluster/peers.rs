@@ -27,7 +27,7 @@ const MISSING: f64 = 0.25;
 
 /// Another worker.
 #[derive(Debug)]
-pub(super) struct Peer {
+pub(super) struct OtherWorker {
     /// What it is called by people; empty before it has greeted.
     pub name: String,
     pub link: Link,
@@ -38,10 +38,10 @@ pub(super) struct Peer {
     pub missing: Option<f64>,
 }
 
-impl Peer {
+impl OtherWorker {
     /// One that is seen for the first time.
     pub fn new(now: f64) -> Self {
-        Peer {
+        OtherWorker {
             name: String::new(),
             link: Link::default(),
             room: Arc::default(),
@@ -78,7 +78,7 @@ pub struct Census {
 pub(super) struct Peers {
     /// This worker.
     pub me: WorkerId,
-    pub others: BTreeMap<WorkerId, Peer>,
+    pub others: BTreeMap<WorkerId, OtherWorker>,
     pub dead: Remembered<WorkerId, (), DEAD>,
     /// How long a lease lasts.
     pub lease: f64,
@@ -194,7 +194,7 @@ impl Peers {
                 Heard::Known
             }
             Entry::Vacant(new) => {
-                new.insert(Peer::new(now));
+                new.insert(OtherWorker::new(now));
                 Heard::New
             }
         }
@@ -233,7 +233,7 @@ impl Peers {
             }
         }
         for worker in &census.new {
-            self.others.insert(*worker, Peer::new(now));
+            self.others.insert(*worker, OtherWorker::new(now));
         }
         // A lease that is gone was not renewed for as long as it lasts, unless Redis has lost it.
         for (worker, peer) in &mut self.others {
@@ -249,7 +249,7 @@ impl Peers {
     }
 
     /// A worker has left, or is taken for dead.
-    pub fn bury(&mut self, worker: WorkerId) -> Option<Peer> {
+    pub fn bury(&mut self, worker: WorkerId) -> Option<OtherWorker> {
         self.dead.insert(worker, ());
         self.others.remove(&worker)
     }
@@ -260,7 +260,7 @@ impl Peers {
     }
 
     /// Joins anew, under another id: everybody is new. Who the others were.
-    pub fn reset(&mut self) -> BTreeMap<WorkerId, Peer> {
+    pub fn reset(&mut self) -> BTreeMap<WorkerId, OtherWorker> {
         self.me = self.me.next_life();
         self.asked.clear();
         self.obituaries.clear();

@@ -37,7 +37,7 @@ type Paid = Arc<tokio::sync::Mutex<Instant>>;
 
 /// A holder's turn: it has one at a time.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct ListTurn {
     per_second: usize,
     least: usize,
     paid: OwnedMutexGuard<Instant>,
@@ -60,30 +60,30 @@ impl Listing {
     }
 
     /// Waits for the turn of `viewer`; 429 if it is to come later.
-    pub async fn turn(&self, viewer: &Identity, address: PeerAddress) -> Result<Turn, Refusal> {
+    pub async fn turn(&self, viewer: &Identity, address: PeerAddress) -> Result<ListTurn, Refusal> {
         let holder = Holder::of(&self.hub, viewer, address.0.ip());
         self.turn_of(&holder).await
     }
 
     /// Waits for the turn of `holder`; 429 if it has had too much and is to come later.
-    pub async fn turn_of(&self, holder: &Holder) -> Result<Turn, Refusal> {
+    pub async fn turn_of(&self, holder: &Holder) -> Result<ListTurn, Refusal> {
         let paid = self.paid(holder).lock_owned().await;
         self.begin(paid)
     }
 
     /// The turn of `holder`, if it need not wait for it.
-    pub fn turn_now(&self, holder: &Holder) -> Option<Result<Turn, Refusal>> {
+    pub fn turn_now(&self, holder: &Holder) -> Option<Result<ListTurn, Refusal>> {
         let paid = self.paid(holder).try_lock_owned().ok()?;
         Some(self.begin(paid))
     }
 
-    fn begin(&self, paid: OwnedMutexGuard<Instant>) -> Result<Turn, Refusal> {
+    fn begin(&self, paid: OwnedMutexGuard<Instant>) -> Result<ListTurn, Refusal> {
         let ahead = paid.saturating_duration_since(Instant::now());
         if let Some(wait) = ahead.checked_sub(AHEAD).filter(|wait| !wait.is_zero()) {
             let message = "Too many long lists per second";
             return Err(Refusal::later(StatusCode::TOO_MANY_REQUESTS, message, wait));
         }
-        let mut turn = Turn {
+        let mut turn = ListTurn {
             per_second: self.hub.limits.listed_bytes_per_second,
             least: self.least,
             paid,
@@ -111,7 +111,7 @@ impl Listing {
     }
 }
 
-impl Turn {
+impl ListTurn {
     /// Pays for the list, which is made and has `bytes` bytes.
     pub(crate) fn end(mut self, bytes: usize) {
         self.pay(bytes.saturating_sub(self.least));

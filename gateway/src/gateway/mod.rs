@@ -24,8 +24,8 @@ pub use elsewhere::{Elsewhere, Tunnel};
 #[cfg(test)]
 pub(crate) use hub::NOTICES;
 pub use hub::{Connected, Hub};
-pub(crate) use outbox::Phase as OutboxPhase;
-pub use outbox::{Outbox, Pushed, Step as OutboxStep};
+pub(crate) use outbox::OutboxPhase;
+pub use outbox::{Outbox, OutboxStep, Pushed};
 pub use outcome::{AbpError, Confirmation, Outcome, Step};
 pub use resume::{Attached, Lost, Resume, SessionCounts};
 #[cfg(test)]

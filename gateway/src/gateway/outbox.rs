@@ -19,7 +19,7 @@ use crate::wire::{Outgoing, for_log};
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
+pub enum OutboxPhase {
     /// Messages come and go.
     Open,
     /// Nothing is queued any more; what is queued is written, then the close frame.
@@ -51,7 +51,7 @@ pub(crate) fn unread(limit: usize) -> String {
 
 /// What is to be written next.
 #[derive(Debug)]
-pub enum Step {
+pub enum OutboxStep {
     /// A message, and what to give to [`Outbox::written`] afterwards.
     Message(Outgoing, usize),
     /// The close frame, the last of all.
@@ -99,7 +99,7 @@ struct Queue {
     /// What is kept for another connection, if there may be one.
     kept: Option<Sent<Outgoing>>,
     close: Option<(CloseCode, String)>,
-    phase: Phase,
+    phase: OutboxPhase,
     backlog: Backlog,
     /// A waiter waits until no more than this many bytes are left.
     awaited: Option<usize>,
@@ -119,7 +119,7 @@ impl Outbox {
                 bytes: 0,
                 kept: None,
                 close: None,
-                phase: Phase::Open,
+                phase: OutboxPhase::Open,
                 backlog: Backlog::Short,
                 awaited: None,
                 moved: Instant::now(),
@@ -155,7 +155,7 @@ impl Outbox {
     /// Queues a message. After [`Outbox::close`] it is dropped, unless it is kept.
     pub fn push(&self, message: Outgoing) -> Pushed {
         let mut queue = self.queue.lock();
-        let (cost, is_open) = (message.cost(), queue.phase == Phase::Open);
+        let (cost, is_open) = (message.cost(), queue.phase == OutboxPhase::Open);
         let Some(kept) = &mut queue.kept else {
             return self.queue(queue, message);
         };
@@ -188,7 +188,7 @@ impl Outbox {
     }
 
     fn queue(&self, mut queue: MutexGuard<'_, Queue>, message: Outgoing) -> Pushed {
-        if queue.phase != Phase::Open {
+        if queue.phase != OutboxPhase::Open {
             return Pushed::Queued;
         }
         let cost = message.cost();
@@ -233,7 +233,7 @@ impl Outbox {
     pub(crate) fn suspend(&self) -> Option<Backlog> {
         let mut queue = self.queue.lock();
         let kept = queue.kept.as_ref()?.bytes();
-        queue.phase = queue.phase.max(Phase::Closing);
+        queue.phase = queue.phase.max(OutboxPhase::Closing);
         queue.backlog = Backlog::of(kept, self.limit);
         let backlog = queue.backlog;
         drop(queue);
@@ -252,7 +252,7 @@ impl Outbox {
         before.acknowledge(received)?;
         let kept = before.queue.lock().kept.take().ok_or(Misfit)?;
         let mut queue = self.queue.lock();
-        if queue.phase == Phase::Open {
+        if queue.phase == OutboxPhase::Open {
             for message in [first].into_iter().chain(kept.kept().cloned()) {
                 self.add(&mut queue, message);
             }
@@ -310,7 +310,7 @@ impl Outbox {
     pub(crate) fn waiting(&self) -> (usize, Option<Instant>) {
         let queue = self.queue.lock();
         let kept = queue.kept.as_ref().map(Sent::bytes);
-        let is_suspended = kept.is_some() && queue.phase != Phase::Open;
+        let is_suspended = kept.is_some() && queue.phase != OutboxPhase::Open;
         let moved = (!is_suspended).then_some(queue.moved);
         (queue.bytes + kept.unwrap_or_default(), moved)
     }
@@ -319,7 +319,7 @@ impl Outbox {
     pub fn close(&self, code: CloseCode, reason: String) {
         let mut queue = self.queue.lock();
         queue.close.get_or_insert((code, reason));
-        queue.phase = queue.phase.max(Phase::Closing);
+        queue.phase = queue.phase.max(OutboxPhase::Closing);
         drop(queue);
         self.wake.notify_one();
         self.changed.notify_waiters();
@@ -330,29 +330,29 @@ impl Outbox {
         let mut queue = self.queue.lock();
         queue.messages.clear();
         self.budget.give_back(std::mem::take(&mut queue.bytes));
-        queue.phase = Phase::Over;
+        queue.phase = OutboxPhase::Over;
         queue.backlog = Backlog::Short;
         drop(queue);
         self.changed.notify_waiters();
     }
 
     /// Takes out what is next, if there is anything.
-    pub fn pop(&self) -> Option<Step> {
+    pub fn pop(&self) -> Option<OutboxStep> {
         let mut queue = self.queue.lock();
         match queue.messages.pop_front() {
             Some(message) => {
                 let cost = message.cost();
-                Some(Step::Message(message, cost))
+                Some(OutboxStep::Message(message, cost))
             }
             None => queue
                 .close
                 .take()
-                .map(|(code, reason)| Step::Close(code, reason)),
+                .map(|(code, reason)| OutboxStep::Close(code, reason)),
         }
     }
 
     /// Waits for what is next.
-    pub async fn next(&self) -> Step {
+    pub async fn next(&self) -> OutboxStep {
         loop {
             if let Some(step) = self.pop() {
                 return step;
@@ -368,7 +368,7 @@ impl Outbox {
         queue.bytes -= gone;
         queue.moved = Instant::now();
         self.budget.give_back(gone);
-        let less = queue.phase == Phase::Open && queue.shrink(self.limit);
+        let less = queue.phase == OutboxPhase::Open && queue.shrink(self.limit);
         let few = queue.awaited.is_some_and(|few| queue.bytes <= few);
         queue.awaited = queue.awaited.filter(|_| !few);
         drop(queue);
@@ -381,12 +381,12 @@ impl Outbox {
 
     /// Whether messages still come and go.
     pub fn is_open(&self) -> bool {
-        self.queue.lock().phase == Phase::Open
+        self.queue.lock().phase == OutboxPhase::Open
     }
 
     /// Whether nothing more is written.
     pub fn is_over(&self) -> bool {
-        self.queue.lock().phase == Phase::Over
+        self.queue.lock().phase == OutboxPhase::Over
     }
 
     /// Whether the queue has passed half of its limit and is not short again.
@@ -407,7 +407,7 @@ impl Outbox {
     /// Waits until at most `few` bytes are queued, or nothing is queued any more. For one at a time.
     pub async fn drained(&self, few: usize) {
         let is_done = |queue: &mut Queue| {
-            let is_done = queue.bytes <= few || queue.phase != Phase::Open;
+            let is_done = queue.bytes <= few || queue.phase != OutboxPhase::Open;
             queue.awaited = (!is_done).then_some(few);
             is_done
         };
@@ -415,7 +415,7 @@ impl Outbox {
     }
 
     /// Waits until the connection has come as far as `phase`.
-    pub async fn reached(&self, phase: Phase) {
+    pub async fn reached(&self, phase: OutboxPhase) {
         self.until(|queue| queue.phase >= phase).await;
     }
 
@@ -476,7 +476,7 @@ mod tests {
         assert_eq!(outbox.push(message(1_000)), Pushed::Grown(Backlog::Full));
         assert_eq!(outbox.push(message(1)), Pushed::Queued);
         let mut less = Vec::new();
-        while let Some(Step::Message(_, cost)) = outbox.pop() {
+        while let Some(OutboxStep::Message(_, cost)) = outbox.pop() {
             less.push((outbox.written(cost), outbox.backlog()));
         }
         let (short, long) = (Backlog::Short, Backlog::Long);
@@ -502,7 +502,7 @@ mod tests {
         );
         assert_eq!(outbox.push(message(1)), Pushed::Overflow);
         assert!(outbox.pop().is_none());
-        assert_eq!(outbox.queue.lock().phase, Phase::Over);
+        assert_eq!(outbox.queue.lock().phase, OutboxPhase::Over);
     }
 
     #[test]
@@ -518,7 +518,9 @@ mod tests {
         assert_eq!(outbox.push(message(9_000)), Pushed::Grown(Backlog::Full));
         assert_eq!(outbox.push(message(9_000)), Pushed::Emptied);
         assert!(outbox.is_open() && !outbox.is_congested());
-        assert!(matches!(outbox.pop(), Some(Step::Message(farewell, _)) if farewell.is_farewell()));
+        assert!(
+            matches!(outbox.pop(), Some(OutboxStep::Message(farewell, _)) if farewell.is_farewell())
+        );
         assert!(outbox.pop().is_none());
         assert_eq!(outbox.push(message(9_000)), Pushed::Grown(Backlog::Full));
     }
@@ -539,7 +541,7 @@ mod tests {
         outbox.push(message(9_000));
         while outbox.push(farewell("a2")) != Pushed::Emptied {}
         let mut left = 0;
-        while let Some(Step::Message(farewell, cost)) = outbox.pop() {
+        while let Some(OutboxStep::Message(farewell, cost)) = outbox.pop() {
             assert!(farewell.is_farewell());
             outbox.written(cost);
             left += 1;
@@ -560,7 +562,7 @@ mod tests {
         outbox.push(message(400));
         let mut waiting = std::pin::pin!(outbox.drained(1_000));
         assert!(futures_util::poll!(&mut waiting).is_pending());
-        let Some(Step::Message(_, cost)) = outbox.pop() else {
+        let Some(OutboxStep::Message(_, cost)) = outbox.pop() else {
             panic!("no message");
         };
         outbox.written(cost);
@@ -578,9 +580,9 @@ mod tests {
         outbox.close(CloseCode::APP_GONE, "first".into());
         outbox.close(CloseCode::GOING_AWAY, "second".into());
         outbox.push(message(2));
-        assert!(matches!(outbox.pop(), Some(Step::Message(..))));
+        assert!(matches!(outbox.pop(), Some(OutboxStep::Message(..))));
         assert!(
-            matches!(outbox.pop(), Some(Step::Close(CloseCode::APP_GONE, reason)) if reason == "first")
+            matches!(outbox.pop(), Some(OutboxStep::Close(CloseCode::APP_GONE, reason)) if reason == "first")
         );
         assert!(outbox.pop().is_none());
     }

@@ -21,7 +21,7 @@ use tokio::time::sleep;
 pub use config::Config;
 
 use crate::bounds::turns::Turns;
-use crate::cluster::{Cluster, Profile};
+use crate::cluster::{Cluster, WorkerProfile};
 use crate::fronts::body::BodyBounds;
 use crate::fronts::rap::runtime::Runtime;
 use crate::fronts::socket::bounds::SocketBounds;
@@ -81,7 +81,7 @@ impl Server {
         let hub = Arc::new(Hub::new(limits, config.tokens));
         let mut elsewhere = None;
         if let Some(url) = config.cluster.redis.clone() {
-            let profile = Profile {
+            let profile = WorkerProfile {
                 process: hub.process,
                 retention: hub.limits.retention.time,
                 channel: config.cancellation.enabled,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{OwnSession, Phase};
-use crate::broker::call::{Client, NewCall, Reply, Step, cancel_payload};
+use crate::broker::call::{NewOwnCall, NewSession, Reply, Step, cancel_payload};
 use crate::broker::deadlines::Due;
 use crate::broker::message::Cancel;
 use crate::broker::pending::Entry;
@@ -19,7 +19,7 @@ use caphost::call::{Code, Error, LateEnd, Millis, Stop};
 const SLACK_MS: Millis = 100.0;
 
 /// A call that waits for its session to open.
-pub(super) struct Waiting {
+pub(super) struct WaitingCall {
     pub run: RunId,
     payload: Json,
     timeout: Option<Millis>,
@@ -40,7 +40,12 @@ pub(in crate::broker) struct OwnCall {
 
 impl Broker {
     /// A call is made: its run is registered, and the session opened if it is not open.
-    pub(in crate::broker) fn own_call(&mut self, session: PeerId, client: &Client, call: NewCall) {
+    pub(in crate::broker) fn own_call(
+        &mut self,
+        session: PeerId,
+        client: &NewSession,
+        call: NewOwnCall,
+    ) {
         let run = call.run.id;
         if let Some(ended) = self.runs.register(call.run, self.now.unix_ms) {
             return self.tell_end(session, ended, None);
@@ -54,7 +59,7 @@ impl Broker {
             cancel: None,
         };
         self.own_calls.insert(run, own);
-        let waiting = Waiting {
+        let waiting = WaitingCall {
             run,
             payload: call.payload,
             timeout: call.timeout,
@@ -70,7 +75,7 @@ impl Broker {
     }
 
     /// Sends a call in its session, which is open.
-    pub(super) fn send_own(&mut self, session: PeerId, call: Waiting) {
+    pub(super) fn send_own(&mut self, session: PeerId, call: WaitingCall) {
         let run = call.run;
         if !self.own_calls.contains_key(&run) {
             return;

@@ -8,7 +8,7 @@ mod calls;
 
 use std::sync::Arc;
 
-use super::call::{Client, Reply, no_new_calls};
+use super::call::{NewSession, Reply, no_new_calls};
 use super::message::Cancel;
 use super::pending::{Asker, Entry};
 use super::requests::{About, Asked, Unsent};
@@ -17,7 +17,7 @@ use crate::broker::runs::RunId;
 use crate::remembered::Remembered;
 use crate::wire::{Failure, Json, Request};
 pub(super) use calls::OwnCall;
-use calls::Waiting;
+use calls::WaitingCall;
 use caphost::call::{Code, Error, Millis};
 use serde_json::json;
 
@@ -40,7 +40,7 @@ pub(super) struct OwnSession {
 
 enum Phase {
     /// The app has not answered `initialize`, which these calls wait for.
-    Opening(Vec<Waiting>),
+    Opening(Vec<WaitingCall>),
     Open,
     /// Nobody calls any more. The app has until then to end the calls.
     Closing(Millis),
@@ -48,7 +48,7 @@ enum Phase {
 
 impl Broker {
     /// Opens a session for its first call.
-    fn open_own(&mut self, session: PeerId, client: &Client, first: Waiting) {
+    fn open_own(&mut self, session: PeerId, client: &NewSession, first: WaitingCall) {
         self.agent_joined(session, client.app.clone(), client.profile.clone());
         let Some(agent) = self.agents.get_mut(&session) else {
             // Turned away, as the gateway shuts down.

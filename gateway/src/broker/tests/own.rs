@@ -3,15 +3,15 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::NewCall;
+use crate::broker::NewOwnCall;
 use crate::broker::runs::{Found, NewRun, RunState};
-use crate::broker::{Client, Reply, Step};
+use crate::broker::{NewSession, Reply, Step};
 use caphost::call::{LateEnd, Stop};
 
 const SESSION: PeerId = PeerId(9);
 
-fn client() -> Client {
-    Client {
+fn client() -> NewSession {
+    NewSession {
         app: Wanted::Any,
         profile: Profile {
             dialect: Dialect::Mcp,
@@ -29,7 +29,7 @@ fn client() -> Client {
 fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>) {
     let run = RunId::random();
     let payload = json!({ "capability": "a.b", "options": { "callId": id } });
-    let call = NewCall {
+    let call = NewOwnCall {
         run: NewRun {
             id: run,
             dialect: Dialect::Mcp,

@@ -13,7 +13,7 @@ use super::greeting::Greeting;
 use super::peer::Peer;
 use crate::broker::CapabilityInfo;
 use crate::fronts::cancel_notices::next_cancelled;
-use crate::fronts::lists::Turn;
+use crate::fronts::lists::ListTurn;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::calls::{Call, CancelNotice, NewCall};
 use crate::gateway::{Outcome, Step};
@@ -82,7 +82,7 @@ impl Peer {
     }
 
     /// The answer to a `_capabilities/list` whose turn it is.
-    fn listed(&self, turn: Result<Turn, Refusal>, id: &Id) -> String {
+    fn listed(&self, turn: Result<ListTurn, Refusal>, id: &Id) -> String {
         let offered = turn.map_err(|refusal| refusal.error).and_then(|turn| {
             let offer = self.hub.offer(self.app.as_deref())?;
             match self.owner.may_reach(&offer.app.id) {

@@ -8,7 +8,7 @@ use super::listening::whole;
 use super::progress::Progress;
 use super::request::Request;
 use super::result::{Ended, ToolResult, answer};
-use super::session::{Caller, NotTaken, Session};
+use super::session::{Caller, McpSession, NotTaken};
 use super::tools;
 use super::underway::{Tool, Underway, Within};
 use crate::bounds::shares::Share;
@@ -20,7 +20,7 @@ use crate::wire::json_rpc::{RpcError, code};
 /// Answers a call in a session.
 pub async fn in_session(
     hub: &Arc<Hub>,
-    session: &Arc<Session>,
+    session: &Arc<McpSession>,
     request: Request<'_>,
     share: Share,
 ) -> Result<Response, NotTaken> {
@@ -37,7 +37,7 @@ pub async fn in_session(
     };
     let (call, given_up) = session.begin(hub, &request.id, call)?;
     let session = session.clone();
-    let within = Within::Session { session, given_up };
+    let within = Within::McpSession { session, given_up };
     let underway = Underway::new(request.id, tool, call, within);
     Ok(underway.respond(share).await)
 }

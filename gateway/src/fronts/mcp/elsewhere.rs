@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::request::ClientInfo;
-use super::session::{Caller, Session};
+use super::session::{Caller, McpSession};
 use super::sessions::Sessions;
 use crate::bounds::shares::Holder;
 use crate::cluster::{Away, Notice};
@@ -35,7 +35,7 @@ struct Record {
 }
 
 impl Record {
-    fn of(session: &Session) -> Self {
+    fn of(session: &McpSession) -> Self {
         Record {
             app: session.met.get().cloned(),
             caller: session.caller.clone(),
@@ -88,7 +88,7 @@ impl Sessions {
             return Ok(());
         };
         let holder = holder.clone();
-        let mut session = Session::new(record.caller, holder, record.thread, record.client);
+        let mut session = McpSession::new(record.caller, holder, record.thread, record.client);
         session.is_taken_up = true;
         session.met = record.app.map(OnceLock::from).unwrap_or_default();
         let session = Arc::new(session);
@@ -98,7 +98,7 @@ impl Sessions {
     }
 
     /// A session has begun: others may take it up from now on.
-    pub(super) async fn tell_begun(&self, id: &str, session: &Session) {
+    pub(super) async fn tell_begun(&self, id: &str, session: &McpSession) {
         let Some(workers) = self.hub.cluster() else {
             return;
         };
@@ -202,7 +202,7 @@ mod tests {
             version: "1".into(),
         };
         let holder = Holder::Token("a".into());
-        let session = Session::new(caller, holder, "t".into(), client);
+        let session = McpSession::new(caller, holder, "t".into(), client);
         let _ = session.met.set("met".into());
         let read = Record::read(&Record::of(&session).write()).unwrap();
         assert_eq!(read.caller, session.caller);

@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-use super::session::Session;
+use super::session::McpSession;
 use super::tools;
 use crate::bounds::shares::Share;
 use crate::fronts::cancel_notices::next_cancelled;
@@ -71,7 +71,7 @@ fn event(message: &str) -> Bytes {
 
 /// A stream of one session. Of several the newest is told what there is to tell.
 struct Listening {
-    session: Arc<Session>,
+    session: Arc<McpSession>,
     number: u64,
     /// What is sent to this stream.
     inbox: mpsc::Receiver<String>,
@@ -83,7 +83,7 @@ struct Listening {
 }
 
 /// Another stream of a session, which begins with what the client was not told yet.
-pub fn listening(hub: &Arc<Hub>, session: &Arc<Session>) -> BoxStream<'static, String> {
+pub fn listening(hub: &Arc<Hub>, session: &Arc<McpSession>) -> BoxStream<'static, String> {
     let (number, inbox) = session.listen();
     let (is_for_one, mut offers) = offers(hub, session);
     offers.mark_changed();
@@ -129,7 +129,7 @@ impl Listening {
 }
 
 /// What tells that the tools of a session may have changed, and whether they are those of one app.
-fn offers(hub: &Arc<Hub>, session: &Session) -> (bool, watch::Receiver<u64>) {
+fn offers(hub: &Arc<Hub>, session: &McpSession) -> (bool, watch::Receiver<u64>) {
     let app = session.app(hub);
     (app.is_some(), hub.offer_changes(app))
 }

@@ -14,7 +14,7 @@ use super::listening::{acknowledged, events, subscription, whole};
 use super::request::Request;
 use super::result::{answer, complete};
 use super::server::{Asker, Mcp, cacheable};
-use super::session::{Caller, NotTaken, Session};
+use super::session::{Caller, McpSession, NotTaken};
 use super::sessions::no_session;
 use super::tools;
 use crate::fronts::refusal::Refusal;
@@ -70,7 +70,7 @@ impl Mcp {
     async fn in_session(
         &self,
         asker: &Asker,
-        session: Arc<Session>,
+        session: Arc<McpSession>,
         request: Request<'_>,
     ) -> Result<Response, Refusal> {
         let id = request.id.clone();
@@ -129,7 +129,7 @@ impl Mcp {
     fn ask(
         &self,
         caller: &Caller,
-        session: Option<&Session>,
+        session: Option<&McpSession>,
         request: &Request<'_>,
     ) -> Result<Value, RpcError> {
         match (&*request.method, session) {

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::head::{Head, VERSIONS};
-use super::session::{Caller, Session};
+use super::session::{Caller, McpSession};
 use super::sessions::Sessions;
 use super::tools;
 use crate::bounds::shares::{Full, Holder, Share, Shares};
@@ -54,7 +54,7 @@ impl Mcp {
         &self,
         asker: &Asker,
         head: Head<'_>,
-    ) -> Result<Arc<Session>, Refusal> {
+    ) -> Result<Arc<McpSession>, Refusal> {
         let Asker { caller, holder } = asker;
         head.check_version()?;
         let named = head.session();

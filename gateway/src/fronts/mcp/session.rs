@@ -43,7 +43,7 @@ pub struct Caller {
 }
 
 /// One session.
-pub struct Session {
+pub struct McpSession {
     /// What it is called in lists and logs. Its `Mcp-Session-Id` lets in who knows it.
     pub thread: Arc<str>,
     /// Whose it is, and for which app.
@@ -97,11 +97,11 @@ pub enum NotTaken {
     InFlight,
 }
 
-impl Session {
+impl McpSession {
     /// A new one.
     pub fn new(caller: Caller, holder: Holder, thread: Arc<str>, client: ClientInfo) -> Self {
         let clip = |text: String| clipped(&text, NAME_CHARS).to_string();
-        Session {
+        McpSession {
             thread,
             caller,
             holder,
@@ -336,7 +336,7 @@ mod tests {
 
     use super::*;
 
-    fn session() -> Session {
+    fn session() -> McpSession {
         let caller = Caller {
             identity: Identity::anyone(),
             app: None,
@@ -346,7 +346,7 @@ mod tests {
             name: "é".repeat(1 << 20),
             version: "1".into(),
         };
-        Session::new(caller, holder, "thread".into(), client)
+        McpSession::new(caller, holder, "thread".into(), client)
     }
 
     #[test]

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::overtaken::{Overtaken, is_long};
 use super::request::ClientInfo;
-use super::session::{Caller, Session};
+use super::session::{Caller, McpSession};
 use super::tools;
 use crate::bounds::shares::Holder;
 use crate::fronts::idle::look_after;
@@ -103,7 +103,7 @@ impl Sessions {
     ) -> Result<String, Refusal> {
         let id = Uuid::new_v4().to_string();
         let thread = Uuid::new_v4().to_string().into();
-        let session = Session::new(caller.clone(), holder.clone(), thread, client);
+        let session = McpSession::new(caller.clone(), holder.clone(), thread, client);
         let app = session.app(&self.hub);
         // What the client sees on another worker may be older, or newer.
         if self.hub.cluster().is_none() {
@@ -123,7 +123,7 @@ impl Sessions {
         id: &str,
         caller: &Caller,
         holder: &Holder,
-    ) -> Result<Arc<Session>, Refusal> {
+    ) -> Result<Arc<McpSession>, Refusal> {
         self.take_up(id, caller, holder).await?;
         let found = self.table().sessions.get(id).cloned();
         let found = found.filter(|session| session.caller == *caller);
@@ -148,13 +148,13 @@ impl Sessions {
     }
 
     fn end_unused(&self) {
-        let is_unused = |_: &String, it: &mut Arc<Session>| it.unused_for() >= self.idle;
+        let is_unused = |_: &String, it: &mut Arc<McpSession>| it.unused_for() >= self.idle;
         let ended: Vec<_> = self.table().sessions.extract_if(is_unused).collect();
         close(ended.into_iter().map(|(_, session)| session), "unused");
     }
 
     /// Adds a session, for which one that is not in use may have to end.
-    pub(super) fn enter(&self, id: &str, new: &Arc<Session>) -> Result<(), Refusal> {
+    pub(super) fn enter(&self, id: &str, new: &Arc<McpSession>) -> Result<(), Refusal> {
         let mut table = self.table();
         if table.has(id) {
             return Ok(());
@@ -172,7 +172,7 @@ impl Sessions {
 }
 
 /// Closes sessions that are in the table no more.
-fn close(ended: impl IntoIterator<Item = Arc<Session>>, why: &'static str) {
+fn close(ended: impl IntoIterator<Item = Arc<McpSession>>, why: &'static str) {
     for session in ended {
         session.close();
         tracing::debug!(session = %session.thread, why, "the session has ended");
@@ -193,7 +193,7 @@ fn no_room() -> Refusal {
 /// Sessions by their ids, and what other workers have told of those that are not here.
 #[derive(Default)]
 pub(super) struct Table {
-    sessions: HashMap<String, Arc<Session>>,
+    sessions: HashMap<String, Arc<McpSession>>,
     ended: Remembered<String, (), ABSENT>,
     /// Cancels for sessions that are not here, and when they came: their requests may come here.
     early: VecDeque<(String, Id, Instant)>,
@@ -208,7 +208,7 @@ impl Table {
         holder: &Holder,
         max: usize,
         share: usize,
-    ) -> Result<Option<Arc<Session>>, Refusal> {
+    ) -> Result<Option<Arc<McpSession>>, Refusal> {
         let mut held: HashMap<&Holder, usize> = HashMap::new();
         for session in self.sessions.values() {
             *held.entry(&session.holder).or_default() += 1;
@@ -217,7 +217,7 @@ impl Table {
         if !has_share && self.sessions.len() < max {
             return Ok(None);
         }
-        let may_go = |session: &Session| !has_share || session.holder == *holder;
+        let may_go = |session: &McpSession| !has_share || session.holder == *holder;
         let goes = self
             .sessions
             .iter()
@@ -238,7 +238,7 @@ impl Table {
     }
 
     /// Adds a session. Returns false if it is here, or has ended by now.
-    fn insert(&mut self, id: String, session: &Arc<Session>) -> bool {
+    fn insert(&mut self, id: String, session: &Arc<McpSession>) -> bool {
         if self.ended.get(&id).is_some() || self.has(&id) {
             return false;
         }
@@ -273,13 +273,13 @@ impl Table {
     }
 
     /// It has ended, on whichever worker: it is here no more.
-    pub fn end(&mut self, id: &str) -> Option<Arc<Session>> {
+    pub fn end(&mut self, id: &str) -> Option<Arc<McpSession>> {
         self.ended.insert(id.into(), ());
         self.sessions.remove(id)
     }
 
     /// Those that were used within that time.
-    pub fn used_within(&self, time: Duration) -> Vec<(String, Arc<Session>)> {
+    pub fn used_within(&self, time: Duration) -> Vec<(String, Arc<McpSession>)> {
         let used = self
             .sessions
             .iter()
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
     use crate::tokens::Identity;
 
-    fn session() -> Arc<Session> {
+    fn session() -> Arc<McpSession> {
         let caller = Caller {
             identity: Identity::anyone(),
             app: None,
@@ -307,7 +307,7 @@ mod tests {
             version: "1".into(),
         };
         let holder = Holder::Token("a".into());
-        Arc::new(Session::new(caller, holder, "thread".into(), client))
+        Arc::new(McpSession::new(caller, holder, "thread".into(), client))
     }
 
     #[test]

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::listening::{events, whole};
 use super::progress::Progress;
 use super::result::{self, Ended, ToolResult, answer};
-use super::session::Session;
+use super::session::McpSession;
 use super::tools;
 use crate::bounds::shares::Share;
 use crate::broker::Offer;
@@ -74,8 +74,8 @@ struct Awaited {
 /// What a call is made in.
 pub enum Within {
     /// A session of MCP.
-    Session {
-        session: Arc<Session>,
+    McpSession {
+        session: Arc<McpSession>,
         /// Ends when the client cancels the call: it is not answered then.
         given_up: oneshot::Receiver<()>,
     },
@@ -136,7 +136,7 @@ impl Underway {
             let it = self.0.as_mut()?;
             let step = match &mut it.within {
                 Within::Shared { .. } => it.call.next().await,
-                Within::Session { given_up, .. } => tokio::select! {
+                Within::McpSession { given_up, .. } => tokio::select! {
                     biased;
                     _ = given_up => return None,
                     step = it.call.next() => step,
@@ -167,7 +167,7 @@ impl Awaited {
     fn answer(self, outcome: Outcome) -> String {
         let is_abandoned = is_abandoned(&outcome);
         let ended = self.tool.ended(&self.id, self.call.id, outcome);
-        let Within::Session { session, .. } = self.within else {
+        let Within::McpSession { session, .. } = self.within else {
             return answer(&self.id, ended.map(ToolResult::complete));
         };
         // The id may be used again as soon as the client has read this.
@@ -183,7 +183,7 @@ impl Awaited {
     fn give_up(mut self) {
         // Its client may have cancelled it before, and said why.
         let is_cancelled = match &self.within {
-            Within::Session { session, .. } => !session.over(&self.id, self.call.id),
+            Within::McpSession { session, .. } => !session.over(&self.id, self.call.id),
             Within::Shared { .. } => false,
         };
         if !is_cancelled {
@@ -197,7 +197,9 @@ impl Awaited {
                     break outcome;
                 }
             };
-            if let (Within::Session { session, .. }, true) = (self.within, is_abandoned(&outcome)) {
+            if let (Within::McpSession { session, .. }, true) =
+                (self.within, is_abandoned(&outcome))
+            {
                 tell_late_end(session, self.id, self.call).await;
             }
         });
@@ -210,7 +212,7 @@ fn is_abandoned(outcome: &Outcome) -> bool {
 
 /// Waits for the late end of a call that was abandoned, and tells its client of it as a log message,
 /// unless the session ends before.
-async fn tell_late_end(session: Arc<Session>, id: Id, call: Call) {
+async fn tell_late_end(session: Arc<McpSession>, id: Id, call: Call) {
     let call_id = call.call_id().to_string();
     let late = tokio::select! {
         () = session.ended.cancelled() => None,

@@ -19,7 +19,7 @@ use crate::fronts::socket::messages::{Messages, Received, Text};
 use crate::fronts::socket::stream::{End, Watch};
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket};
-use crate::gateway::{Counted, Outbox, OutboxPhase as Phase};
+use crate::gateway::{Counted, Outbox, OutboxPhase};
 use crate::limits::Limits;
 use crate::rate_limit::Pace;
 
@@ -110,7 +110,7 @@ pub async fn serve<E: Endpoint>(
         }
         while messages.next().await.is_ok() {}
         if broken {
-            outbox.reached(Phase::Over).await;
+            outbox.reached(OutboxPhase::Over).await;
         }
     })
     .await;
@@ -135,7 +135,7 @@ async fn read(
     let mut heard = Instant::now();
     let silence = sleep_until(heard + dead);
     tokio::pin!(silence);
-    let mut closing = pin!(outbox.reached(Phase::Closing));
+    let mut closing = pin!(outbox.reached(OutboxPhase::Closing));
     let aside = Pace::new(ASIDE_PER_SECOND.into(), ASIDE_PER_SECOND.into());
     let updates = Pace::new(UPDATES_PER_SECOND.into(), UPDATES_AT_ONCE.into());
     let rate = endpoint.rate().map(|rate| Pace::new(rate, rate));

@@ -16,7 +16,7 @@ use crate::broker::CloseCode;
 use crate::fronts::socket::Endpoint;
 use crate::fronts::socket::messages::PART;
 use crate::fronts::socket::replies::Replies;
-use crate::gateway::{Outbox, OutboxPhase as Phase, OutboxStep as Step};
+use crate::gateway::{Outbox, OutboxPhase, OutboxStep};
 
 /// How long a peer that does not read has to take the close frame.
 pub(super) const LAST_WORD: Duration = Duration::from_millis(200);
@@ -28,7 +28,7 @@ const AT_ONCE: usize = 128 << 10;
 /// What is written next.
 enum Due {
     Frame(Frame),
-    Step(Step),
+    OutboxStep(OutboxStep),
 }
 
 /// Writes until the connection is closed, breaks, or is over.
@@ -44,7 +44,7 @@ pub async fn write<E: Endpoint>(
         buffer: BytesMut::new(),
         is_closed: false,
     };
-    let mut over = pin!(outbox.reached(Phase::Over));
+    let mut over = pin!(outbox.reached(OutboxPhase::Over));
     let mut ping = interval_at(Instant::now() + every, every);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -52,7 +52,7 @@ pub async fn write<E: Endpoint>(
             biased;
             () = &mut over => break,
             reply = replies.next() => Due::Frame(reply),
-            step = outbox.next() => Due::Step(step),
+            step = outbox.next() => Due::OutboxStep(step),
             _ = ping.tick() => Due::Frame(Frame::ping(Bytes::new())),
         };
         let drained = tokio::select! {
@@ -64,7 +64,7 @@ pub async fn write<E: Endpoint>(
             return;
         }
     }
-    if let Some(Step::Close(code, reason)) = outbox.pop() {
+    if let Some(OutboxStep::Close(code, reason)) = outbox.pop() {
         let last = async {
             frames.feed(close_frame(code, &reason)).await?;
             frames.flush().await
@@ -94,10 +94,10 @@ impl<S: AsyncWrite + Unpin> Frames<S> {
         while let Some(due) = next.filter(|_| !self.is_closed) {
             match due {
                 Due::Frame(frame) => self.feed(frame).await?,
-                Due::Step(Step::Close(code, reason)) => {
+                Due::OutboxStep(OutboxStep::Close(code, reason)) => {
                     self.feed(close_frame(code, &reason)).await?;
                 }
-                Due::Step(Step::Message(message, cost)) => {
+                Due::OutboxStep(OutboxStep::Message(message, cost)) => {
                     for frame in frames_of(message.into_text().into()) {
                         // What a peer is answered does not wait for the end of a long message.
                         while let Some(reply) = replies.take() {
@@ -111,7 +111,7 @@ impl<S: AsyncWrite + Unpin> Frames<S> {
                 }
             }
             let reply = replies.take().map(Due::Frame);
-            next = reply.or_else(|| outbox.pop().map(Due::Step));
+            next = reply.or_else(|| outbox.pop().map(Due::OutboxStep));
         }
         self.flush().await
     }

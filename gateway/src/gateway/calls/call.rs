@@ -14,7 +14,7 @@ use caphost::call::{LateEnd, Stop};
 pub(super) struct Way {
     pub hub: Arc<Hub>,
     pub peer: PeerId,
-    pub client: broker::Client,
+    pub client: broker::NewSession,
 }
 
 impl fmt::Debug for Way {
@@ -68,7 +68,7 @@ impl Canceller {
 
 impl Call {
     /// Makes a call.
-    pub(super) fn make(way: Arc<Way>, call: broker::NewCall) -> Self {
+    pub(super) fn make(way: Arc<Way>, call: broker::NewOwnCall) -> Self {
         let (sink, steps) = steps();
         let (run, call_id) = (call.run.id, call.run.call_id.clone());
         let event = Event::Call {

@@ -25,7 +25,7 @@ impl Session {
             "protocolVersion": abp::VERSION,
             "features": { "notifications": true, "progress": true, "elicitation": false },
         });
-        let client = broker::Client {
+        let client = broker::NewSession {
             app: client.app.into(),
             profile: Profile {
                 dialect: client.dialect,
@@ -42,11 +42,11 @@ impl Session {
     /// Makes a call. Its run is registered when this returns; whatever is wrong with it comes as
     /// its outcome.
     pub fn call(&self, call: NewCall) -> Call {
-        let broker::Client { app, profile, .. } = &self.0.client;
+        let broker::NewSession { app, profile, .. } = &self.0.client;
         let run = RunId::random();
         let id = call.call_id.clone().unwrap_or_else(|| own_id(run));
         let timeout = call.timeout.map(|it| it.as_secs_f64() * 1_000.0);
-        let new = broker::NewCall {
+        let new = broker::NewOwnCall {
             payload: payload(&call, &id, timeout),
             timeout,
             run: NewRun {

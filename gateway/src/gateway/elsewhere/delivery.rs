@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::Elsewhere;
 use crate::cluster::WorkerId;
 use crate::cluster::message::{Message, TunnelId};
-use crate::gateway::outbox::{Outbox, Step};
+use crate::gateway::outbox::{Outbox, OutboxStep};
 
 /// Bytes in the app's queue beyond which nothing is added: 64 KiB, or a quarter of what it holds.
 const AHEAD_BYTES: usize = 64 << 10;
@@ -26,7 +26,7 @@ pub(super) async fn deliver(
     worker: WorkerId,
     tunnel: TunnelId,
     outbox: Arc<Outbox>,
-    mut said: UnboundedReceiver<Step>,
+    mut said: UnboundedReceiver<OutboxStep>,
 ) {
     let ahead = AHEAD_BYTES.min(elsewhere.hub.limits.queued_bytes / 4);
     let (mut messages, mut bytes) = (0, 0);
@@ -37,14 +37,14 @@ pub(super) async fn deliver(
             _ => timeout(TELL, said.recv()).await,
         };
         match next {
-            Ok(Some(Step::Message(message, cost))) => {
+            Ok(Some(OutboxStep::Message(message, cost))) => {
                 // One that is large goes alone: it always fits.
                 let few = if cost > ahead { 0 } else { ahead };
                 outbox.drained(few).await;
                 outbox.push(message);
                 (messages, bytes) = (messages + 1, bytes + cost);
             }
-            Ok(Some(Step::Close(code, reason))) => outbox.close(code, reason),
+            Ok(Some(OutboxStep::Close(code, reason))) => outbox.close(code, reason),
             Ok(None) if messages == 0 => return,
             Ok(None) | Err(_) => {
                 elsewhere.send(worker, Message::Written { tunnel, messages });

@@ -9,7 +9,7 @@ use crate::broker::{Event, PeerId};
 use crate::cluster::WorkerId;
 use crate::cluster::message::Parcel;
 use crate::gateway::hub::{Connected, Hub};
-use crate::gateway::outbox::{Outbox, Step};
+use crate::gateway::outbox::{Outbox, OutboxStep};
 
 /// A peer that stands for an app or an agent.
 pub(super) struct Proxy {
@@ -38,7 +38,7 @@ impl Elsewhere {
         let elsewhere = self.shared();
         let forwarding = tokio::spawn(async move {
             let _connected = connected;
-            while let Step::Message(message, cost) = outbox.next().await {
+            while let OutboxStep::Message(message, cost) = outbox.next().await {
                 if let Some(parcel) = parcel(message.into_text()) {
                     elsewhere.cluster.send_in_turn(worker, &parcel).await;
                 }

@@ -16,7 +16,7 @@ use super::delivery::deliver;
 use crate::broker::CloseCode;
 use crate::cluster::WorkerId;
 use crate::cluster::message::{Message, Parcel, TunnelId};
-use crate::gateway::outbox::{Outbox, Step};
+use crate::gateway::outbox::{Outbox, OutboxStep};
 use crate::gateway::resume::{Attached, NOT_RESUMED, Resume};
 use crate::tokens::Identity;
 use crate::wire::Outgoing;
@@ -31,7 +31,7 @@ pub(super) struct Tunnels {
 }
 
 /// A connection: what its session says to it.
-type Connection = mpsc::UnboundedSender<Step>;
+type Connection = mpsc::UnboundedSender<OutboxStep>;
 
 /// A session's hold on its connection.
 struct Held {
@@ -134,7 +134,7 @@ impl Tunnels {
         }
         for connection in self.connections.into_values() {
             let reason = "The worker that held the session is gone";
-            let close = Step::Close(CloseCode::TRY_AGAIN, reason.into());
+            let close = OutboxStep::Close(CloseCode::TRY_AGAIN, reason.into());
             // After what the session has said.
             let _ = connection.send(close);
         }
@@ -221,8 +221,8 @@ impl Elsewhere {
             let cluster = &elsewhere.cluster;
             let (code, reason) = loop {
                 match outbox.next().await {
-                    Step::Close(code, reason) => break (code.0, reason),
-                    Step::Message(message, cost) => {
+                    OutboxStep::Close(code, reason) => break (code.0, reason),
+                    OutboxStep::Message(message, cost) => {
                         let parcel = Parcel {
                             message: Message::ToConnection { tunnel },
                             text: message.into_text().into(),
@@ -310,7 +310,7 @@ impl Elsewhere {
         let connection = self.of(worker, |other| other.tunnels.connections.remove(&tunnel));
         if let Some(connection) = connection {
             say(&connection, text);
-            let _ = connection.send(Step::Close(CloseCode::POLICY, NOT_RESUMED.into()));
+            let _ = connection.send(OutboxStep::Close(CloseCode::POLICY, NOT_RESUMED.into()));
         }
     }
 
@@ -324,7 +324,7 @@ impl Elsewhere {
     ) {
         let connection = self.of(worker, |other| other.tunnels.connections.remove(&tunnel));
         if let Some(connection) = connection {
-            let _ = connection.send(Step::Close(CloseCode(code), reason));
+            let _ = connection.send(OutboxStep::Close(CloseCode(code), reason));
         }
     }
 }
@@ -333,6 +333,6 @@ fn say(connection: &Connection, text: &Bytes) {
     if let Ok(text) = std::str::from_utf8(text) {
         let message = Outgoing::text(text.to_string());
         let cost = message.cost();
-        let _ = connection.send(Step::Message(message, cost));
+        let _ = connection.send(OutboxStep::Message(message, cost));
     }
 }

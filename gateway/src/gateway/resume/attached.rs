@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tokio::time::sleep;
 
 use super::messages::{self, ACK, AckPayload, RESUME};
-use super::session::{Inbound, Session};
+use super::session::{AppSession, Inbound};
 use crate::broker::{CloseCode, Event, PeerId};
 use crate::gateway::acknowledgements::Due;
 use crate::gateway::counted::Counted;
@@ -28,12 +28,12 @@ const IDLE: Duration = Duration::from_secs(1);
 /// dropped: it comes again on the other one.
 pub struct Attached {
     hub: Arc<Hub>,
-    session: Arc<Session>,
+    session: Arc<AppSession>,
     outbox: Arc<Outbox>,
 }
 
 impl Attached {
-    pub(crate) fn new(hub: Arc<Hub>, session: Arc<Session>, outbox: Arc<Outbox>) -> Self {
+    pub(crate) fn new(hub: Arc<Hub>, session: Arc<AppSession>, outbox: Arc<Outbox>) -> Self {
         Attached {
             hub,
             session,
@@ -134,7 +134,7 @@ impl Drop for Attached {
 }
 
 /// Acknowledges what has come, a little after the first of it.
-async fn acknowledge_later(hub: Arc<Hub>, session: Arc<Session>) {
+async fn acknowledge_later(hub: Arc<Hub>, session: Arc<AppSession>) {
     sleep(IDLE).await;
     let mut inbound = session.inbound();
     inbound.is_timed = false;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use tokio::task::AbortHandle;
 
 use super::messages::Lost;
-use super::session::Session;
+use super::session::AppSession;
 use crate::broker::{CloseCode, PeerId};
 use crate::gateway::outbox::Outbox;
 use crate::tokens::Identity;
@@ -30,7 +30,7 @@ struct Queue {
 
 /// A session that the peer may take up again.
 struct Held {
-    session: Arc<Session>,
+    session: Arc<AppSession>,
     /// While there is no connection: what gives it up in the end.
     suspended: Option<AbortHandle>,
 }
@@ -145,20 +145,20 @@ impl Queues {
     }
 
     /// The session with that token, if `by` may take it up.
-    pub fn session(&self, token: &str, by: &Identity) -> Option<&Arc<Session>> {
+    pub fn session(&self, token: &str, by: &Identity) -> Option<&Arc<AppSession>> {
         let session = self.session_named(token)?;
         session.is_of(token, by).then_some(session)
     }
 
     /// The session whose peer a token names. The rest of the token is not looked at.
-    fn session_named(&self, token: &str) -> Option<&Arc<Session>> {
+    fn session_named(&self, token: &str) -> Option<&Arc<AppSession>> {
         let (_, rest) = token.split_once('.')?;
         let (peer, _) = rest.split_once('.')?;
         self.session_of(PeerId(peer.parse().ok()?))
     }
 
     /// The session of that peer.
-    pub fn session_of(&self, peer: PeerId) -> Option<&Arc<Session>> {
+    pub fn session_of(&self, peer: PeerId) -> Option<&Arc<AppSession>> {
         Some(&self.queues.get(&peer)?.session.as_ref()?.session)
     }
 
@@ -177,7 +177,7 @@ impl Queues {
         // If there is no room for it the connection is over, and reading from it ends.
         queue.outbox.push(registered);
         queue.outbox.keep();
-        let session = Session::new(peer, app, token, queue.outbox.clone());
+        let session = AppSession::new(peer, app, token, queue.outbox.clone());
         queue.session = Some(Held {
             session: Arc::new(session),
             suspended: None,

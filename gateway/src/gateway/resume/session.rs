@@ -11,7 +11,7 @@ use crate::gateway::outbox::Outbox;
 use crate::tokens::Identity;
 
 /// A session. The queue of the connection it is on has what its app has not acknowledged.
-pub struct Session {
+pub struct AppSession {
     /// The app, to the broker.
     pub peer: PeerId,
     /// What the app is called by.
@@ -33,7 +33,7 @@ pub struct Inbound {
     pub is_timed: bool,
 }
 
-impl Session {
+impl AppSession {
     /// A session on the connection behind `outbox`.
     pub fn new(
         peer: PeerId,
@@ -41,7 +41,7 @@ impl Session {
         token: String,
         outbox: Arc<Outbox>,
     ) -> Self {
-        Session {
+        AppSession {
             peer,
             app,
             owner,

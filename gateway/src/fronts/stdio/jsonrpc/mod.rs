@@ -53,7 +53,7 @@ impl Default for Bounds {
 /// Why a bridge ended, unless the peer wanted it to.
 pub type Ended = Result<(), String>;
 
-struct Bridge<W, S> {
+struct JsonRpcBridge<W, S> {
     output: Output<W>,
     sink: AsyncMutex<SplitSink<WebSocketStream<S>, Message>>,
     pending: Mutex<Pending>,
@@ -70,7 +70,7 @@ pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
 ) -> Ended {
     let (sink, mut stream) = socket.split();
     let codec = Codec::detecting(bounds.message_bytes);
-    let bridge = Bridge {
+    let bridge = JsonRpcBridge {
         output: Output::new(output, codec.clone()),
         sink: AsyncMutex::new(sink),
         pending: Mutex::default(),
@@ -95,7 +95,7 @@ pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
     ended
 }
 
-impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> Bridge<W, S> {
+impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, S> {
     /// From the peer to the gateway, until the input ends or cannot be understood any more.
     async fn up(&self, mut input: FramedRead<impl AsyncRead + Unpin, Codec>) -> Ended {
         while let Some(frame) = input.next().await {

@@ -61,7 +61,7 @@ pub async fn carry(
 ) -> io::Result<()> {
     let codec = Codec::lines(MESSAGE_BYTES);
     let (posts, posted) = unbounded_channel();
-    let bridge = Bridge {
+    let bridge = McpBridge {
         link: Link::new(endpoint),
         session: Session::default(),
         output: Output::new(output, codec.clone()),
@@ -85,7 +85,7 @@ pub async fn carry(
 }
 
 /// The bridge between one client and one gateway.
-struct Bridge<W> {
+struct McpBridge<W> {
     link: Link,
     session: Session,
     output: Output<W>,
@@ -116,7 +116,7 @@ struct Post {
 /// A request being passed on, and what comes for it.
 type Exchanging<'a> = BoxFuture<'a, io::Result<()>>;
 
-impl<W: AsyncWrite + Unpin + Send> Bridge<W> {
+impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
     /// Reads what the client says, and does what it asks for, until the input ends.
     async fn read(&self, mut input: FramedRead<impl AsyncRead + Unpin, Codec>) -> io::Result<()> {
         let (mut requests, mut refusals) = (FuturesUnordered::new(), FuturesUnordered::new());
