@@ -16,7 +16,7 @@ use super::stops::LeftBehind;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
 use crate::tokens::Identity;
 use crate::wire::abp::ELICITATION_WITHDRAWN;
-use crate::wire::{Envelope, Header, Json, Outgoing, Refusal, Request, Subject, invalid_at};
+use crate::wire::{Envelope, Header, Json, Outgoing, RefusedMessage, Request, Subject, invalid_at};
 use caphost::call::{Code, Error};
 
 /// One app's connection.
@@ -173,11 +173,11 @@ impl Broker {
     }
 
     /// An app has sent what cannot be read. Those that wait for it are answered.
-    pub(super) fn app_refused(&mut self, peer: PeerId, refusal: Refusal) {
+    pub(super) fn app_refused(&mut self, peer: PeerId, refusal: RefusedMessage) {
         let Some(app) = self.apps.get(&peer) else {
             return;
         };
-        let Refusal { subject, error } = refusal;
+        let RefusedMessage { subject, error } = refusal;
         if app.registration.is_none() && subject.kind.as_deref() == Some("app/register") {
             return self.refuse_app(peer, subject.id.as_deref(), &error);
         }

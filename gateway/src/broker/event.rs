@@ -8,7 +8,7 @@ use super::{Backlog, Message};
 use crate::broker::runs::RunId;
 use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::Identity;
-use crate::wire::{Envelope, Failure, Outgoing, Refusal, Subject};
+use crate::wire::{Envelope, Failure, Outgoing, RefusedMessage, Subject};
 
 /// What has happened.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub enum Event<'a> {
         /// From whom.
         peer: PeerId,
         /// What is wrong with it.
-        refusal: Box<Refusal>,
+        refusal: Box<RefusedMessage>,
     },
     /// The queue to a peer is longer than before, or shorter. Handling it must push no [`Action`]: not
     /// everybody who tells of it performs those.
@@ -123,23 +123,27 @@ pub enum Event<'a> {
 
 impl<'a> Event<'a> {
     /// What has come from a peer, read.
-    pub fn received(peer: PeerId, read: Result<Envelope<'a>, Box<Refusal>>) -> Self {
+    pub fn received(peer: PeerId, read: Result<Envelope<'a>, Box<RefusedMessage>>) -> Self {
         Event::read(peer, read, REGISTRATION_BYTES)
     }
 
     /// What another worker says in the place of an app of its own. That has come to offer it bit by bit, so
     /// there may be more of it than one message of an app may bring.
-    pub fn told(peer: PeerId, read: Result<Envelope<'a>, Box<Refusal>>) -> Self {
+    pub fn told(peer: PeerId, read: Result<Envelope<'a>, Box<RefusedMessage>>) -> Self {
         Event::read(peer, read, usize::MAX)
     }
 
     /// What has come from a peer is refused with that error.
     pub fn refused(peer: PeerId, subject: Subject, error: Failure) -> Self {
-        let refusal = Box::new(Refusal { subject, error });
+        let refusal = Box::new(RefusedMessage { subject, error });
         Event::Refused { peer, refusal }
     }
 
-    fn read(peer: PeerId, read: Result<Envelope<'a>, Box<Refusal>>, offer_bytes: usize) -> Self {
+    fn read(
+        peer: PeerId,
+        read: Result<Envelope<'a>, Box<RefusedMessage>>,
+        offer_bytes: usize,
+    ) -> Self {
         match read {
             Ok(envelope) => Event::Message {
                 peer,

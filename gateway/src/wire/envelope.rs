@@ -48,7 +48,7 @@ pub struct Subject {
 
 /// A message that is not a well-formed envelope.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
+pub struct RefusedMessage {
     /// What it was about.
     pub subject: Subject,
     /// What is wrong with it.
@@ -112,8 +112,8 @@ impl<'a> Envelope<'a> {
         text: &'a str,
         shared: Option<&'a Bytes>,
         limits: &Limits,
-    ) -> Result<Self, Box<Refusal>> {
-        let refused = |subject, error| Box::new(Refusal { subject, error });
+    ) -> Result<Self, Box<RefusedMessage>> {
+        let refused = |subject, error| Box::new(RefusedMessage { subject, error });
         let peek = || Subject::peek(text, limits);
         check_bounds(text, limits).map_err(|error| refused(peek(), error))?;
         let raw = Raw::read(text).map_err(|error| {
@@ -135,13 +135,13 @@ impl<'a> Envelope<'a> {
     }
 
     /// The refusal of one whose `id` cannot be given back, as half a character is missing in it.
-    pub(super) fn half_an_id(&self) -> Box<Refusal> {
+    pub(super) fn half_an_id(&self) -> Box<RefusedMessage> {
         let subject = Subject {
             id: None,
             ..self.subject()
         };
         let error = wrong("id", "has half of a surrogate pair");
-        Box::new(Refusal { subject, error })
+        Box::new(RefusedMessage { subject, error })
     }
 
     /// The payload, if it is an object.

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use caphost::call::Error;
 
 pub use abp::Request;
-pub use envelope::{Envelope, Refusal, Subject, check_bounds, check_length};
+pub use envelope::{Envelope, RefusedMessage, Subject, check_bounds, check_length};
 pub use outline::outline;
 pub use reading::{Incoming, check, mended, mended_bytes, read_value};
 pub use reply::{

@@ -19,7 +19,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::Value;
 
 use super::scan::Borrowed;
-use super::{Envelope, Refusal, Subject, check_length};
+use super::{Envelope, RefusedMessage, Subject, check_length};
 use crate::limits::Limits;
 
 /// What takes the place of half a character: as long as what it replaces.
@@ -69,10 +69,10 @@ impl<'a> Incoming<'a> {
     }
 
     /// Reads it as an envelope.
-    pub fn envelope(&self, limits: &Limits) -> Result<Envelope<'_>, Box<Refusal>> {
+    pub fn envelope(&self, limits: &Limits) -> Result<Envelope<'_>, Box<RefusedMessage>> {
         if let Err(error) = check_length(self.bytes, limits) {
             let subject = Subject::peek(self.came, limits);
-            return Err(Box::new(Refusal { subject, error }));
+            return Err(Box::new(RefusedMessage { subject, error }));
         }
         let envelope = Envelope::read(&self.text, self.shared, limits)?;
         // Its sender would not know an answer under another id.
