@@ -9,7 +9,7 @@ use super::agents::Agent;
 use super::instance::Instance;
 use super::load::Load;
 use super::message::Content;
-use super::offers::Offer;
+use super::offer::Offer;
 use super::pending::IssuedId;
 use super::questions::QUESTIONS;
 use super::stops::LeftBehind;

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::apps::App;
 use super::instance::Instance;
-use super::offers::AppInfo;
+use super::offer::AppInfo;
 use super::{Broker, PeerId, Seat};
 use crate::tokens::{INSTANCE, Identity};
 use crate::wire::clipped;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::PeerId;
+use super::offer::Offer;
 use super::offering::{Register, Update};
-use super::offers::Offer;
 use super::runs::{self, RunId};
 use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
 use crate::wire::{

@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 use super::PeerId;
 use super::capability_info::CapabilityInfo;
 use super::instance::Instance;
-use super::offers::{AppInfo, Offer, read, read_capabilities, wrong};
+use super::offer::{AppInfo, Offer};
+use super::offers::{read, read_capabilities, wrong};
 use crate::wire::Failure;
 use caphost::call::Error;
 

@@ -1,89 +1,20 @@
-//! What apps offer: reading it, choosing one, its manifest, and which connections each app has.
+//! Which apps there are: the connections of each, and choosing one. And reading what they offer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
 use super::capability_info::CapabilityInfo;
-use super::index::Index;
+use super::offer::{AppInfo, Offer};
 use super::{Broker, PeerId, Seat, Wanted};
 use crate::tokens::Identity;
 use crate::wire::{Failure, invalid_at};
 use caphost::call::{Code, Error};
-
-/// Who an app is.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct AppInfo {
-    /// What it is called by.
-    pub id: String,
-    /// What people call it.
-    pub name: String,
-    /// Its own version.
-    pub version: String,
-    /// What it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-}
-
-/// Bytes kept of a capability beside its texts, with what the allocator adds to a short name: many
-/// times more than the twelve that the smallest takes as JSON.
-const AROUND_TEXTS: usize = size_of::<CapabilityInfo>() + 32 + Index::EACH;
-
-/// What an app offers, as it has registered it.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Offer {
-    /// Who it is.
-    pub app: AppInfo,
-    /// What it offers.
-    pub capabilities: Vec<CapabilityInfo>,
-    #[serde(skip)]
-    pub(super) index: Index,
-}
-
-impl Offer {
-    /// What that app offers.
-    pub fn new(app: AppInfo, capabilities: Vec<CapabilityInfo>) -> Self {
-        let index = Index::default();
-        Offer {
-            app,
-            capabilities,
-            index,
-        }
-    }
-
-    /// What is kept of it, in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        let AppInfo {
-            id,
-            name,
-            version,
-            description,
-        } = &self.app;
-        let about = id.len() + name.len() + version.len();
-        let capabilities = self.capabilities.iter().map(|it| it.texts() + AROUND_TEXTS);
-        about + description.as_ref().map_or(0, String::len) + capabilities.sum::<usize>()
-    }
-
-    /// The app's `/abp.json`.
-    pub fn manifest(&self) -> String {
-        #[derive(Serialize)]
-        struct Manifest<'a> {
-            abp: &'static str,
-            #[serde(flatten)]
-            registration: &'a Offer,
-        }
-        serde_json::to_string(&Manifest {
-            abp: "0.1",
-            registration: self,
-        })
-        .unwrap_or_default()
-    }
-}
 
 /// An app has registered or gone, or offers something else.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::amount::Amount;
 use super::apps::App;
 use super::instance::Instance;
+use super::offer::Offer;
 use super::offering::{DIFFERENCES, Register, Update};
-use super::offers::Offer;
 use super::{Action, Broker, CloseCode, PeerId, Seat};
 use crate::tokens::{INSTANCE, Identity, Role};
 use crate::wire::{Envelope, Failure, Header, Outgoing, error_json, invalid_at};
@@ -65,7 +65,7 @@ impl Broker {
             more.take(leaves);
         }
         let stays = replaced.map(|(it, _)| it);
-        if seat != Seat::Elsewhere && !self.make_place(peer, &owner, (more, stays)) {
+        if seat != Seat::Elsewhere && !self.make_place(peer, &owner, more, stays) {
             self.apps.remove(&peer);
             return;
         }
@@ -174,7 +174,8 @@ impl Broker {
         &mut self,
         peer: PeerId,
         owner: &Identity,
-        (more, stays): (Amount, Option<PeerId>),
+        more: Amount,
+        stays: Option<PeerId>,
     ) -> bool {
         if self.turned_away(peer) {
             return false;

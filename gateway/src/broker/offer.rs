@@ -1,0 +1,172 @@
+//! What an app offers. Its capabilities are looked up for many requests, and there may be so many that
+//! nobody could look through all of them for each: so an index is made of them, once.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::capability_info::{CapabilityInfo, plain};
+
+/// Who an app is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct AppInfo {
+    /// What it is called by.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// Its own version.
+    pub version: String,
+    /// What it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// Bytes kept of a capability beside its texts, with what the allocator adds to a short name: many
+/// times more than the twelve that the smallest takes as JSON.
+const AROUND_TEXTS: usize = size_of::<CapabilityInfo>() + 32 + Index::EACH;
+
+/// What an app offers, as it has registered it.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Offer {
+    /// Who it is.
+    pub app: AppInfo,
+    /// What it offers.
+    pub capabilities: Vec<CapabilityInfo>,
+    #[serde(skip)]
+    index: Index,
+}
+
+impl Offer {
+    /// What that app offers.
+    pub fn new(app: AppInfo, capabilities: Vec<CapabilityInfo>) -> Self {
+        let index = Index::default();
+        Offer {
+            app,
+            capabilities,
+            index,
+        }
+    }
+
+    /// What is kept of it, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let AppInfo {
+            id,
+            name,
+            version,
+            description,
+        } = &self.app;
+        let about = id.len() + name.len() + version.len();
+        let capabilities = self.capabilities.iter().map(|it| it.texts() + AROUND_TEXTS);
+        about + description.as_ref().map_or(0, String::len) + capabilities.sum::<usize>()
+    }
+
+    /// The app's `/abp.json`.
+    pub fn manifest(&self) -> String {
+        #[derive(Serialize)]
+        struct Manifest<'a> {
+            abp: &'static str,
+            #[serde(flatten)]
+            registration: &'a Offer,
+        }
+        serde_json::to_string(&Manifest {
+            abp: "0.1",
+            registration: self,
+        })
+        .unwrap_or_default()
+    }
+
+    /// The first capability of that name.
+    pub fn named(&self, name: &str) -> Option<&CapabilityInfo> {
+        let order = &self.order().by_name;
+        let first = order.partition_point(|it| self.at(it).is_some_and(|it| *it.name < *name));
+        let first = order.get(first).and_then(|it| self.at(it));
+        first.filter(|it| it.name == name)
+    }
+
+    /// The capabilities whose plain name that is, or begins with it if it has more than `most`
+    /// characters: in their order.
+    pub fn plainly_named(&self, name: &str, most: usize) -> impl Iterator<Item = &CapabilityInfo> {
+        let order = &self.order().by_plain_name;
+        let before = |it: &CapabilityInfo| it.plain_name().take(most).lt(name.chars());
+        let first = order.partition_point(|it| self.at(it).is_some_and(before));
+        let alike = order.get(first..).unwrap_or_default().iter();
+        let alike = alike.filter_map(|it| self.at(it));
+        alike.take_while(move |it| it.plain_name().take(most).eq(name.chars()))
+    }
+
+    /// The capabilities in the order of their plain names.
+    pub fn by_plain_name(&self) -> impl Iterator<Item = &CapabilityInfo> {
+        let order = self.order().by_plain_name.iter();
+        order.filter_map(|it| self.at(it))
+    }
+
+    /// A number that changes with the capabilities.
+    pub fn fingerprint(&self) -> u64 {
+        *self.index.fingerprint.get_or_init(|| {
+            let mut hasher = DefaultHasher::new();
+            for it in &self.capabilities {
+                let schemas = [&it.input_schema, &it.output_schema];
+                let schemas = schemas.map(|schema| schema.as_deref().map(|it| it.get()));
+                (&it.name, &it.description, schemas).hash(&mut hasher);
+            }
+            hasher.finish()
+        })
+    }
+
+    fn order(&self) -> &Order {
+        self.index.order(&self.capabilities)
+    }
+
+    fn at(&self, place: &u32) -> Option<&CapabilityInfo> {
+        self.capabilities.get(*place as usize)
+    }
+}
+
+/// Made when it is first asked for. A copy makes its own, as it may come to offer something else.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    order: OnceLock<Order>,
+    fingerprint: OnceLock<u64>,
+}
+
+/// The places of capabilities in their list.
+#[derive(Debug)]
+struct Order {
+    by_name: Box<[u32]>,
+    by_plain_name: Box<[u32]>,
+}
+
+impl Clone for Index {
+    fn clone(&self) -> Self {
+        Index::default()
+    }
+}
+
+impl PartialEq for Index {
+    /// It says nothing that the capabilities do not.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Index {
+    /// Bytes kept of it for each capability.
+    pub const EACH: usize = 2 * size_of::<u32>();
+
+    fn order(&self, all: &[CapabilityInfo]) -> &Order {
+        self.order.get_or_init(|| {
+            // There are never so many.
+            let places = 0..u32::try_from(all.len()).unwrap_or(u32::MAX);
+            let name = |place: u32| all.get(place as usize).map_or("", |it| &*it.name);
+            let mut by_name: Box<[u32]> = places.collect();
+            let mut by_plain_name = by_name.clone();
+            by_name.sort_by(|one, other| name(*one).cmp(name(*other)));
+            by_plain_name.sort_by(|one, other| plain(name(*one)).cmp(plain(name(*other))));
+            Order {
+                by_name,
+                by_plain_name,
+            }
+        })
+    }
+}
