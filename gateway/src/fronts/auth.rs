@@ -3,14 +3,12 @@
 use std::borrow::Cow;
 
 use axum::extract::FromRequestParts;
-use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::request::Parts;
 use url::form_urlencoded;
 
 use super::refusal::Refusal;
 use crate::tokens::{Denied, Identity, Known, Role, Tokens};
-use caphost::call::{Code, Error};
 
 /// What stands before a secret that is offered as a subprotocol of a WebSocket: a browser cannot set
 /// `Authorization` there.
@@ -54,10 +52,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Bearer {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
-        let unknown = || {
-            let error = Error::new(Code::INTERNAL_ERROR, "Its sender is not known");
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)
-        };
+        let unknown = || Refusal::internal("Its sender is not known");
         parts.extensions.get().cloned().ok_or_else(unknown)
     }
 }

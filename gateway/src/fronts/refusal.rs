@@ -63,6 +63,11 @@ impl Refusal {
     }
 
     /// 400: something in the request is wrong.
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        let error = Error::new(Code::INTERNAL_ERROR, message.into());
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+    }
+
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         let error = Error::invalid_params(message.into());
         Refusal::new(StatusCode::BAD_REQUEST, error)

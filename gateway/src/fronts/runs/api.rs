@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -21,7 +21,6 @@ use crate::fronts::refusal::{Refusal, found};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::wire::mended_bytes;
-use caphost::call::{Code, Error};
 
 /// Runs of a list that is made at once.
 const SHORT: usize = 100;
@@ -67,10 +66,7 @@ async fn list_all(
     }
     // It takes milliseconds, for which nothing else is to wait.
     let made = spawn_blocking(make).await;
-    made.map_err(|error| {
-        let error = Error::new(Code::INTERNAL_ERROR, error.to_string());
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)
-    })
+    made.map_err(|error| Refusal::internal(error.to_string()))
 }
 
 /// `GET /api/runs/{id}`

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
-use axum::http::{Extensions, StatusCode};
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use tungstenite::Utf8Bytes;
@@ -26,7 +26,6 @@ use crate::fronts::refusal::Refusal;
 use crate::gateway::{Counted, Hub, Outbox};
 use crate::tokens::{Identity, Role};
 use bounds::SocketBounds;
-use caphost::call::{Code, Error};
 use stream::Watch;
 
 pub use reader::serve as serve_socket;
@@ -57,10 +56,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// That of a request.
     fn of(extensions: &Extensions) -> Result<&Self, Refusal> {
-        let unknown = || {
-            let error = Error::new(Code::INTERNAL_ERROR, "Its connection is not known");
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)
-        };
+        let unknown = || Refusal::internal("Its connection is not known");
         extensions.get().ok_or_else(unknown)
     }
 

@@ -112,8 +112,7 @@ async fn manifest(
         Ok(json_text(StatusCode::OK, text))
     };
     // It may take milliseconds: nothing else must wait for it.
-    spawn_blocking(make).await.map_err(|error| {
-        let error = Error::new(Code::INTERNAL_ERROR, error.to_string());
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)
-    })?
+    spawn_blocking(make)
+        .await
+        .map_err(|error| Refusal::internal(error.to_string()))?
 }
