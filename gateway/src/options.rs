@@ -21,21 +21,20 @@ const YEAR: f64 = 31_536_000.0;
 
 /// `500ms`, `15s`, `15`, `2m`: more than nothing.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let read = seconds(text)?;
-    let read = (0.0..=YEAR)
-        .contains(&read)
-        .then(|| Duration::from_secs_f64(read));
     // A very short one is rounded to nothing.
-    let read = read.filter(|read| !read.is_zero());
+    let read = within_a_year(text)?.filter(|read| !read.is_zero());
     read.ok_or_else(|| "expected more than 0 and at most a year".into())
 }
 
 /// A time, or none at all.
 pub(crate) fn duration_or_none(text: &str) -> Result<Duration, String> {
-    match seconds(text)? {
-        read if (0.0..=YEAR).contains(&read) => Ok(Duration::from_secs_f64(read)),
-        _ => Err("expected 0, or at most a year".into()),
-    }
+    within_a_year(text)?.ok_or_else(|| "expected 0, or at most a year".into())
+}
+
+fn within_a_year(text: &str) -> Result<Option<Duration>, String> {
+    let read = seconds(text)?;
+    let fits = (0.0..=YEAR).contains(&read);
+    Ok(fits.then(|| Duration::from_secs_f64(read)))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
