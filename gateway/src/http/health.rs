@@ -75,7 +75,7 @@ async fn ready(State(ready): State<Arc<Ready>>) -> Response {
     };
     let (agents, apps) = peers.get(|| hub.peers());
     let mut body = json!({ "status": word, "apps": apps, "agents": agents });
-    if let Some(standing) = hub.cluster().map(|workers| workers.standing()) {
+    if let Some(standing) = hub.cluster().map(|cluster| cluster.standing()) {
         let redis = if standing.connected {
             "connected"
         } else {

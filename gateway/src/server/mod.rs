@@ -190,8 +190,8 @@ impl Server {
                 let run = || {
                     let elsewhere = elsewhere.clone();
                     async move {
-                        let workers = elsewhere.cluster().clone();
-                        tokio::join!(workers.run(elsewhere.clone()), elsewhere.announce());
+                        let cluster = elsewhere.cluster().clone();
+                        tokio::join!(cluster.run(elsewhere.clone()), elsewhere.announce());
                         ControlFlow::Continue(())
                     }
                 };

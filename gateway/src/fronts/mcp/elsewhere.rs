@@ -75,13 +75,13 @@ impl Sessions {
         caller: &Caller,
         holder: &Holder,
     ) -> Result<(), Refusal> {
-        let Some(workers) = self.hub.cluster() else {
+        let Some(cluster) = self.hub.cluster() else {
             return Ok(());
         };
         if Uuid::try_parse(id).is_err() || self.table().has(id) {
             return Ok(());
         }
-        let known = workers.fact(&name(id)).await;
+        let known = cluster.fact(&name(id)).await;
         let known = known.map_err(|Away| unknown_for_now())?;
         let known = known.and_then(|json| Record::read(&json));
         let Some(record) = known.filter(|record| record.caller == *caller) else {
@@ -99,11 +99,11 @@ impl Sessions {
 
     /// A session has begun: others may take it up from now on.
     pub(super) async fn tell_begun(&self, id: &str, session: &McpSession) {
-        let Some(workers) = self.hub.cluster() else {
+        let Some(cluster) = self.hub.cluster() else {
             return;
         };
         let record = Record::of(session).write();
-        let told = workers.set_fact(&name(id), &record, self.kept_for()).await;
+        let told = cluster.set_fact(&name(id), &record, self.kept_for()).await;
         if let Err(error) = told {
             tracing::warn!(%error, session = %session.thread, "no other worker knows this session");
         }
@@ -111,8 +111,8 @@ impl Sessions {
 
     /// Tells the other workers of a cancel whose request is not known here.
     pub fn tell_cancel(&self, id: &str, request: &Id, reason: Option<String>) {
-        if let Some(workers) = self.hub.cluster() {
-            workers.tell_all(Notice::CancelRequest {
+        if let Some(cluster) = self.hub.cluster() {
+            cluster.tell_all(Notice::CancelRequest {
                 session: id.to_string(),
                 request_id: request.value().clone(),
                 reason,
@@ -122,13 +122,13 @@ impl Sessions {
 
     /// The client ends a session: on all other workers, it has ended.
     pub(super) async fn tell_ended(&self, id: &str) {
-        let Some(workers) = self.hub.cluster() else {
+        let Some(cluster) = self.hub.cluster() else {
             return;
         };
-        if let Err(error) = workers.set_fact(&name(id), ENDED, self.kept_for()).await {
+        if let Err(error) = cluster.set_fact(&name(id), ENDED, self.kept_for()).await {
             tracing::warn!(%error, "a session may be taken up although it has ended");
         }
-        workers.tell_all(Notice::EndSession {
+        cluster.tell_all(Notice::EndSession {
             session: id.to_string(),
         });
     }
@@ -153,7 +153,7 @@ impl Sessions {
 
     /// Lets the other workers know which sessions are in use: those live on, wherever they are used next.
     pub(super) fn keep_used(self: &Arc<Self>) {
-        let Some(workers) = self.hub.cluster().cloned() else {
+        let Some(cluster) = self.hub.cluster().cloned() else {
             return;
         };
         let sessions = self.clone();
@@ -161,7 +161,7 @@ impl Sessions {
             let used = sessions.table().used_within(2 * tick(sessions.idle));
             for (id, session) in used {
                 let (name, record) = (name(&id), Record::of(&session).write());
-                let kept = workers.keep_fact(&name, &record, sessions.kept_for());
+                let kept = cluster.keep_fact(&name, &record, sessions.kept_for());
                 if kept.await.is_ok_and(|kept| kept == ENDED) {
                     sessions.end_here(&id, ENDED_ELSEWHERE);
                 }

@@ -72,7 +72,7 @@ impl Elsewhere {
                 removed,
             },
         };
-        self.cluster.send_all(&told.into());
+        self.cluster().send_all(&told.into());
     }
 
     /// Tells a new worker of all.
@@ -103,7 +103,7 @@ impl Elsewhere {
             }
         };
         let _ = timeout(LAST_WORDS, silent).await;
-        self.cluster.send_all(&Message::AppGone { app }.into());
+        self.cluster().send_all(&Message::AppGone { app }.into());
     }
 }
 

@@ -42,7 +42,6 @@ pub use tunnels::Tunnel;
 pub struct Elsewhere {
     me: Weak<Elsewhere>,
     hub: Arc<Hub>,
-    cluster: Arc<Cluster>,
     clustered: Arc<Clustered>,
     others: Mutex<Others>,
     announced: Mutex<Announced>,
@@ -70,12 +69,11 @@ struct Other {
 impl Elsewhere {
     /// Makes the worker of `hub` one of several.
     pub fn join(hub: Arc<Hub>, cluster: Arc<Cluster>) -> Arc<Self> {
-        let clustered = Arc::new(Clustered::new(cluster.clone()));
+        let clustered = Arc::new(Clustered::new(cluster));
         hub.join_cluster(clustered.clone());
         Arc::new_cyclic(|me| Elsewhere {
             me: me.clone(),
             hub,
-            cluster,
             clustered,
             others: Mutex::default(),
             announced: Mutex::default(),
@@ -85,7 +83,7 @@ impl Elsewhere {
 
     /// The cluster this worker is part of.
     pub fn cluster(&self) -> &Arc<Cluster> {
-        &self.cluster
+        &self.clustered.cluster
     }
 
     fn shared(&self) -> Arc<Elsewhere> {
@@ -100,12 +98,12 @@ impl Elsewhere {
     }
 
     fn send(&self, worker: WorkerId, message: Message) {
-        self.cluster.send(worker, &message.into());
+        self.cluster().send(worker, &message.into());
     }
 
     fn send_text(&self, worker: WorkerId, message: Message, text: impl Into<Bytes>) {
         let text = text.into();
-        self.cluster.send(worker, &Parcel { message, text });
+        self.cluster().send(worker, &Parcel { message, text });
     }
 
     fn others(&self) -> MutexGuard<'_, Others> {

@@ -40,7 +40,7 @@ impl Elsewhere {
             let _connected = connected;
             while let OutboxStep::Message(message, cost) = outbox.next().await {
                 if let Some(parcel) = parcel(message.into_text()) {
-                    elsewhere.cluster.send_in_turn(worker, &parcel).await;
+                    elsewhere.cluster().send_in_turn(worker, &parcel).await;
                 }
                 if outbox.written(cost) {
                     elsewhere.hub.relieved(peer, &outbox);

@@ -94,9 +94,9 @@ impl Tunnel {
 
     /// Waits for room on the way for what the app sends. None: there is room.
     pub fn room(&self) -> Option<BoxFuture<'static, ()>> {
-        let (cluster, worker) = (self.elsewhere.cluster.clone(), self.worker);
+        let (cluster, worker) = (self.elsewhere.cluster().clone(), self.worker);
         let room = || async move { cluster.room(worker).await }.boxed();
-        (!self.elsewhere.cluster.has_room(worker)).then(room)
+        (!self.elsewhere.cluster().has_room(worker)).then(room)
     }
 
     /// The app has closed the connection, or broken a rule: the session is over.
@@ -152,7 +152,7 @@ impl Elsewhere {
         outbox: Arc<Outbox>,
     ) -> Option<Tunnel> {
         let (process, _) = resume.token.split_once('.')?;
-        let worker = self.cluster.of_process(process.parse().ok()?)?;
+        let worker = self.cluster().of_process(process.parse().ok()?)?;
         let (said, to_say) = mpsc::unbounded_channel();
         let id = {
             let mut others = self.others();
@@ -218,7 +218,7 @@ impl Elsewhere {
     ) -> AbortHandle {
         let elsewhere = self.shared();
         let forwarding = tokio::spawn(async move {
-            let cluster = &elsewhere.cluster;
+            let cluster = elsewhere.cluster();
             let (code, reason) = loop {
                 match outbox.next().await {
                     OutboxStep::Close(code, reason) => break (code.0, reason),

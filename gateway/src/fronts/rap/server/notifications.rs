@@ -80,8 +80,8 @@ fn may_be_ours(id: &str) -> bool {
 impl RapServer {
     fn cancel_everywhere(&self, notice: Notice) {
         self.cancel(&notice);
-        if let Some(workers) = self.hub.cluster() {
-            workers.tell_all(notice);
+        if let Some(cluster) = self.hub.cluster() {
+            cluster.tell_all(notice);
         }
     }
 
