@@ -33,6 +33,17 @@ pub(super) struct Claim {
     is_new: bool,
 }
 
+impl Claim {
+    /// One that was written for this invocation, or would have been if Redis had answered.
+    fn written(key: String, fact: Vec<u8>) -> Self {
+        Claim {
+            key,
+            fact,
+            is_new: true,
+        }
+    }
+}
+
 /// Tells invocations with the same id apart, in the same way on all workers.
 pub(super) fn fingerprint(invocation: &Invocation) -> u64 {
     let Invocation {
@@ -62,27 +73,23 @@ impl RapServer {
             id,
         } = name;
         let key = format!("rap:{}", json!([owner.name, app, thread, id]));
-        let Some(workers) = self.hub.cluster() else {
+        let Some(cluster) = self.hub.cluster() else {
             return Ok(None);
         };
         let time = self.options.call_timeout.saturating_add(MARGIN);
         let mine = Taken {
-            worker: workers.me(),
+            worker: cluster.me(),
             fingerprint,
         };
         let fact = serde_json::to_vec(&mine).unwrap_or_default();
-        let Ok(Some(before)) = workers.claim_fact(&key, &fact, time).await else {
-            return Ok(Some(Claim {
-                key,
-                fact,
-                is_new: true,
-            }));
+        let Ok(Some(before)) = cluster.claim_fact(&key, &fact, time).await else {
+            return Ok(Some(Claim::written(key, fact)));
         };
         let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
             // A later version may write it differently.
             return Err(Denied::Unsure);
         };
-        match workers.life_of(other.worker) {
+        match cluster.life_of(other.worker) {
             Life::Here => Ok(Some(Claim {
                 key,
                 fact: before,
@@ -92,12 +99,8 @@ impl RapServer {
             Life::There => Err(Denied::Taken),
             Life::Unsure => Err(Denied::Unsure),
             // That worker has died, and its call with it. One of the others takes over.
-            Life::Over => match workers.replace_fact(&key, &before, &fact, time).await {
-                Ok(true) | Err(Away) => Ok(Some(Claim {
-                    key,
-                    fact,
-                    is_new: true,
-                })),
+            Life::Over => match cluster.replace_fact(&key, &before, &fact, time).await {
+                Ok(true) | Err(Away) => Ok(Some(Claim::written(key, fact))),
                 Ok(false) => Err(Denied::Unsure),
             },
         }
@@ -114,8 +117,8 @@ impl RapServer {
     /// Its call has ended: the id may be used again, on any worker.
     pub(super) async fn release_claim(&self, claim: Claim) {
         let Claim { key, fact, .. } = claim;
-        if let Some(workers) = self.hub.cluster()
-            && let Err(error) = workers.release_fact(&key, &fact).await
+        if let Some(cluster) = self.hub.cluster()
+            && let Err(error) = cluster.release_fact(&key, &fact).await
         {
             tracing::debug!(%error, key, "an invocation is still claimed");
         }
