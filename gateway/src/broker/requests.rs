@@ -115,7 +115,7 @@ impl Broker {
         }
         let run = self.note(peer, app, &asked.about)?;
         let issued = self.issue();
-        self.pass_on(peer, app, asked, (issued, run, kept));
+        self.pass_on(peer, app, asked, issued, run, kept);
         Ok(issued)
     }
 
@@ -216,7 +216,9 @@ impl Broker {
         peer: PeerId,
         app: PeerId,
         asked: Asked<'_>,
-        (issued, run, kept): (u64, Option<RunId>, usize),
+        issued: u64,
+        run: Option<RunId>,
+        kept: usize,
     ) {
         let much_waits = self.much_waits();
         let Some(agent) = self.agents.get_mut(&peer) else {

@@ -37,7 +37,7 @@ pub async fn in_session(
     };
     let (call, given_up) = session.begin(hub, &request.id, call)?;
     let session = session.clone();
-    let within = Within::McpSession { session, given_up };
+    let within = Within::Session { session, given_up };
     let underway = Underway::new(request.id, tool, call, within);
     Ok(underway.respond(share).await)
 }

@@ -74,7 +74,7 @@ struct Awaited {
 /// What a call is made in.
 pub enum Within {
     /// A session of MCP.
-    McpSession {
+    Session {
         session: Arc<McpSession>,
         /// Ends when the client cancels the call: it is not answered then.
         given_up: oneshot::Receiver<()>,
@@ -136,7 +136,7 @@ impl Underway {
             let it = self.0.as_mut()?;
             let step = match &mut it.within {
                 Within::Shared { .. } => it.call.next().await,
-                Within::McpSession { given_up, .. } => tokio::select! {
+                Within::Session { given_up, .. } => tokio::select! {
                     biased;
                     _ = given_up => return None,
                     step = it.call.next() => step,
@@ -167,7 +167,7 @@ impl Awaited {
     fn answer(self, outcome: Outcome) -> String {
         let is_abandoned = is_abandoned(&outcome);
         let ended = self.tool.ended(&self.id, self.call.id, outcome);
-        let Within::McpSession { session, .. } = self.within else {
+        let Within::Session { session, .. } = self.within else {
             return answer(&self.id, ended.map(ToolResult::complete));
         };
         // The id may be used again as soon as the client has read this.
@@ -183,7 +183,7 @@ impl Awaited {
     fn give_up(mut self) {
         // Its client may have cancelled it before, and said why.
         let is_cancelled = match &self.within {
-            Within::McpSession { session, .. } => !session.over(&self.id, self.call.id),
+            Within::Session { session, .. } => !session.over(&self.id, self.call.id),
             Within::Shared { .. } => false,
         };
         if !is_cancelled {
@@ -197,9 +197,7 @@ impl Awaited {
                     break outcome;
                 }
             };
-            if let (Within::McpSession { session, .. }, true) =
-                (self.within, is_abandoned(&outcome))
-            {
+            if let (Within::Session { session, .. }, true) = (self.within, is_abandoned(&outcome)) {
                 tell_late_end(session, self.id, self.call).await;
             }
         });

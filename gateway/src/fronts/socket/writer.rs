@@ -28,7 +28,7 @@ const AT_ONCE: usize = 128 << 10;
 /// What is written next.
 enum Due {
     Frame(Frame),
-    OutboxStep(OutboxStep),
+    Step(OutboxStep),
 }
 
 /// Writes until the connection is closed, breaks, or is over.
@@ -52,7 +52,7 @@ pub async fn write<E: Endpoint>(
             biased;
             () = &mut over => break,
             reply = replies.next() => Due::Frame(reply),
-            step = outbox.next() => Due::OutboxStep(step),
+            step = outbox.next() => Due::Step(step),
             _ = ping.tick() => Due::Frame(Frame::ping(Bytes::new())),
         };
         let drained = tokio::select! {
@@ -94,10 +94,10 @@ impl<S: AsyncWrite + Unpin> Frames<S> {
         while let Some(due) = next.filter(|_| !self.is_closed) {
             match due {
                 Due::Frame(frame) => self.feed(frame).await?,
-                Due::OutboxStep(OutboxStep::Close(code, reason)) => {
+                Due::Step(OutboxStep::Close(code, reason)) => {
                     self.feed(close_frame(code, &reason)).await?;
                 }
-                Due::OutboxStep(OutboxStep::Message(message, cost)) => {
+                Due::Step(OutboxStep::Message(message, cost)) => {
                     for frame in frames_of(message.into_text().into()) {
                         // What a peer is answered does not wait for the end of a long message.
                         while let Some(reply) = replies.take() {
@@ -111,7 +111,7 @@ impl<S: AsyncWrite + Unpin> Frames<S> {
                 }
             }
             let reply = replies.take().map(Due::Frame);
-            next = reply.or_else(|| outbox.pop().map(Due::OutboxStep));
+            next = reply.or_else(|| outbox.pop().map(Due::Step));
         }
         self.flush().await
     }
