@@ -59,7 +59,15 @@ fn with_defaults(mut command: Command, table: &Table, base: &Path) -> Result<Com
         let option = serve
             .get_arguments()
             .find(|arg| arg.get_long() == Some(&name) && is_key(arg))
-            .ok_or_else(|| unknown(&serve, key, &name))?;
+            .ok_or_else(|| unknown(&serve, key, &name, value))?;
+        if table
+            .keys()
+            .filter(|it| it.replace('_', "-") == name)
+            .count()
+            > 1
+        {
+            return Err(format!("`{key}`: it is there twice, with `-` and with `_`"));
+        }
         let texts = texts(option, value).map_err(|what| format!("`{key}`: {what}"))?;
         for text in &texts {
             check(&serve, &name, text).map_err(|what| format!("`{key}`: {what}"))?;
@@ -173,7 +181,11 @@ fn check(serve: &Command, name: &str, text: &str) -> Result<(), String> {
     }
 }
 
-fn unknown(serve: &Command, key: &str, name: &str) -> String {
+fn unknown(serve: &Command, key: &str, name: &str, value: &Value) -> String {
+    const EXPECTED: &str = "expected the long name of an option that `caphost serve --help` lists";
+    if value.is_table() {
+        return format!("`{key}`: there are no tables here; {EXPECTED}");
+    }
     let serve = serve.clone().no_binary_name(true);
     let error = serve.try_get_matches_from([format!("--{name}=")]).err();
     match error
@@ -184,10 +196,7 @@ fn unknown(serve: &Command, key: &str, name: &str) -> String {
             let similar = similar.trim_start_matches('-');
             format!("`{key}`: there is no such option; expected `{similar}`?")
         }
-        _ => format!(
-            "`{key}`: there is no such option; expected the long name of one that \
-             `caphost serve --help` lists"
-        ),
+        _ => format!("`{key}`: there is no such option; {EXPECTED}"),
     }
 }
 

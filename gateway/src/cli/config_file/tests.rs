@@ -64,6 +64,14 @@ fn a_mistake_names_its_key_and_what_is_expected_and_no_value() {
             "`zzz`: there is no such option; expected the long name",
         ),
         ("config = \"x\"", "`config`: there is no such option"),
+        (
+            "[x]\nhidden = 1",
+            "`x`: there are no tables here; expected the long name",
+        ),
+        (
+            "max_depth = 1\nmax-depth = 2",
+            "`max-depth`: it is there twice, with `-` and with `_`",
+        ),
         ("port = 70000", "`port`: 70000 is not in 0..=65535"),
         (
             "port = \"x\"",
@@ -87,6 +95,7 @@ fn a_mistake_names_its_key_and_what_is_expected_and_no_value() {
         ),
         ("token = [true]", "`token`: expected a list of strings"),
         ("token = [\"hidden\"]", "`token`: expected "),
+        ("token = \"hidden==\"", "`token`: expected "),
         (
             "token = [\"agent=hidden,b\"]",
             "`token`: a value may not contain `,`: write a list",
