@@ -114,7 +114,7 @@ impl Config {
     }
 
     /// Listens on the address of the host. Where other machines reach it, tokens are needed, and nobody may
-    /// be able to guess them. Without any the error is `InvalidInput`.
+    /// be able to guess them: else the error is `InvalidInput`.
     pub(super) async fn listen(&self) -> io::Result<(TcpListener, SocketAddr)> {
         let host = self.host_in_url();
         let cannot = |error: io::Error| {
@@ -127,12 +127,11 @@ impl Config {
             return Err(cannot(io::Error::other("it has no address")));
         };
         if !address.ip().is_loopback() {
+            let refused = |message| io::Error::new(ErrorKind::InvalidInput, message);
             if self.tokens.is_empty() {
-                let message = without_tokens(&host);
-                return Err(io::Error::new(ErrorKind::InvalidInput, message));
+                return Err(refused(without_tokens(&host)));
             }
-            let guarded = self.tokens.check_secrets();
-            guarded.map_err(|message| cannot(io::Error::other(message)))?;
+            self.tokens.check_secrets().map_err(refused)?;
         }
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr()?;

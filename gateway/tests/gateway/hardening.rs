@@ -573,9 +573,11 @@ async fn secrets_that_can_be_guessed_are_for_loopback_only() {
     ];
     let output = output(&host).await;
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
-        said.contains("at least 16 characters") && !said.contains("0123"),
+        said.starts_with("caphost: the secret of --token app@shop=… is too short")
+            && said.contains("at least 16 characters")
+            && !said.contains("0123"),
         "{said}"
     );
     assert_eq!(said.lines().count(), 1, "{said}");
