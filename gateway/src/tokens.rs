@@ -195,9 +195,9 @@ impl FromStr for Token {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (who, secret) = text
-            .split_once('=')
-            .ok_or("expected ROLE[@APP]=SECRET, such as agent=s3cret")?;
+        // What is given is not repeated: it may be a secret without its role.
+        let expected = "expected ROLE[@APP]=SECRET with the role app, agent or admin";
+        let (who, secret) = text.split_once('=').ok_or(expected)?;
         let (given, app) = match who.split_once('@') {
             Some((_, "")) => return Err("the app id after `@` is empty".into()),
             Some((role, app)) => (role, Some(app.into())),
@@ -205,8 +205,7 @@ impl FromStr for Token {
         };
         let known = [Role::App, Role::Agent, Role::Admin];
         let role = known.into_iter().find(|it| it.as_str() == given);
-        let role =
-            role.ok_or_else(|| format!("unknown role `{given}`: expected app, agent or admin"))?;
+        let role = role.ok_or(expected)?;
         if secret.is_empty() {
             return Err("the secret is empty".into());
         }
@@ -260,7 +259,7 @@ impl Tokens {
         match guessable {
             None => Ok(()),
             Some(token) => Err(format!(
-                "the secret of the token {token:?} is too short: beyond a loopback address it must \
+                "the secret of --token {token:?} is too short: beyond a loopback address it must \
                  have at least {SECRET_CHARS} characters"
             )),
         }

@@ -25,7 +25,7 @@ pub(super) struct GatewayArgs {
 #[command(next_help_heading = "Connection")]
 pub(super) struct Access {
     /// The gateway's URL, http or https.
-    #[arg(long, env = "CAPHOST_GATEWAY", default_value = "http://127.0.0.1:8787", value_name = "URL", value_parser = gateway_url)]
+    #[arg(long, env = "CAPHOST_GATEWAY", hide_env_values = true, default_value = "http://127.0.0.1:8787", value_name = "URL", value_parser = gateway_url)]
     pub gateway: Url,
     /// A bearer token for it. Other users of this machine can see command lines: prefer the environment.
     #[arg(long, env = "CAPHOST_TOKEN", hide_env_values = true, value_name = "SECRET", value_parser = Secret::parse)]

@@ -11,6 +11,7 @@ mod failure;
 mod gateway_args;
 mod list;
 mod runs;
+mod secrets;
 mod serve;
 mod signals;
 mod stdio;
@@ -31,6 +32,7 @@ use cancel::Cancel;
 use failure::{Exit, Failure};
 use list::List;
 use runs::Runs;
+use secrets::without_secret;
 use serve::Serve;
 use stdio::{Mcp, Stdio};
 use types::Types;
@@ -109,14 +111,16 @@ impl Command {
 /// Exit status 0: done, 1: failed, 2: wrong usage, 130: the call was cancelled.
 pub fn main() -> ExitCode {
     let given = connection_last(std::env::args_os().collect());
-    let configured = match config_file::apply(Arguments::command(), &given) {
+    let mut configured = match config_file::apply(Arguments::command(), &given) {
         Ok(command) => command,
         Err(message) => {
             eprintln!("caphost: {message}");
             return ExitCode::from(2);
         }
     };
-    let matches = configured.get_matches_from(given);
+    let matches = configured
+        .try_get_matches_from_mut(given)
+        .unwrap_or_else(|error| without_secret(error, &mut configured).exit());
     let Arguments {
         logging,
         mut command,

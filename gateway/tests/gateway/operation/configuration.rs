@@ -127,6 +127,76 @@ async fn what_is_no_url_of_redis_is_status_2_and_not_repeated() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mistake_in_what_may_be_secret_is_explained_without_repeating_it() {
+    for (arguments, variable, value, expected) in [
+        (
+            &["serve", "--token", "king=hidden"][..],
+            "",
+            "",
+            "'--token <ROLE[@APP]=SECRET>': expected ROLE[@APP]=SECRET",
+        ),
+        (
+            &["serve"],
+            "CAPHOST_TOKENS",
+            "hidden==,agent=hidden",
+            "'--token <ROLE[@APP]=SECRET>': expected ROLE[@APP]=SECRET",
+        ),
+        (
+            &["serve", "--tool-server", "hidden@ftp://a"],
+            "",
+            "",
+            "'--tool-server <[TOKEN@]URL>': relative URL",
+        ),
+        (
+            &["serve"],
+            "CAPHOST_TOOL_SERVERS",
+            "http://a,hid den@http://a",
+            "'--tool-server <[TOKEN@]URL>': a token has at least",
+        ),
+        (
+            &["serve", "--public-url", "http://me:hidden@a"],
+            "",
+            "",
+            "'--public-url <URL>': a URL must have no user name",
+        ),
+        (
+            &["apps", "--token", "hidden secret"],
+            "",
+            "",
+            "'--token <SECRET>': expected a token",
+        ),
+        (
+            &["apps"],
+            "CAPHOST_TOKEN",
+            "hidden secret",
+            "'--token <SECRET>': expected a token",
+        ),
+        (
+            &["apps"],
+            "CAPHOST_GATEWAY",
+            "http://me:hidden@a",
+            "'--gateway <URL>': a name or password",
+        ),
+        (
+            &["serve", "--ping-interval", "soon"],
+            "",
+            "",
+            "'soon' for '--ping-interval <TIME>': expected a time",
+        ),
+    ] {
+        let mut command = caphost(arguments);
+        if !variable.is_empty() {
+            command.env(variable, value);
+        }
+        let output = soon("the end", command.output()).await.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+        assert!(!said.contains("hid"), "{arguments:?}: {said}");
+    }
+}
+
 #[tokio::test]
 async fn who_embeds_a_gateway_is_told_of_options_that_contradict_each_other() {
     let half = Config {

@@ -25,7 +25,7 @@ pub struct RuntimeConfig {
     )]
     pub servers: Vec<ToolServer>,
     /// The URL at which tool servers reach this gateway. Default: the address it listens on.
-    #[arg(long = "public-url", env = "CAPHOST_PUBLIC_URL", value_name = "URL", value_parser = parse_base)]
+    #[arg(long = "public-url", env = "CAPHOST_PUBLIC_URL", hide_env_values = true, value_name = "URL", value_parser = parse_base)]
     pub public: Option<Url>,
     /// The bounds.
     #[command(flatten)]

@@ -1,0 +1,18 @@
+//! Options that may hold a secret: those whose value from the environment is not shown by `--help`.
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{Command, Error};
+
+/// The error, without the value if that may be a secret.
+pub(super) fn without_secret(mut error: Error, command: &mut Command) -> Error {
+    command.build();
+    let Some(ContextValue::String(named)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let mut options = command.get_subcommands().flat_map(Command::get_arguments);
+    if options.any(|it| it.is_hide_env_values_set() && it.to_string() == *named) {
+        let hidden = ContextValue::String("…".into());
+        error.insert(ContextKind::InvalidValue, hidden);
+    }
+    error
+}
