@@ -216,9 +216,12 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Where a list goes on.
-    pub fn cursor(&self) -> Option<Cow<'a, str>> {
-        text(self.params.cursor)
+    /// Where a list goes on, if not at its beginning. The error: it is no text.
+    pub fn cursor(&self) -> Result<Option<Cow<'a, str>>, ()> {
+        let Some(cursor) = self.params.cursor else {
+            return Ok(None);
+        };
+        text(Some(cursor)).map(Some).ok_or(())
     }
 
     /// Which log messages the client wants to hear.

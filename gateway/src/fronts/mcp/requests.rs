@@ -183,7 +183,10 @@ fn hears_notices(request: &Request<'_>) -> Result<bool, RpcError> {
     match request.level().as_deref() {
         Some("debug" | "info" | "notice") => Ok(true),
         Some("warning" | "error" | "critical" | "alert" | "emergency") => Ok(false),
-        _ => Err(no_such_method("logging/setLevel with this level")),
+        _ => {
+            let what = "`level` must be one of debug, info, notice, warning, error, critical, alert, emergency";
+            Err(RpcError::new(code::INVALID_PARAMS, what))
+        }
     }
 }
 

@@ -36,7 +36,8 @@ pub fn list(
         Err(_) => return Err(no_choice(hub, caller)),
     };
     let capabilities = offer.as_ref().map_or(&[][..], |offer| &offer.capabilities);
-    let (page, next) = page(capabilities, request.cursor().as_deref(), size)?;
+    let cursor = request.cursor().map_err(|()| invalid_cursor())?;
+    let (page, next) = page(capabilities, cursor.as_deref(), size)?;
     let tools = offer
         .iter()
         .flat_map(|offer| page.iter().map(|it| tool(offer, it)));
@@ -160,6 +161,10 @@ fn invalid(what: impl Into<String>) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, what)
 }
 
+fn invalid_cursor() -> RpcError {
+    invalid("Invalid cursor")
+}
+
 /// One page of a list, and the cursor of the next. A cursor says which tool came last, so that a
 /// change in between shifts no page; when that tool is gone the cursor is no longer valid.
 pub fn page<'a>(
@@ -176,7 +181,7 @@ pub fn page<'a>(
                 .iter()
                 .position(|it| Some(&it.name) == last.as_ref());
             let Some(known) = known else {
-                return Err(invalid("Invalid cursor"));
+                return Err(invalid_cursor());
             };
             known + 1
         }

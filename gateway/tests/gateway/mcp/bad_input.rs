@@ -223,3 +223,24 @@ async fn initialize_needs_its_parameters() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_log_level_is_one_of_those_there_are() {
+    let gateway = Gateway::start().await;
+    let client = Client::open(&gateway, "/mcp").await;
+    for params in [
+        json!({}),
+        json!({ "level": "loud" }),
+        json!({ "level": 3 }),
+        json!({ "level": null }),
+    ] {
+        let answer = client.ask(1, "logging/setLevel", params.clone()).await;
+        let error = &answer["error"];
+        assert_eq!(error["code"], -32602, "{params}: {answer}");
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("`level` must be one of debug, info,"),
+            "{params}: {message}"
+        );
+    }
+}

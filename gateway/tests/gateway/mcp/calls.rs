@@ -180,7 +180,6 @@ async fn what_is_not_offered_is_not_found() {
         "resources/templates/list",
         "resources/read",
         "completion/complete",
-        "logging/setLevel",
         "$/nope",
         "",
     ] {

@@ -68,8 +68,13 @@ async fn a_long_list_comes_in_pages() {
         params = json!({ "cursor": cursor });
     }
     assert_eq!(seen, ["a", "b", "c", "d", "e"]);
-    let bad = list(&client, json!({ "cursor": "nope" })).await;
-    assert_eq!(bad["error"]["code"], -32602);
+    for cursor in [json!("nope"), json!(""), json!(5), json!({})] {
+        let bad = list(&client, json!({ "cursor": cursor })).await;
+        assert_eq!(bad["error"]["code"], -32602, "{cursor}: {bad}");
+        assert_eq!(bad["error"]["message"], "Invalid cursor", "{cursor}");
+    }
+    let first = list(&client, json!({ "cursor": null })).await;
+    assert_eq!(names(&first), ["a", "b"]);
 }
 
 #[tokio::test]
