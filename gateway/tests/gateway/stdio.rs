@@ -196,6 +196,22 @@ async fn what_cannot_be_understood_is_said_and_is_the_end() {
     let (status, said) = client.gave_up().await;
     assert_eq!(status, Some(1));
     assert!(said.contains("Content-Length"), "{said}");
+
+    let mut client = Client::start(&gateway, Framing::Headers, &[]);
+    client
+        .send(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {} }))
+        .await;
+    assert_eq!(client.next().await["id"], 1);
+    let mut input = client.input.take().unwrap();
+    input
+        .write_all(b"Content-Length: 20\r\n\r\n{\"jsonrpc\"")
+        .await
+        .unwrap();
+    drop(input);
+    assert_eq!(client.next().await["error"]["code"], -32700);
+    let (status, said) = client.gave_up().await;
+    assert_eq!(status, Some(1));
+    assert!(said.contains("ends within a message"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

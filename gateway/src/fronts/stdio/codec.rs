@@ -159,15 +159,20 @@ impl Decoder for Codec {
         }
     }
 
-    /// A last line needs no line break.
+    /// A last line needs no line break. A message after a header has to be whole.
     fn decode_eof(&mut self, bytes: &mut BytesMut) -> Result<Option<Frame>, Broken> {
         if let Some(frame) = self.decode(bytes)? {
             return Ok(Some(frame));
         }
         let rest = bytes.split();
         self.searched = 0;
-        let is_line = self.framing.get() == Some(&Framing::Lines) && self.dropped == 0;
-        Ok(is_line.then(|| text_of(&rest)).flatten())
+        let dropped = std::mem::take(&mut self.dropped);
+        match self.framing.get() {
+            Some(Framing::Lines) if dropped > 0 => Ok(Some(Frame::TooLarge(dropped))),
+            Some(Framing::Lines) => Ok(text_of(&rest)),
+            _ if rest.is_empty() && self.to_drop == 0 => Ok(None),
+            _ => Err(Broken::Lost("The input ends within a message".into())),
+        }
     }
 }
 
@@ -244,10 +249,12 @@ mod tests {
                 }
             }
         }
-        while let Ok(Some(frame)) = codec.decode_eof(&mut buffer) {
-            frames.push(frame);
+        loop {
+            match codec.decode_eof(&mut buffer) {
+                Ok(Some(frame)) => frames.push(frame),
+                ended => return (frames, ended.is_err()),
+            }
         }
-        (frames, false)
     }
 
     fn detected(bytes: &[u8], step: usize, max: usize) -> (Vec<Frame>, bool) {
@@ -327,10 +334,22 @@ mod tests {
     }
 
     #[test]
-    fn nothing_comes_of_a_message_cut_off() {
-        for bytes in ["", " \n", "Content-Length: 5\r\n\r\n{}", "Content-Len"] {
-            assert_eq!(detected(bytes.as_bytes(), 3, 20), (vec![], false));
+    fn a_message_cut_off_is_the_end_and_a_last_line_is_not() {
+        for (bytes, lost) in [
+            ("", false),
+            (" \n", false),
+            ("Content-Length: 2\r\n\r\n{}\r\n", false),
+            ("Content-Length: 5\r\n\r\n{}", true),
+            ("Content-Length: 50\r\n\r\n{}", true),
+            ("Content-Length: 5\r\n\r\n", true),
+            ("Content-Len", true),
+            ("Con", true),
+        ] {
+            assert_eq!(detected(bytes.as_bytes(), 3, 20).1, lost, "{bytes:?}");
         }
+        let line = "x".repeat(50);
+        let expected = (vec![Frame::TooLarge(50)], false);
+        assert_eq!(detected(line.as_bytes(), 7, 20), expected);
     }
 
     #[test]
