@@ -57,23 +57,23 @@ const PREFERRED_APP: &str = "caphost-demo";
 impl Broker {
     /// What the app named offers; the only one, or the demo app, when none is. And where the text is
     /// kept that is made of it: see [`Offer::manifest`].
-    pub fn shown(&self, wanted: Option<&str>) -> Option<(Arc<Offer>, Arc<OnceLock<Bytes>>)> {
-        let peer = match wanted {
-            Some(id) => self.latest(id),
-            None => self
-                .choose_app(None)
-                .ok()
-                .or_else(|| self.latest(PREFERRED_APP)),
-        }?;
-        let app = self.apps.get(&peer)?;
-        Some((app.registration.clone()?, app.manifest.clone()))
+    pub fn shown(
+        &self,
+        wanted: Option<&str>,
+    ) -> Result<(Arc<Offer>, Arc<OnceLock<Bytes>>), Failure> {
+        let preferred = || self.latest(PREFERRED_APP).filter(|_| wanted.is_none());
+        let chosen = self.choose_app(wanted);
+        let peer = chosen.or_else(|error| preferred().ok_or(error))?;
+        let app = self.apps.get(&peer);
+        let shown = app.and_then(|app| Some((app.registration.clone()?, app.manifest.clone())));
+        shown.ok_or_else(none_connected)
     }
 
     /// What the app with that id offers; the only one connected, if none is named.
     pub fn offer(&self, wanted: Option<&str>) -> Result<Arc<Offer>, Failure> {
         let peer = self.choose_app(wanted)?;
         let offer = self.offer_on(peer);
-        offer.ok_or_else(|| Error::new(Code::DISCONNECTED, "No app is connected"))
+        offer.ok_or_else(none_connected)
     }
 
     /// What the app on that connection offers, if it has registered.
@@ -179,6 +179,10 @@ impl Broker {
     pub fn take_offered(&mut self) -> SmallVec<[Offered; 1]> {
         std::mem::take(&mut self.directory.offered)
     }
+}
+
+fn none_connected() -> Failure {
+    Error::new(Code::DISCONNECTED, "No app is connected")
 }
 
 /// Reads a list of capabilities that is at `path`.

@@ -132,6 +132,15 @@ impl Refusal {
         Refusal::new(StatusCode::NOT_FOUND, Error::invalid_params(message))
     }
 
+    /// 409: several apps are connected, and none is named. Else 404.
+    pub(crate) fn no_app(error: Failure) -> Self {
+        let status = match error.code == Code::INVALID_PARAMS {
+            true => StatusCode::CONFLICT,
+            false => StatusCode::NOT_FOUND,
+        };
+        Refusal::new(status, error)
+    }
+
     /// 404: there is no such run, or the requester may not know of it.
     pub(crate) fn no_run() -> Self {
         Refusal::not_found("Run not found")

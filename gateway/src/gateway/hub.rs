@@ -24,7 +24,7 @@ use crate::gateway::resume::Queues;
 use crate::gateway::time::Timer;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
-use crate::wire::Incoming;
+use crate::wire::{Failure, Incoming};
 use rustc_hash::FxHashMap;
 
 /// Notices kept for a session that does not read them at once.
@@ -220,11 +220,11 @@ impl Hub {
     }
 
     /// `/abp.json` of the app named; of the only one, or the demo app, when none is.
-    pub fn manifest(&self, app: Option<&str>) -> Option<Bytes> {
+    pub fn manifest(&self, app: Option<&str>) -> Result<Bytes, Failure> {
         let shown = self.state().broker.shown(app);
         let (offer, text) = shown?;
         // Made once for what the app offers, and nobody waits for it who does not want it.
-        Some(text.get_or_init(|| offer.manifest().into()).clone())
+        Ok(text.get_or_init(|| offer.manifest().into()).clone())
     }
 
     /// See [`Broker::counters`].

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, Request, State};
 use axum::http::StatusCode;
@@ -13,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any_service, get};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tower_http::services::ServeDir;
 
 use crate::fronts::auth::Bearer;
@@ -21,7 +20,6 @@ use crate::fronts::refusal::{Refusal, json_text};
 use crate::gateway::Hub;
 use crate::http::headers::forbid_storing;
 use crate::tokens::{Denied, Role};
-use caphost::call::{Code, Error};
 
 /// Bytes of a file that are read at once, for each that is being sent.
 const CHUNK: usize = 16 << 10;
@@ -129,21 +127,13 @@ impl Manifests {
         bearer: &Bearer,
     ) -> Result<Response, Refusal> {
         let wanted = self.wanted(query, bearer)?;
-        let mut manifest = self.hub.manifest(wanted.as_deref());
-        if manifest.is_none() {
-            let text = static_manifest(&self.www, wanted.as_deref()).await;
-            manifest = text.map(Bytes::from);
+        match self.hub.manifest(wanted.as_deref()) {
+            Ok(manifest) => Ok(json_text(StatusCode::OK, manifest)),
+            Err(error) => match static_manifest(&self.www, wanted.as_deref()).await {
+                Some(text) => Ok(json_text(StatusCode::OK, text)),
+                None => Err(Refusal::no_app(error)),
+            },
         }
-        if let Some(manifest) = manifest {
-            return Ok(json_text(StatusCode::OK, manifest));
-        }
-        let message = match wanted {
-            Some(id) => format!("No app with id {id:?} is connected"),
-            None => "No app is connected, or several are: name one with `?app=`".into(),
-        };
-        let error = Error::new(Code::DISCONNECTED, message);
-        let error = error.with_details(Box::new(json!({ "path": "app" })));
-        Err(Refusal::new(StatusCode::NOT_FOUND, error))
     }
 }
 

@@ -100,6 +100,32 @@ async fn the_manifest_is_generated_from_what_is_registered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_manifest_it_is_told_whether_an_app_is_missing_or_has_to_be_named() {
+    let gateway = Gateway::with(Config {
+        www: "none".into(),
+        ..config()
+    })
+    .await;
+    let refused = async |path: &str, status: u16, code: &str, message: &str| {
+        let answer = gateway.get(path, "").await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.body);
+        let mut error = answer.json()["error"].take();
+        assert_eq!(error["code"], code, "{path}");
+        let said = error["message"].as_str().unwrap();
+        assert!(said.starts_with(message), "{path}: {said}");
+        error["details"].take()
+    };
+    refused("/abp.json", 404, "DISCONNECTED", "No app is connected").await;
+    let _one = gateway.app("one").await;
+    let _two = gateway.app("two").await;
+    let none = "No app with id \"three\" is connected";
+    refused("/abp.json?app=three", 404, "DISCONNECTED", none).await;
+    let several = "Several apps are connected: name one with `?app=<id>`";
+    let details = refused("/abp.json", 409, "INVALID_PARAMS", several).await;
+    assert_eq!(details, json!({ "apps": ["one", "two"] }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_manifest_is_not_public_by_another_spelling() {
     let gateway = Gateway::with(Config {
         tokens: Tokens::new(vec!["agent=secret".parse().unwrap()]),

@@ -118,5 +118,5 @@ async fn an_app_of_one_gateway_is_called_through_another() {
         outcome(&mut agent, "e").await,
         crate::support::stopped(json!({ "success": false }), "abandoned")
     );
-    assert!(closed.hub.manifest(Some("far")).is_none());
+    assert!(closed.hub.manifest(Some("far")).is_err());
 }

@@ -56,7 +56,7 @@ pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 /// An agent with a session on the app, as soon as there is that app.
 pub async fn agent(gateway: &Gateway, app: &str) -> Peer {
     let hub = &gateway.hub;
-    until("the app", || hub.manifest(Some(app)).is_some()).await;
+    until("the app", || hub.manifest(Some(app)).is_ok()).await;
     let mut agent = gateway.peer(&format!("/abp?app={app}")).await;
     initialize(&mut agent).await;
     agent

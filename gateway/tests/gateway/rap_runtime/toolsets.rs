@@ -38,7 +38,7 @@ async fn a_toolset_that_changes_is_told_and_a_server_that_is_gone_leaves() {
     tools.stop().await;
     assert_eq!(code(&agent.next().await), "DISCONNECTED");
     assert_eq!(agent.closed().await, 4001);
-    assert!(gateway.hub.manifest(Some("t")).is_none());
+    assert!(gateway.hub.manifest(Some("t")).is_err());
     let mut back = Tools::at("t", &address).await;
     let mut agent = self::agent(&gateway, "t").await;
     agent.send(work("c", json!({}))).await;
@@ -61,7 +61,7 @@ async fn a_bad_toolset_is_not_offered_and_names_that_clash_get_numbers() {
     let (gateway, _) = gateway(&[&bad.base, &one.base, &two.base], quick()).await;
     agent(&gateway, "same").await;
     agent(&gateway, "same-2").await;
-    assert!(gateway.hub.manifest(Some("bad")).is_none());
+    assert!(gateway.hub.manifest(Some("bad")).is_err());
     *bad.wishes.toolset.lock().unwrap() = toolset("bad", &bad.base, &["work"]);
     agent(&gateway, "bad").await;
 }

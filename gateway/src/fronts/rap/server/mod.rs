@@ -92,15 +92,8 @@ async fn manifest(
     let (caller, app) = server.admit(target, &bearer)?;
     // There may be many tools.
     let turn = server.lists.turn(&caller, address).await?;
-    let offer = server.hub.offer(app.as_deref()).map_err(|error| {
-        let several = error.code == Code::INVALID_PARAMS;
-        let status = if several {
-            StatusCode::CONFLICT
-        } else {
-            StatusCode::NOT_FOUND
-        };
-        Refusal::new(status, error)
-    })?;
+    let offer = server.hub.offer(app.as_deref());
+    let offer = offer.map_err(Refusal::no_app)?;
     let make = move || {
         let Some(text) = toolset::manifest(&offer, endpoint) else {
             // A toolset has one tool at least.
