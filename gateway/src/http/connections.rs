@@ -42,7 +42,7 @@ use crate::seldom::Seldom;
 /// What to wait when no connection can be accepted, as when the process has too many files open.
 const ACCEPT_RETRY: Duration = Duration::from_millis(200);
 
-/// The size of a connection's buffers in bytes. The head of a request has to fit into one. Bodies and
+/// The size of a connection's buffers in bytes. The head of a request has at most as many. Bodies and
 /// answers pass through them.
 pub(crate) const BUFFERED: usize = 32 << 10;
 
@@ -209,6 +209,7 @@ impl Connections {
             .timer(TokioTimer::new())
             .header_read_timeout(limits.idle_timeout)
             .max_buf_size(BUFFERED)
+            .max_header_size(BUFFERED)
             .serve_connection(TokioIo::new(stream), service)
             .with_upgrades();
         let mut connection = pin!(connection);

@@ -47,6 +47,20 @@ async fn too_many_http_requests_are_told_when_to_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_has_at_most_32_kib() {
+    let gateway = Gateway::start().await;
+    let upgrade = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    for (path, headers) in [("/readyz", ""), ("/abp", upgrade)] {
+        for (bytes, fits) in [(32_000, true), (33_000, false), (60_000, false)] {
+            let long = format!("{headers}X-Long: {}\r\n", "x".repeat(bytes));
+            let status = gateway.get(path, &long).await.status;
+            assert_eq!(status != 431, fits, "{path} {bytes}: {status}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_past_the_message_limit_is_refused_unread() {
     let gateway = Gateway::limited(Limits {
         message_bytes: 10_000,
