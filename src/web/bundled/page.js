@@ -2862,7 +2862,7 @@ function open(AgentHandle, messenger, options) {
       } catch {
       }
       fail(abpError("TIMEOUT", `No app answered within ${connectTimeout} ms${messenger.hint ?? ""}`));
-    }, connectTimeout);
+    }, Math.min(connectTimeout, 2147483647));
     messenger.onmessage = (envelope) => {
       if (envelope?.id !== id) return;
       clearTimeout(again);

@@ -61,7 +61,7 @@ export function open(AgentHandle, messenger, options) {
         // It never was there.
       }
       fail(abpError('TIMEOUT', `No app answered within ${connectTimeout} ms${messenger.hint ?? ''}`));
-    }, connectTimeout);
+    }, Math.min(connectTimeout, 0x7fffffff)); // as much as a timer holds
     messenger.onmessage = (envelope) => {
       if (envelope?.id !== id) return;
       clearTimeout(again);
