@@ -63,6 +63,28 @@ test('one host may take a port: a second is refused, or replaces the first if as
   port2.close();
 });
 
+test('an app may be waited for without end', async () => {
+  const host = await newHost();
+  for (const connectTimeout of [2 ** 31, Infinity]) {
+    const { port1, port2 } = new MessageChannel();
+    const connecting = connectPort(/** @type {any} */ (port2), { connectTimeout });
+    setTimeout(() => host.acceptPort(port1), 50);
+    await (await connecting).shutdown();
+    port2.close();
+  }
+});
+
+test('a host that is closed still says what it has counted, and holds nothing', async () => {
+  const host = await newHost();
+  const abp = await inPage(host);
+  host.register('hold', {}, () => new Promise(() => {}));
+  void abp.call('hold');
+  host.close();
+  assert.deepEqual(host.stats(), {
+    inFlight: 0, sessions: 0, elicitations: 0, tasks: 0, contexts: 0, calls: 1, cancelled: 1, lateResults: 0, endedLate: 0, lateProgress: 0,
+  });
+});
+
 test('what a handler throws is written to the console of the app, with its stack', async (t) => {
   const logged = t.mock.method(console, 'error', () => {});
   const host = await newHost();

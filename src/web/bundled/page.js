@@ -1941,6 +1941,8 @@ var Host = class {
   #closers = /* @__PURE__ */ new Set();
   /** @type {import('./workers/workers.js').Workers | undefined} */
   #workers;
+  /** Of a host that is closed. @type {object | undefined} */
+  #lastStats;
   /** @param {Shell} shell */
   constructor(shell) {
     this.shell = shell;
@@ -2153,7 +2155,7 @@ var Host = class {
   /** What is held and what was counted. */
   stats() {
     const { rust, number, running } = this.shell;
-    return { ...rust.stats(number), contexts: running.size };
+    return { ...this.#lastStats ?? rust.stats(number), contexts: running.size };
   }
   /** Ends every session: what is in flight is cancelled and answered. */
   close() {
@@ -2166,6 +2168,7 @@ var Host = class {
     this.#closers.clear();
     this.#workers?.close();
     shell.disarm();
+    this.#lastStats = shell.rust.stats(shell.number);
     shell.rust.release(shell.number);
   }
   async [asyncDispose]() {

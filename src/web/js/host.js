@@ -27,6 +27,8 @@ export class Host {
   #closers = new Set();
   /** @type {import('./workers/workers.js').Workers | undefined} */
   #workers;
+  /** Of a host that is closed. @type {object | undefined} */
+  #lastStats;
 
   /** @param {Shell} shell */
   constructor(shell) {
@@ -263,7 +265,7 @@ export class Host {
   /** What is held and what was counted. */
   stats() {
     const { rust, number, running } = this.shell;
-    return { ...rust.stats(number), contexts: running.size };
+    return { ...(this.#lastStats ?? rust.stats(number)), contexts: running.size };
   }
 
   /** Ends every session: what is in flight is cancelled and answered. */
@@ -277,6 +279,7 @@ export class Host {
     this.#closers.clear();
     this.#workers?.close();
     shell.disarm();
+    this.#lastStats = shell.rust.stats(shell.number);
     shell.rust.release(shell.number);
   }
 
