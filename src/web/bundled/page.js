@@ -2915,7 +2915,10 @@ function windowMessenger(win, given) {
     post(envelope, transfer = []) {
       if (port) port.post(envelope, transfer);
       else if (envelope.type === "initialize") offer(envelope);
-      else win.postMessage(envelope, { targetOrigin: target, transfer });
+      else {
+        for (const it of offered) it.postMessage(envelope);
+        win.postMessage(envelope, { targetOrigin: target, transfer });
+      }
     },
     close() {
       messenger.onmessage = messenger.onclose = messenger.onsuspect = void 0;

@@ -48,7 +48,11 @@ export function windowMessenger(win, given) {
     post(envelope, transfer = []) {
       if (port) port.post(envelope, transfer);
       else if (envelope.type === 'initialize') offer(envelope);
-      else win.postMessage(envelope, { targetOrigin: target, transfer });
+      else {
+        // A host that has not answered yet may have taken a port.
+        for (const it of offered) it.postMessage(envelope);
+        win.postMessage(envelope, { targetOrigin: target, transfer });
+      }
     },
     close() {
       messenger.onmessage = messenger.onclose = messenger.onsuspect = undefined;

@@ -56,6 +56,26 @@ describe('connectWindow() to a host of ours', () => {
     }
   }
 
+  test('a host that answers too late keeps no session', async (t) => {
+    const page = await agentPage(t);
+    // Of another site, and so of a thread of its own.
+    const origin = servers.second.origin.replace('127.0.0.1', 'localhost');
+    await page.evaluate((src) => /** @type {any} */ (window).frameOf(src), `${origin}/host/?origins=${servers.first.origin}`);
+    const app = await page.waitForFrame((frame) => frame.url().startsWith(origin));
+    await app.waitForSelector('html[data-ready]');
+    for (let round = 0; round < 3; round += 1) {
+      await app.evaluate(() => void setTimeout(() => { for (const end = performance.now() + 1500; performance.now() < end;); }));
+      const code = await page.evaluate(async (origin) => {
+        const { caphost, frames } = /** @type {any} */ (window);
+        return caphost.connectWindow(frames[0], { origin, connectTimeout: 200 }).then(() => 'connected', (/** @type {any} */ error) => error.code);
+      }, origin);
+      assert.equal(code, 'TIMEOUT');
+      // It is free again, and has heard all that was said meanwhile.
+      const sessions = await app.evaluate(() => new Promise((resolve) => setTimeout(() => resolve(/** @type {any} */ (window).host.stats().sessions), 300)));
+      assert.equal(sessions, 0);
+    }
+  });
+
   test('a host that closes says so', async (t) => {
     const page = await agentPage(t);
     const result = await page.evaluate(async () => {
