@@ -317,7 +317,8 @@ export interface Host<Caps = any> {
    *
    * @param options `replace`: instead of the host that serves it so far
    * @returns lets go of the port: ends its session, cancels what is in flight, and leaves the port to its owner
-   * @throws an Error with the code INVALID_PARAMS: it is no port, or it is served already
+   * @throws an Error with the code INVALID_PARAMS: it is no port, such as a window, for which there is
+   *   `acceptMessages`; or it is served already
    */
   acceptPort(port: { postMessage(message: any, transfer?: any): void }, options?: { replace?: boolean | undefined }): () => void;
   /**

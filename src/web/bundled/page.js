@@ -1164,8 +1164,9 @@ function portMessenger(port, ours = false, short = false) {
   return messenger;
 }
 function isExtension(port, where) {
-  const extension = typeof port?.onMessage?.addListener === "function";
-  if (typeof port?.postMessage !== "function" || !(extension || port.addEventListener || port.on)) {
+  const isWindow = port?.window === port && port?.closed !== void 0;
+  const extension = !isWindow && typeof port?.onMessage?.addListener === "function";
+  if (isWindow || typeof port?.postMessage !== "function" || !(extension || port.addEventListener || port.on)) {
     throw abpError("INVALID_PARAMS", `${where}(port): port must be a MessagePort, a Worker or an extension port`);
   }
   return extension;

@@ -69,8 +69,10 @@ export function portMessenger(port, ours = false, short = false) {
  * @throws {Error} for what is no port
  */
 export function isExtension(port, where) {
-  const extension = typeof port?.onMessage?.addListener === 'function';
-  if (typeof port?.postMessage !== 'function' || !(extension || port.addEventListener || port.on)) {
+  // A window is none: whoever posts to it would be heard.
+  const isWindow = port?.window === port && port?.closed !== undefined;
+  const extension = !isWindow && typeof port?.onMessage?.addListener === 'function';
+  if (isWindow || typeof port?.postMessage !== 'function' || !(extension || port.addEventListener || port.on)) {
     throw abpError('INVALID_PARAMS', `${where}(port): port must be a MessagePort, a Worker or an extension port`);
   }
   return extension;

@@ -307,6 +307,19 @@ for (const [from, withPort] of /** @type {const} */ ([['an opaque origin', false
   });
 }
 
+test('a window is no port: it would be heard whoever posts to it', async () => {
+  const seen = await lab.run(async ({ newHost, frame, agents, rejection }) => {
+    const host = await newHost();
+    const { contentWindow } = await frame('data:text/html,');
+    const refusals = [];
+    for (const it of [window, contentWindow]) {
+      refusals.push((await rejection(Promise.resolve().then(() => host.acceptPort(it)))).code, (await rejection(agents.connectPort(it))).code);
+    }
+    return refusals;
+  });
+  assert.deepEqual(seen, Array(4).fill('INVALID_PARAMS'));
+});
+
 test('an agent does not go on with a host of an opaque origin in its window, whatever comes to be there', async () => {
   const connected = await lab.run(async ({ frame, agents, rejection }) => {
     const script = `onmessage = ({ data: { type, id } }) => type === 'initialize' && parent.postMessage(
