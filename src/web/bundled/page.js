@@ -2778,7 +2778,7 @@ var Agent = class extends Caller {
   }
   /** @param {string | undefined} event @param {any} data */
   #notified(event, data) {
-    if (event === void 0) return void 0;
+    if (event === void 0 || event.startsWith("notifications/life/")) return void 0;
     if (event === "notifications/host/closed") return this.#disconnected();
     if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
     if (event === CAPABILITIES_CHANGED) {

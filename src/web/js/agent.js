@@ -256,7 +256,8 @@ export class Agent extends Caller {
 
   /** @param {string | undefined} event @param {any} data */
   #notified(event, data) {
-    if (event === undefined) return undefined;
+    // What is said of the signs of life is no affair of the app's.
+    if (event === undefined || event.startsWith('notifications/life/')) return undefined;
     if (event === 'notifications/host/closed') return this.#disconnected();
     if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
     if (event === CAPABILITIES_CHANGED) {

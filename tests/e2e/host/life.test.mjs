@@ -80,10 +80,12 @@ test('an agent that closes its port without a word is asked, and gone when it do
 test('agents that answer, and agents that have announced nothing, keep their calls', async () => {
   const seen = await lab.run(async ({ newHost, agents, rawPort, event, INITIALIZE }) => {
     const host = await newHost({ liveness: 200 });
-    // One of ours, that is heard of only when it is asked.
+    // One of ours, that is heard of only when it is asked, and whose app is not told of that.
     const { port1, port2 } = new MessageChannel();
     host.acceptPort(port1);
-    const agent = await agents.connectPort(port2, { liveness: Infinity });
+    /** @type {string[]} */
+    const told = [];
+    const agent = await agents.connectPort(port2, { liveness: Infinity, onNotification: (/** @type {string} */ event) => told.push(event) });
     void agent.call('test.hold', {}, { callId: 'ours' });
     await agent.call('test.started', { callId: 'ours' });
     let asked = 0;
@@ -104,10 +106,11 @@ test('agents that answer, and agents that have announced nothing, keep their cal
       await silent.hear((/** @type {any} */ it) => it.payload.event === 'notifications/host/closed');
     }
     const left = [await agent.cancel('ours'), await plain.cancel('plain')];
-    return { gone, left: left.map(({ cancelled }) => cancelled), asked: asked >= 3, plain: plain.heard.map((/** @type {any} */ { type }) => type) };
+    return { gone, left: left.map(({ cancelled }) => cancelled), asked: asked >= 3, told, plain: plain.heard.map((/** @type {any} */ { type }) => type) };
   });
   assert.deepEqual(seen.gone, ['first', 'second', 'third']);
   assert.deepEqual(seen.left, [true, true]);
+  assert.deepEqual(seen.told, []);
   assert.equal(seen.asked, true);
   assert.deepEqual(seen.plain.filter((/** @type {string} */ type) => type === 'notification'), []);
 });
