@@ -24,10 +24,12 @@ use axum::response::Response;
 use axum::routing::any;
 
 use crate::bounds::shares::{Full, Holder, Shares};
+use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::{PeerAddress, RETRY_SHARE, SocketRequest, serve_socket};
 use crate::gateway::Hub;
+use crate::gateway::lifecycle::Phase;
 use crate::tokens::Role;
 use peer::Peer;
 
@@ -73,7 +75,12 @@ async fn open(
         let queued = hub.queue(&owner.name);
         let outbox = queued.outbox.clone();
         let peer = Peer::new(shared, owner, holder, room, app, outbox.clone());
-        peer.until_gone(peer.clone().end_with_gateway());
+        if hub.lifecycle.phase() == Phase::Serving {
+            peer.until_gone(peer.clone().end_with_gateway());
+        } else {
+            // It comes too late, as agents do whom the broker turns away.
+            outbox.close(CloseCode::GOING_AWAY, STOPPING.into());
+        }
         serve_socket(socket, &hub.limits, peer, outbox).await;
         tracing::debug!(number, "JSON-RPC peer gone");
     }))

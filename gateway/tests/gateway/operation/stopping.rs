@@ -48,8 +48,10 @@ async fn a_call_in_flight_may_end_while_no_new_ones_are_taken() {
     let refused = agent.next().await;
     assert_eq!(code(&refused), "CAPABILITY_UNAVAILABLE");
     assert_eq!(refused["payload"]["error"]["retryable"], true);
-    let mut late = gateway.agent().await;
-    assert_eq!(late.closed().await, 1001);
+    for path in ["/abp", "/abp/app", "/jsonrpc"] {
+        let mut late = gateway.peer(path).await;
+        assert_eq!(late.closed().await, 1001, "{path}");
+    }
 
     let done = json!({ "success": true, "data": 7 });
     app.send(answer(&called, "capabilities/call-result", done))
@@ -59,7 +61,7 @@ async fn a_call_in_flight_may_end_while_no_new_ones_are_taken() {
         assert_eq!(peer.closed().await, 1001);
     }
     let address = gateway.address;
-    drop((agent, app, late));
+    drop((agent, app));
     gateway.stopped().await;
     assert!(TcpStream::connect(address).await.is_err());
 }
