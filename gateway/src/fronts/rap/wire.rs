@@ -112,6 +112,7 @@ pub const ERROR_PREFIX: &str = "Error: ";
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Callback {
     /// The end of an invocation; exactly one each.
+    #[serde(deserialize_with = "tool_result")]
     ToolResult(ToolResult),
     /// News of a subscription that an invocation has begun.
     SubscriptionEvent(SubscriptionEvent),
@@ -138,9 +139,19 @@ pub struct ToolResult {
     pub subscription: Option<bool>,
 }
 
+/// A result that has one of the two.
+fn tool_result<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToolResult, D::Error> {
+    let result = ToolResult::deserialize(deserializer)?;
+    match (&result.text, &result.content) {
+        (None, None) => Err(de::Error::custom("`text` or `content` is missing")),
+        _ => Ok(result),
+    }
+}
+
 /// One part of a [`ToolResult`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[serde(expecting = "an item of `content` is not as its `type` says")]
 pub enum ContentItem {
     /// Text.
     Text {
@@ -155,9 +166,17 @@ pub enum ContentItem {
         /// Such as `image/png`.
         media_type: String,
     },
-    /// A type that is not known here.
-    #[serde(other, skip_serializing)]
-    Unknown,
+    /// One of a type that is not known here, as it came.
+    #[serde(untagged, deserialize_with = "other_item")]
+    Other(Value),
+}
+
+fn other_item<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    let item = Value::deserialize(deserializer)?;
+    match item["type"].as_str() {
+        None | Some("text" | "image") => Err(de::Error::custom("an item without its members")),
+        Some(_) => Ok(item),
+    }
 }
 
 /// One event of a subscription.

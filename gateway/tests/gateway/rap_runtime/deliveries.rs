@@ -80,7 +80,11 @@ async fn a_callback_that_cannot_be_read_ends_its_call() {
     let mut tools = Tools::start("t").await;
     let (gateway, _) = gateway(&[&tools.base], quick()).await;
     let mut agent = agent(&gateway, "t").await;
-    for (id, more) in [("no number", r#""size":1e400"#), ("no text", r#""text":7"#)] {
+    for (id, more) in [
+        ("no number", r#""text":"t","size":1e400"#),
+        ("no text", r#""text":7"#),
+        ("no result", r#""text":null"#),
+    ] {
         agent.send(work(id, json!({}))).await;
         let invoked = tools.invoked().await;
         let other = json!({ "type": "oauth", "url": 7 });

@@ -28,14 +28,13 @@ const INTERRUPTED: &str = "Tool call interrupted by user";
 /// | any other text | the text |
 /// | an image | ABP's binary data |
 /// | a text that describes binary data, and the data | ABP's binary data |
-/// | several items | an array of texts and binary data |
+/// | an item of a kind that is not known here | that, as it came |
+/// | several items | an array of texts, binary data and such items |
 pub(super) fn outcome(result: ToolResult) -> Outcome {
     let ToolResult { text, content, .. } = result;
     let Some(items) = content else {
-        return text.map_or(Ok(Value::Null), of_text);
+        return of_text(text.unwrap_or_default());
     };
-    let known = |item: &ContentItem| !matches!(item, ContentItem::Unknown);
-    let items: Vec<_> = items.into_iter().filter(known).collect();
     match <[ContentItem; 1]>::try_from(items) {
         Ok([ContentItem::Text { text }]) => of_text(text),
         Ok([item]) => Ok(of_item(item)),
@@ -77,7 +76,7 @@ fn of_item(item: ContentItem) -> Value {
         ContentItem::Image { data, media_type } => {
             json!({ "content": data, "mimeType": media_type, "encoding": "base64" })
         }
-        ContentItem::Unknown => Value::Null,
+        ContentItem::Other(item) => item,
     }
 }
 
@@ -138,7 +137,6 @@ mod tests {
         assert_eq!(text("[]"), Ok(json!([])));
         let deep = format!("{}{}", "[".repeat(110), "]".repeat(110));
         assert_eq!(text(&deep), Ok(deep.into()));
-        assert_eq!(of(None, None), Ok(Value::Null));
     }
 
     #[test]
@@ -178,8 +176,10 @@ mod tests {
             of(Some("instead"), Some(json!([image]))),
             Ok(binary.clone())
         );
-        let several = json!([{ "type": "text", "text": "{}" }, image, { "type": "audio" }]);
-        assert_eq!(of(None, Some(several)), Ok(json!(["{}", binary])));
+        let other = json!({ "type": "audio", "data": "AA==" });
+        let several = json!([{ "type": "text", "text": "{}" }, image, other]);
+        assert_eq!(of(None, Some(several)), Ok(json!(["{}", binary, other])));
+        assert_eq!(of(None, Some(json!([other]))), Ok(other));
         assert_eq!(of(None, Some(json!([]))), Ok(json!([])));
     }
 

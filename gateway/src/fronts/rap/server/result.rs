@@ -124,7 +124,7 @@ fn bytes(item: &ContentItem) -> usize {
     match item {
         ContentItem::Text { text } => text.len(),
         ContentItem::Image { data, media_type } => data.len() + media_type.len(),
-        ContentItem::Unknown => 0,
+        ContentItem::Other(_) => 0,
     }
 }
 

@@ -118,7 +118,8 @@ fn what_others_add_is_no_error() {
         panic!("{result:?}")
     };
     assert_eq!(result.subscription, Some(true));
-    assert_eq!(result.content.unwrap()[0], ContentItem::Unknown);
+    let unknown = ContentItem::Other(json!({ "type": "audio", "data": "" }));
+    assert_eq!(result.content.unwrap()[0], unknown);
     let event = read(json!({
         "type": "subscription_event", "group_id": "g", "tool_call_id": "i", "text": "t", "final": true,
     }));
@@ -127,4 +128,34 @@ fn what_others_add_is_no_error() {
     };
     assert_eq!((event.is_final, event.associative), (Some(true), None));
     assert!(read(json!({ "type": "oauth", "group_id": "g", "id": "i" })).is_err());
+}
+
+#[test]
+fn a_result_has_text_or_content_that_can_be_read() {
+    let read = |mut more: Value| {
+        let result = json!({ "type": "tool_result", "group_id": "g", "id": "i" });
+        let result = result.as_object().unwrap().clone();
+        more.as_object_mut().unwrap().extend(result);
+        serde_json::from_value::<Callback>(more)
+    };
+    for good in [
+        json!({ "text": "" }),
+        json!({ "text": "t", "content": null }),
+        json!({ "text": null, "content": [] }),
+        json!({ "content": [{ "type": "video" }] }),
+    ] {
+        assert!(read(good.clone()).is_ok(), "{good}");
+    }
+    for bad in [
+        json!({}),
+        json!({ "text": null }),
+        json!({ "text": 5 }),
+        json!({ "text": "t", "content": "t" }),
+        json!({ "content": ["t"] }),
+        json!({ "content": [{ "text": "t" }] }),
+        json!({ "content": [{ "type": "text" }] }),
+        json!({ "content": [{ "type": "image", "data": "AA==" }] }),
+    ] {
+        assert!(read(bad.clone()).is_err(), "{bad}");
+    }
 }
