@@ -50,7 +50,7 @@ pub use event::{Action, Event};
 pub use instance::Instance;
 pub use instances::{ConnectedApp, Listed};
 pub use message::Message;
-pub use offer::{AppInfo, Offer};
+pub use offer::{AppInfo, MAX_NAME_CHARS, Offer};
 pub use offering::DIFFERENCES;
 pub use offers::Offered;
 pub use peer::{CloseCode, Now, PeerId, Profile, Seat, Wanted};

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::capability_info::{CapabilityInfo, plain};
 
+/// Characters of an app's id, and of a capability's name: as many as a page takes.
+pub const MAX_NAME_CHARS: usize = 256;
+
 /// Who an app is.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct AppInfo {
@@ -23,7 +26,7 @@ pub struct AppInfo {
 }
 
 /// Bytes kept of a capability beside its texts, with what the allocator adds to a short name: many
-/// times more than the twelve that the smallest takes as JSON.
+/// times more than the thirteen that the smallest takes as JSON.
 const AROUND_TEXTS: usize = size_of::<CapabilityInfo>() + 32 + Index::EACH;
 
 /// What an app offers, as it has registered it.
@@ -76,12 +79,12 @@ impl Offer {
         .unwrap_or_default()
     }
 
-    /// The first capability of that name.
+    /// The capability of that name.
     pub fn named(&self, name: &str) -> Option<&CapabilityInfo> {
         let order = &self.order().by_name;
-        let first = order.partition_point(|it| self.at(it).is_some_and(|it| *it.name < *name));
-        let first = order.get(first).and_then(|it| self.at(it));
-        first.filter(|it| it.name == name)
+        let place = order.partition_point(|it| self.at(it).is_some_and(|it| *it.name < *name));
+        let found = order.get(place).and_then(|it| self.at(it));
+        found.filter(|it| it.name == name)
     }
 
     /// The capabilities whose plain name that is, or begins with it if it has more than `most`

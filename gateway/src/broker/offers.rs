@@ -1,6 +1,6 @@
 //! Which apps there are: the connections of each, and choosing one. And reading what they offer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
 use super::capability_info::CapabilityInfo;
-use super::offer::{AppInfo, Offer};
+use super::offer::{AppInfo, MAX_NAME_CHARS, Offer};
 use super::{Broker, PeerId, Seat, Wanted};
 use crate::tokens::Identity;
 use crate::wire::{Failure, invalid_at};
@@ -140,8 +140,8 @@ impl Broker {
             }
             _ => {
                 let ids: Vec<_> = ids.take(MAX_NAMED).collect();
-                let message =
-                    "Several apps are connected: name one with `?app=<id>`, or `--app <id>`";
+                let message = "Several apps are connected: name one with `?app=<id>`, in the path \
+                    as `/rap/<id>` or `/mcp/<id>`, or with `--app <id>`";
                 Err(Error::invalid_params(message).with_details(Box::new(json!({ "apps": ids }))))
             }
         }
@@ -193,7 +193,26 @@ pub(super) fn read_capabilities(
     let items: Vec<&RawValue> = read(list.get(), path)?;
     let read_one =
         |(index, item): (usize, &&RawValue)| read(item.get(), &format!("{path}[{index}]"));
-    items.iter().enumerate().map(read_one).collect()
+    let capabilities = items.iter().enumerate().map(read_one);
+    let capabilities: Vec<CapabilityInfo> = capabilities.collect::<Result<_, _>>()?;
+    check_names(&capabilities, path)?;
+    Ok(capabilities)
+}
+
+/// Each name is one that a page takes, and there once.
+fn check_names(capabilities: &[CapabilityInfo], path: &str) -> Result<(), Failure> {
+    let mut names = HashSet::new();
+    for (index, CapabilityInfo { name, .. }) in capabilities.iter().enumerate() {
+        let path = || format!("{path}[{index}].name");
+        if !(1..=MAX_NAME_CHARS).contains(&name.chars().count()) {
+            let message = format!("it must have 1 to {MAX_NAME_CHARS} characters");
+            return Err(wrong(&path(), &message));
+        }
+        if !names.insert(name) {
+            return Err(wrong(&path(), &format!("{name:?} is there twice")));
+        }
+    }
+    Ok(())
 }
 
 /// Reads what is at `path`, or the whole payload.

@@ -8,15 +8,12 @@ use serde_json::json;
 use super::amount::Amount;
 use super::apps::App;
 use super::instance::Instance;
-use super::offer::Offer;
+use super::offer::{MAX_NAME_CHARS, Offer};
 use super::offering::{DIFFERENCES, Register, Update};
 use super::{Action, Broker, CloseCode, PeerId, Seat};
 use crate::tokens::{INSTANCE, Identity, Role};
 use crate::wire::{Envelope, Failure, Header, Outgoing, error_json, invalid_at};
 use caphost::call::{Code, Error};
-
-/// Characters of an app's id.
-const MAX_APP_ID_CHARS: usize = 128;
 
 /// Tells an app that new sessions go to another connection.
 const SUPERSEDED: &str = "app/superseded";
@@ -287,9 +284,9 @@ impl Broker {
         let app = register.app?;
         let length = app.id.chars().count();
         let is_odd = |it: char| it.is_control() || it == INSTANCE;
-        if !(1..=MAX_APP_ID_CHARS).contains(&length) || app.id.chars().any(is_odd) {
+        if !(1..=MAX_NAME_CHARS).contains(&length) || app.id.chars().any(is_odd) {
             let message = format!(
-                "`app.id` must have 1 to {MAX_APP_ID_CHARS} printable characters, and no `{INSTANCE}`"
+                "`app.id` must have 1 to {MAX_NAME_CHARS} printable characters, and no `{INSTANCE}`"
             );
             return Err(invalid_at("app.id", message));
         }

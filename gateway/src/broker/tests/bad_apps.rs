@@ -40,9 +40,12 @@ fn an_app_registers_first_once_and_well() {
         ("/payload/token", json!(7)),
         ("/payload/app/id", json!("")),
         ("/payload/app/id", json!("a\nb")),
+        ("/payload/app/id", json!("x".repeat(257))),
         ("/payload/app", json!([])),
         ("/payload/capabilities", json!({})),
         ("/payload/capabilities/0/name", json!(1)),
+        ("/payload/capabilities/0/name", json!("")),
+        ("/payload/capabilities/0/name", json!("x".repeat(257))),
         ("/timestamp", json!("x")),
     ] {
         let mut bad = good.clone();
@@ -67,6 +70,39 @@ fn an_app_registers_first_once_and_well() {
             .event(Event::RegisterTimeout { peer: PeerId(1) })
             .is_empty()
     );
+}
+
+/// What an app is told that registers so.
+fn registers(registration: &Value) -> Value {
+    let mut bench = Bench::new();
+    bench.event(Event::AppJoined {
+        peer: PeerId(1),
+        identity: Some(Identity::anyone()),
+        seat: Seat::Connected,
+    });
+    match &bench.send(1, registration.clone())[..] {
+        [Seen::Message(1, told), ..] => told.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn each_name_of_a_capability_is_offered_once() {
+    let mut twice = register("demo");
+    twice["payload"]["capabilities"] = json!([{ "name": "a" }, { "name": "b" }, { "name": "a" }]);
+    let refused = registers(&twice);
+    let path = &refused["payload"]["error"]["details"]["path"];
+    assert_eq!(
+        (code(&refused), path),
+        ("INVALID_PARAMS", &json!("capabilities[2].name"))
+    );
+}
+
+#[test]
+fn names_are_taken_that_a_page_takes() {
+    let mut odd = register(&"i".repeat(256));
+    odd["payload"]["capabilities"] = json!([{ "name": "é".repeat(256) }, { "name": "a\nb" }]);
+    assert_eq!(registers(&odd)["type"], "app/registered");
 }
 
 #[test]

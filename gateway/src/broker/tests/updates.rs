@@ -73,6 +73,15 @@ fn a_wrong_difference_is_refused_and_changes_nothing() {
         (json!({ "capabilities": [], "removed": [] }), "payload"),
         (json!({ "added": 7 }), "added"),
         (json!({ "added": [{ "name": "new" }, {}] }), "added[1]"),
+        (json!({ "added": [{ "name": "" }] }), "added[0].name"),
+        (
+            json!({ "capabilities": [{ "name": "x".repeat(257) }] }),
+            "capabilities[0].name",
+        ),
+        (
+            json!({ "capabilities": [{ "name": "a" }, { "name": "a" }] }),
+            "capabilities[1].name",
+        ),
         (
             json!({ "added": [{ "name": "new" }, { "name": "a.b" }] }),
             "added[1].name",

@@ -19,6 +19,7 @@ use super::session::Caller;
 use super::sessions::{McpOptions, Sessions};
 use super::tools;
 use crate::bounds::shares::{Holder, Shares};
+use crate::broker::MAX_NAME_CHARS;
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::Bearer;
 use crate::fronts::body;
@@ -30,9 +31,6 @@ use crate::gateway::Hub;
 use crate::tokens::{Role, app_of};
 use crate::wire::json_rpc::{Cancel, Id, Message, code, read, read_cancel};
 use crate::wire::mended_bytes;
-
-/// The longest app id there is, in characters.
-const MAX_APP_ID_CHARS: usize = 128;
 
 /// The routes of MCP.
 pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
@@ -252,13 +250,13 @@ fn is_allowed(id: &Id) -> bool {
 /// An app's id from the path.
 fn app_id(text: &str) -> Result<&str, Refusal> {
     let length = app_of(text).chars().count();
-    let wrong = !(1..=MAX_APP_ID_CHARS).contains(&length)
+    let wrong = !(1..=MAX_NAME_CHARS).contains(&length)
         || text.contains('/')
         || text.chars().any(char::is_control)
         || [".", ".."].contains(&text);
     if wrong {
         let message = format!(
-            "The path is /mcp/<app id>: 1 to {MAX_APP_ID_CHARS} printable characters, `/` not among them"
+            "The path is /mcp/<app id>: 1 to {MAX_NAME_CHARS} printable characters, `/` not among them"
         );
         return Err(Refusal::invalid(message));
     }
@@ -294,7 +292,7 @@ mod tests {
             ".",
             "a\0b",
             "a\nb",
-            &"x".repeat(129),
+            &"x".repeat(257),
             &"x".repeat(10_000),
         ] {
             assert!(app_id(bad).is_err(), "{bad}");

@@ -120,7 +120,7 @@ pub(super) fn app_id(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
         let kept = letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
         if kept { letter } else { '-' }
     };
-    // Room for the number within the 128 characters of an app id.
+    // Room for the number within the characters of an app id.
     let plain: String = name.chars().take(100).map(plain).collect();
     let numbered = (2_u64..).map(|number| format!("{plain}-{number}"));
     std::iter::once(plain.clone())

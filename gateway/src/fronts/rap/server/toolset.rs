@@ -1,8 +1,6 @@
 //! What an app offers, as tools. Their names are made to fit into a toolset. Capabilities whose names would
 //! become the same are not offered.
 
-use std::collections::HashSet;
-
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -31,13 +29,15 @@ struct Manifest<'a> {
 
 /// The capability that a tool stands for.
 pub(super) fn find<'a>(offer: &'a Offer, tool: &str) -> Option<&'a CapabilityInfo> {
-    only(offer.plainly_named(tool, MAX_TOOL_NAME_CHARS))
+    let mut alike = offer.plainly_named(tool, MAX_TOOL_NAME_CHARS);
+    let first = alike.next();
+    first.filter(|_| alike.next().is_none())
 }
 
 /// The names of the tools that the first `capabilities` make.
 pub(super) fn first_names(offer: &Offer, capabilities: usize) -> Vec<String> {
     let first: Vec<_> = offer.by_plain_name().take(capabilities).collect();
-    let tools = alike(&first).filter(|(_, alike)| only(alike.iter().copied()).is_some());
+    let tools = alike(&first).filter(|(_, alike)| alike.len() == 1);
     tools.map(|(name, _)| name).collect()
 }
 
@@ -46,12 +46,10 @@ pub(super) fn manifest(offer: &Offer, endpoint: Url) -> Option<String> {
     let all: Vec<_> = offer.by_plain_name().collect();
     let (mut tools, mut conflicts) = (Vec::new(), Vec::new());
     for (name, alike) in alike(&all) {
-        match only(alike.iter().copied()) {
-            Some(capability) => tools.push(tool(name, capability)),
-            None => {
-                let mut seen = HashSet::new();
-                let names = alike.iter().map(|it| &*it.name);
-                let capabilities = names.filter(|it| seen.insert(*it)).collect();
+        match alike {
+            [capability] => tools.push(tool(name, capability)),
+            _ => {
+                let capabilities = alike.iter().map(|it| &*it.name).collect();
                 conflicts.push(Conflict { name, capabilities });
             }
         }
@@ -80,25 +78,14 @@ fn alike<'a>(
     all: &'a [&'a CapabilityInfo],
 ) -> impl Iterator<Item = (String, &'a [&'a CapabilityInfo])> {
     let alike = all.chunk_by(|one, other| tool_name(one).eq(tool_name(other)));
-    let named = alike.map(|alike| {
+    alike.map(|alike| {
         let name = alike.first().map(|it| tool_name(it).collect());
         (name.unwrap_or_default(), alike)
-    });
-    // What has no name cannot be called.
-    named.filter(|(name, _): &(String, _)| !name.is_empty())
+    })
 }
 
 fn tool_name(capability: &CapabilityInfo) -> impl Iterator<Item = char> {
     capability.plain_name().take(MAX_TOOL_NAME_CHARS)
-}
-
-/// The capability, if all of them have its name: the last, as an app that lists one again means the later.
-fn only<'a>(alike: impl IntoIterator<Item = &'a CapabilityInfo>) -> Option<&'a CapabilityInfo> {
-    let mut alike = alike.into_iter();
-    let first = alike.next()?;
-    alike.try_fold(first, |one, other| {
-        (one.name == other.name).then_some(other)
-    })
 }
 
 /// Says that there are conflicts, and names the first: the toolset has them all.
@@ -176,8 +163,8 @@ mod tests {
     #[test]
     fn names_fit_and_stand_for_their_capability() {
         let long = "x".repeat(300);
-        let offer = offer(&["export.pdf", "a b/ü", &long, "ü", ""]);
-        let names = first_names(&offer, 5);
+        let offer = offer(&["export.pdf", "a b/ü", &long, "ü"]);
+        let names = first_names(&offer, 4);
         assert!(names.iter().all(|it| is_tool_name(it)));
         assert_eq!(names[..3], ["_", "a_b__", "export_pdf"]);
         assert_eq!(found(&offer, "export_pdf"), Some("export.pdf"));
@@ -195,7 +182,7 @@ mod tests {
     #[test]
     fn capabilities_that_would_be_one_tool_are_none() {
         let (one, other) = ("x".repeat(129), "x".repeat(128));
-        let offer = offer(&["a.b", "a_b", "a.b", "a b", "c", &one, &other]);
+        let offer = offer(&["a.b", "a_b", "a b", "c", &one, &other]);
         assert_eq!(first_names(&offer, 9), ["c"]);
         assert_eq!(found(&offer, "a_b").or(found(&offer, &other)), None);
         assert_eq!(
@@ -205,16 +192,6 @@ mod tests {
                 { "name": other, "capabilities": [other, one] },
             ])
         );
-    }
-
-    #[test]
-    fn a_capability_listed_twice_is_one() {
-        let mut offer = offer(&["a.b", "a.b"]);
-        offer.capabilities[1].description = Some("later".into());
-        let tool = find(&offer, "a_b").unwrap();
-        assert_eq!(tool.description.as_deref(), Some("later"));
-        assert_eq!(read(&offer)["tools"].as_array().map(Vec::len), Some(1));
-        assert_eq!(read(&offer)["tools"][0]["description"], "later");
     }
 
     #[test]
