@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::json;
 
 use super::agents::Agent;
 use super::instance::Instance;
@@ -16,7 +17,10 @@ use super::stops::LeftBehind;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
 use crate::tokens::Identity;
 use crate::wire::abp::ELICITATION_WITHDRAWN;
-use crate::wire::{Envelope, Header, Json, Outgoing, RefusedMessage, Request, Subject, invalid_at};
+use crate::wire::{
+    Envelope, Failure, Header, Json, Outgoing, RefusedMessage, Request, Subject, error_json,
+    invalid_at,
+};
 use caphost::call::{Code, Error};
 
 /// One app's connection.
@@ -250,9 +254,6 @@ impl Broker {
         match asked.map(|(issued, _)| *issued) {
             Some(issued) => {
                 agent.questions.remove(&issued);
-                if agent.own.is_some() {
-                    return;
-                }
                 let data = format!(r#"{{"id":{}}}"#, IssuedId::of(issued).as_str());
                 let payload = format!(r#"{{"event":"{ELICITATION_WITHDRAWN}","data":{data}}}"#);
                 self.send(from, "notification", None, &payload);
@@ -277,9 +278,13 @@ impl Broker {
         let (Some(agent), Some(asked)) = (self.agents.get_mut(&to), asked) else {
             return;
         };
-        // A session of the gateway's own is not told of it.
+        // Nobody is behind a session of the gateway's own who could be asked.
         if agent.own.is_some() {
-            return;
+            let error: Failure = Error::new(Code::NOT_SUPPORTED, "The agent takes no questions");
+            let payload = json!({ "success": false, "error": error_json(&error) }).to_string();
+            let handle = agent.handle.clone();
+            let kind = "elicitation/response";
+            return self.send_as(peer, kind, Some(id), Some(&handle), &payload);
         }
         // An agent need never answer: its oldest question makes room.
         while agent.questions.len() >= max || !asked.has_room(id) {

@@ -96,6 +96,23 @@ fn pass(bench: &mut Bench) -> Vec<Seen> {
 }
 
 #[test]
+fn a_question_is_answered_that_nobody_could_answer() {
+    let (mut bench, _, call) = calling();
+    let agent = &call["agent"];
+    let seen = bench.send(
+        1,
+        json!({ "type": "elicitation/request", "id": "q", "agent": agent, "payload": {} }),
+    );
+    let answer = only(&seen, 1);
+    assert_eq!(
+        (&answer["type"], &answer["id"], &answer["agent"]),
+        (&json!("elicitation/response"), &json!("q"), agent)
+    );
+    assert_eq!(code(answer), "NOT_SUPPORTED");
+    assert_eq!(bench.broker.in_flight(), 1, "the call");
+}
+
+#[test]
 fn an_answer_comes_as_it_was_written() {
     let (mut bench, run, call) = calling();
     let info = json!({ "operationId": "c", "progress": 3 });
