@@ -28,6 +28,11 @@ pub(super) struct Mcp {
     pub lists: Arc<Listing>,
 }
 
+/// What a request is told that belongs to no session, though it needs one. With `caphost mcp` the session is
+/// the bridge's to name.
+const NO_SESSION: &str = "There is no session: begin one with `initialize`, whose answer names it \
+    (`Mcp-Session-Id`, which `caphost mcp` sends along), or say the version 2026-07-28 in `_meta`";
+
 /// Who sends a request.
 pub(super) struct Asker {
     pub caller: Caller,
@@ -58,7 +63,7 @@ impl Mcp {
         let Asker { caller, holder } = asker;
         head.check_version()?;
         let named = head.session();
-        let id = named.ok_or_else(|| Refusal::invalid("Mcp-Session-Id is missing"))?;
+        let id = named.ok_or_else(|| Refusal::invalid(NO_SESSION))?;
         self.sessions.find(id, caller, holder).await
     }
 
