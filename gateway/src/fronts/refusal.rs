@@ -18,6 +18,9 @@ use crate::wire::json_rpc::{Id, RpcError, code};
 use crate::wire::{Failure, error_json};
 use caphost::call::{Code, Error};
 
+/// How a front writes a refusal.
+pub(crate) type Write = fn(Refusal) -> Response;
+
 /// `WWW-Authenticate` of an answer with status 401.
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"caphost\"");
 
@@ -238,7 +241,7 @@ impl IntoResponse for JsonRpc {
         let error = &mut refusal.error;
         let mut answer = RpcError::new(refusal.rpc_code, &*error.message);
         answer.data = match error.retryable {
-            true => Some(json!({ "code": error.code.as_str(), "retryable": true })),
+            true => Some(error_json(error)),
             false => error.details.take().map(|details| *details),
         };
         let id = id.as_ref().map_or(&Value::Null, Id::value);

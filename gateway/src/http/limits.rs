@@ -5,7 +5,6 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, HeaderMap};
-use axum::response::{IntoResponse, Response};
 use clap::Args;
 use serde_json::json;
 
@@ -82,15 +81,15 @@ impl Default for HttpLimits {
     }
 }
 
-/// The answer to a request whose announced body is too large. One that is larger without saying so
+/// Why a request is refused whose announced body is too large. One that is larger without saying so
 /// fails when it is read.
-pub(crate) fn announced_too_large(request: &Request, max: usize) -> Option<Response> {
+pub(crate) fn announced_too_large(request: &Request, max: usize) -> Option<Refusal> {
     let bytes = announced(request.headers()).filter(|bytes| *bytes > max as u64)?;
     let message = format!("The body has {bytes} bytes; at most {max} are accepted");
     let details = json!({ "limit": "messageBytes", "max": max });
     let error = Error::invalid_params(message).with_details(Box::new(details));
     let refusal = Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error);
-    Some(refusal.unread().into_response())
+    Some(refusal.unread())
 }
 
 fn announced(headers: &HeaderMap) -> Option<u64> {

@@ -42,13 +42,13 @@ impl RequestRate {
         }
     }
 
-    /// Counts a request and says whose it is, or returns the answer to one that comes too soon.
+    /// Counts a request and says whose it is, or why it is refused, if it comes too soon.
     pub(crate) fn count(
         &self,
         address: PeerAddress,
         bearer: &Bearer,
         path: &str,
-    ) -> Result<Party, Box<Response>> {
+    ) -> Result<Party, Box<Refusal>> {
         let party = self.party(address, bearer);
         let limiter = match health::is_asked_for(path) {
             true => &self.health,
@@ -60,14 +60,14 @@ impl RequestRate {
     }
 
     /// Begins a request: counts it, and says whose it is, with its token's place among its requests under
-    /// way, to be kept until it is answered. Or the answer to one that comes too soon, or when its token
-    /// has too many under way.
+    /// way, to be kept until it is answered. Or why it is refused, if it comes too soon, or its token has
+    /// too many under way.
     pub(crate) fn begin(
         &self,
         address: PeerAddress,
         bearer: &Bearer,
         path: &str,
-    ) -> Result<(Party, Option<Share>), Box<Response>> {
+    ) -> Result<(Party, Option<Share>), Box<Refusal>> {
         let party = self.count(address, bearer, path)?;
         let share = self.place(&party, path)?;
         Ok((party, share))
@@ -93,12 +93,15 @@ impl RequestRate {
             return response;
         }
         let checked = self.limiter.check(party);
-        checked.map_or_else(|wait| self.too_many(wait), |()| response)
+        match checked {
+            Ok(()) => response,
+            Err(wait) => self.too_many(wait).into_response(),
+        }
     }
 
     /// A token's place among its requests under way. Where there are no tokens, only the connections of
     /// each address are bounded.
-    fn place(&self, party: &Party, path: &str) -> Result<Option<Share>, Box<Response>> {
+    fn place(&self, party: &Party, path: &str) -> Result<Option<Share>, Box<Refusal>> {
         let Party::Member(holder @ Holder::Token(_), _) = party else {
             return Ok(None);
         };
@@ -108,15 +111,15 @@ impl RequestRate {
         let share = self.under_way.take(holder).map(Some);
         share.map_err(|_| {
             let message = "Too many requests of this token are under way";
-            Box::new(Refusal::busy(message).into_response())
+            Box::new(Refusal::busy(message))
         })
     }
 
-    fn too_many(&self, wait: Duration) -> Response {
+    fn too_many(&self, wait: Duration) -> Refusal {
         let details = json!({ "limit": "httpRequestsPerSecond", "max": self.per_second });
         let error = Error::new(Code::RATE_LIMITED, "Too many requests per second");
         let mut error = error.with_details(Box::new(details));
         error.retry_after = Some((wait.as_secs_f64() * 1_000.0).ceil());
-        Refusal::new(StatusCode::TOO_MANY_REQUESTS, error).into_response()
+        Refusal::new(StatusCode::TOO_MANY_REQUESTS, error)
     }
 }

@@ -13,6 +13,7 @@ use crate::bounds::ledger::Ledgers;
 use crate::fronts::auth::Bearer;
 use crate::fronts::body::BodyBounds;
 use crate::fronts::kept::keep;
+use crate::fronts::refusal::{Refusal, Write};
 use crate::fronts::socket::{Connection, PeerAddress};
 use crate::gateway::Hub;
 use crate::http::answers;
@@ -48,24 +49,27 @@ impl Layers {
     /// The layers of all routes.
     pub fn around(
         self: &Arc<Self>,
-        interfaces: Router,
+        interfaces: impl IntoIterator<Item = (Router, Write)>,
         callbacks: Router,
         files: Router,
     ) -> Router {
-        let checked = |kind| from_fn_with_state((self.clone(), kind), checked);
-        let counted = || {
+        let checked = |kind, write| from_fn_with_state((self.clone(), kind, write), checked);
+        let counted = |write| {
             (
                 headers::cross_origin(self.policy.clone()),
-                from_fn_with_state(self.clone(), counted),
+                from_fn_with_state((self.clone(), write), counted),
             )
         };
+        let plain: Write = Refusal::into_response;
+        let callbacks = callbacks.layer(checked(Kind::Callback, plain));
+        let files = files.layer((checked(Kind::File, plain), counted(plain)));
         interfaces
-            .layer((checked(Kind::Interface), counted()))
-            .merge(callbacks.layer(checked(Kind::Callback)))
-            .merge(files.layer((checked(Kind::File), counted())))
+            .into_iter()
+            .map(|(routes, write)| routes.layer((checked(Kind::Interface, write), counted(write))))
+            .fold(callbacks.merge(files), Router::merge)
     }
 
-    /// The answer to what is refused unread. That counts like any other request, and so does a preflight,
+    /// Why a request is refused unread. That counts like any other request, and so does a preflight,
     /// which is answered before it would begin.
     fn refused(
         &self,
@@ -73,7 +77,7 @@ impl Layers {
         address: PeerAddress,
         bearer: &Bearer,
         request: &Request,
-    ) -> Option<Response> {
+    ) -> Option<Refusal> {
         let headers = request.headers();
         let mut refusal = self.policy.other_host(headers);
         if kind != Kind::File {
@@ -89,14 +93,14 @@ impl Layers {
         // Not the query: it may hold a token.
         let path = for_log(without_secret(request.uri().path()));
         tracing::info!(path, error = refusal.error.message.as_ref(), "refused");
-        Some(refusal.into_response())
+        Some(refusal)
     }
 }
 
 /// What is asked of our own name, and interfaces by our own pages. What they answer is for whoever asked:
 /// nobody keeps it.
 async fn checked(
-    State((layers, kind)): State<(Arc<Layers>, Kind)>,
+    State((layers, kind, write)): State<(Arc<Layers>, Kind, Write)>,
     address: PeerAddress,
     mut request: Request,
     next: Next,
@@ -107,7 +111,7 @@ async fn checked(
     let bearer = Bearer::of(&hub.tokens, request.headers(), request.uri().query());
     let asked = policy.look(address, &bearer, request.uri());
     let mut response = match layers.refused(kind, address, &bearer, &request) {
-        Some(refused) => refused,
+        Some(refusal) => write(refusal),
         None => {
             let stranger = (kind == Kind::Callback).then(|| rate.party(address, &bearer));
             request.extensions_mut().insert(bearer);
@@ -129,7 +133,7 @@ async fn checked(
 /// Counts requests, and the bytes of them and their answers. Only bodies as large as a message may be,
 /// and streams that end with the gateway.
 async fn counted(
-    State(layers): State<Arc<Layers>>,
+    State((layers, write)): State<(Arc<Layers>, Write)>,
     Connection {
         address, let_go, ..
     }: Connection,
@@ -139,11 +143,11 @@ async fn counted(
 ) -> Response {
     let (party, share) = match layers.rate.begin(address, &bearer, request.uri().path()) {
         Ok(begun) => begun,
-        Err(too_many) => return *too_many,
+        Err(refusal) => return write(*refusal),
     };
     let hub = &layers.hub;
     if let Some(refusal) = announced_too_large(&request, hub.limits.message_bytes) {
-        return refusal;
+        return write(refusal);
     }
     request.extensions_mut().insert(party.clone());
     let response = answers::end_stream_with_gateway(&hub.lifecycle, next.run(request).await);

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::response::IntoResponse;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -24,6 +25,7 @@ use crate::bounds::turns::Turns;
 use crate::cluster::{Cluster, WorkerProfile};
 use crate::fronts::body::BodyBounds;
 use crate::fronts::rap::runtime::Runtime;
+use crate::fronts::refusal::{FastApi, JsonRpc, Refusal, Write};
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::{abp, apps, contextforge, jsonrpc, mcp, rap, runs};
 use crate::gateway::{Elsewhere, Hub};
@@ -100,7 +102,6 @@ impl Server {
         let interfaces = Router::new()
             .merge(abp::routes(hub.clone(), elsewhere.clone()))
             .merge(jsonrpc::routes(hub.clone()))
-            .merge(mcp::routes(hub.clone(), mcp))
             .merge(rap::server::routes(
                 hub.clone(),
                 config.rap,
@@ -109,8 +110,14 @@ impl Server {
             ))
             .merge(health::routes(hub.clone()))
             .merge(runs::api::routes(hub.clone()))
-            .merge(apps::routes(hub.clone()))
-            .merge(contextforge::routes(hub.clone(), &config.cancellation));
+            .merge(apps::routes(hub.clone()));
+        let mcp = mcp::routes(hub.clone(), mcp);
+        let cancellation = contextforge::routes(hub.clone(), &config.cancellation);
+        let interfaces: [(Router, Write); 3] = [
+            (interfaces, Refusal::into_response),
+            (mcp, |refusal| JsonRpc::from(refusal).into_response()),
+            (cancellation, |refusal| FastApi(refusal).into_response()),
+        ];
         let files = Router::new()
             .route(
                 "/abp.json",

@@ -61,6 +61,40 @@ async fn a_head_has_at_most_32_kib() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_refused_unread_is_said_in_the_dialect_of_its_path() {
+    let gateway = Gateway::with(Config {
+        http_limits: HttpLimits {
+            requests_per_second: 10.0,
+            ..HttpLimits::default()
+        },
+        ..config()
+    })
+    .await;
+    let foreign = "Origin: https://evil.example\r\n";
+    let said = async |path: &str, status: u16| loop {
+        let answer = gateway.post(path, foreign, "").await;
+        if answer.status == status {
+            return answer.json();
+        }
+    };
+    for status in [403, 429] {
+        let abp = said("/api/runs/none/cancel", status).await;
+        assert!(abp["error"]["code"].is_string(), "{abp}");
+        let mcp = said("/mcp", status).await;
+        let (version, error) = (&mcp["jsonrpc"], &mcp["error"]);
+        assert_eq!((version, &mcp["id"]), (&json!("2.0"), &json!(null)));
+        assert_eq!(error["code"], -32600, "{mcp}");
+        if status == 429 {
+            assert_eq!(error["data"]["details"]["limit"], "httpRequestsPerSecond");
+        }
+        for path in ["/cancellation/cancel", "/v1/cancellation/status/x"] {
+            let fast_api = said(path, status).await;
+            assert!(fast_api["detail"].is_string(), "{fast_api}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_past_the_message_limit_is_refused_unread() {
     let gateway = Gateway::limited(Limits {
         message_bytes: 10_000,
@@ -78,7 +112,12 @@ async fn a_body_past_the_message_limit_is_refused_unread() {
     ] {
         let answer = gateway.post(path, "", &"x".repeat(10_001)).await;
         assert_eq!(answer.status, 413, "{path}");
-        assert_eq!(answer.json()["error"]["details"]["limit"], "messageBytes");
+        let said = answer.json();
+        match path {
+            "/mcp" => assert_eq!(said["error"]["data"]["limit"], "messageBytes"),
+            _ if path.contains("cancellation") => assert!(said["detail"].is_string(), "{said}"),
+            _ => assert_eq!(said["error"]["details"]["limit"], "messageBytes"),
+        }
         let answer = gateway.post(path, "", &"x".repeat(10_000)).await;
         assert_ne!(answer.status, 413, "{path}");
     }
