@@ -115,7 +115,9 @@ impl<'a> Envelope<'a> {
     ) -> Result<Self, Box<RefusedMessage>> {
         let refused = |subject, error| Box::new(RefusedMessage { subject, error });
         let peek = || Subject::peek(text, limits);
-        check_bounds(text, limits).map_err(|error| refused(peek(), error))?;
+        check_length(text.len(), limits)
+            .and_then(|()| check_depth(text, limits.depth))
+            .map_err(|error| refused(peek(), error))?;
         let raw = Raw::read(text).map_err(|error| {
             // It is not an object: its type is not believed.
             let subject = Subject {
@@ -194,10 +196,9 @@ impl Subject {
     }
 }
 
-/// Whether a message of any protocol is short and flat enough to be read.
-pub fn check_bounds(text: &str, limits: &Limits) -> Result<(), Failure> {
-    check_length(text.len(), limits)?;
-    let max = limits.depth.min(MAX_DEPTH);
+/// Whether a message of any protocol nests no deeper than `max` levels, and than can be read.
+pub fn check_depth(text: &str, max: usize) -> Result<(), Failure> {
+    let max = max.min(MAX_DEPTH);
     if scan::too_deep(text.as_bytes(), max) {
         let message = format!("The message nests deeper than {max} levels");
         let details = json!({ "limit": "depth", "max": max });
@@ -218,7 +219,7 @@ pub fn check_length(bytes: usize, limits: &Limits) -> Result<(), Failure> {
 }
 
 /// What is valid JSON, and more than can be read.
-fn unreadable(error: &serde_json::Error) -> Failure {
+pub(super) fn unreadable(error: &serde_json::Error) -> Failure {
     Error::invalid_params(format!("The message cannot be read: {error}")).with_details(Box::new(
         json!({ "line": error.line(), "column": error.column() }),
     ))

@@ -24,9 +24,9 @@ use serde_json::{Value, json};
 use caphost::call::Error;
 
 pub use abp::Request;
-pub use envelope::{Envelope, RefusedMessage, Subject, check_bounds, check_length};
+pub use envelope::{Envelope, RefusedMessage, Subject, check_length};
 pub use outline::outline;
-pub use reading::{Incoming, check, mended, mended_bytes, read_value};
+pub use reading::{Incoming, check_readable, mended, mended_bytes, read_value};
 pub use reply::{
     AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed, refusal,
 };

@@ -18,8 +18,9 @@ use memchr::{memchr, memchr2_iter, memmem};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::envelope::{check_depth, unreadable};
 use super::scan::Borrowed;
-use super::{Envelope, RefusedMessage, Subject, check_length};
+use super::{Envelope, Failure, RefusedMessage, Subject, check_length};
 use crate::limits::Limits;
 
 /// What takes the place of half a character: as long as what it replaces.
@@ -121,6 +122,12 @@ pub fn read_value(text: &str) -> serde_json::Result<Value> {
     let text = mended(text);
     check(&text)?;
     serde_json::from_str(&text)
+}
+
+/// Whether every reader can read this, which may nest so deep.
+pub fn check_readable(text: &str, depth: usize) -> Result<(), Failure> {
+    check_depth(text, depth)?;
+    check(text).map_err(|error| unreadable(&error))
 }
 
 /// Whether every reader can read this.

@@ -1,11 +1,12 @@
 //! Texts that one reader of JSON takes and another does not: whoever waits for one is answered.
 
+use caphost_gateway::Limits;
 use serde_json::{Value, json};
 
 use crate::cli;
 use crate::mcp::app::called;
 use crate::mcp::client::{Client, rpc};
-use crate::rap_server::runtime::{Receiver, Runtime};
+use crate::rap_server::runtime::{Receiver, Runtime, invocation};
 use crate::request::Response;
 use crate::support::*;
 
@@ -32,6 +33,31 @@ async fn returns(app: &mut Peer, call: &Value, data: &str) {
     let response = json!({ "success": true, "data": "DATA" });
     let message = answer(call, "capabilities/call-result", response).to_string();
     app.text(message.replace("\"DATA\"", data)).await;
+}
+
+/// Calls with those parameters, as they are written.
+fn json_rpc_call(params: &str) -> String {
+    let call = json!({ "capability": "a.b", "params": "P" });
+    let message = rpc(1, "_capabilities/call", call).to_string();
+    message.replace("\"P\"", params)
+}
+
+fn mcp_call(params: &str) -> String {
+    let message = rpc(1, "tools/call", json!({ "name": "a_b", "arguments": "P" }));
+    message.to_string().replace("\"P\"", params)
+}
+
+async fn invoke(runtime: &Runtime, receiver: &Receiver, params: &str) -> (u16, String) {
+    let message = invocation(&receiver.url("/ok"), "a_b", "t", "1", json!("P"));
+    let body = message.to_string().replace("\"P\"", params);
+    let kind = Some("application/json");
+    runtime.post_text("/invoke", kind, body).await
+}
+
+/// An object that nests so deep.
+fn nested(levels: usize) -> String {
+    let (opening, closing) = ("[".repeat(levels - 1), "]".repeat(levels - 1));
+    format!(r#"{{"a":{opening}{closing}}}"#)
 }
 
 async fn only_run(gateway: &Gateway) -> Value {
@@ -147,32 +173,17 @@ async fn what_callers_of_every_dialect_cut_inside_an_emoji_is_read() {
     let arguments = |calling: &Value| calling["payload"]["params"]["text"].clone();
 
     let mut caller = gateway.peer("/jsonrpc").await;
-    let message = rpc(
-        1,
-        "_capabilities/call",
-        json!({ "capability": "a.b", "params": "P" }),
-    );
-    caller.text(message.to_string().replace("\"P\"", CUT)).await;
+    caller.text(json_rpc_call(CUT)).await;
     let calling = called(&mut app).await;
     assert_eq!(arguments(&calling), "cut \u{fffd}");
 
     let client = Client::open(&gateway, "/mcp").await;
-    let message = rpc(1, "tools/call", json!({ "name": "a_b", "arguments": "P" }));
-    let body = message.to_string().replace("\"P\"", CUT);
-    let request = client.request(reqwest::Method::POST);
-    let request = request
-        .header("content-type", "application/json")
-        .body(body);
-    let _stream = client.send(request).await;
+    let _stream = client.post_text(mcp_call(CUT)).await;
     let calling = called(&mut app).await;
     assert_eq!(arguments(&calling), "cut \u{fffd}");
 
     let (runtime, receiver) = (Runtime::new(&gateway, ""), Receiver::start().await);
-    let message =
-        crate::rap_server::runtime::invocation(&receiver.url("/ok"), "a_b", "t", "1", json!("P"));
-    let body = message.to_string().replace("\"P\"", CUT);
-    let kind = Some("application/json");
-    assert_eq!(runtime.post_text("/invoke", kind, body).await.0, 200);
+    assert_eq!(invoke(&runtime, &receiver, CUT).await.0, 200);
     let calling = called(&mut app).await;
     assert_eq!(arguments(&calling), "cut \u{fffd}");
 
@@ -203,4 +214,76 @@ async fn a_call_id_is_found_however_its_key_is_escaped() {
     assert_eq!(app.next().await["payload"]["callId"], "hidden");
     let run = gateway.get("/api/runs/hidden", "").await;
     assert_eq!(run.status, 200, "{}", run.body);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_callers_of_every_dialect_send_that_cannot_be_read_is_refused_under_its_id() {
+    let gateway = Gateway::start().await;
+    let mut app = app_with(&gateway, "{}").await;
+    let mut caller = gateway.peer("/jsonrpc").await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let (runtime, receiver) = (Runtime::new(&gateway, ""), Receiver::start().await);
+    let reserved = r#"{"$serde_json::private::Number":"1"}"#;
+    for params in [TOO_LARGE, reserved, &nested(200), &nested(3_000)] {
+        let shown = &params[..params.len().min(40)];
+        caller.text(json_rpc_call(params)).await;
+        let answer = caller.next().await;
+        let error = &answer["error"];
+        assert_eq!(answer["id"], 1, "{shown}: {answer}");
+        assert_eq!(error["code"], -32600, "{shown}: {answer}");
+        assert_eq!(error["data"]["code"], "INVALID_PARAMS", "{shown}");
+
+        let response = client.post_text(mcp_call(params)).await;
+        assert_eq!(response.status(), 400, "{shown}");
+        let answer: Value = response.json().await.unwrap();
+        assert_eq!(answer["id"], 1, "{shown}: {answer}");
+        assert_eq!(answer["error"]["code"], -32600, "{shown}: {answer}");
+
+        let (status, answer) = invoke(&runtime, &receiver, params).await;
+        assert_eq!(status, 400, "{shown}: {answer}");
+        assert!(answer.contains("INVALID_PARAMS"), "{shown}: {answer}");
+    }
+    caller.text(json_rpc_call(r#"{"a":"good"}"#)).await;
+    let calling = called(&mut app).await;
+    assert_eq!(
+        calling["payload"]["params"]["a"], "good",
+        "nothing came before"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bound_of_nesting_holds_in_every_dialect_and_is_named() {
+    let gateway = Gateway::limited(Limits {
+        depth: 20,
+        ..Limits::default()
+    })
+    .await;
+    let mut app = app_with(&gateway, "{}").await;
+    let mut caller = gateway.peer("/jsonrpc").await;
+    let client = Client::open(&gateway, "/mcp").await;
+    let (runtime, receiver) = (Runtime::new(&gateway, ""), Receiver::start().await);
+    // To the app the parameters are in the third level.
+    let (good, bad) = (nested(18), nested(19));
+
+    caller.text(json_rpc_call(&bad)).await;
+    let limit = json!({ "limit": "depth", "max": 20 });
+    assert_eq!(caller.next().await["error"]["data"]["details"], limit);
+    caller.text(json_rpc_call(&good)).await;
+    called(&mut app).await;
+
+    let response = client.post_text(mcp_call(&bad)).await;
+    let answer: Value = response.json().await.unwrap();
+    assert_eq!(answer["error"]["data"], limit, "{answer}");
+    let _stream = client.post_text(mcp_call(&good)).await;
+    called(&mut app).await;
+
+    let (status, answer) = invoke(&runtime, &receiver, &bad).await;
+    let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
+    assert_eq!(
+        (status, &answer["error"]["details"]),
+        (400, &json!({ "limit": "depth", "max": 19 })),
+        "an invocation has one level less than what becomes of it"
+    );
+    assert_eq!(invoke(&runtime, &receiver, &good).await.0, 200);
+    called(&mut app).await;
 }

@@ -22,10 +22,8 @@ use crate::gateway::lifecycle::Phase;
 use crate::gateway::{Counted, Hub, Outbox, Pushed};
 use crate::rate_limit::Pace;
 use crate::tokens::Identity;
-use crate::wire::json_rpc::{self, Id, Message, code, method, read, read_cancel};
-use crate::wire::{
-    Failure, Outgoing, Subject, check_bounds, check_length, clipped, mended, not_text, outline,
-};
+use crate::wire::json_rpc::{self, Id, Message, Unreadable, code, method, read, read_cancel};
+use crate::wire::{Failure, Outgoing, Subject, check_length, clipped, mended, not_text, outline};
 use caphost::call::{Code, Error};
 
 /// One connection.
@@ -141,18 +139,15 @@ impl Peer {
     /// Takes a message. Returns what it counts as.
     fn receive(self: &Arc<Self>, text: &str, bytes: usize) -> Counted {
         let limits = &self.hub.limits;
-        let fits = check_length(bytes, limits).and_then(|()| check_bounds(text, limits));
-        if let Err(failure) = fits {
+        if let Err(failure) = check_length(bytes, limits) {
             self.refuse_text(text, failure);
             return Counted::Aside;
         }
         let text = mended(text);
-        let message = match read(&text) {
+        let message = match read(&text, limits.depth) {
             Ok(message) => message,
-            Err(unreadable) => {
-                let message = format!("The message is not valid JSON: {}", unreadable.error);
-                let error = Error::invalid_params(message);
-                self.refuse(None, code::PARSE_ERROR, &error);
+            Err(Unreadable { code, id, error }) => {
+                self.refuse(id.as_ref().map(Id::value), code, &error);
                 return Counted::Aside;
             }
         };

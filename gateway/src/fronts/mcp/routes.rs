@@ -28,8 +28,9 @@ use crate::fronts::refusal::{JsonRpc, Refusal};
 use crate::fronts::shared_sessions::SharedSessions;
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
+use crate::limits::Limits;
 use crate::tokens::{Role, app_of};
-use crate::wire::json_rpc::{Cancel, Id, Message, code, read, read_cancel};
+use crate::wire::json_rpc::{Cancel, Id, Message, Unreadable, read, read_cancel};
 use crate::wire::mended_bytes;
 
 /// The routes of MCP.
@@ -120,7 +121,7 @@ impl Mcp {
         let max = self.hub.limits.message_bytes;
         let body = body::read(&parts.extensions, body, max).await?;
         let body = mended_bytes(&body);
-        match message(&body, self.hub.limits.id_bytes)? {
+        match message(&body, &self.hub.limits)? {
             Message::Request { id, method, params } => {
                 let answered = match Request::read(id.clone(), method, params) {
                     Ok(request) => self.in_turn(&asker, head, request).await,
@@ -206,19 +207,15 @@ impl Mcp {
     }
 }
 
-/// Reads a body. The id of a request has at most so many bytes.
-fn message(body: &[u8], id_bytes: usize) -> Result<Message<'_>, JsonRpc> {
-    let not_json = |error: &dyn std::fmt::Display| {
-        let refusal = Refusal::invalid(format!("Not JSON: {error}"));
-        JsonRpc::from(refusal.with_rpc_code(code::PARSE_ERROR))
-    };
-    let body = std::str::from_utf8(body).map_err(|error| not_json(&error))?;
-    let message = read(body).map_err(|it| match it.is_json {
-        true => {
-            let refusal = Refusal::invalid(format!("It cannot be read: {}", it.error));
-            JsonRpc(refusal, it.id.filter(is_allowed))
-        }
-        false => not_json(&it.error),
+/// Reads a body.
+fn message<'a>(body: &'a [u8], limits: &Limits) -> Result<Message<'a>, JsonRpc> {
+    let id_bytes = limits.id_bytes;
+    let read = std::str::from_utf8(body)
+        .map_err(|error| Unreadable::not_json(&error))
+        .and_then(|body| read(body, limits.depth));
+    let message = read.map_err(|Unreadable { code, id, error }| {
+        let refusal = Refusal::new(StatusCode::BAD_REQUEST, error);
+        JsonRpc(refusal.with_rpc_code(code), id.filter(is_allowed))
     })?;
     match message {
         Message::Request { id, .. } if !is_allowed(&id) => {
@@ -321,11 +318,15 @@ mod tests {
                 Some(json!(5)),
             ),
         ] {
-            let JsonRpc(refusal, found) = message(body.as_bytes(), 256).unwrap_err();
+            let JsonRpc(refusal, found) = message(body.as_bytes(), &Limits::default()).unwrap_err();
             let found = found.map(|id| id.value().clone());
             assert_eq!((refusal.rpc_code, found), (code, id), "{body}");
         }
-        assert!(message(br#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#, 3).is_ok());
+        let limits = Limits {
+            id_bytes: 3,
+            ..Limits::default()
+        };
+        assert!(message(br#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#, &limits).is_ok());
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! Reading messages, and the ids of requests.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use serde::de::IgnoredAny;
 use serde_json::{Number, Value};
 
-use crate::wire::{check, member, members, text_of};
+use super::code;
+use crate::wire::{Failure, check_readable, member, members, text_of};
+use caphost::call::Error;
 
 /// How much of a message that cannot be read is searched for its id.
 const PEEK_BYTES: usize = 64 << 10;
@@ -127,31 +130,42 @@ impl Fault {
 /// A text that not every reader can read.
 #[derive(Debug)]
 pub struct Unreadable {
-    /// Whether it is JSON all the same.
-    pub is_json: bool,
-    /// Its id, if that stands near its beginning.
+    /// The code of its refusal: it may be JSON all the same.
+    pub code: i32,
+    /// Its id, if it is JSON and has that near its beginning.
     pub id: Option<Id>,
     /// Why.
-    pub error: serde_json::Error,
+    pub error: Failure,
 }
 
 impl Unreadable {
-    fn new(text: &str, error: serde_json::Error) -> Self {
-        let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+    fn new(text: &str, error: Failure) -> Self {
+        if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
+            return Unreadable::not_json(&error);
+        }
         let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];
-        let id = is_json.then(|| member(head, "id")).flatten();
-        let id = id.and_then(Id::of);
-        Unreadable { is_json, id, error }
+        Unreadable {
+            code: code::INVALID_REQUEST,
+            id: member(head, "id").and_then(Id::of),
+            error,
+        }
+    }
+
+    /// What is no JSON, or no text.
+    pub fn not_json(error: &dyn fmt::Display) -> Self {
+        Unreadable {
+            code: code::PARSE_ERROR,
+            id: None,
+            error: Error::invalid_params(format!("The message is not valid JSON: {error}")),
+        }
     }
 }
 
-/// Reads one message, whose text was [mended](crate::wire::mended). What has a result or an error and
-/// no method is taken for a response however malformed it is: an error is never answered with an
-/// error.
-pub fn read(text: &str) -> Result<Message<'_>, Unreadable> {
-    if let Err(error) = check(text) {
-        return Err(Unreadable::new(text, error));
-    }
+/// Reads one message, whose text was [mended](crate::wire::mended) and may nest so deep. What has a
+/// result or an error and no method is taken for a response however malformed it is: an error is never
+/// answered with an error.
+pub fn read(text: &str, depth: usize) -> Result<Message<'_>, Unreadable> {
+    check_readable(text, depth).map_err(|error| Unreadable::new(text, error))?;
     match text.trim_ascii_start().as_bytes().first() {
         Some(b'{') => Ok(Fields::of(text).message()),
         Some(b'[') => Ok(Message::Batch),
@@ -221,6 +235,10 @@ mod tests {
 
     fn id(id: Value) -> Id {
         Id::read(&id).unwrap()
+    }
+
+    fn read(text: &str) -> Result<Message<'_>, Unreadable> {
+        super::read(text, 20)
     }
 
     #[test]
@@ -347,15 +365,21 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told_from_what_is_no_json() {
-        let deep = format!(r#"{{"id":7,"a":{}{}}}"#, "[".repeat(500), "]".repeat(500));
-        for text in [&*deep, r#"{"id":7,"a":1e999}"#] {
+        let nested = |levels: usize| {
+            let (opening, closing) = ("[".repeat(levels), "]".repeat(levels));
+            format!(r#"{{"id":7,"a":{opening}{closing}}}"#)
+        };
+        assert!(read(&nested(19)).is_ok());
+        for text in [&*nested(20), &nested(500), r#"{"id":7,"a":1e999}"#] {
             let unreadable = read(text).unwrap_err();
-            assert!(unreadable.is_json, "{text}");
+            assert_eq!(unreadable.code, code::INVALID_REQUEST, "{text}");
             assert_eq!(unreadable.id, Some(id(json!(7))));
         }
-        for text in ["", "{", "\u{0}", r#"{"id":7"#] {
+        let cut = nested(500).replace(']', "");
+        for text in ["", "{", "\u{0}", r#"{"id":7"#, &cut] {
             let unreadable = read(text).unwrap_err();
-            assert!(!unreadable.is_json && unreadable.id.is_none(), "{text}");
+            assert_eq!(unreadable.code, code::PARSE_ERROR, "{text}");
+            assert_eq!(unreadable.id, None, "{text}");
         }
     }
 }

@@ -10,7 +10,7 @@ mod tests;
 mod write;
 
 pub use cancel::{Cancel, read_cancel};
-pub use message::{Fault, Id, Message, read};
+pub use message::{Fault, Id, Message, Unreadable, read};
 pub use write::{
     RpcError, cancel_notice, cancelled, ended, failed, notification, progress, refused, rpc_code,
     success,

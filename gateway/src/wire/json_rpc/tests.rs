@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::limits::MAX_DEPTH;
 use crate::wire::stopped_by;
 use caphost::call::Stop;
 
@@ -85,7 +86,7 @@ fn messages() {
             reads
         };
         let message = vector["message"].to_string();
-        let got = match read(&message).unwrap() {
+        let got = match read(&message, MAX_DEPTH).unwrap() {
             Message::Request { id, method, params } => with_params(
                 json!({ "kind": "request", "id": id.value(), "method": method }),
                 params,

@@ -9,10 +9,7 @@ use super::client::*;
 use crate::support::*;
 
 async fn refused(client: &Client, body: &str) -> (u16, Value) {
-    let request = client
-        .request(Method::POST)
-        .header("content-type", "application/json");
-    let answer = client.send(request.body(body.to_string())).await;
+    let answer = client.post_text(body.to_string()).await;
     let status = answer.status().as_u16();
     (status, answer.json().await.unwrap_or(Value::Null))
 }

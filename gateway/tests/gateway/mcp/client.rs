@@ -70,6 +70,13 @@ impl Client {
         self.send(self.request(Method::POST).json(body)).await
     }
 
+    /// Posts what need not be JSON.
+    pub async fn post_text(&self, body: impl Into<reqwest::Body>) -> Response {
+        let request = self.request(Method::POST).body(body);
+        self.send(request.header("content-type", "application/json"))
+            .await
+    }
+
     /// Posts a request, and reads its stream as it comes.
     pub async fn stream(&self, body: &Value) -> Events {
         let response = self.post(body).await;

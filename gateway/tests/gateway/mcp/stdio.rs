@@ -215,6 +215,34 @@ async fn what_is_no_message_is_answered_and_disturbs_nothing() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_read_is_refused_under_its_id() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let mut bridge = Bridge::open(&gateway).await;
+    let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+    for (argument, limit) in [
+        ("1e400", Value::Null),
+        (r#"{"$serde_json::private::Number":"1"}"#, Value::Null),
+        (&deep, json!("depth")),
+    ] {
+        let params = json!({ "name": "echo", "arguments": { "a": "A" } });
+        let call = rpc("c", "tools/call", params).to_string();
+        bridge.line(&call.replace("\"A\"", argument)).await;
+        let answer = bridge.answer("c").await;
+        assert_eq!(answer["error"]["code"], -32600, "{answer}");
+        assert_eq!(answer["error"]["data"]["limit"], limit, "{answer}");
+    }
+    bridge.call_tool("c", "echo").await;
+    let relayed = called(&mut app).await;
+    assert_eq!(
+        relayed["payload"]["params"],
+        json!({}),
+        "nothing came before"
+    );
+    bridge.close().await;
+}
+
+#[tokio::test]
 async fn a_gateway_that_is_not_there_or_wants_a_token_is_told_in_the_answer() {
     let mut bridge = Bridge::to("http://127.0.0.1:9/mcp", None);
     bridge.send(&initialize(LEGACY)).await;

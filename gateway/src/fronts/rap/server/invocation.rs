@@ -22,6 +22,7 @@ use crate::fronts::rap::wire::Invocation;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::calls::NewCall;
 use crate::gateway::{AbpError, Outcome};
+use crate::limits::MAX_DEPTH;
 use crate::tokens::Identity;
 use crate::wire::clipped;
 use caphost::call::{Code, Error};
@@ -44,7 +45,9 @@ pub(super) async fn invoke(
     let (parts, body) = request.into_parts();
     let (caller, app) = server.admit(target, &bearer)?;
     let bytes = read(&parts, body, server.hub.limits.message_bytes).await?;
-    let invocation = parse(&bytes)?;
+    // To the app its arguments are one level deeper.
+    let depth = server.hub.limits.depth.min(MAX_DEPTH).saturating_sub(1);
+    let invocation = parse(&bytes, depth)?;
     server.check(&invocation)?;
     let room = server.admit_invocation(&caller, bytes.len())?;
     // What has begun goes on if the connection breaks: the runtime may send it to another worker.

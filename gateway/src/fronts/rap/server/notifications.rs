@@ -132,7 +132,8 @@ impl RapServer {
                     wait,
                 )
             })?;
-        let notification = parse(&read(&parts, body, BODY_BYTES).await?)?;
+        let body = read(&parts, body, BODY_BYTES).await?;
+        let notification = parse(&body, self.hub.limits.depth)?;
         Ok((caller, app, notification))
     }
 }

@@ -1,5 +1,7 @@
 //! Requests to the tool server: which app they are for, and what is in them.
 
+use std::fmt::Display;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::header::{HOST, HeaderMap, HeaderName};
@@ -11,7 +13,7 @@ use url::{Url, form_urlencoded};
 use crate::fronts::body::{self, ReadBody};
 use crate::fronts::media_type::content_type;
 use crate::fronts::refusal::Refusal;
-use crate::wire::mended_bytes;
+use crate::wire::{check_readable, mended};
 use caphost::call::{Code, Error};
 
 /// The scheme by which the client reached a proxy in front of us.
@@ -97,18 +99,22 @@ pub(super) async fn read(of: &Parts, body: Body, limit: usize) -> Result<ReadBod
     Ok(body::read(&of.extensions, body, limit).await?)
 }
 
-/// Reads a JSON object.
-pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+/// Reads a JSON object, which may nest so deep.
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> Result<T, Refusal> {
+    let text = std::str::from_utf8(bytes).map_err(|error| bad_body(&error))?;
+    let text = mended(text);
+    check_readable(&text, depth).map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error))?;
     // Serde would read an array as the members in order.
-    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    if first.is_some_and(|byte| *byte != b'{') {
+    if !text.trim_ascii_start().starts_with('{') {
         return Err(Refusal::invalid("The body must be a JSON object"));
     }
-    serde_json::from_slice(&mended_bytes(bytes)).map_err(|error| {
-        // The message may quote what was sent.
-        let what: String = error.to_string().chars().take(MESSAGE_CHARS).collect();
-        Refusal::invalid(format!("Bad body: {what}"))
-    })
+    serde_json::from_str(&text).map_err(|error| bad_body(&error))
+}
+
+fn bad_body(error: &dyn Display) -> Refusal {
+    // The message may quote what was sent.
+    let what: String = error.to_string().chars().take(MESSAGE_CHARS).collect();
+    Refusal::invalid(format!("Bad body: {what}"))
 }
 
 #[cfg(test)]
@@ -174,7 +180,7 @@ mod tests {
             parts.headers.insert(CONTENT_TYPE, kind);
         }
         let read = read(&parts, body.into(), 10).await;
-        match read.and_then(|body| parse::<Map<String, Value>>(&body)) {
+        match read.and_then(|body| parse::<Map<String, Value>>(&body, 2)) {
             Ok(_) => 200,
             Err(refusal) => refusal.into_response().status().as_u16(),
         }
@@ -195,6 +201,7 @@ mod tests {
             status(json, vec![b'{', b'"', 0xff, b'"', b':', b'1', b'}']).await,
             400
         );
+        assert_eq!(status(json, "{\"a\":[[]]}").await, 400, "too deep");
         assert_eq!(status(json, "{\"a\":12345}").await, 413);
         for bad in [
             None,

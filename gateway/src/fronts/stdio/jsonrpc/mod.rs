@@ -20,8 +20,9 @@ use tokio_util::codec::FramedRead;
 
 use super::codec::{Broken, Codec, Frame};
 use super::{CHUNK_BYTES, MESSAGE_BYTES, Output};
+use crate::limits::MAX_DEPTH;
 use crate::wire::json_rpc::{
-    Id, Message as Rpc, code, failed, method, notification, read, refused,
+    Id, Message as Rpc, Unreadable, code, failed, method, notification, read, refused,
 };
 use crate::wire::mended;
 use caphost::call::{Code, Error};
@@ -207,16 +208,19 @@ impl Pending {
     /// A message goes to the gateway.
     pub fn sent(&mut self, message: &str) {
         // What is malformed is answered, too, if it has an id.
-        if let Ok(Rpc::Request { id, .. } | Rpc::Invalid { id: Some(id), .. }) =
-            read(&mended(message))
-        {
+        let id = match read(&mended(message), MAX_DEPTH) {
+            Ok(Rpc::Request { id, .. }) => Some(id),
+            Ok(Rpc::Invalid { id, .. }) | Err(Unreadable { id, .. }) => id,
+            Ok(_) => None,
+        };
+        if let Some(id) = id {
             *self.0.entry(id).or_default() += 1;
         }
     }
 
     /// A message has come from the gateway.
     pub fn received(&mut self, message: &str) {
-        let Ok(Rpc::Response(Some(id))) = read(message) else {
+        let Ok(Rpc::Response(Some(id))) = read(message, MAX_DEPTH) else {
             return;
         };
         if let Some(count) = self.0.get_mut(&id) {

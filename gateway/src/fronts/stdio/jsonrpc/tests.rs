@@ -123,13 +123,14 @@ fn requests_wait_until_they_are_answered() {
     pending.sent(r#"{"jsonrpc":"2.0","method":"m"}"#);
     pending.sent(r#"{"jsonrpc":"2.0","id":9,"result":1}"#);
     pending.sent("nonsense");
+    pending.sent(r#"{"jsonrpc":"2.0","id":8,"method":"m","params":[1e400]}"#);
     pending.received(r#"{"jsonrpc":"2.0","id":0,"result":null}"#);
     pending.received(r#"{"jsonrpc":"2.0","id":1.0,"error":{}}"#);
     pending.received(r#"{"jsonrpc":"2.0","id":7,"error":{}}"#);
     pending.received(r#"{"jsonrpc":"2.0","method":"m"}"#);
     assert_eq!(
         settled(&mut pending),
-        [json!(""), json!("1"), json!(1), json!(null)]
+        [json!(""), json!("1"), json!(1), json!(8), json!(null)]
     );
     assert!(settled(&mut pending).is_empty());
 }

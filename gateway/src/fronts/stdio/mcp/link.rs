@@ -17,6 +17,7 @@ use url::Url;
 use super::super::MESSAGE_BYTES;
 use crate::fronts::mcp::header::{APP, METHOD, NAME, SESSION, VERSION, decoded_app, encoded};
 use crate::http_client::{self, innermost, whole_body};
+use crate::limits::MAX_DEPTH;
 use crate::wire::json_rpc::{Id, Message, RpcError, code, read};
 
 /// A stream that is silent for this long is dead: the gateway sends a comment every 15 s.
@@ -303,7 +304,7 @@ pub fn disconnected(id: &Value, message: impl Into<String>) -> String {
 
 /// Whether `text` answers the request with that id.
 pub fn answers(text: &str, id: &Id) -> bool {
-    matches!(read(text), Ok(Message::Response(Some(answered))) if answered == *id)
+    matches!(read(text, MAX_DEPTH), Ok(Message::Response(Some(answered))) if answered == *id)
 }
 
 async fn whole(response: Response) -> Option<String> {

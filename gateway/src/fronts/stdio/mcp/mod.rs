@@ -28,8 +28,9 @@ use tokio_util::codec::FramedRead;
 
 use super::codec::{Broken, Codec, Frame};
 use super::{CHUNK_BYTES, LAST_MESSAGES, MESSAGE_BYTES, Output};
+use crate::limits::MAX_DEPTH;
 use crate::pauses::Pauses;
-use crate::wire::json_rpc::{Fault, Id, Message, RpcError, code, read, read_cancel};
+use crate::wire::json_rpc::{Fault, Id, Message, RpcError, Unreadable, code, read, read_cancel};
 use crate::wire::mended;
 pub use link::Endpoint;
 use link::{
@@ -150,7 +151,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
             return Err(refusal(None, code::PARSE_ERROR, what));
         };
         let mended = mended(&text);
-        let message = read(&mended).map_err(|_| refusal(None, code::PARSE_ERROR, "Not JSON"))?;
+        let message = read(&mended, MAX_DEPTH).map_err(unreadable)?;
         let invalid = |id: Option<&Id>, what: &str| Err(refusal(id, code::INVALID_REQUEST, what));
         match message {
             Message::Batch
@@ -377,6 +378,14 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
             sleep(pauses.next()).await;
         }
     }
+}
+
+/// The answer to a message that cannot be read, as a gateway would give it.
+fn unreadable(Unreadable { code, id, error }: Unreadable) -> String {
+    let mut refused = RpcError::new(code, &*error.message);
+    refused.data = error.details.as_deref().cloned();
+    let id = id.as_ref().map_or(&Value::Null, Id::value);
+    refused.answer(id).to_string()
 }
 
 /// The answer to a message that is not passed on.
