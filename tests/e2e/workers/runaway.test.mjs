@@ -8,7 +8,7 @@ const workers = useWorkers({ rust: true });
  * What is lost when a call is stopped may be some time coming: so many trials for each, in so many
  * lanes side by side, as each takes Chromium two seconds, and some in one page.
  */
-const { trials, lanes, each } = process.env.CAPHOST_STORMS === 'full' ? { trials: 1000, lanes: 8, each: 5 } : { trials: 3, lanes: 3, each: 1 };
+const { trials, lanes, each } = process.env.CAPHOST_STORMS === 'full' ? { trials: 1000, lanes: 8, each: 5 } : { trials: 2, lanes: 2, each: 1 };
 
 /** Handlers that never look whether they are to stop. Of what uses up memory not many at once. */
 const ways = [{ way: 'loop', side: lanes }, { way: 'expression', side: lanes }, { way: 'hash', side: lanes }, { way: 'allocate', side: Math.min(lanes, 2) }];
