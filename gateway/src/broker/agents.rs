@@ -33,6 +33,8 @@ pub(super) struct Agent {
     pub questions: BTreeMap<u64, Question>,
     /// Its runs in flight by their callIds.
     pub calls: HashMap<Arc<str>, RunId>,
+    /// Those of them whose progress goes by another name.
+    pub tokens: HashMap<Arc<str>, RunId>,
     /// Its calls that are cancelled.
     pub stopped: Stopped,
     /// The caller's half, if it is a session of the gateway's own.
@@ -101,6 +103,7 @@ impl Broker {
             pending: Pending::default(),
             questions: BTreeMap::new(),
             calls: HashMap::new(),
+            tokens: HashMap::new(),
             stopped: Stopped::default(),
             own: None,
             left: false,

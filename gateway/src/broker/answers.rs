@@ -4,7 +4,9 @@ use std::collections::hash_map::Entry::Occupied;
 
 use super::agents::Agent;
 use super::call::{Reply, cancel_failed, failed_with};
+use super::deadlines::Due;
 use super::pending::{Asker, Entry, read_issued};
+use super::revocation::NO_CONFIRMATION;
 use super::{Action, Broker, PeerId};
 use crate::broker::runs::{Ending, Lost, RunId};
 use crate::wire::stops::Grade;
@@ -55,6 +57,9 @@ impl Broker {
                 Reply::Failed(Error::new(Code::TRANSPORT_ERROR, message))
             }
         });
+        if self.told_otherwise(agent, &entry, said.cancelled) {
+            return;
+        }
         let id = match entry.asker {
             Asker::Agent(id) => id,
             Asker::Own => {
@@ -101,12 +106,17 @@ impl Broker {
             Request::Initialize | Request::List => format!(r#"{{"error":{error}}}"#),
             Request::Cancel => {
                 let call_id = entry.call_id.as_deref().unwrap_or("null");
-                format!(r#"{{"callId":{call_id},"cancelled":false,"error":{error}}}"#)
+                format!(
+                    r#"{{"callId":{call_id},"cancelled":false,"reason":"{NO_CONFIRMATION}","error":{error}}}"#
+                )
             }
             _ => format!(r#"{{"success":false,"error":{error}}}"#),
         };
         let nothing = Stop::Abandoned.into();
         self.run_answered(agent, &entry, (said, nothing), || failed_with(error));
+        if self.told_otherwise(agent, &entry, false) {
+            return;
+        }
         match entry.asker {
             Asker::Agent(id) => self.send(agent, entry.request.answer(), id.as_deref(), &payload),
             Asker::Own => self.own_answered(agent, &entry, Some(failed_with(error))),
@@ -166,9 +176,25 @@ impl Broker {
         self.fail(agent, entry, loss, &error);
     }
 
+    /// Nobody waits any more for the answer to a request: if it still comes, it is dropped.
+    pub(super) fn give_up(&mut self, agent: PeerId, issued: u64) -> Option<Entry> {
+        let agent = self.agents.get_mut(&agent)?;
+        let entry = agent.pending.take(issued, |_| true)?;
+        let owner = &agent.profile.owner.name;
+        self.in_flight
+            .give_back(owner, entry.request, entry.amount());
+        if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
+            app.give_up(owner, entry.bytes as usize);
+        }
+        Some(entry)
+    }
+
     /// Answers a pending request in the app's stead, as somebody is lost, or for another reason.
     pub(super) fn fail(&mut self, agent: PeerId, entry: &Entry, loss: Loss, error: &Failure) {
         self.run_lost(agent, entry, loss, error);
+        if self.told_otherwise(agent, entry, false) {
+            return;
+        }
         let id = match &entry.asker {
             Asker::Agent(id) => id.as_deref(),
             Asker::Own => {
@@ -202,13 +228,11 @@ impl Broker {
                 self.revocation_answered(run, said, grade);
             }
             (Some(run), Request::Cancel) if !said.cancelled => self.runs.cancel_refused(run),
-            (Some(run), Request::Cancel) if entry.asker == Asker::Own => {
-                self.run_cancelled(run, grade);
-            }
-            // How it ends, its call's own answer says.
-            (None, _) | (_, Request::Cancel) => {}
+            (Some(run), Request::Cancel) => self.run_cancelled(run, grade),
+            (None, _) => {}
             (Some(run), _) => {
-                self.run_over(agent, run, ending_of(said, grade), || Some(reply()));
+                let ending = self.ending_of_answer(agent, said, grade);
+                self.run_over(agent, run, ending, || Some(reply()));
             }
         }
         // It may have been heard of before the run was over.
@@ -240,7 +264,11 @@ impl Broker {
         ending: Ending,
         reply: impl FnOnce() -> Option<Reply>,
     ) {
-        let call_id = self.runs.take_place(run);
+        let (call_id, place) = self.runs.take_place(run).unzip();
+        let (until, token) = place
+            .flatten()
+            .map_or((None, None), |place| (place.until, place.token));
+        self.deadlines.change(Due::Response(run), until, None);
         let mut is_last = false;
         if let Some(agent) = self.agents.get_mut(&agent) {
             match call_id.map(|call_id| agent.calls.entry(call_id)) {
@@ -248,6 +276,12 @@ impl Broker {
                 Some(_) => {}
                 // It had ended before, and is forgotten.
                 None => agent.calls.retain(|_, it| *it != run),
+            }
+            // A later call may go by the same one.
+            if let Some(Occupied(call)) = token.map(|token| agent.tokens.entry(token))
+                && *call.get() == run
+            {
+                call.remove();
             }
             is_last = agent.left && agent.pending.calls().next().is_none();
         }
@@ -257,55 +291,18 @@ impl Broker {
         }
     }
 
-    /// Notes how far a call is, where its progress goes by its callId.
-    pub(super) fn note_progress(&mut self, agent: PeerId, operation: &str, info: &str) {
-        let agent = self.agents.get(&agent);
-        if let Some(run) = agent.and_then(|agent| agent.calls.get(operation)) {
+    /// Notes how far a call is. Returns whether there is one of the agent whose progress goes by that name:
+    /// only its own worker can tell.
+    pub(super) fn note_progress(&mut self, agent: PeerId, operation: &str, info: &str) -> bool {
+        let agent = self.agents.get(&agent).filter(|agent| agent.is_here());
+        let Some(agent) = agent else {
+            return true;
+        };
+        let by_call_id = agent.calls.get(operation);
+        let run = by_call_id.or_else(|| agent.tokens.get(operation));
+        run.is_some_and(|run| {
             self.runs.progress(*run, info);
-        }
-    }
-}
-
-fn ending_of(said: &Said<'_>, grade: Grade) -> Ending {
-    match (said.success, said.cancelled) {
-        (Some(true), _) => Ending::Completed,
-        (_, true) => Ending::Cancelled(grade.stop, grade.by),
-        _ => {
-            let code = said.code.as_deref().unwrap_or("OPERATION_FAILED");
-            Ending::Failed(code.to_string())
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::wire::said;
-
-    #[test]
-    fn how_a_call_ended_is_read_off_its_response() {
-        let failed = r#"{"success":false,"error":{"code":"TIMEOUT"}}"#;
-        for (payload, ending) in [
-            (r#"{"success":true,"data":1}"#, Ending::Completed),
-            (
-                r#"{"success":false,"cancelled":true}"#,
-                Ending::Cancelled(Stop::Abandoned, None),
-            ),
-            (
-                r#"{"success":false,"cancelled":true,"metadata":{"stop":"dropped"}}"#,
-                Ending::Cancelled(Stop::Dropped, None),
-            ),
-            (failed, Ending::Failed("TIMEOUT".into())),
-            (r#"{}"#, Ending::Failed("OPERATION_FAILED".into())),
-            (r#"{"succ\u0065ss":true}"#, Ending::Completed),
-            (r#"{"success":false,"success":true}"#, Ending::Completed),
-            (
-                r#"{"error":{"code":"A"},"error":{}}"#,
-                Ending::Failed("OPERATION_FAILED".into()),
-            ),
-        ] {
-            let said = said(payload);
-            assert_eq!(ending_of(&said, said.grade), ending, "{payload}");
-        }
+            true
+        })
     }
 }

@@ -151,7 +151,11 @@ impl Broker {
             (Content::Withdrawn(id), _) => self.withdraw(peer, agent, id),
             (Content::Progress(operation), _) => {
                 if let (Some(operation), Some(info)) = (operation, envelope.payload) {
-                    self.note_progress(agent, operation, info);
+                    if !self.note_progress(agent, operation, info) {
+                        // Its call is over.
+                        self.counters.strays_dropped += 1;
+                        return;
+                    }
                     if self.is_own(agent) && envelope.object().is_ok() {
                         let info = Json::keep(info, envelope.shared);
                         return self.own_progress(agent, operation, info);

@@ -184,6 +184,21 @@ pub(super) fn failed_with(error: &str) -> Reply {
     Reply::Json(format!(r#"{{"success":false,"error":{error}}}"#).into())
 }
 
+/// What a call is answered with that is cancelled, as JSON.
+pub(super) fn cancelled_response(grade: Grade) -> String {
+    json!({ "success": false, "cancelled": true, "metadata": stops::metadata(grade) }).to_string()
+}
+
+/// What a cancel of a call with that id, as JSON, is answered with, as JSON.
+pub(super) fn confirmation<E>(call_id: Option<&str>, outcome: &CancelOutcome<E>) -> String {
+    let said = match outcome.grade() {
+        Some(grade) => json!({ "cancelled": true, "metadata": stops::metadata(grade) }),
+        None => json!({ "cancelled": false, "reason": outcome.reason }),
+    };
+    let said = said.to_string();
+    format!(r#"{{"callId":{},{}"#, call_id.unwrap_or("null"), &said[1..])
+}
+
 /// The payload of a cancel: `{ callId, reason? }`.
 pub(super) fn cancel_payload(call_id: &str, reason: Option<&str>) -> String {
     let mut payload = json!({ "callId": call_id });

@@ -15,6 +15,8 @@ pub(super) enum Due {
     Timeout(RunId),
     /// The app answers a cancel that the caller of such a call has asked for.
     Cancel(RunId),
+    /// The app answers a call after it has confirmed that it is cancelled.
+    Response(RunId),
 }
 
 /// All of it, by when it is due, as the bits of the time.
@@ -55,6 +57,7 @@ impl Broker {
                 Due::Agent(session) => self.own_overdue(session),
                 Due::Timeout(run) => self.own_timed_out(run),
                 Due::Cancel(run) => self.own_unanswered(run),
+                Due::Response(run) => self.response_overdue(run),
             }
         }
     }

@@ -59,6 +59,8 @@ pub(super) struct Call<'a> {
     pub capability: Cow<'a, str>,
     /// The one in its options, or else that at the top level, or else the run's id.
     pub call_id: Arc<str>,
+    /// What its progress goes by, if not by its callId.
+    pub token: Option<Arc<str>>,
     /// Its payload if it had no callId: nobody but the app could name the call.
     pub completed: Option<String>,
 }
@@ -144,11 +146,19 @@ impl Message<'_> {
 
 impl<'a> Call<'a> {
     fn read(payload: &'a str) -> Self {
-        let (mut capability, mut call_id, mut in_options) = (None, None, None);
+        let (mut capability, mut call_id) = (None, None);
+        let (mut in_options, mut token) = (None, None);
         members(payload.as_bytes(), |key, value| match key {
             "capability" => capability = text_of(value),
             "callId" => call_id = text_of(value),
-            "options" => in_options = member(value, "callId").and_then(text_of),
+            "options" => {
+                (in_options, token) = (None, None);
+                members(value, |key, value| match key {
+                    "callId" => in_options = text_of(value),
+                    "progressToken" => token = text_of(value),
+                    _ => {}
+                });
+            }
             _ => {}
         });
         let run = RunId::random();
@@ -157,10 +167,12 @@ impl<'a> Call<'a> {
             Some(_) => None,
             None => with_call_id(payload, &run.to_string()),
         };
+        let token = token.filter(|token| given.as_ref() != Some(token));
         Call {
             run,
             capability: capability.unwrap_or_default(),
             call_id: given.map_or_else(|| run.to_string().into(), Arc::from),
+            token: token.map(Arc::from),
             completed,
         }
     }

@@ -14,6 +14,7 @@ mod call;
 mod capability_info;
 mod deadlines;
 mod departures;
+mod ended;
 mod event;
 mod in_flight;
 mod instance;

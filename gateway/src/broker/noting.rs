@@ -10,18 +10,19 @@ use crate::wire::{Failure, invalid_at};
 use caphost::call::{CallId, MAX_CALL_ID_CHARS};
 
 impl Broker {
-    /// Notes a request of `peer` that goes to `app` next. The run that it is about.
+    /// Notes a request of `peer` that goes to `app` next, by that number. The run that it is about.
     pub(super) fn note(
         &mut self,
         peer: PeerId,
         app: PeerId,
+        issued: u64,
         about: &About<'_>,
     ) -> Result<Option<RunId>, Unsent> {
         match about {
             About::Nothing => Ok(None),
             About::Cancel(cancel) => self.note_cancel(peer, cancel),
-            About::Call(call) => self.note_call(peer, app, call),
-            About::OwnCall(run) => self.note_own_call(peer, app, *run),
+            About::Call(call) => self.note_call(peer, app, issued, call),
+            About::OwnCall(run) => self.note_own_call(peer, app, issued, *run),
         }
     }
 
@@ -30,6 +31,7 @@ impl Broker {
         &mut self,
         peer: PeerId,
         app: PeerId,
+        issued: u64,
         call: &Call<'_>,
     ) -> Result<Option<RunId>, Unsent> {
         // Where the agent is, its runs are.
@@ -53,7 +55,8 @@ impl Broker {
             call_id: call.call_id.clone(),
         };
         self.runs.register(new, self.now.unix_ms);
-        self.begin(peer, app, call.run, call.call_id.clone())
+        let place = Place::new(peer, issued, call.token.clone());
+        self.begin(app, call.run, call.call_id.clone(), place)
     }
 
     /// Notes the call of a run that is registered.
@@ -61,6 +64,7 @@ impl Broker {
         &mut self,
         peer: PeerId,
         app: PeerId,
+        issued: u64,
         run: RunId,
     ) -> Result<Option<RunId>, Unsent> {
         let known = self.runs.get(run).ok_or(Unsent::Skipped)?;
@@ -69,29 +73,30 @@ impl Broker {
         if agent.is_some_and(|agent| agent.has_used(&call_id)) {
             return Err(used_before().into());
         }
-        self.begin(peer, app, run, call_id)
+        let place = Place::new(peer, issued, None);
+        self.begin(app, run, call_id, place)
     }
 
     /// A run goes to its app, unless it is over already.
     fn begin(
         &mut self,
-        agent: PeerId,
         app: PeerId,
         run: RunId,
         call_id: Arc<str>,
+        place: Place,
     ) -> Result<Option<RunId>, Unsent> {
         let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
         let sent = self.runs.sent(run, app_id);
-        let calling = self.agents.get_mut(&agent).ok_or(Unsent::Skipped)?;
+        let agent = self.agents.get_mut(&place.agent);
+        let agent = agent.ok_or(Unsent::Skipped)?;
         if !sent {
-            calling.stopped.skip(call_id, run);
+            agent.stopped.skip(call_id, run);
             return Err(Unsent::Skipped);
         }
-        calling.calls.insert(call_id, run);
-        let place = Place {
-            agent,
-            revoking: false,
-        };
+        agent.calls.insert(call_id, run);
+        if let Some(token) = &place.token {
+            agent.tokens.insert(token.clone(), run);
+        }
         self.runs.set_place(run, place);
         Ok(Some(run))
     }

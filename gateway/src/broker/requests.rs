@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::call::{cancel_payload, no_new_calls};
+use super::call::{
+    CancelOutcome, Reply, cancel_payload, cancelled_response, confirmation, no_new_calls,
+};
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId};
@@ -113,8 +115,8 @@ impl Broker {
         if asked.request == Request::Initialize {
             self.bind(peer, app);
         }
-        let run = self.note(peer, app, &asked.about)?;
         let issued = self.issue();
+        let run = self.note(peer, app, issued, &asked.about)?;
         self.pass_on(peer, app, asked, issued, run, kept);
         Ok(issued)
     }
@@ -127,7 +129,10 @@ impl Broker {
         };
         let run = match &asked.about {
             // The run, its dialect's id and its agent share one callId. The limit counts all three.
-            About::Call(call) => 3 * call.call_id.len() + call.capability.len().min(NAME_BYTES),
+            About::Call(call) => {
+                let token = call.token.as_ref().map_or(0, |token| token.len());
+                3 * call.call_id.len() + token + call.capability.len().min(NAME_BYTES)
+            }
             About::OwnCall(run) => self.runs.get(*run).map_or(0, Run::short_bytes),
             About::Cancel(_) | About::Nothing => 0,
         };
@@ -269,15 +274,13 @@ impl Broker {
 
     /// Answers what must not reach the app: a call cancelled before it came, and its cancel.
     fn answer_for_the_app(&mut self, peer: PeerId, envelope: &Envelope<'_>, request: Request) {
-        let stop = Stop::NeverStarted.as_str();
-        let said = match request {
+        let grade = Stop::NeverStarted.into();
+        let payload = match request {
             Request::Cancel => {
-                let call_id = envelope.call_id.unwrap_or("null");
-                format!(r#""callId":{call_id},"cancelled":true"#)
+                confirmation::<Reply>(envelope.call_id, &CancelOutcome::confirmed(grade))
             }
-            _ => r#""success":false,"cancelled":true"#.into(),
+            _ => cancelled_response(grade),
         };
-        let payload = format!(r#"{{{said},"metadata":{{"stop":"{stop}"}}}}"#);
         self.send(peer, request.answer(), envelope.id, &payload);
     }
 }

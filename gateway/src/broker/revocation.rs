@@ -9,21 +9,14 @@ use super::call::{CancelOutcome, Reply, cancel_failed, cancel_payload, not_cance
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Broker};
 use crate::broker::runs::{Ending, RunId, RunState};
-use crate::wire::stops::{ALREADY_COMPLETED, Grade};
+use crate::wire::stops::Grade;
 use crate::wire::{Json, Request, Said};
 use caphost::call::{Code, Error, Stop};
 
-impl Broker {
-    /// What a cancel of a run is answered with whose end is known.
-    pub(super) fn outcome_of_ended(&self, run: RunId) -> Option<CancelOutcome> {
-        let run = self.runs.get(run)?;
-        match run.state {
-            RunState::Cancelled => Some(CancelOutcome::confirmed(run.grade()?)),
-            RunState::Completed | RunState::Failed => Some(not_cancelled(ALREADY_COMPLETED)),
-            RunState::Queued | RunState::Running | RunState::Cancelling | RunState::Unknown => None,
-        }
-    }
+/// Why a cancel is refused that the app answers with an error.
+pub(super) const NO_CONFIRMATION: &str = "The app answered the cancel with an error";
 
+impl Broker {
     /// The answer to a cancel of a run whose outcome nobody will ever know.
     fn outcome_unknown(&self, run: RunId) -> CancelOutcome {
         let code = self.runs.get(run).and_then(|run| run.error.clone());
@@ -84,10 +77,12 @@ impl Broker {
         let outcome = self.outcome_of_ended(run);
         let outcome = outcome.unwrap_or_else(|| match said.cancelled {
             true => CancelOutcome::confirmed(grade),
-            false => CancelOutcome::refused(
-                said.reason.as_deref().map(str::to_string),
-                said.error.map(|error| Reply::Json(Json::keep(error, None))),
-            ),
+            false => {
+                let error = said.error.map(|error| Reply::Json(Json::keep(error, None)));
+                let reason = said.reason.as_deref().map(str::to_string);
+                let reason = reason.or_else(|| error.as_ref().map(|_| NO_CONFIRMATION.into()));
+                CancelOutcome::refused(reason, error)
+            }
         });
         self.revoked(run, outcome);
         match said.cancelled {
@@ -98,6 +93,7 @@ impl Broker {
 
     /// A cancel of a run is confirmed.
     pub(super) fn run_cancelled(&mut self, run: RunId, grade: Grade) {
+        self.wait_for_response(run);
         self.end_run(run, Ending::Cancelled(grade.stop, grade.by), || None);
     }
 

@@ -186,22 +186,6 @@ impl Broker {
         self.run_over(session, run, reply.ending(), || Some(reply));
     }
 
-    /// Nobody waits any more for the answer to a request of a session.
-    fn give_up(&mut self, session: PeerId, issued: u64) {
-        let Some(agent) = self.agents.get_mut(&session) else {
-            return;
-        };
-        let Some(entry) = agent.pending.take(issued, |_| true) else {
-            return;
-        };
-        let owner = &agent.profile.owner.name;
-        self.in_flight
-            .give_back(owner, entry.request, entry.amount());
-        if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
-            app.give_up(owner, entry.bytes as usize);
-        }
-    }
-
     /// How far a call is.
     pub(in crate::broker) fn own_progress(&mut self, session: PeerId, operation: &str, info: Json) {
         let agent = self.agents.get(&session);

@@ -135,11 +135,10 @@ impl Runs {
         self.run_mut(id)?.place.as_mut()
     }
 
-    /// Its app has answered, or never will. Its callId, if it is not forgotten.
-    pub(super) fn take_place(&mut self, id: RunId) -> Option<Arc<str>> {
+    /// Its app has answered, or never will. Its callId, if it is not forgotten, and where its call was.
+    pub(super) fn take_place(&mut self, id: RunId) -> Option<(Arc<str>, Option<Place>)> {
         let run = self.run_mut(id)?;
-        run.place = None;
-        Some(run.call_id.clone())
+        Some((run.call_id.clone(), run.place.take()))
     }
 
     /// Somebody asks for it to be cancelled.

@@ -13,7 +13,7 @@ use crate::broker::PeerId;
 use crate::tokens::Identity;
 use crate::wire::stopped_by;
 use crate::wire::stops::{self, Grade};
-use caphost::call::{Code, LateEnd, Stop, StoppedBy};
+use caphost::call::{Code, LateEnd, Millis, Stop, StoppedBy};
 
 /// Names a run: a UUID of the gateway's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
@@ -257,8 +257,27 @@ pub struct Run {
 pub(in crate::broker) struct Place {
     /// Whose call it is.
     pub agent: PeerId,
+    /// The number it was passed on with.
+    pub issued: u64,
+    /// What its progress goes by, if not by its callId.
+    pub token: Option<Arc<str>>,
     /// A cancel its agent did not ask for is on its way.
     pub revoking: bool,
+    /// When its app should have answered it, as that has confirmed a cancel of it.
+    pub until: Option<Millis>,
+}
+
+impl Place {
+    /// A call that is passed on now, and that nobody has had cancelled yet.
+    pub fn new(agent: PeerId, issued: u64, token: Option<Arc<str>>) -> Self {
+        Place {
+            agent,
+            issued,
+            token,
+            revoking: false,
+            until: None,
+        }
+    }
 }
 
 impl Run {

@@ -4,6 +4,7 @@ mod bad_apps;
 mod bad_input;
 mod bounds;
 mod departures;
+mod ended;
 mod own;
 mod relaying;
 mod resuming;

@@ -379,7 +379,12 @@ fn every_cancel_of_a_caller_is_passed_on_and_the_first_answer_is_waited_for() {
     let confirmed = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "returned" } });
     let seen = bench.send(1, answer(&second, kind, confirmed.clone()));
     assert_eq!(seen, [ended(&bench, run, None), Seen::CallOver(run)]);
-    assert_eq!(bench.broker.next_deadline(), None);
+    let answered = bench.now.monotonic_ms + bench.broker.grace();
+    assert_eq!(
+        bench.broker.next_deadline(),
+        Some(answered),
+        "the call itself"
+    );
     assert_eq!(bench.send(1, answer(&first, kind, confirmed.clone())), []);
     let told = CancelOutcome::confirmed(Stop::Returned.into());
     let seen = bench.send(1, answer(&revoke, kind, confirmed));

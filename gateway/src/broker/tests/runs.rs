@@ -162,13 +162,13 @@ fn a_refused_cancel_of_its_agent_leaves_the_run_running() {
     let no = json!({ "error": { "code": "NOT_IMPLEMENTED", "message": "", "retryable": false } });
     bench.send(1, answer(&asked, "error", no));
     assert_eq!(run(&bench, "c").state, RunState::Running);
-    // One that is confirmed is over when the call's own answer says so.
+    // One that is confirmed has ended it.
     let asked = bench.relayed(2, cancel("5", "c"));
     bench.send(
         1,
         cancel_result(&asked, json!({ "callId": "c", "cancelled": true })),
     );
-    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
     bench.send(1, answer(&called, "capabilities/call-result", cancelled()));
     assert_eq!(run(&bench, "c").state, RunState::Cancelled);
 }

@@ -45,7 +45,7 @@ const COUNTERS: &[(&str, &str)] = &[
     ),
     (
         "caphost_strays_dropped_total",
-        "Messages of apps for agents that were gone.",
+        "Messages of apps for agents that were gone, and progress of calls that were over.",
     ),
     (
         "caphost_apps_resumed_total",

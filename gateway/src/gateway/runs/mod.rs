@@ -100,6 +100,8 @@ impl Hub {
         self.handle(Event::Revoke { run: id, reason });
         let outcome = timeout(self.limits.confirm_timeout, confirmed).await;
         let outcome = outcome.ok().and_then(Result::ok);
+        // The app may have answered the call meanwhile, though not its cancel.
+        let outcome = outcome.or_else(|| self.state().broker.outcome_of_ended(id));
         let outcome = outcome.unwrap_or_else(unconfirmed);
         let (cancelled, stop) = (outcome.cancelled(), outcome.stop.map(Stop::as_str));
         tracing::info!(run = %id, by = &*by.name, cancelled, stop, "cancel answered");

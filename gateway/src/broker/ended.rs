@@ -1,0 +1,121 @@
+//! How a run has ended: what has ended it holds, whatever its app says after that, and whether it says more
+//! or not.
+
+use super::call::{CancelOutcome, cancelled_response, confirmation, not_cancelled};
+use super::deadlines::Due;
+use super::pending::{Asker, Entry};
+use super::{Broker, PeerId, Seat};
+use crate::broker::runs::{Ending, Lost, RunId, RunState};
+use crate::wire::stops::{ALREADY_COMPLETED, Grade};
+use crate::wire::{Request, Said};
+use caphost::call::Code;
+
+impl Broker {
+    /// What a cancel of a run is answered with whose end is known.
+    pub(crate) fn outcome_of_ended(&self, run: RunId) -> Option<CancelOutcome> {
+        let run = self.runs.get(run)?;
+        match run.state {
+            RunState::Cancelled => Some(CancelOutcome::confirmed(run.grade()?)),
+            RunState::Completed | RunState::Failed => Some(not_cancelled(ALREADY_COMPLETED)),
+            RunState::Queued | RunState::Running | RunState::Cancelling | RunState::Unknown => None,
+        }
+    }
+
+    /// An agent whose call or cancel would now be answered otherwise than its run has ended is told how it
+    /// ended instead. Returns whether that was so.
+    pub(super) fn told_otherwise(&mut self, agent: PeerId, entry: &Entry, cancelled: bool) -> bool {
+        let ended = entry.run.and_then(|run| self.outcome_of_ended(run));
+        let ended = ended.filter(|ended| ended.cancelled() != cancelled);
+        let (Some(ended), Asker::Agent(id)) = (ended, &entry.asker) else {
+            return false;
+        };
+        let payload = match entry.request {
+            Request::Cancel => confirmation(entry.call_id.as_deref(), &ended),
+            _ => cancelled_response(ended.grade().unwrap_or_default()),
+        };
+        self.send(agent, entry.request.answer(), id.as_deref(), &payload);
+        true
+    }
+
+    /// The app has confirmed that a call is cancelled. To answer it as well it has the confirm timeout.
+    pub(super) fn wait_for_response(&mut self, run: RunId) {
+        let until = Some(self.now.monotonic_ms + self.grace());
+        if let Some(place) = self.runs.place_mut(run) {
+            let before = std::mem::replace(&mut place.until, until);
+            self.deadlines.change(Due::Response(run), before, until);
+        }
+    }
+
+    /// The app has not, if the call is still there.
+    pub(super) fn response_overdue(&mut self, run: RunId) {
+        let place = self.runs.get(run).and_then(|run| run.place.as_ref());
+        let Some((agent, issued)) = place.map(|place| (place.agent, place.issued)) else {
+            return;
+        };
+        if let Some(call) = self.give_up(agent, issued) {
+            self.told_otherwise(agent, &call, false);
+        }
+        self.run_over(agent, run, Ending::Lost(Lost::App), || None);
+    }
+
+    /// How the call of an agent has ended whose app says that. In the stead of an app elsewhere its worker
+    /// answers where nobody knows.
+    pub(super) fn ending_of_answer(&self, agent: PeerId, said: &Said<'_>, grade: Grade) -> Ending {
+        let app = self.app_of(agent).and_then(|app| self.apps.get(&app));
+        let is_elsewhere = app.is_some_and(|app| app.seat == Seat::Elsewhere);
+        match ending_of(said, grade) {
+            Ending::Failed(code) if is_elsewhere && code == Code::DISCONNECTED.as_str() => {
+                Ending::Lost(Lost::App)
+            }
+            Ending::Failed(code) if is_elsewhere && code == Code::TRANSPORT_ERROR.as_str() => {
+                Ending::Unknown(code)
+            }
+            ending => ending,
+        }
+    }
+}
+
+fn ending_of(said: &Said<'_>, grade: Grade) -> Ending {
+    match (said.success, said.cancelled) {
+        (Some(true), _) => Ending::Completed,
+        (_, true) => Ending::Cancelled(grade.stop, grade.by),
+        _ => {
+            let code = said.code.as_deref().unwrap_or("OPERATION_FAILED");
+            Ending::Failed(code.to_string())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::said;
+    use caphost::call::Stop;
+
+    #[test]
+    fn how_a_call_ended_is_read_off_its_response() {
+        let failed = r#"{"success":false,"error":{"code":"TIMEOUT"}}"#;
+        for (payload, ending) in [
+            (r#"{"success":true,"data":1}"#, Ending::Completed),
+            (
+                r#"{"success":false,"cancelled":true}"#,
+                Ending::Cancelled(Stop::Abandoned, None),
+            ),
+            (
+                r#"{"success":false,"cancelled":true,"metadata":{"stop":"dropped"}}"#,
+                Ending::Cancelled(Stop::Dropped, None),
+            ),
+            (failed, Ending::Failed("TIMEOUT".into())),
+            (r#"{}"#, Ending::Failed("OPERATION_FAILED".into())),
+            (r#"{"succ\u0065ss":true}"#, Ending::Completed),
+            (r#"{"success":false,"success":true}"#, Ending::Completed),
+            (
+                r#"{"error":{"code":"A"},"error":{}}"#,
+                Ending::Failed("OPERATION_FAILED".into()),
+            ),
+        ] {
+            let said = said(payload);
+            assert_eq!(ending_of(&said, said.grade), ending, "{payload}");
+        }
+    }
+}
