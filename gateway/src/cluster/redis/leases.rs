@@ -56,6 +56,7 @@ pub(super) async fn renew(
     renewal.pexpire(&stream, STREAM_MS).smembers(&workers);
     let (kept, expires, members): (bool, bool, Vec<String>) =
         renewal.query_async(connection).await?;
+    member.records.set_are_there(kept);
     if !kept {
         // There were none, or Redis has lost them.
         member.write_all_again();

@@ -5,7 +5,7 @@
 //! | `<prefix>:workers` | a set of the ids of workers |
 //! | `<prefix>:worker:<id>` | a string that expires: the worker's lease |
 //! | `<prefix>:to:<id>` | a stream: frames for that worker |
-//! | `<prefix>:runs:<id>` | a hash: that worker's runs as JSON, by their ids |
+//! | `<prefix>:runs:<id>` | a hash that expires: that worker's runs as JSON, by their ids |
 //! | `<prefix>:adopts:<id>` | a string that expires: the worker that takes over the runs of one that is gone |
 //! | `<prefix>:mcp:<id>` | a string that expires: an MCP session as JSON, empty once it has ended |
 //! | `<prefix>:rap:<…>` | a string that expires: who has taken a RAP invocation, as JSON |

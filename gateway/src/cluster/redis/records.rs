@@ -41,6 +41,8 @@ struct State {
     /// Those that have just begun: they are written before their calls leave this worker.
     begun: BTreeSet<RunId>,
     changed: BTreeSet<RunId>,
+    /// Redis had some when it was last asked.
+    are_there: bool,
 }
 
 impl Records {
@@ -55,6 +57,15 @@ impl Records {
         state.on = false;
         state.begun.clear();
         state.changed.clear();
+    }
+
+    /// Redis has been asked whether it has any.
+    pub(super) fn set_are_there(&self, are_there: bool) {
+        self.0.lock().are_there = are_there;
+    }
+
+    fn are_there(&self) -> bool {
+        self.0.lock().are_there
     }
 
     /// Some that are to be written now, those that have just begun first; and whether all of those
@@ -141,7 +152,12 @@ impl Member {
     /// Writes runs that have changed. Returns whether no run that has begun is left out.
     pub(super) fn write_changed(&self, me: WorkerId, commands: &mut Pipeline) -> bool {
         let (changed, complete) = self.records.take(WRITTEN_AT_ONCE);
+        let is_first = !changed.is_empty() && !self.records.are_there();
         self.write_runs(me, changed, commands);
+        if is_first {
+            // The worker may not live to renew it.
+            self.keep_runs(me, commands);
+        }
         complete
     }
 
@@ -157,7 +173,8 @@ impl Member {
         }
     }
 
-    /// Keeps the runs from vanishing while the worker lives. Redis answers whether there are any.
+    /// Keeps the runs from vanishing for a while, again and again as long as the worker lives. Redis
+    /// answers whether there are any.
     pub(super) fn keep_runs(&self, me: WorkerId, commands: &mut Pipeline) {
         let retention = self.profile.retention.as_millis() as u64;
         let time = retention.saturating_add(MARGIN_MS).min(LONGEST_MS);

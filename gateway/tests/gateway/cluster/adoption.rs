@@ -1,5 +1,6 @@
 use std::process::Stdio;
 
+use ::redis::AsyncCommands;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
@@ -206,4 +207,19 @@ async fn what_redis_has_lost_is_written_again() {
     written(&redis, "\"Running\"").await;
     redis.cli(&["FLUSHALL"]);
     written(&redis, "\"Running\"").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_expires_from_the_beginning() {
+    let redis = Redis::start();
+    // Its lease is not renewed while this lasts.
+    let worker = Gateway::with(patient(&redis, Limits::default())).await;
+    others(&worker, 0).await;
+    let mut app = worker.app("demo").await;
+    let mut agent = agent_on(&worker, &mut app).await;
+    called(&mut agent, &mut app, "running").await;
+    written(&redis, "\"Running\"").await;
+    let runs = redis.keys("runs").await;
+    let left: i64 = redis.connection().await.ttl(&runs[0]).await.unwrap();
+    assert!(left > 0, "{left}");
 }
