@@ -158,6 +158,7 @@ impl Cluster {
         self.send_all(&Message::Bye.into());
         let is_told = || self.peers().all_acknowledged();
         within(GOODBYE, LOOK_WHEN_LEAVING, is_told).await;
+        let _ = timeout(GOODBYE, self.give_lease_up()).await;
     }
 
     /// What this worker is called just now. One that was taken for dead joins under a new id.

@@ -222,7 +222,7 @@ impl Cluster {
         Ok(())
     }
 
-    async fn command<T: FromRedisValue>(&self, commands: Pipeline) -> Result<T, Away> {
+    pub(super) async fn command<T: FromRedisValue>(&self, commands: Pipeline) -> Result<T, Away> {
         let mut connection = self.commands.lock().clone().ok_or(Away)?;
         self.traffic.commands.add_many(commands.len());
         // The connection has a timeout of its own. Before it is over Redis may have heard of this.

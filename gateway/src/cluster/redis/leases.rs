@@ -6,9 +6,9 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, RedisError, RedisResult, SetExpiry, SetOptions, pipe};
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::cluster::WorkerId;
 use crate::cluster::member::Member;
 use crate::cluster::peers::Census;
+use crate::cluster::{Away, Cluster, WorkerId};
 
 /// How often a lease is renewed in its time, and in that in which Redis must answer.
 const RENEWALS: u32 = 6;
@@ -94,6 +94,15 @@ pub(super) async fn renew(
     }
     look_for_orphans(member, &others, &alive);
     Ok(())
+}
+
+impl Cluster {
+    /// Gives the lease up: whoever starts from now on does not take this worker for one that has died.
+    pub(in crate::cluster) async fn give_lease_up(&self) {
+        let mut give_up = pipe();
+        give_up.unlink(self.node.lease(self.me())).ignore();
+        let _: Result<(), Away> = self.command(give_up).await;
+    }
 }
 
 /// Makes this worker's stream: the others write only into one that is there. Its first entry says nothing.

@@ -171,3 +171,18 @@ async fn one_that_was_taken_for_dead_joins_anew_once_however_often_it_is_told() 
     let next = before.to_string().replace("-0", "-1");
     assert_eq!(cluster.me().to_string(), next);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_starts_when_all_have_left_takes_nobody_for_dead() {
+    let redis = Redis::start();
+    let (one, two) = pair(&redis).await;
+    for mut worker in [one, two] {
+        worker.stop();
+        worker.stopped().await;
+    }
+    let next = Gateway::with(part_of(&redis)).await;
+    others(&next, 0).await;
+    tokio::time::sleep(2 * LEASE).await;
+    let cluster = next.hub.cluster().unwrap();
+    assert_eq!(cluster.traffic().workers_lost.get(), 0);
+}
