@@ -19,7 +19,7 @@ pub struct ClusterOptions {
         value_name = "URL"
     )]
     pub redis: Option<String>,
-    /// The prefix of all keys in Redis. Workers with the same prefix are one cluster.
+    /// The prefix of all keys in Redis: any text but an empty one, or one that begins with }. Workers with the same prefix are one cluster.
     #[arg(
         long,
         env = "CAPHOST_REDIS_PREFIX",
@@ -48,8 +48,12 @@ impl Default for ClusterOptions {
 }
 
 impl ClusterOptions {
-    /// Checks the URL. It may hold a password, so the error does not repeat it.
+    /// Checks the prefix, and the URL. It may hold a password, so the error does not repeat it.
     pub(crate) fn check(&self) -> Result<(), String> {
+        // All keys lie in one slot of a Redis Cluster as long as there is something between the braces.
+        if self.redis_prefix.is_empty() || self.redis_prefix.starts_with('}') {
+            return Err("--redis-prefix must not be empty, nor begin with }".into());
+        }
         let url = self.redis.as_deref();
         match url.map(redis::IntoConnectionInfo::into_connection_info) {
             Some(Err(_)) => {
@@ -64,5 +68,21 @@ impl ClusterOptions {
         let host = || std::env::var("HOSTNAME").unwrap_or_else(|_| "worker".into());
         let name = self.worker_name.clone();
         name.unwrap_or_else(|| format!("{}-{}", host(), std::process::id()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_has_something_between_the_braces() {
+        for (prefix, right) in [("caphost", true), ("a}b", true), ("", false), ("}a", false)] {
+            let options = ClusterOptions {
+                redis_prefix: prefix.into(),
+                ..ClusterOptions::default()
+            };
+            assert_eq!(options.check().is_ok(), right, "{prefix:?}");
+        }
     }
 }
