@@ -70,6 +70,7 @@ impl Member {
             version: VERSION,
         };
         self.send(worker, &greeting.into());
+        self.tell_lasting(worker);
         self.here.came(worker);
     }
 

@@ -11,6 +11,7 @@
 //! | [`traffic`] | how a worker stands, and what is counted |
 //! | [`message`] | what workers say to each other |
 //! | [`link`] | messages between two workers, each once and in order |
+//! | [`notices`] | what this worker tells all others |
 //! | [`peers`] | the other workers: which there are, and what is on the way to them |
 //! | [`member`] | what this worker does about the others, and what it tells the layers above |
 //! | [`channel`], [`cancel_message`] | cancels that are published to other gateways, and heard of them |
@@ -21,6 +22,7 @@ mod channel;
 mod link;
 mod member;
 pub mod message;
+mod notices;
 mod options;
 mod peers;
 mod redis;
@@ -39,7 +41,7 @@ use uuid::Uuid;
 
 use self::redis::connection;
 pub use self::redis::facts::Away;
-use self::redis::facts::Held;
+use self::redis::held::Held;
 use self::redis::node::Node;
 use self::redis::records::Records;
 use crate::broker::runs::News;
@@ -51,6 +53,7 @@ pub use member::Here;
 use member::Member;
 pub use message::{Answer, Notice, Question};
 use message::{Message, Parcel};
+use notices::Lasting;
 pub use options::ClusterOptions;
 use peers::Peers;
 pub use traffic::{METRICS, Standing, Traffic};
@@ -97,6 +100,7 @@ pub struct Cluster {
     /// The connection for commands, while there is one.
     commands: Mutex<Option<MultiplexedConnection>>,
     held: Held,
+    lasting: Lasting,
     /// When Redis last answered, in milliseconds of [`Cluster::now`].
     answered: AtomicU64,
     started: Instant,
@@ -128,6 +132,7 @@ impl Cluster {
             connected: AtomicBool::new(false),
             commands: Mutex::default(),
             held: Held::default(),
+            lasting: Lasting::default(),
             answered: AtomicU64::new(0),
             started: Instant::now(),
         }))
@@ -241,11 +246,6 @@ impl Cluster {
             peer.link.push(bytes.clone());
         }
         self.outgoing.notify_one();
-    }
-
-    /// Tells all others.
-    pub fn tell_all(&self, notice: Notice) {
-        self.send_all(&Message::Tell(notice).into());
     }
 
     /// Sends as soon as there is room on the way to a worker, unless it is gone.

@@ -125,14 +125,13 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
     };
     // Whoever sees the lease may write.
     leases::make_stream(member, me, &mut commands).await?;
+    member.held.tell_all_again();
     leases::renew(member, me, &mut commands).await?;
     member.begin_records(me, &mut commands).await?;
-    member.tell_again(&mut commands).await?;
     member.connected.store(true, Ordering::Relaxed);
     member.traffic.connections.add();
     member.here.reaches_others(true);
     member.command_by(Some(commands.clone()));
-    member.tell_released(&mut commands).await?;
     tracing::info!(worker = %me, address = node.address(), "connected to Redis");
     tokio::select! {
         end = frames::write(member, me, writes) => Err(end.into()),

@@ -1,19 +1,16 @@
 //! Small facts for all workers, such as who has taken an invocation. Redis keeps each
 //! for a while.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
 use redis::aio::MultiplexedConnection;
 use redis::{ExistenceCheck, FromRedisValue, Pipeline, RedisResult, SetExpiry, SetOptions, pipe};
 
+use super::held::Holds;
 use crate::cluster::Cluster;
 
-/// Facts of this worker that are kept to be told again, 65 536.
-const HELD: usize = 65_536;
-/// How many of them are told at once.
+/// How many facts are told at once.
 const AT_ONCE: usize = 256;
 
 /// Redis does not answer: what the other workers know is not known here.
@@ -35,68 +32,7 @@ const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then \
 const REPLACE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then \
     redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) return 1 end return 0";
 
-/// The facts of this worker, which Redis may lose.
-#[derive(Debug, Default)]
-pub struct Held(Mutex<HashMap<String, HeldFact>>);
-
-#[derive(Debug)]
-struct HeldFact {
-    fact: Vec<u8>,
-    until: Instant,
-    /// It holds no more, and Redis may not have heard of it.
-    released: bool,
-}
-
-impl Held {
-    fn keep(&self, name: &str, fact: &[u8], time: Duration) {
-        let Some(until) = Instant::now().checked_add(time) else {
-            return;
-        };
-        let mut held = self.0.lock();
-        if held.len() >= HELD {
-            held.retain(|_, it| it.until > Instant::now());
-        }
-        if held.len() < HELD {
-            let kept = HeldFact {
-                fact: fact.into(),
-                until,
-                released: false,
-            };
-            held.insert(name.into(), kept);
-        }
-    }
-
-    /// It holds no more: that is to be told.
-    fn release(&self, name: &str, fact: &[u8]) {
-        if let Some(held) = self.0.lock().get_mut(name).filter(|it| it.fact == fact) {
-            held.released = true;
-        }
-    }
-
-    /// Redis has heard that it holds no more.
-    fn forget(&self, name: &str, fact: &[u8]) {
-        let mut held = self.0.lock();
-        let heard = held
-            .get(name)
-            .is_some_and(|it| it.released && it.fact == fact);
-        if heard {
-            held.remove(name);
-        }
-    }
-
-    /// Those that still hold, or those that are released; and for how long they would.
-    fn all(&self, released: bool) -> Vec<(String, Vec<u8>, Duration)> {
-        let now = Instant::now();
-        let mut held = self.0.lock();
-        held.retain(|_, it| it.until > now);
-        let meant = held.iter().filter(|(_, it)| it.released == released);
-        meant
-            .map(|(name, it)| (name.clone(), it.fact.clone(), it.until - now))
-            .collect()
-    }
-}
-
-/// What all workers know, by name.
+/// What all workers know, by name. What Redis may not have heard, or may have lost, is told later.
 impl Cluster {
     /// A fact, if there is one of that name.
     pub async fn fact(&self, name: &str) -> Result<Option<Vec<u8>>, Away> {
@@ -106,13 +42,14 @@ impl Cluster {
         Ok(fact)
     }
 
-    /// Makes it a fact for `time`, whatever there was.
+    /// Makes it a fact for `time`, whatever there was. While Redis is away it is told later.
     pub async fn set_fact(&self, name: &str, fact: &[u8], time: Duration) -> Result<(), Away> {
         let mut set = pipe();
-        set.set_options(self.node.key(name), fact, lasting(time));
-        let ((),) = self.command(set).await?;
-        self.held.keep(name, fact, time);
-        Ok(())
+        let key = self.node.key(name);
+        set.set_options(key, fact, lasting(time)).ignore();
+        let answer = self.command(set).await;
+        self.held.keep(name, fact, time, Holds::Always);
+        self.tell_later_if(answer, name)
     }
 
     /// Makes it a fact for `time`, unless there is one: which one there was. While Redis is away it is
@@ -129,9 +66,10 @@ impl Cluster {
         claim.set_options(&key, fact, if_none(time)).ignore();
         let answer: Result<(Option<Vec<u8>>,), Away> = self.command(claim).await;
         if !matches!(answer, Ok((Some(_),))) {
-            self.held.keep(name, fact, time);
+            self.held.keep(name, fact, time, Holds::IfNone);
         }
-        answer.map(|(before,)| before)
+        let (before,) = self.tell_later_if(answer, name)?;
+        Ok(before)
     }
 
     /// Makes it a fact for `time` in the place of another, if that is still one. Returns whether it was.
@@ -148,7 +86,7 @@ impl Cluster {
         script.arg(millis(time));
         let (replaced,): (bool,) = self.command(replace).await?;
         if replaced {
-            self.held.keep(name, fact, time);
+            self.held.keep(name, fact, time, Holds::IfNone);
         }
         Ok(replaced)
     }
@@ -165,9 +103,21 @@ impl Cluster {
         keep.atomic();
         keep.set_options(&key, fact, if_none(time)).ignore();
         keep.pexpire(&key, millis(time) as i64).ignore().get(&key);
-        let (kept,): (Vec<u8>,) = self.command(keep).await?;
-        self.held.keep(name, &kept, time);
+        let answer: Result<(Vec<u8>,), Away> = self.command(keep).await;
+        let held = answer.as_ref().map_or(fact, |(kept,)| kept);
+        self.held.keep(name, held, time, Holds::IfNone);
+        let (kept,) = self.tell_later_if(answer, name)?;
         Ok(kept)
+    }
+
+    /// Another worker has told this fact. It is told again from here if Redis loses it within `time`.
+    pub fn hold_fact(&self, name: &str, fact: &[u8], time: Duration) {
+        self.held.keep(name, fact, time, Holds::IfNone);
+    }
+
+    /// Another worker has told another fact of that name. What is told again from here is that one.
+    pub fn fact_changed(&self, name: &str, fact: &[u8]) {
+        self.held.replace(name, fact);
     }
 
     /// It is a fact no longer. What another worker has put in its place stays. While Redis is away it
@@ -176,50 +126,53 @@ impl Cluster {
         self.held.release(name, fact);
         let mut release = pipe();
         self.take_out(&mut release, name, fact);
-        let () = self.command(release).await?;
+        let answer = self.command(release).await;
+        let () = self.tell_later_if(answer, name)?;
         self.held.forget(name, fact);
         Ok(())
     }
 
-    fn take_out(&self, commands: &mut Pipeline, name: &str, fact: &[u8]) {
+    fn take_out<'a>(
+        &self,
+        commands: &'a mut Pipeline,
+        name: &str,
+        fact: &[u8],
+    ) -> &'a mut Pipeline {
         let key = self.node.key(name);
         let script = commands.cmd("EVAL").arg(RELEASE).arg(1).arg(key);
-        script.arg(fact).ignore();
+        script.arg(fact).ignore()
     }
 
-    /// Tells Redis again what it may have lost.
-    pub(super) async fn tell_again(
+    /// Tells Redis what it may not have heard, or may have lost.
+    pub(super) async fn tell_untold(
         &self,
         connection: &mut MultiplexedConnection,
     ) -> RedisResult<()> {
-        for some in self.held.all(false).chunks(AT_ONCE) {
+        loop {
+            let some = self.held.take_untold(AT_ONCE);
+            if some.is_empty() {
+                return Ok(());
+            }
             let mut tell = pipe();
-            for (name, fact, time) in some {
-                let key = self.node.key(name);
-                tell.set_options(key, fact.as_slice(), if_none(*time))
-                    .ignore();
+            for (name, held) in &some {
+                let (key, fact) = (self.node.key(name), held.fact.as_slice());
+                let time = held.until.saturating_duration_since(Instant::now());
+                match held.holds {
+                    Holds::IfNone => tell.set_options(key, fact, if_none(time)).ignore(),
+                    Holds::Always => tell.set_options(key, fact, lasting(time)).ignore(),
+                    Holds::NoMore => self.take_out(&mut tell, name, fact),
+                };
             }
             tell.exec_async(connection).await?;
+            for (name, held) in &some {
+                self.held.forget(name, &held.fact);
+            }
         }
-        Ok(())
     }
 
-    /// Tells Redis what was released while it was away: once new releases go there by themselves.
-    pub(super) async fn tell_released(
-        &self,
-        connection: &mut MultiplexedConnection,
-    ) -> RedisResult<()> {
-        for some in self.held.all(true).chunks(AT_ONCE) {
-            let mut tell = pipe();
-            for (name, fact, _) in some {
-                self.take_out(&mut tell, name, fact);
-            }
-            tell.exec_async(connection).await?;
-            for (name, fact, _) in some {
-                self.held.forget(name, fact);
-            }
-        }
-        Ok(())
+    /// What is held under that name is told later if Redis has not answered.
+    fn tell_later_if<T>(&self, answer: Result<T, Away>, name: &str) -> Result<T, Away> {
+        answer.inspect_err(|Away| self.held.tell_later(name))
     }
 
     pub(super) async fn command<T: FromRedisValue>(&self, commands: Pipeline) -> Result<T, Away> {
@@ -250,31 +203,4 @@ fn lasting(time: Duration) -> SetOptions {
 
 fn if_none(time: Duration) -> SetOptions {
     lasting(time).conditional_set(ExistenceCheck::NX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_released_while_redis_is_away_is_told_later() {
-        let (held, time) = (Held::default(), Duration::from_secs(60));
-        held.keep("a", b"1", time);
-        held.keep("b", b"1", time);
-        held.release("a", b"1");
-        held.release("b", b"another's");
-        let names = |released| {
-            let all = held.all(released).into_iter();
-            all.map(|(name, ..)| name).collect::<Vec<_>>()
-        };
-        assert_eq!(names(false), ["b"]);
-        assert_eq!(names(true), ["a"]);
-        // It is a fact again before Redis has heard of it.
-        held.keep("a", b"2", time);
-        held.forget("a", b"1");
-        assert_eq!((names(false).len(), names(true).len()), (2, 0));
-        held.release("a", b"2");
-        held.forget("a", b"2");
-        assert_eq!((names(false).len(), names(true).len()), (1, 0));
-    }
 }

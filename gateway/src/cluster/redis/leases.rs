@@ -37,7 +37,7 @@ pub(super) async fn keep(
     }
 }
 
-/// Renews the lease, and looks who else has one.
+/// Renews the lease, tells what Redis may not know, and looks who else has a lease.
 pub(super) async fn renew(
     member: &Member,
     me: WorkerId,
@@ -62,11 +62,14 @@ pub(super) async fn renew(
         member.write_all_again();
     }
     if !expires {
+        // Redis has lost whatever it was told.
         make_stream(member, me, connection).await?;
+        member.held.tell_all_again();
     }
     member
         .answered
         .store(member.now() as u64, Ordering::Relaxed);
+    member.tell_untold(connection).await?;
     let members = members.iter().filter_map(|id| id.parse::<WorkerId>().ok());
     let (own, others): (Vec<_>, Vec<_>) = members.partition(|id| id.process == me.process);
     forget_former(member, own.into_iter().filter(|id| *id != me), connection).await?;

@@ -8,10 +8,12 @@
 //! | [`frames`] | the streams of frames between workers |
 //! | [`records`] | runs that are written down for the others, and taken over by them |
 //! | [`facts`] | what all of them are to know, while it is of use |
+//! | [`held`] | the facts of this worker, to be told again |
 
 pub mod connection;
 pub mod facts;
 mod frames;
+pub mod held;
 mod leases;
 pub mod node;
 pub mod records;

@@ -68,7 +68,7 @@ impl Sessions {
         });
     }
 
-    /// Takes up the session with that id, unless it is here or is not the caller's.
+    /// Takes up the session with that id, unless it is here, has ended or is not the caller's.
     pub(super) async fn take_up(
         &self,
         id: &str,
@@ -78,21 +78,21 @@ impl Sessions {
         let Some(cluster) = self.hub.cluster() else {
             return Ok(());
         };
-        if Uuid::try_parse(id).is_err() || self.table().has(id) {
+        if Uuid::try_parse(id).is_err() || self.table().knows(id) {
             return Ok(());
         }
         let known = cluster.fact(&name(id)).await;
         let known = known.map_err(|Away| unknown_for_now())?;
-        let known = known.and_then(|json| Record::read(&json));
-        let Some(record) = known.filter(|record| record.caller == *caller) else {
-            return Ok(());
-        };
+        let Some(json) = known else { return Ok(()) };
+        let record = Record::read(&json).filter(|record| record.caller == *caller);
+        let Some(record) = record else { return Ok(()) };
         let holder = holder.clone();
         let mut session = McpSession::new(record.caller, holder, record.thread, record.client);
         session.is_taken_up = true;
         session.met = record.app.map(OnceLock::from).unwrap_or_default();
         let session = Arc::new(session);
         self.enter(id, &session)?;
+        cluster.hold_fact(&name(id), &json, self.kept_for());
         tracing::debug!(session = %session.thread, "taken up");
         Ok(())
     }
@@ -103,9 +103,9 @@ impl Sessions {
             return;
         };
         let record = Record::of(session).write();
-        let told = cluster.set_fact(&name(id), &record, self.kept_for()).await;
-        if let Err(error) = told {
-            tracing::warn!(%error, session = %session.thread, "no other worker knows this session");
+        let (name, session) = (name(id), &session.thread);
+        if let Err(error) = cluster.claim_fact(&name, &record, self.kept_for()).await {
+            tracing::warn!(%error, %session, "no other worker knows this session yet");
         }
     }
 
@@ -126,9 +126,9 @@ impl Sessions {
             return;
         };
         if let Err(error) = cluster.set_fact(&name(id), ENDED, self.kept_for()).await {
-            tracing::warn!(%error, "a session may be taken up although it has ended");
+            tracing::warn!(%error, "a session has ended, and other workers do not know yet");
         }
-        cluster.tell_all(Notice::EndSession {
+        cluster.tell_all_to_come(Notice::EndSession {
             session: id.to_string(),
         });
     }
@@ -146,7 +146,12 @@ impl Sessions {
                 }
                 None => tracing::warn!("another worker names no request"),
             },
-            Notice::EndSession { session } => self.end_here(session, ENDED_ELSEWHERE),
+            Notice::EndSession { session } => {
+                if let Some(cluster) = self.hub.cluster() {
+                    cluster.fact_changed(&name(session), ENDED);
+                }
+                self.end_here(session, ENDED_ELSEWHERE);
+            }
             _ => {}
         }
     }

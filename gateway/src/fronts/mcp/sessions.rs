@@ -233,13 +233,18 @@ impl Table {
     }
 
     /// Whether that one is here.
-    pub fn has(&self, id: &str) -> bool {
+    fn has(&self, id: &str) -> bool {
         self.sessions.contains_key(id)
+    }
+
+    /// Whether that one is here, or has ended.
+    pub fn knows(&self, id: &str) -> bool {
+        self.has(id) || self.ended.get(id).is_some()
     }
 
     /// Adds a session. Returns false if it is here, or has ended by now.
     fn insert(&mut self, id: String, session: &Arc<McpSession>) -> bool {
-        if self.ended.get(&id).is_some() || self.has(&id) {
+        if self.knows(&id) {
             return false;
         }
         let mut overtaken = Overtaken::default();

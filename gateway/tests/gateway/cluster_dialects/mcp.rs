@@ -14,7 +14,7 @@ use crate::rap_runtime::until;
 use crate::support::*;
 
 /// The same client, whose messages come to that worker.
-fn at(client: &Client, gateway: &Gateway) -> Client {
+pub fn at(client: &Client, gateway: &Gateway) -> Client {
     let path = client.url.splitn(4, '/').nth(3).unwrap();
     Client {
         url: format!("http://{}/{path}", gateway.address),
@@ -22,7 +22,7 @@ fn at(client: &Client, gateway: &Gateway) -> Client {
     }
 }
 
-async fn status(client: &Client) -> u16 {
+pub async fn status(client: &Client) -> u16 {
     let answer = client.post(&rpc(5, "ping", json!({}))).await;
     answer.status().as_u16()
 }

@@ -2,6 +2,7 @@
 
 mod mcp;
 mod mcp_stateless;
+mod outages;
 mod rap;
 mod rap_runtime;
 mod rap_twice;

@@ -10,6 +10,9 @@ use redis::aio::MultiplexedConnection;
 use crate::rap_runtime::until;
 use crate::support::*;
 
+/// The users of Redis: one for each worker.
+const USERS: [&str; 3] = ["one", "two", "three"];
+
 /// A Redis server on a socket in a folder of its own; both are gone when it is dropped.
 pub struct Redis {
     server: Child,
@@ -29,11 +32,29 @@ impl Redis {
         self.server = serve(&self.folder).await;
     }
 
-    pub fn options(&self) -> ClusterOptions {
+    /// The options of a worker that connects as that user, one of [`USERS`].
+    pub fn options(&self, user: &str) -> ClusterOptions {
+        let url = format!("{}?user={user}&pass=any", self.url());
         ClusterOptions {
-            redis: Some(self.url()),
+            redis: Some(url),
             ..ClusterOptions::default()
         }
+    }
+
+    /// Keeps a user out, until it is let in again.
+    pub async fn shut_out(&self, user: &str) {
+        let mut shut_out = redis::pipe();
+        shut_out.cmd("ACL").arg(&["SETUSER", user, "off"]).ignore();
+        shut_out.cmd("CLIENT").arg(&["KILL", "USER", user]).ignore();
+        let mut connection = self.connection().await;
+        shut_out.exec_async(&mut connection).await.unwrap();
+    }
+
+    pub async fn let_in(&self, user: &str) {
+        let mut let_in = redis::cmd("ACL");
+        let let_in = let_in.arg(&["SETUSER", user, "on"]);
+        let mut connection = self.connection().await;
+        let_in.exec_async(&mut connection).await.unwrap();
     }
 
     pub async fn connection(&self) -> MultiplexedConnection {
@@ -60,7 +81,11 @@ impl Redis {
 
 async fn serve(folder: &Path) -> Child {
     let socket = folder.join("socket");
-    let server = Command::new("redis-server")
+    let mut command = Command::new("redis-server");
+    for user in USERS {
+        command.args(["--user", user, "on", "nopass", "~*", "&*", "+@all"]);
+    }
+    let server = command
         .args(["--port", "0", "--save", "", "--unixsocket"])
         .arg(&socket)
         .arg("--dir")
@@ -107,15 +132,15 @@ impl Workers {
         adjust: impl Fn(ClusterOptions) -> ClusterOptions,
     ) -> Self {
         let redis = Redis::start().await;
-        let worker = |config: Config| {
+        let worker = |user: &str, config: Config| {
             Gateway::with(Config {
-                cluster: adjust(redis.options()),
+                cluster: adjust(redis.options(user)),
                 // Others are told that it leaves.
                 drain: Duration::from_millis(100),
                 ..config
             })
         };
-        let (one, two) = (worker(one()).await, worker(two()).await);
+        let (one, two) = (worker("one", one()).await, worker("two", two()).await);
         for gateway in [&one, &two] {
             let cluster = gateway.hub.cluster().unwrap();
             until("the other worker", || cluster.standing().others == 1).await;

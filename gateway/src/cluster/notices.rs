@@ -1,0 +1,70 @@
+//! What this worker tells all others.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+use super::Cluster;
+use super::message::{Message, Notice, Parcel};
+use super::worker::WorkerId;
+
+/// Notices kept for workers that come later, 1 024.
+const LASTING: usize = 1_024;
+
+/// The newest notices for workers that come later, packed.
+#[derive(Debug, Default)]
+pub(super) struct Lasting(Mutex<VecDeque<Bytes>>);
+
+impl Lasting {
+    fn keep(&self, notice: Bytes) {
+        let mut all = self.0.lock();
+        all.push_back(notice);
+        if all.len() > LASTING {
+            all.pop_front();
+        }
+    }
+}
+
+impl Cluster {
+    /// Tells all others.
+    pub fn tell_all(&self, notice: Notice) {
+        self.send_all(&Message::Tell(notice).into());
+    }
+
+    /// Tells all others, and those that come later: one that was out of reach comes anew.
+    pub fn tell_all_to_come(&self, notice: Notice) {
+        let parcel: Parcel = Message::Tell(notice).into();
+        if let Some(bytes) = parcel.pack() {
+            self.lasting.keep(bytes);
+        }
+        self.send_all(&parcel);
+    }
+
+    /// Tells a worker that has come.
+    pub(super) fn tell_lasting(&self, worker: WorkerId) {
+        let notices = self.lasting.0.lock().clone();
+        let mut peers = self.peers();
+        for notice in notices {
+            peers.push(worker, notice);
+        }
+        drop(peers);
+        self.outgoing.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_last() {
+        let lasting = Lasting::default();
+        for _ in 0..LASTING {
+            lasting.keep(Bytes::from_static(b"old"));
+        }
+        lasting.keep(Bytes::from_static(b"new"));
+        let all = lasting.0.lock();
+        assert_eq!((all.len(), &*all[LASTING - 1]), (LASTING, &b"new"[..]));
+    }
+}

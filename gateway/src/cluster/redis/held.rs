@@ -1,0 +1,168 @@
+//! The facts of this worker, which Redis is told again if it has not heard them, or has lost them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+/// Facts that are held, 65 536.
+const HELD: usize = 65_536;
+
+/// The facts of this worker, by their names.
+#[derive(Debug, Default)]
+pub struct Held(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    facts: HashMap<String, HeldFact>,
+    /// Those that Redis is to be told.
+    untold: BTreeSet<String>,
+}
+
+/// A fact, and how Redis is told.
+#[derive(Clone, Debug)]
+pub(super) struct HeldFact {
+    pub fact: Vec<u8>,
+    pub until: Instant,
+    pub holds: Holds,
+}
+
+/// Whether something is a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// Unless Redis knows another.
+    IfNone,
+    /// Whatever Redis knows.
+    Always,
+    /// No more.
+    NoMore,
+}
+
+impl Held {
+    /// Holds one for that time. What holds whatever Redis knows stays.
+    pub(super) fn keep(&self, name: &str, fact: &[u8], time: Duration, holds: Holds) {
+        let now = Instant::now();
+        let Some(until) = now.checked_add(time) else {
+            return;
+        };
+        let facts = &mut self.0.lock().facts;
+        let is_set = |it: &HeldFact| it.holds == Holds::Always && it.until > now;
+        if holds == Holds::IfNone && facts.get(name).is_some_and(is_set) {
+            return;
+        }
+        if facts.len() >= HELD {
+            facts.retain(|_, it| it.until > now);
+        }
+        if facts.len() < HELD {
+            let fact = fact.into();
+            facts.insert(name.into(), HeldFact { fact, until, holds });
+        }
+    }
+
+    /// If a fact of that name is held, it is that one from now on.
+    pub(super) fn replace(&self, name: &str, fact: &[u8]) {
+        if let Some(held) = self.0.lock().facts.get_mut(name) {
+            held.fact = fact.into();
+        }
+    }
+
+    /// It holds no more.
+    pub(super) fn release(&self, name: &str, fact: &[u8]) {
+        let facts = &mut self.0.lock().facts;
+        if let Some(held) = facts.get_mut(name).filter(|it| it.fact == fact) {
+            held.holds = Holds::NoMore;
+        }
+    }
+
+    /// Redis has heard that it holds no more.
+    pub(super) fn forget(&self, name: &str, fact: &[u8]) {
+        let facts = &mut self.0.lock().facts;
+        let is_over = |it: &HeldFact| it.holds == Holds::NoMore && it.fact == fact;
+        if facts.get(name).is_some_and(is_over) {
+            facts.remove(name);
+        }
+    }
+
+    /// Redis may not have heard of it.
+    pub(super) fn tell_later(&self, name: &str) {
+        self.0.lock().untold.insert(name.into());
+    }
+
+    /// Redis may have lost all of them.
+    pub(super) fn tell_all_again(&self) {
+        let State { facts, untold } = &mut *self.0.lock();
+        let now = Instant::now();
+        facts.retain(|_, it| it.until > now);
+        *untold = facts.keys().cloned().collect();
+    }
+
+    /// Some that Redis is to be told now, at most so many.
+    pub(super) fn take_untold(&self, max: usize) -> Vec<(String, HeldFact)> {
+        let State { facts, untold } = &mut *self.0.lock();
+        let now = Instant::now();
+        let next = || {
+            let name = untold.pop_first()?;
+            Some((facts.get(&name).cloned(), name))
+        };
+        let some = std::iter::from_fn(next).take(max);
+        let some = some.filter_map(|(held, name)| Some((name, held?)));
+        some.filter(|(_, held)| held.until > now).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: Duration = Duration::from_secs(60);
+
+    fn told(held: &Held) -> Vec<(String, Vec<u8>, Holds)> {
+        let all = held.take_untold(99).into_iter();
+        all.map(|(name, it)| (name, it.fact, it.holds)).collect()
+    }
+
+    fn is(name: &str, fact: &[u8], holds: Holds) -> (String, Vec<u8>, Holds) {
+        (name.into(), fact.into(), holds)
+    }
+
+    #[test]
+    fn what_redis_may_not_know_is_told_once() {
+        let held = Held::default();
+        held.keep("a", b"1", TIME, Holds::IfNone);
+        held.keep("b", b"1", TIME, Holds::Always);
+        assert_eq!(told(&held), []);
+        held.tell_later("b");
+        assert_eq!(told(&held), [is("b", b"1", Holds::Always)]);
+        held.tell_all_again();
+        assert_eq!(held.take_untold(1).len(), 1);
+        held.replace("b", b"2");
+        held.keep("b", b"3", TIME, Holds::IfNone);
+        assert_eq!(told(&held), [is("b", b"2", Holds::Always)]);
+        held.replace("c", b"1");
+        held.keep("d", b"1", Duration::ZERO, Holds::IfNone);
+        held.tell_later("c");
+        held.tell_later("d");
+        assert_eq!(told(&held), [], "none of them is held");
+    }
+
+    #[test]
+    fn what_is_released_while_redis_is_away_is_told_later() {
+        let held = Held::default();
+        held.keep("a", b"1", TIME, Holds::IfNone);
+        held.keep("b", b"1", TIME, Holds::IfNone);
+        held.release("a", b"1");
+        held.release("b", b"another's");
+        held.tell_all_again();
+        let all = [is("a", b"1", Holds::NoMore), is("b", b"1", Holds::IfNone)];
+        assert_eq!(told(&held), all);
+        // It is a fact again before Redis has heard of it.
+        held.keep("a", b"2", TIME, Holds::IfNone);
+        held.forget("a", b"1");
+        held.tell_later("a");
+        assert_eq!(told(&held), [is("a", b"2", Holds::IfNone)]);
+        held.release("a", b"2");
+        held.forget("a", b"2");
+        held.tell_later("a");
+        assert_eq!(told(&held), []);
+    }
+}
