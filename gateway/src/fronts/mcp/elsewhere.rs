@@ -82,7 +82,7 @@ impl Sessions {
             return Ok(());
         }
         let known = cluster.fact(&name(id)).await;
-        let known = known.map_err(|Away| unknown_for_now())?;
+        let known = known.map_err(|Away| away("The session cannot be looked up"))?;
         let Some(json) = known else { return Ok(()) };
         let record = Record::read(&json).filter(|record| record.caller == *caller);
         let Some(record) = record else { return Ok(()) };
@@ -110,14 +110,24 @@ impl Sessions {
     }
 
     /// Tells the other workers of a cancel whose request is not known here.
-    pub fn tell_cancel(&self, id: &str, request: &Id, reason: Option<String>) {
-        if let Some(cluster) = self.hub.cluster() {
-            cluster.tell_all(Notice::CancelRequest {
-                session: id.to_string(),
-                request_id: request.value().clone(),
-                reason,
-            });
+    pub fn tell_cancel(
+        &self,
+        id: &str,
+        request: &Id,
+        reason: Option<String>,
+    ) -> Result<(), Refusal> {
+        let Some(cluster) = self.hub.cluster() else {
+            return Ok(());
+        };
+        if !cluster.standing().connected {
+            return Err(away("The request cannot be looked for"));
         }
+        cluster.tell_all(Notice::CancelRequest {
+            session: id.to_string(),
+            request_id: request.value().clone(),
+            reason,
+        });
+        Ok(())
     }
 
     /// The client ends a session: on all other workers, it has ended.
@@ -180,10 +190,9 @@ impl Sessions {
     }
 }
 
-/// 503: there may be such a session on another worker, and nobody can say.
-fn unknown_for_now() -> Refusal {
-    let message = "The session cannot be looked up: Redis does not answer";
-    let error = Error::new(Code::DISCONNECTED, message);
+/// 503: what is asked for may be on another worker, and nobody can say.
+fn away(what: &str) -> Refusal {
+    let error = Error::new(Code::DISCONNECTED, format!("{what}: {Away}"));
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
 }
 

@@ -143,7 +143,7 @@ impl Mcp {
                     && !session.cancel(&id, reason.clone())
                 {
                     let named = head.session().unwrap_or_default();
-                    self.sessions.tell_cancel(named, &id, reason);
+                    self.sessions.tell_cancel(named, &id, reason)?;
                 }
                 Ok(StatusCode::ACCEPTED.into_response())
             }

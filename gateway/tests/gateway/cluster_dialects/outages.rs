@@ -5,7 +5,7 @@ use std::time::Duration;
 use caphost_gateway::{ClusterOptions, Config};
 use redis::AsyncCommands;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::mcp::{at, status};
 use super::workers::{Redis, Workers};
@@ -219,4 +219,28 @@ async fn sessions_and_claims_that_redis_has_lost_are_told_again() {
         .await
         .unwrap();
     answered(&at(&taken_up, &three), 200).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_that_cannot_be_told_is_answered_503() {
+    let workers = Workers::start().await;
+    let mut app = demo(&workers.two).await;
+    workers.both_have("demo").await;
+    let client = Client::open(&workers.one, "/mcp").await;
+    let there = at(&client, &workers.two);
+    let mut stream = there.call_tool(7, "echo").await;
+    let call = called(&mut app).await;
+    workers.redis.shut_out("one").await;
+    loses_redis(&workers.one).await;
+    let params = json!({ "requestId": 7, "reason": "enough" });
+    let cancel = notification("notifications/cancelled", params);
+    let refused = client.post(&cancel).await;
+    assert_eq!(refused.status(), 503);
+    let refused: Value = refused.json().await.unwrap();
+    assert_eq!(refused["error"]["data"]["retryable"], true);
+    workers.redis.let_in("one").await;
+    knows(&workers.one, 1).await;
+    assert_eq!(client.post(&cancel).await.status(), 202);
+    assert_eq!(confirm_cancel(&mut app, &call).await, "enough");
+    assert_eq!(stream.next().await, None);
 }
