@@ -38,7 +38,7 @@ export interface AttachOptions extends ConnectOptions {
  *
  * The session is the document's: a navigation, a reload, a crash, or the end of the page or of the
  * browser settles every pending call with DISCONNECTED. A change of the address within the document
- * does not.
+ * does not. A document that was left and that the browser brings back (bfcache) may be attached to again.
  *
  * The promise rejects with an Error that has a `code`: `TIMEOUT`, `DISCONNECTED`,
  * `ALREADY_INITIALIZED`, or whatever the app refuses with.

@@ -118,7 +118,14 @@ export function exposeAbp(shell, target) {
   Object.freeze(abp);
   Object.defineProperty(target, 'abp', { value: abp, configurable: true, enumerable: true, writable: false });
   const link = linkManifest(shell, target.document);
+  /** The page is left. It may come back, but whoever drove it has been told that it is gone. */
+  const onHide = () => {
+    connection.giveUp('The page was left');
+    shell.rust.giveUp(shell.number, connection.number);
+  };
+  globalThis.addEventListener?.('pagehide', onHide);
   return () => {
+    globalThis.removeEventListener?.('pagehide', onHide);
     if (target.abp === abp) delete target.abp;
     link?.remove();
     connection.close();

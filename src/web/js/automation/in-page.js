@@ -236,10 +236,11 @@ export const untilDeparture = (desk) =>
     const timer = setTimeout(() => done(false), 20_000);
     const done = (/** @type {boolean} */ over) => {
       clearTimeout(timer);
-      removeEventListener('pagehide', left);
+      removeEventListener('pagehide', left, true);
       resolve(over);
     };
-    addEventListener('pagehide', left);
+    // Before the host hears of it, which answers what is in flight.
+    addEventListener('pagehide', left, true);
     desk.leave = left;
   });
 

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { attach } from 'caphost/automation';
+import { launchPuppeteer } from '../support/browsers.mjs';
+import { serveFiles } from '../support/static-server.mjs';
+
+/** @type {any} */
+let browser;
+/** @type {Awaited<ReturnType<typeof serveFiles>>} */
+let server;
+before(async () => {
+  // Chromium keeps no page to come back to that is not to be stored.
+  const pages = { '/kept/': '<!doctype html><script type="module" src="/host/host.js"></script>', '/next/': '<!doctype html>' };
+  [browser, server] = await Promise.all([launchPuppeteer(), serveFiles({ pages })]);
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+/** @param {import('node:test').TestContext} t */
+async function appPage(t) {
+  const page = await browser.newPage();
+  t.after(() => page.close().catch(() => {}));
+  await page.goto(server.url('/kept/'));
+  await page.waitForSelector('html[data-ready]');
+  await page.evaluate(() => addEventListener('pageshow', ({ persisted }) => Object.assign(window, { persisted })));
+  return page;
+}
+
+/** An agent, with a call in flight. @param {any} page @param {string} callId */
+async function withCall(page, callId) {
+  const agent = await attach(page);
+  const held = agent.call('test.stubborn', {}, { callId });
+  await agent.call('test.started', { callId });
+  return { agent, held };
+}
+
+const state = (/** @type {any} */ page) => page.evaluate(() => {
+  const { host, persisted, abp } = /** @type {any} */ (window);
+  const { inFlight, sessions } = host.stats();
+  return { persisted, inFlight, sessions, initialized: abp.initialized };
+});
+
+for (const busy of [false, true]) {
+  test(`a page that comes back can be attached to again${busy ? ', though a call was in flight when it was left' : ''}`, async (t) => {
+    const page = await appPage(t);
+    const { agent, held } = busy ? await withCall(page, 'held') : { agent: await attach(page), held: undefined };
+    await page.goto(server.url('/next/'));
+    if (held) assert.equal((await held).error?.code, 'DISCONNECTED');
+    assert.equal(await agent.closed, 'disconnected');
+    await page.goBack();
+    assert.deepEqual(await state(page), { persisted: true, inFlight: 0, sessions: 0, initialized: false });
+    const next = await attach(page);
+    assert.deepEqual((await next.call('test.echo', { a: 1 })).data, { a: 1 });
+    await next.shutdown();
+  });
+}
+
+test('a script that comes back with its page has the answers to its calls', async (t) => {
+  const page = await appPage(t);
+  await page.evaluate(async () => {
+    const { abp } = /** @type {any} */ (window);
+    await abp.initialize({ agent: { name: 'script', version: '1' }, protocolVersion: '0.1', features: {} });
+    const held = abp.call('test.stubborn', {}, { callId: 'held' });
+    await abp.call('test.started', { callId: 'held' });
+    Object.assign(window, { held });
+  });
+  await page.goto(server.url('/next/'));
+  await page.goBack();
+  const { duration: _, ...held } = await page.evaluate(() => /** @type {any} */ (window).held);
+  assert.deepEqual(held, { success: false, cancelled: true, metadata: { stop: 'abandoned' } });
+  assert.deepEqual(await state(page), { persisted: true, inFlight: 0, sessions: 0, initialized: false });
+});
