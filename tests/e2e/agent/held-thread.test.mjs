@@ -191,6 +191,19 @@ for (const { name, launch } of automationClients) {
       assert.deepEqual((await agent.call('test.echo', { a: 1 })).data, { a: 1 });
     });
 
+    test('by a shutdown, which answers all that is in flight', async (t) => {
+      const { page, agent } = await attached(t);
+      const other = agent.call('test.hold', {}, { callId: 'other' });
+      await agent.call('test.echo');
+      const held = agent.call('hold.loop', {}, { callId: 'held' });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await agent.shutdown();
+      assert.equal(await agent.closed, 'shutdown');
+      assert.deepEqual(await held, terminated);
+      assert.deepEqual(await other, { ...terminated, metadata: { stop: 'returned' } });
+      assert.deepEqual(await stats(page), { inFlight: 0, contexts: 0, tasks: 0 });
+    });
+
     test('a child that holds the thread is ended with the call that made it', async (t) => {
       const { page, agent } = await attached(t);
       const held = agent.call('parent', {}, { callId: 'parent' });

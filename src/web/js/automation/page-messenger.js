@@ -68,8 +68,8 @@ export class PageMessenger {
   #closed = false;
   /** @type {(() => void)[]} */
   #release = [];
-  /** @type {Set<Promise<unknown>>} */
-  #calls = new Set();
+  /** The callIds of those in flight. @type {Map<Promise<void>, string>} */
+  #calls = new Map();
   /** The last of a call's cancels that has no answer yet. @type {Map<unknown, Promise<unknown>>} */
   #cancels = new Map();
   /** Milliseconds; infinite for never. */
@@ -228,7 +228,7 @@ export class PageMessenger {
       await Promise.race([cancel, new Promise((resolve) => (timer = setTimeout(resolve, OVERTAKEN)))]);
       clearTimeout(timer);
     });
-    this.#calls.add(answered);
+    this.#calls.set(answered, options?.callId);
     // The host cancels it by itself, if its thread is free.
     if (options?.timeout < Infinity) this.#free(options.callId, answered, options.timeout);
     void answered.then(() => this.#calls.delete(answered));
@@ -296,12 +296,13 @@ export class PageMessenger {
     const desk = this.#desk;
     // Not connected yet: whatever is opened after this is closed again.
     if (!desk) return;
+    for (const [answered, callId] of this.#calls) this.#free(callId, answered, 0);
     try {
       await this.#perform(desk, text);
     } catch {
       return this.#gone();
     }
-    await Promise.all(this.#calls);
+    await Promise.all(this.#calls.keys());
     this.onmessage?.({ type: 'shutdown-result', id, payload: {} });
   }
 
