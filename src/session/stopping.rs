@@ -169,15 +169,17 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     /// What ran a handler was ended from outside, for certain: it goes no further, and never
-    /// settles. Its call is cancelled, unless that is under way.
-    pub fn terminated(&mut self, key: CallKey, reason: &Rc<str>, now: Millis) {
+    /// settles. Its call is cancelled, unless that is under way; and so is the one it was ended for,
+    /// `cancelled`, if that has made it.
+    pub fn terminated(&mut self, key: CallKey, cancelled: &str, reason: &Rc<str>, now: Millis) {
         let Some(call) = self.calls.get_mut(&key) else {
             return self.settle_late(key, false, now);
         };
         match call.phase {
             Phase::Running => {
                 call.stopping.own = Some(Stop::Terminated);
-                self.cancel_tree(key, Some(reason), now);
+                let root = self.ancestor(key, cancelled).unwrap_or(key);
+                self.cancel_tree(root, Some(reason), now);
             }
             _ => self.stopped(key, Stop::Terminated, now),
         }

@@ -35,6 +35,18 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         order
     }
 
+    /// The call of that id which has made another, directly or in turn.
+    pub(super) fn ancestor(&self, key: CallKey, id: &str) -> Option<CallKey> {
+        let mut call = self.calls.get(&key)?;
+        loop {
+            let parent = call.parent.as_ref()?;
+            call = self.calls.get(&parent.key)?;
+            if parent.id.as_str() == id {
+                return Some(parent.key);
+            }
+        }
+    }
+
     /// Ends one call, and those above it that have waited for nothing else.
     pub(super) fn finish(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) {
         let mut parent = self.finish_one(key, outcome, now);

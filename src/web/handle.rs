@@ -177,13 +177,14 @@ impl HostHandle {
     }
 
     /// The job in which a handler ran was ended from outside. The microtasks that waited are lost
-    /// with it, and so is what waited for the end of a poll.
-    pub fn terminated(host: u32, key: u32) {
+    /// with it, and so is what waited for the end of a poll. `cancelled` is the id of the call for
+    /// which that was done: its own, or that of one that has made it.
+    pub fn terminated(host: u32, key: u32, cancelled: &str) {
         if let Some(host) = Work::of(host) {
             host.0.rust_calls.lost(key);
             host.0.dropping.set(0);
             let reason = "The job of the call was ended".into();
-            host.state().terminated(key, &reason, now());
+            host.state().terminated(key, cancelled, &reason, now());
         }
     }
 

@@ -467,7 +467,7 @@ fn a_handler_whose_job_was_ended_is_terminated_whether_it_was_told_or_not() {
     for capability in ["script", "work"] {
         let (mut host, agent) = host();
         let key = start(&mut host, agent, "a", capability);
-        host.terminated(key, &reason, 5.0);
+        host.terminated(key, "a", &reason, 5.0);
         let steps = drain(&mut host);
         assert!(matches!(
             steps[..],
@@ -480,7 +480,7 @@ fn a_handler_whose_job_was_ended_is_terminated_whether_it_was_told_or_not() {
         assert_eq!(answers(&later), [confirmed]);
         assert_eq!((host.in_flight(), host.next_deadline()), (0, None));
         // Once, and what is said of it later changes nothing.
-        host.terminated(key, &reason, 7.0);
+        host.terminated(key, "a", &reason, 7.0);
         assert!(drain(&mut host).is_empty());
     }
 }
@@ -490,7 +490,7 @@ fn a_cancel_that_waits_for_a_handler_is_answered_when_its_job_is_ended() {
     let (mut host, agent) = host();
     let key = start(&mut host, agent, "a", "script");
     ask(&mut host, agent, "a", 1.0);
-    host.terminated(key, &Rc::from("ended"), 5.0);
+    host.terminated(key, "a", &Rc::from("ended"), 5.0);
     let steps = drain(&mut host);
     let confirmed = CancelAnswer::cancelled(Stop::Terminated);
     assert_eq!(answers(&steps), [confirmed]);
@@ -504,7 +504,7 @@ fn a_call_whose_job_was_ended_is_worth_what_its_weakest_child_is() {
     let child = host.call_from(parent, request("child", "script"), 0.0);
     host.run_ready();
     drain(&mut host);
-    host.terminated(parent, &Rc::from("ended"), 5.0);
+    host.terminated(parent, "parent", &Rc::from("ended"), 5.0);
     assert!(responses(&drain(&mut host)).is_empty());
     host.handle_timeout(55.0);
     let steps = drain(&mut host);
@@ -513,4 +513,34 @@ fn a_call_whose_job_was_ended_is_worth_what_its_weakest_child_is() {
         responses(&steps),
         [(child, abandoned.clone()), (parent, abandoned)]
     );
+}
+
+#[test]
+fn a_job_that_was_ended_for_a_call_above_its_own_cancels_that_call() {
+    let stopped = || Outcome::Cancelled(Stop::Terminated);
+    let done = || Outcome::Completed(1);
+    for (cancelled, outcomes) in [
+        ("root", [stopped(), stopped()]),
+        ("parent", [stopped(), done()]),
+        ("child", [done(), done()]),
+    ] {
+        let (mut host, agent) = host();
+        let run = |host: &mut Host, from, id| {
+            host.call_from(from, request(id, "script"), 0.0);
+            started(&drain(host)).expect("the call starts")
+        };
+        let root = start(&mut host, agent, "root", "script");
+        let parent = run(&mut host, root, "parent");
+        let child = run(&mut host, parent, "child");
+        host.terminated(child, cancelled, &Rc::from("ended"), 5.0);
+        assert_eq!(responses(&drain(&mut host)), [(child, stopped())]);
+        for (key, outcome) in [parent, root].into_iter().zip(outcomes) {
+            host.settle(key, Ok(1), false, 6.0);
+            assert_eq!(responses(&drain(&mut host)), [(key, outcome)]);
+        }
+        // The cancel for which it was ended is heard last.
+        let confirmed = CancelAnswer::cancelled(Stop::Terminated);
+        assert_eq!(answers(&ask(&mut host, agent, cancelled, 7.0)), [confirmed]);
+        assert_eq!((host.in_flight(), host.next_deadline()), (0, None));
+    }
 }

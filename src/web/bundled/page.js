@@ -1474,11 +1474,11 @@ var Requests = class {
 var mark;
 var callsWithThread = (shell, by) => mark?.shell === shell && !mark.ended && mark.given.by === by ? [mark.given.callId, ...mark.given.within ?? []] : [];
 var heldFor = () => mark ? performance.now() - (mark.seen ??= performance.now()) : 0;
-function endMarked() {
+function endMarked(callId = mark?.given.callId) {
   if (!mark) return false;
   const inside = guardDepth() > mark.depth;
   awaitEnd(inside ? mark.depth : -1);
-  for (let it = inside ? void 0 : mark; it; it = it.outer) it.ended = true;
+  for (let it = inside ? void 0 : mark; it; it = it.outer) it.ended = callId;
   return !inside;
 }
 var hasThread = () => mark !== void 0;
@@ -1490,7 +1490,7 @@ function settleTerminated() {
     mark
   ); ended; ended = ended.outer) {
     mark = void 0;
-    ended.shell.terminated(ended.key);
+    ended.shell.terminated(ended.key, ended.ended);
   }
 }
 var Running = class {
@@ -3393,10 +3393,11 @@ var Shell = class {
    * are to be gone by then.
    *
    * @param {number} key
+   * @param {string} [cancelled] the callId of the call for which that was done
    */
-  terminated(key) {
+  terminated(key, cancelled2 = "") {
     this.later = true;
-    this.rust.terminated(this.number, key);
+    this.rust.terminated(this.number, key, cancelled2);
     this.later = false;
     setTimeout(this.#runReady, ANSWERED);
   }

@@ -20,9 +20,10 @@ import { getA } from './read.js';
  * even while the thread is held. Were the job ended from outside, no line after it would run, so it
  * would still stand here when another begins.
  *
- * `depth` is how deep in wasm it began, and `ended` says that its job was ended from outside.
+ * `depth` is how deep in wasm it began, and `ended` says that its job was ended from outside: for the
+ * call of that callId, which was cancelled.
  *
- * @type {{ shell: Shell, key: number, given: Given, outer: any, depth: number, seen?: number, ended?: boolean } | undefined}
+ * @type {{ shell: Shell, key: number, given: Given, outer: any, depth: number, seen?: number, ended?: string } | undefined}
  */
 let mark;
 
@@ -38,15 +39,16 @@ export const heldFor = () => (mark ? performance.now() - (mark.seen ??= performa
 /**
  * The job of the code that has the thread is to be ended where it stands.
  *
+ * @param {string} [callId] of the call that was cancelled: that whose code it is, or one that has made it
  * @returns {boolean} false while it is in wasm of ours, which would be left half done: it waits for its
  *   end as soon as it is out of there
  */
-export function endMarked() {
+export function endMarked(callId = mark?.given.callId) {
   if (!mark) return false;
   const inside = guardDepth() > mark.depth;
   awaitEnd(inside ? mark.depth : -1);
   // Until that is settled, whatever runs is not that call's.
-  for (let it = inside ? undefined : mark; it; it = it.outer) it.ended = true;
+  for (let it = inside ? undefined : mark; it; it = it.outer) it.ended = callId;
   return !inside;
 }
 
@@ -59,7 +61,7 @@ export function settleTerminated() {
   unwound();
   for (let ended = /** @type {typeof mark | undefined} */ (mark); ended; ended = ended.outer) {
     mark = undefined;
-    ended.shell.terminated(ended.key);
+    ended.shell.terminated(ended.key, ended.ended);
   }
 }
 

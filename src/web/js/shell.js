@@ -74,10 +74,11 @@ export class Shell {
    * are to be gone by then.
    *
    * @param {number} key
+   * @param {string} [cancelled] the callId of the call for which that was done
    */
-  terminated(key) {
+  terminated(key, cancelled = '') {
     this.later = true;
-    this.rust.terminated(this.number, key);
+    this.rust.terminated(this.number, key, cancelled);
     this.later = false;
     setTimeout(this.#runReady, ANSWERED);
   }

@@ -214,7 +214,7 @@ export const mayEnd = (callId, held) => {
       if (!thread) continue;
       const { calls, heldFor } = thread;
       const isIts = calls.includes(callId);
-      return { isIts, heldFor, ends: isIts && heldFor >= held && thread.end() };
+      return { isIts, heldFor, ends: isIts && heldFor >= held && thread.end(callId) };
     } catch {
       // A window of another origin.
     }
