@@ -59,18 +59,22 @@ impl Broker {
     }
 
     /// How the call of an agent has ended whose app says that. In the stead of an app elsewhere its worker
-    /// answers where nobody knows.
+    /// answers where nobody knows, and this one in that of a tool server.
     pub(super) fn ending_of_answer(&self, agent: PeerId, said: &Said<'_>, grade: Grade) -> Ending {
         let app = self.app_of(agent).and_then(|app| self.apps.get(&app));
-        let is_elsewhere = app.is_some_and(|app| app.seat == Seat::Elsewhere);
-        match ending_of(said, grade) {
-            Ending::Failed(code) if is_elsewhere && code == Code::DISCONNECTED.as_str() => {
+        let seat = app.map(|app| app.seat);
+        match (ending_of(said, grade), seat) {
+            (Ending::Failed(code), Some(Seat::Elsewhere))
+                if code == Code::DISCONNECTED.as_str() =>
+            {
                 Ending::Lost(Lost::App)
             }
-            Ending::Failed(code) if is_elsewhere && code == Code::TRANSPORT_ERROR.as_str() => {
+            (Ending::Failed(code), Some(Seat::Elsewhere | Seat::Own))
+                if code == Code::TRANSPORT_ERROR.as_str() =>
+            {
                 Ending::Unknown(code)
             }
-            ending => ending,
+            (ending, _) => ending,
         }
     }
 }

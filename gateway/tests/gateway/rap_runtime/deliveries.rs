@@ -42,6 +42,11 @@ async fn an_invocation_is_repeated_after_5xx_and_never_after_4xx() {
         tools.next("/base/cancel_tool_call").await,
         invoked.cancelled()
     );
+    let run = gateway.get("/api/runs/never", "").await.json();
+    assert_eq!(
+        (&run["state"], &run["error"]),
+        (&json!("unknown"), &json!("TRANSPORT_ERROR"))
+    );
     // A result that comes although the invocation was never acknowledged is one.
     tools.wish("/invoke", [500]);
     agent.send(work("odd", json!({}))).await;
