@@ -121,6 +121,8 @@ function copyOf(params) {
 function refuse(connection, envelope, error) {
   const { shell, number } = connection;
   const type = get(envelope, 'type');
+  // Never answered: two hosts with one channel would go on for ever.
+  if (type === 'error') return;
   const needsSession = type === 'capabilities/call' || type === 'capabilities/cancel';
   // That there is no session comes before what else is wrong.
   const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION : error;

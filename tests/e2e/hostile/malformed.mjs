@@ -70,6 +70,8 @@ const table = [
   ['an answer with a strange id', `{ type: 'elicitation/response', id: 'x', timestamp: 0, payload: { success: true } }`, null],
   ['an answer that is no object', `{ type: 'elicitation/response', id, timestamp: 0, payload: 'yes' }`, ['error', INVALID]],
   ['what only an app says', `{ type: 'capabilities/call-result', id, timestamp: 0, payload: {} }`, ['error', 'NOT_IMPLEMENTED'], null],
+  ['an error', `{ type: 'error', id, timestamp: 0, payload: { success: false, error: { code: 'NOT_IMPLEMENTED', message: '', retryable: false } } }`, null],
+  ['an error without an id', `{ type: 'error', id: null, timestamp: 0, payload: {} }`, null],
 ];
 
 /** @type {Malformed[]} */
