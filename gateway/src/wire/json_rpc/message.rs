@@ -215,7 +215,9 @@ impl<'a> Fields<'a> {
         let params = match self.params {
             None | Some(b"null") => None,
             Some(params @ [b'{' | b'[', ..]) => std::str::from_utf8(params).ok(),
-            Some(_) => return invalid(id, Fault::Params),
+            Some(_) if id.is_some() => return invalid(id, Fault::Params),
+            // Nothing that is wrong with a notification is answered.
+            Some(_) => None,
         };
         match id {
             Some(id) => Message::Request { id, method, params },

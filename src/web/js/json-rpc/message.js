@@ -55,9 +55,10 @@ export function read(message) {
   if (jsonrpc !== '2.0') return invalid('version');
   if (typeof method !== 'string') return invalid('method');
   if (id !== undefined && !readable) return invalid('id');
-  if (params != null && typeof params !== 'object') return invalid('params');
-  const given = params ?? undefined;
-  return id === undefined ? { kind: 'notification', method, params: given } : { kind: 'request', id, method, params: given };
+  const given = typeof params === 'object' ? (params ?? undefined) : undefined;
+  // Nothing that is wrong with it is answered.
+  if (id === undefined) return { kind: 'notification', method, params: given };
+  return params != null && !given ? invalid('params') : { kind: 'request', id, method, params: given };
 }
 
 /** @type {Record<string, number>} */
