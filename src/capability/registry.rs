@@ -35,6 +35,8 @@ pub struct Descriptor<P> {
     pub concurrency: Option<usize>,
     /// Whether it can be used right now.
     pub available: bool,
+    /// Names of capabilities that may serve instead.
+    pub alternatives: Vec<String>,
     /// How its handler comes to its end when its call is to stop.
     pub ending: Ending,
     /// Whether parameters must pass the shell's check before a call is queued.

@@ -124,10 +124,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             })?;
         let descriptor = &capability.descriptor;
         if !descriptor.available {
-            return Err(Error::new(
-                Code::CAPABILITY_UNAVAILABLE,
-                format!("\"{}\" is not available right now", request.capability),
-            ));
+            let message = format!("\"{}\" is not available right now", request.capability);
+            let mut error = Error::new(Code::CAPABILITY_UNAVAILABLE, message);
+            error.alternatives = descriptor.alternatives.clone();
+            return Err(error);
         }
         let checked = descriptor.checked;
         let name = descriptor.name.clone();

@@ -1,9 +1,9 @@
 //! Plain JavaScript objects: those whose members Rust reads or names.
 
-use js_sys::{Array, Reflect};
-use wasm_bindgen::{JsCast, JsValue};
+use js_sys::Reflect;
+use wasm_bindgen::JsValue;
 
-use super::{Error, some};
+use super::{Error, some, sys};
 use crate::capability::{Descriptor, Ending};
 
 pub(super) fn object() -> JsValue {
@@ -23,9 +23,18 @@ pub(super) fn get(object: &JsValue, key: &str) -> JsValue {
 /// Adds the names of capabilities that may serve instead to an `ABPError`.
 pub(super) fn name_alternatives(error: &JsValue, names: &[String]) {
     if !names.is_empty() {
-        let names: Array = names.iter().map(|name| JsValue::from_str(name)).collect();
-        put(error, "alternatives", names.unchecked_into::<JsValue>());
+        let list = sys::array();
+        for name in names {
+            sys::push_text(&list, name);
+        }
+        put(error, "alternatives", list);
     }
+}
+
+/// The names of capabilities that may serve instead of what failed, or of a capability.
+fn alternatives(object: &JsValue) -> Vec<String> {
+    let names = get(object, "alternatives");
+    (0..).map_while(|at| sys::text_at(&names, at)).collect()
 }
 
 /// An error as `failureOf` in `read.js` takes it apart. Without `retryable` that follows from the code.
@@ -36,6 +45,7 @@ pub(super) fn error(object: &JsValue) -> Error {
         error.retryable = retryable;
     }
     error.retry_after = get(object, "retryAfter").as_f64();
+    error.alternatives = alternatives(object);
     error.details = some(get(object, "details"));
     error
 }
@@ -57,6 +67,7 @@ pub(super) fn descriptor(
         name: name.into(),
         concurrency: get(options, "concurrency").as_f64().map(|it| it as usize),
         available: get(options, "available") != false,
+        alternatives: alternatives(&document),
         ending,
         checked: !get(options, "inputSchema").is_undefined(),
         document,

@@ -243,7 +243,6 @@ pub(super) fn error(error: &Error) -> JsValue {
     let code = error.code.as_str();
     let after = or_nan(error.retry_after);
     let written = sys::error(code, &error.message, error.retryable, after, details);
-    // Only capabilities written in Rust name any.
     object::name_alternatives(&written, &error.alternatives);
     written
 }

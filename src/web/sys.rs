@@ -270,6 +270,9 @@ extern "C" {
     pub(super) fn push(array: &JsValue, element: &JsValue);
     #[wasm_bindgen(js_name = push)]
     pub(super) fn push_text(array: &JsValue, element: &str);
+    /// An element, if there is one and it is text.
+    #[wasm_bindgen(js_name = textAt)]
+    pub(super) fn text_at(array: &JsValue, index: u32) -> Option<String>;
 }
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]

@@ -7,6 +7,7 @@ fn register(host: &mut Host, name: &str) {
         name: name.into(),
         concurrency: None,
         available: true,
+        alternatives: Vec::new(),
         ending: Ending::AtOnce,
         checked: false,
         document: 0,

@@ -63,6 +63,13 @@ export const array = () => [];
 export const push = (array, element) => void array.push(element);
 
 /**
+ * @param {unknown} array
+ * @param {number} index
+ * @returns {string | undefined} what stands there, if it is text
+ */
+export const textAt = (array, index) => (Array.isArray(array) && typeof array[index] === 'string' ? array[index] : undefined);
+
+/**
  * @param {AbortController} controller
  * @param {string} [reason] what the caller gave
  */

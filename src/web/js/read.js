@@ -70,18 +70,19 @@ const MAX_TEXT = 65_536;
  * operation's failure. Nothing of it but text, numbers and plain details is passed on.
  *
  * @param {unknown} error
- * @returns {{ code: string, message: string, retryable: boolean | undefined, retryAfter: number | undefined, details: unknown }}
+ * @returns {{ code: string, message: string, retryable: boolean | undefined, retryAfter: number | undefined, details: unknown, alternatives: unknown }}
  */
 export function failureOf(error) {
   const code = getA('string', error, 'code');
   const message = getA('string', error, 'message') ?? (typeof error === 'string' ? error : 'The capability failed');
-  const details = get(error, 'details');
+  const [details, alternatives] = ['details', 'alternatives'].map((name) => get(error, name));
   return {
     code: code && code.length <= 128 ? code : 'OPERATION_FAILED',
     message: message.slice(0, MAX_TEXT),
     retryable: getA('boolean', error, 'retryable'),
     retryAfter: getA('number', error, 'retryAfter'),
     details: inspect(details, 32, MAX_TEXT) === undefined ? details : undefined,
+    alternatives: inspect(alternatives, 0, MAX_TEXT) === undefined ? alternatives : undefined,
   };
 }
 

@@ -282,8 +282,8 @@ async function run(handler, name, params, call) {
 function failureOf(error) {
   const message = text(error);
   try {
-    const { code, retryable, retryAfter, details } = Object(error);
-    return { code, message, retryable, retryAfter, details };
+    const { code, retryable, retryAfter, details, alternatives } = Object(error);
+    return { code, message, retryable, retryAfter, details, alternatives };
   } catch {
     return { message };
   }

@@ -75,6 +75,7 @@ impl Bench {
                 name: format!("test.{name}").into(),
                 concurrency: (name == "single").then_some(1),
                 available: true,
+                alternatives: Vec::new(),
                 // They are told, as handlers in JavaScript are.
                 ending: Ending::Told { grace: 50.0 },
                 checked: name == "checked",

@@ -107,6 +107,7 @@ impl ToolServerApp<'_> {
                 name: name.into(),
                 concurrency: None,
                 available: true,
+                alternatives: Vec::new(),
                 // Never waited for: a stop is settled at once, as no tool server confirms one.
                 ending: Ending::Told { grace: 1_000.0 },
                 checked: false,

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inPage, newHost } from './host.mjs';
+
+test('an error of a handler arrives with all that ABP gives one, and with nothing else', async () => {
+  const host = await newHost();
+  const abp = await inPage(host);
+  const whole = { code: 'NO_PAPER', message: 'No paper', retryable: true, details: { tray: 2 }, retryAfter: 100, alternatives: ['export.svg'] };
+  host.register('whole', {}, () => {
+    throw Object.assign(new Error(whole.message), whole, { more: 1 });
+  });
+  assert.deepEqual((await abp.call('whole')).error, whole);
+  const { proxy, revoke } = Proxy.revocable([], {});
+  revoke();
+  /** @type {[unknown, string[] | undefined][]} */
+  const given = [[[], undefined], ['export.svg', undefined], [['a', 7], ['a']], [[{}], undefined], [['x'.repeat(70_000)], undefined], [proxy, undefined]];
+  for (const [alternatives, arrives] of given) {
+    host.register('other', { replace: true }, () => {
+      throw Object.assign(new Error('no'), { code: 'NO', alternatives });
+    });
+    assert.deepEqual((await abp.call('other')).error?.alternatives, arrives);
+  }
+});
+
+test('a capability that is not available says what may serve instead', async () => {
+  const host = await newHost();
+  const abp = await inPage(host);
+  host.register('export.pdf', { available: false, alternatives: ['export.svg'] }, () => 1);
+  const { error } = await abp.call('export.pdf');
+  assert.deepEqual([error?.code, error?.alternatives], ['CAPABILITY_UNAVAILABLE', ['export.svg']]);
+});
