@@ -1,10 +1,12 @@
 //! Calls from acceptance to their end.
 
+use std::rc::Rc;
+
 use super::progress::Told;
 use super::state::{Call, DeadlineOf, Parent, Phase, not_initialized};
-use super::stopping::Stopping;
+use super::stopping::{PARENT_ENDED, Stopping};
 use super::{Action, CallState, ConnectionId, HostState, ReplyTo};
-use crate::call::{CallId, CallKey, Code, Error, Millis, Outcome, Response, Standing, Stop};
+use crate::call::{CallId, CallKey, Code, Error, Millis, Outcome, Response, Standing};
 
 /// A well-formed call.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,31 +38,20 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.enter(connection, to, None, request, now)
     }
 
-    /// A running capability calls another one. Answered with [`Action::Respond`] to
-    /// [`ReplyTo::Parent`] under the key returned.
+    /// A capability calls another one. Answered with [`Action::Respond`] to [`ReplyTo::Parent`]
+    /// under the key returned. One that is being stopped has its call cancelled before its start.
     pub fn call_from(&mut self, parent: CallKey, request: CallRequest<P>, now: Millis) -> CallKey {
-        if self.refuses(parent) {
-            return self.cancelled_child();
+        let refuses = self.refuses(parent);
+        let Some(to) = self.calls.get(&parent).and_then(|call| {
+            let session = &self.session(call.connection)?.id;
+            Rc::ptr_eq(session, &call.session).then_some(call.connection)
+        }) else {
+            return self.refuse_child(Error::new(Code::PRECONDITION_FAILED, PARENT_ENDED));
+        };
+        let key = self.enter(to, ReplyTo::Parent, Some(parent), request, now);
+        if refuses {
+            self.cancel_tree(key, None, now);
         }
-        match self.calls.get(&parent).map(|call| call.connection) {
-            Some(to) => self.enter(to, ReplyTo::Parent, Some(parent), request, now),
-            None => self.cancelled_child(),
-        }
-    }
-
-    /// A call that one makes which is being stopped, or has ended: it never begins.
-    fn cancelled_child(&mut self) -> CallKey {
-        let key = self.next_key();
-        let outcome = Outcome::Cancelled(Stop::NeverStarted);
-        self.actions.push_back(Action::Respond {
-            key,
-            to: ReplyTo::Parent,
-            response: Response {
-                outcome,
-                duration: None,
-                by: None,
-            },
-        });
         key
     }
 

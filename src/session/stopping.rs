@@ -204,7 +204,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             ..Stopping::default()
         };
         for child in children {
-            self.cancel_tree(child, Some(&parent_ended()), now);
+            self.cancel_tree(child, Some(&PARENT_ENDED.into()), now);
         }
         self.finish_if_known(key, now);
     }
@@ -347,6 +347,4 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 }
 
 /// Why what a call has started is stopped when the call has ended.
-pub(super) fn parent_ended() -> Rc<str> {
-    "The call that made this one has ended".into()
-}
+pub(super) const PARENT_ENDED: &str = "The call that made this one has ended";

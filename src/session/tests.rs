@@ -47,6 +47,11 @@ fn host() -> (Host, ConnectionId) {
 
 fn join(host: &mut Host, session: &str) -> ConnectionId {
     let agent = host.connect();
+    open(host, agent, session);
+    agent
+}
+
+fn open(host: &mut Host, agent: ConnectionId, session: &str) {
     let params = Initialize {
         agent: Agent {
             name: "test".into(),
@@ -66,7 +71,6 @@ fn join(host: &mut Host, session: &str) -> ConnectionId {
             ..
         }]
     ));
-    agent
 }
 
 fn request(id: &str, capability: &str) -> CallRequest<u32> {

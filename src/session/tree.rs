@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::state::{Call, Phase};
-use super::stopping::{Asker, parent_ended};
+use super::stopping::{Asker, PARENT_ENDED};
 use super::{Action, Answer, CallState, HostState};
 use crate::call::{CallKey, CancelAnswer, End, Millis, Outcome, Response, Stop};
 
@@ -16,7 +16,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             .get_mut(&key)
             .map(|call| std::mem::take(&mut call.children));
         for child in children.unwrap_or_default() {
-            self.cancel_tree(child, Some(&parent_ended()), now);
+            self.cancel_tree(child, Some(&PARENT_ENDED.into()), now);
         }
         self.finish(key, outcome, now);
     }

@@ -384,6 +384,42 @@ fn a_call_or_a_question_that_is_refused_tells_the_handler() {
 }
 
 #[test]
+fn a_call_that_is_refused_is_remembered_as_cancelled_before_its_start() {
+    let (mut host, agent) = host();
+    let key = start(&mut host, agent, "a", "script");
+    ask(&mut host, agent, "a", 1.0);
+    let late = host.call_from(key, request("late", "work"), 2.0);
+    let never = Outcome::Cancelled(Stop::NeverStarted);
+    assert_eq!(responses(&drain(&mut host)), [(late, never)]);
+    let (answer, _) = cancel(&mut host, agent, "late");
+    assert_eq!(answer, CancelAnswer::cancelled(Stop::NeverStarted));
+    for id in ["late", "a"] {
+        host.call_from(key, request(id, "work"), 2.0);
+        assert_eq!(code(&drain(&mut host)), Some(Code::INVALID_PARAMS));
+    }
+    assert_eq!(host.in_flight(), 1);
+    host.settle(key, Ok(1), false, 3.0);
+    assert_eq!(answers(&drain(&mut host)), [returned()]);
+}
+
+#[test]
+fn nothing_calls_for_a_call_that_has_ended_or_has_lost_its_session() {
+    let (mut host, agent) = host();
+    let over = start(&mut host, agent, "over", "work");
+    host.settle(over, Ok(1), false, 1.0);
+    let left = start(&mut host, agent, "left", "script");
+    host.shutdown(agent, None, None, 1.0);
+    drain(&mut host);
+    open(&mut host, agent, "again");
+    for parent in [over, left] {
+        host.call_from(parent, request("late", "work"), 2.0);
+        assert_eq!(code(&drain(&mut host)), Some(Code::PRECONDITION_FAILED));
+        let (answer, _) = cancel(&mut host, agent, "late");
+        assert_eq!(answer, CancelAnswer::NotFound);
+    }
+}
+
+#[test]
 fn a_handler_that_stops_by_itself_stops_what_it_started() {
     let (mut host, agent) = host();
     let root = start(&mut host, agent, "root", "script");

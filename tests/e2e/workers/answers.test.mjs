@@ -101,8 +101,9 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       return seen;
     }, moduleOf(source));
     if (!seen) return;
-    const over = { success: false, cancelled: true, metadata: { stop: 'never-started' } };
-    assert.deepEqual(seen[1], [over, over]);
+    // A cancel of that call finds none, so it is not said to be cancelled.
+    const refused = { success: false, error: { code: 'PRECONDITION_FAILED', message: 'The call that made this one has ended', retryable: false } };
+    assert.deepEqual(seen[1], [refused, { success: false, cancelled: true, metadata: { stop: 'never-started' } }]);
     assert.deepEqual(seen[0], seen[1]);
   });
 

@@ -157,6 +157,7 @@ class Call {
   /** @param {string} what @param {any[]} payload @returns {Promise<any>} an ABPResponse */
   async ask(what, ...payload) {
     // As the page answers it.
+    if (this.#over && what === 'call') return failure('PRECONDITION_FAILED', 'The call that made this one has ended');
     if (this.#over) return { success: false, cancelled: true, metadata: { stop: 'never-started' } };
     const number = (asked += 1);
     try {
