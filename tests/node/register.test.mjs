@@ -134,6 +134,7 @@ test('bad arguments are named, with what they must be', async () => {
     'signal must be an AbortSignal', 'timeout must be a number of milliseconds, not negative', 'callId must be a string', 'onProgress must be a function', 'transfer must be an array',
   ]);
   assert.equal((await agent.call('x', /** @type {any} */ ([]))).error?.message, 'params must be an object');
+  for (const options of [5, 'x', []]) assert.equal((await agent.call('x', {}, /** @type {any} */ (options))).error?.message, 'options must be an object');
   port2.close();
 });
 

@@ -10,7 +10,7 @@ import { Caller } from './invoke.js';
 import { Listing } from './listing.js';
 import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
-import { MAX_NAME, getA, isAmount, warnOfUnknown } from './read.js';
+import { MAX_NAME, getA, isAmount, isObject, warnOfUnknown } from './read.js';
 import { reasonText } from './signal.js';
 import { snapshot } from './snapshot.js';
 import { Timer } from './timer.js';
@@ -163,6 +163,7 @@ export class Agent extends Caller {
    * @param {CallOptions} options
    */
   #call(resolve, capability, params, options) {
+    if (!isObject(options)) return resolve(failure('INVALID_PARAMS', 'options must be an object'));
     warnOfUnknown('call', options, KNOWN);
     const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
     const unfit = problemWith(capability, params, { signal, timeout, callId, onProgress, transfer });
@@ -323,7 +324,7 @@ function problemWith(capability, params, { signal, timeout, callId, onProgress, 
   if (typeof params !== 'object' || params === null || Array.isArray(params)) return 'params must be an object';
   if (callId !== undefined && typeof callId !== 'string') return 'callId must be a string';
   if (timeout !== undefined && !isAmount(timeout)) return 'timeout must be a number of milliseconds, not negative';
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') return 'signal must be an AbortSignal';
+  if (signal != null && typeof signal.addEventListener !== 'function') return 'signal must be an AbortSignal';
   if (onProgress !== undefined && typeof onProgress !== 'function') return 'onProgress must be a function';
   if (transfer !== undefined && transfer !== true && !Array.isArray(transfer)) return 'transfer must be an array';
   return undefined;

@@ -31,7 +31,7 @@ export class Asks {
    * A handler calls another capability.
    *
    * @param {number} parent
-   * @param {{ capability: string, params: object, options: { callId?: string } }} payload
+   * @param {{ capability: string, params: object, options: object }} payload
    * @param {AbortSignal} [signal]
    * @returns {Promise<any>} an ABPResponse
    */

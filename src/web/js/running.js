@@ -4,7 +4,7 @@
 import { awaitEnd, guardDepth, unwound } from './guard.js';
 import { inspect } from './inspect.js';
 import { abortWith } from './platform.js';
-import { getA } from './read.js';
+import { get, getA } from './read.js';
 
 /** @import { Shell } from './shell.js' */
 
@@ -260,8 +260,8 @@ export class Context {
      * @returns {Promise<any>}
      */
     return (capability, params = {}, options) => {
-      const { signal, ...rest } = options ?? {};
-      return this.#shell.asks.call(this.key, { capability, params, options: rest }, signal);
+      const payload = { capability, params, options: Object(options) };
+      return this.#shell.asks.call(this.key, payload, get(options, 'signal'));
     };
   }
 
