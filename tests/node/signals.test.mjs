@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inPage, newHost } from './host.mjs';
+import { runInNewContext } from 'node:vm';
+import { connectPort, inPage, newHost } from './host.mjs';
 
 /** @returns {Promise<void>} a turn of the event loop */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -82,4 +83,89 @@ test('one that was told, and returns what cannot be sent, has returned', async (
   finish(() => 'a function');
   assert.deepEqual(await call, { success: false, cancelled: true, metadata: { stop: 'returned' } });
   assert.equal((await cancel).cancelled, true);
+});
+
+test('a call of a handler that is to stop is cancelled before its start, and a cancel of it says so; one of a handler that has ended is refused', async () => {
+  const host = await newHost();
+  /** @type {import('caphost').CallContext[]} */
+  const contexts = [];
+  host.register('hold', {}, (_, context) => new Promise((_, reject) => {
+    contexts.push(context);
+    context.signal.addEventListener('abort', () => setTimeout(reject));
+  }));
+  const abp = await inPage(host);
+  const calls = ['over', 'stops'].map((callId) => abp.call('hold', {}, { callId }));
+  await turn();
+  await abp.cancel('over');
+  const cancel = abp.cancel('stops');
+  const late = contexts.map(({ call, callId }) => call('hold', {}, { callId: `${callId}: late` }));
+  const never = { cancelled: true, metadata: { stop: 'never-started' } };
+  assert.equal((await late[0])?.error?.code, 'PRECONDITION_FAILED');
+  assert.deepEqual(await late[1], { success: false, ...never });
+  assert.deepEqual(await abp.cancel('over: late'), { callId: 'over: late', cancelled: false, reason: 'Operation not found' });
+  assert.deepEqual(await abp.cancel('stops: late'), { callId: 'stops: late', ...never });
+  assert.equal((await abp.call('hold', {}, { callId: 'stops: late' })).error?.code, 'INVALID_PARAMS');
+  assert.equal((await cancel).metadata?.stop, 'returned');
+  await Promise.all(calls);
+  assert.equal(contexts.length, 2);
+});
+
+/** Each way to call, from the page, over a port and from a handler. @param {import('caphost').Host} host @returns {Promise<any[]>} */
+async function callers(host) {
+  /** @type {any[]} */
+  let given;
+  host.register('pass on', {}, (_, { call }) => /** @type {any} */ (call)(...given));
+  const { port1, port2 } = new MessageChannel();
+  host.acceptPort(port1);
+  const abp = await inPage(host);
+  /** @param {any[]} it */
+  const inHandler = async (...it) => {
+    given = it;
+    return (await abp.call('pass on')).data;
+  };
+  const agent = await connectPort(/** @type {any} */ (port2));
+  return [abp.call, agent.call.bind(agent), inHandler];
+}
+
+test('a signal that cannot be listened to, and options that cannot be read, refuse the call', async () => {
+  const host = await newHost();
+  host.register('run', {}, () => 1);
+  const unreadable = { get signal() { throw new Error('no'); } };
+  for (const call of await callers(host)) {
+    for (const options of [{ signal: Object.create(AbortSignal.prototype) }, { signal: {} }, { signal: 5 }]) {
+      assert.equal((await call('run', {}, options)).error?.code, 'INVALID_PARAMS');
+    }
+    assert.deepEqual([(await call('run', {}, { signal: null })).success, (await call('run', {}, unreadable)).cancelled], [true, undefined]);
+  }
+  assert.equal(host.stats().inFlight, 0);
+});
+
+test('a handler is told the reason: a text, or the message of an Error, whosever it is', async () => {
+  const host = await newHost();
+  /** @type {() => void} */
+  let running = () => {};
+  /** @type {string[]} */
+  const told = [];
+  host.register('hold', {}, (_, { signal }) => new Promise((_, reject) => {
+    running();
+    signal.addEventListener('abort', () => {
+      told.push(signal.reason.message);
+      reject(signal.reason);
+    });
+  }));
+  const unreadable = { get [Symbol.toStringTag]() { throw new Error('no'); } };
+  const given = ['a text', new Error('an error'), new DOMException('the user left', 'AbortError'), runInNewContext('new RangeError("of another realm")')];
+  const none = [undefined, null, 5, { message: 'no error' }, Object.assign(new Error(), { message: 7 }), unreadable];
+  for (const call of await callers(host)) {
+    for (const reason of [...given, ...none]) {
+      const controller = new AbortController();
+      const begun = new Promise((resolve) => (running = () => resolve(undefined)));
+      const held = call('hold', {}, { signal: controller.signal });
+      await begun;
+      controller.abort(reason);
+      assert.equal((await held).cancelled, true);
+    }
+    const nobodys = none.map(() => 'The call was cancelled');
+    assert.deepEqual(told.splice(0), ['a text', 'an error', 'the user left', 'of another realm', ...nobodys]);
+  }
 });

@@ -182,13 +182,14 @@ var MAX_TEXT = 65536;
 function failureOf(error) {
   const code = getA("string", error, "code");
   const message = getA("string", error, "message") ?? (typeof error === "string" ? error : "The capability failed");
-  const details = get(error, "details");
+  const [details, alternatives] = ["details", "alternatives"].map((name) => get(error, name));
   return {
     code: code && code.length <= 128 ? code : "OPERATION_FAILED",
     message: message.slice(0, MAX_TEXT),
     retryable: getA("boolean", error, "retryable"),
     retryAfter: getA("number", error, "retryAfter"),
-    details: inspect(details, 32, MAX_TEXT) === void 0 ? details : void 0
+    details: inspect(details, 32, MAX_TEXT) === void 0 ? details : void 0,
+    alternatives: inspect(alternatives, 0, MAX_TEXT) === void 0 ? alternatives : void 0
   };
 }
 var told = /* @__PURE__ */ new Set();
@@ -640,6 +641,7 @@ function uuidOf(bytes, from = 0) {
 }
 var array = () => [];
 var push = (array2, element) => void array2.push(element);
+var textAt = (array2, index) => Array.isArray(array2) && typeof array2[index] === "string" ? array2[index] : void 0;
 function abortWith(controller, reason) {
   controller.abort(new DOMException(reason ?? "The call was cancelled", "AbortError"));
 }
@@ -657,13 +659,15 @@ function inNextTask(callback) {
 // src/web/js/signal.js
 function underSignal(signal, abort, call) {
   if (signal == null) return call();
-  if (typeof signal.addEventListener !== "function") {
+  const onAbort = () => abort(reasonText(signal.reason));
+  let aborted;
+  try {
+    signal.addEventListener("abort", onAbort);
+    if (signal.aborted) aborted = { reason: reasonText(signal.reason) };
+  } catch {
     return Promise.resolve(failure("INVALID_PARAMS", "signal must be an AbortSignal"));
   }
-  if (signal.aborted) return call({ reason: reasonText(signal.reason) });
-  const onAbort = () => abort(reasonText(signal.reason));
-  signal.addEventListener("abort", onAbort);
-  return call().then((response2) => {
+  return call(aborted).then((response2) => {
     report(() => signal.removeEventListener("abort", onAbort));
     return response2;
   });
@@ -672,8 +676,12 @@ var MAX_REASON = 4096;
 var reasonOf = (reason) => typeof reason === "string" ? reason.slice(0, MAX_REASON) : void 0;
 function reasonText(reason) {
   try {
-    if (reason instanceof DOMException && reason.name === "AbortError") return void 0;
-    return reasonOf(reason instanceof Error ? String(reason.message) : reason);
+    if (!/Error|DOMException/.test(Object.prototype.toString.call(reason))) return reasonOf(reason);
+    const { message } = (
+      /** @type {Error} */
+      reason
+    );
+    return message === AbortSignal.abort().reason.message ? void 0 : reasonOf(message);
   } catch {
     return void 0;
   }
@@ -889,6 +897,7 @@ function copyOf2(params) {
 function refuse(connection, envelope, error) {
   const { shell, number } = connection;
   const type = get(envelope, "type");
+  if (type === "error") return;
   const needsSession = type === "capabilities/call" || type === "capabilities/cancel";
   const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION : error;
   const [id, callId] = [get(envelope, "id"), get(get(envelope, "payload"), "callId")];
@@ -1652,8 +1661,8 @@ var Context = class {
   /** Calls another capability as a child of this call; gives the promise of an ABPResponse. */
   get call() {
     return (capability, params = {}, options) => {
-      const { signal, ...rest } = options ?? {};
-      return this.#shell.asks.call(this.key, { capability, params, options: rest }, signal);
+      const payload = { capability, params, options: Object(options) };
+      return this.#shell.asks.call(this.key, payload, get(options, "signal"));
     };
   }
   /** Asks the agent; gives the promise of an ABPResponse. */
@@ -2701,6 +2710,7 @@ var Agent = class extends Caller {
    * @param {CallOptions} options
    */
   #call(resolve, capability, params, options) {
+    if (!isObject(options)) return resolve(failure("INVALID_PARAMS", "options must be an object"));
     warnOfUnknown("call", options, KNOWN);
     const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
     const unfit = problemWith(capability, params, { signal, timeout, callId, onProgress, transfer });
@@ -2828,7 +2838,7 @@ function problemWith(capability, params, { signal, timeout, callId, onProgress, 
   if (typeof params !== "object" || params === null || Array.isArray(params)) return "params must be an object";
   if (callId !== void 0 && typeof callId !== "string") return "callId must be a string";
   if (timeout !== void 0 && !isAmount(timeout)) return "timeout must be a number of milliseconds, not negative";
-  if (signal !== void 0 && typeof signal?.addEventListener !== "function") return "signal must be an AbortSignal";
+  if (signal != null && typeof signal.addEventListener !== "function") return "signal must be an AbortSignal";
   if (onProgress !== void 0 && typeof onProgress !== "function") return "onProgress must be a function";
   if (transfer !== void 0 && transfer !== true && !Array.isArray(transfer)) return "transfer must be an array";
   return void 0;
@@ -3048,7 +3058,7 @@ var Asks = class {
    * A handler calls another capability.
    *
    * @param {number} parent
-   * @param {{ capability: string, params: object, options: { callId?: string } }} payload
+   * @param {{ capability: string, params: object, options: object }} payload
    * @param {AbortSignal} [signal]
    * @returns {Promise<any>} an ABPResponse
    */
@@ -3583,5 +3593,6 @@ export {
   problemWithCapability,
   push,
   serve,
+  textAt,
   thrown
 };

@@ -99,9 +99,9 @@ function read(message) {
   if (jsonrpc !== "2.0") return invalid("version");
   if (typeof method !== "string") return invalid("method");
   if (id !== void 0 && !readable) return invalid("id");
-  if (params != null && typeof params !== "object") return invalid("params");
-  const given = params ?? void 0;
-  return id === void 0 ? { kind: "notification", method, params: given } : { kind: "request", id, method, params: given };
+  const given = typeof params === "object" ? params ?? void 0 : void 0;
+  if (id === void 0) return { kind: "notification", method, params: given };
+  return params != null && !given ? invalid("params") : { kind: "request", id, method, params: given };
 }
 var CODES = {
   INVALID_PARAMS,

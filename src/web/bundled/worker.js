@@ -35,13 +35,15 @@
   // src/web/js/signal.js
   function underSignal(signal, abort, call) {
     if (signal == null) return call();
-    if (typeof signal.addEventListener !== "function") {
+    const onAbort = () => abort(reasonText(signal.reason));
+    let aborted;
+    try {
+      signal.addEventListener("abort", onAbort);
+      if (signal.aborted) aborted = { reason: reasonText(signal.reason) };
+    } catch {
       return Promise.resolve(failure("INVALID_PARAMS", "signal must be an AbortSignal"));
     }
-    if (signal.aborted) return call({ reason: reasonText(signal.reason) });
-    const onAbort = () => abort(reasonText(signal.reason));
-    signal.addEventListener("abort", onAbort);
-    return call().then((response) => {
+    return call(aborted).then((response) => {
       report(() => signal.removeEventListener("abort", onAbort));
       return response;
     });
@@ -50,8 +52,12 @@
   var reasonOf = (reason) => typeof reason === "string" ? reason.slice(0, MAX_REASON) : void 0;
   function reasonText(reason) {
     try {
-      if (reason instanceof DOMException && reason.name === "AbortError") return void 0;
-      return reasonOf(reason instanceof Error ? String(reason.message) : reason);
+      if (!/Error|DOMException/.test(Object.prototype.toString.call(reason))) return reasonOf(reason);
+      const { message } = (
+        /** @type {Error} */
+        reason
+      );
+      return message === AbortSignal.abort().reason.message ? void 0 : reasonOf(message);
     } catch {
       return void 0;
     }
@@ -219,6 +225,7 @@
     }
     /** @param {string} what @param {any[]} payload @returns {Promise<any>} an ABPResponse */
     async ask(what, ...payload) {
+      if (this.#over && what === "call") return failure("PRECONDITION_FAILED", "The call that made this one has ended");
       if (this.#over) return { success: false, cancelled: true, metadata: { stop: "never-started" } };
       const number = asked += 1;
       try {
@@ -317,8 +324,8 @@
   function failureOf(error) {
     const message = text(error);
     try {
-      const { code, retryable, retryAfter, details } = Object(error);
-      return { code, message, retryable, retryAfter, details };
+      const { code, retryable, retryAfter, details, alternatives } = Object(error);
+      return { code, message, retryable, retryAfter, details, alternatives };
     } catch {
       return { message };
     }

@@ -16,13 +16,16 @@ import { failure, report } from './errors.js';
  */
 export function underSignal(signal, abort, call) {
   if (signal == null) return call();
-  if (typeof signal.addEventListener !== 'function') {
+  const onAbort = () => abort(reasonText(signal.reason));
+  /** @type {Aborted | undefined} */
+  let aborted;
+  try {
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) aborted = { reason: reasonText(signal.reason) };
+  } catch {
     return Promise.resolve(failure('INVALID_PARAMS', 'signal must be an AbortSignal'));
   }
-  if (signal.aborted) return call({ reason: reasonText(signal.reason) });
-  const onAbort = () => abort(reasonText(signal.reason));
-  signal.addEventListener('abort', onAbort);
-  return call().then((response) => {
+  return call(aborted).then((response) => {
     report(() => signal.removeEventListener('abort', onAbort));
     return response;
   });
@@ -42,9 +45,11 @@ export const reasonOf = (reason) => (typeof reason === 'string' ? reason.slice(0
  */
 export function reasonText(reason) {
   try {
-    // The default reason of an abort says nothing.
-    if (reason instanceof DOMException && reason.name === 'AbortError') return undefined;
-    return reasonOf(reason instanceof Error ? String(reason.message) : reason);
+    // An Error of another realm, such as a frame's, is no instance of this one's.
+    if (!/Error|DOMException/.test(Object.prototype.toString.call(reason))) return reasonOf(reason);
+    const { message } = /** @type {Error} */ (reason);
+    // That of an abort without a reason is nobody's.
+    return message === AbortSignal.abort().reason.message ? undefined : reasonOf(message);
   } catch {
     return undefined;
   }
