@@ -40,6 +40,10 @@ export interface AttachOptions extends ConnectOptions {
  * browser settles every pending call with DISCONNECTED. A change of the address within the document
  * does not. A document that was left and that the browser brings back (bfcache) may be attached to again.
  *
+ * A page that stays while its agent goes without a word, as by `browser.disconnect()`, ends the session
+ * 30 to 50 s later. So it does if the agent's program is stopped for that long, such as by a debugger.
+ * `page.evaluate(() => abp.shutdown())` ends a session that nobody uses at once.
+ *
  * The promise rejects with an Error that has a `code`: `TIMEOUT`, `DISCONNECTED`,
  * `ALREADY_INITIALIZED`, or whatever the app refuses with.
  */

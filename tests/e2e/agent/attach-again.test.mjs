@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { attach } from 'caphost/automation';
+import puppeteer from 'puppeteer-core';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
@@ -71,4 +72,40 @@ test('a script that comes back with its page has the answers to its calls', asyn
   const { duration: _, ...held } = await page.evaluate(() => /** @type {any} */ (window).held);
   assert.deepEqual(held, { success: false, cancelled: true, metadata: { stop: 'abandoned' } });
   assert.deepEqual(await state(page), { persisted: true, inFlight: 0, sessions: 0, initialized: false });
+});
+
+test('the session of an agent whose browser client is gone without a word ends by itself', async (t) => {
+  const page = await appPage(t);
+  // Its seconds are short.
+  await page.evaluate(() => {
+    const { setTimeout: set } = window;
+    Object.assign(window, { setTimeout: (/** @type {any} */ work, /** @type {number} */ time) => set(work, time >= 20_000 ? time / 10 : time) });
+  });
+  const client = await puppeteer.connect({ browserWSEndpoint: browser.browser.wsEndpoint() });
+  const its = (await client.pages()).find((it) => it.url() === page.url());
+  const { held } = await withCall(its, 'held');
+  // As long as it is there, it keeps its session.
+  await new Promise((resolve) => setTimeout(resolve, 6000));
+  await assert.rejects(attach(page), { code: 'ALREADY_INITIALIZED', message: /If nobody uses it any more: page\.evaluate\(\(\) => abp\.shutdown\(\)\)$/ });
+  assert.equal((await state(page)).inFlight, 1);
+  await client.disconnect();
+  assert.equal((await held).error?.code, 'DISCONNECTED');
+  await page.waitForFunction(() => /** @type {any} */ (window).host.stats().inFlight === 0);
+  assert.deepEqual(await state(page), { inFlight: 0, sessions: 0, initialized: false });
+  const next = await attach(page);
+  assert.deepEqual((await next.call('test.echo', { a: 1 })).data, { a: 1 });
+  await next.shutdown();
+});
+
+test('a session that somebody else has left is ended at once by a script', async (t) => {
+  const page = await appPage(t);
+  const client = await puppeteer.connect({ browserWSEndpoint: browser.browser.wsEndpoint() });
+  const its = (await client.pages()).find((it) => it.url() === page.url());
+  await withCall(its, 'held');
+  await client.disconnect();
+  await assert.rejects(attach(page), { code: 'ALREADY_INITIALIZED' });
+  await page.evaluate(() => /** @type {any} */ (window).abp.shutdown());
+  const next = await attach(page);
+  assert.deepEqual((await next.call('test.echo', { a: 1 })).data, { a: 1 });
+  await next.shutdown();
 });

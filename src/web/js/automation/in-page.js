@@ -58,6 +58,13 @@ export const makeDesk = () => {
     const thread = /** @type {any} */ (window).abp?.[Symbol.for('caphost.thread')];
     return thread?.held ? thread.settled() : undefined;
   };
+  /** @type {unknown} */
+  let session;
+  /** Whoever has opened the session is gone without a word, and the page is still there. */
+  const orphaned = async () => {
+    const { abp } = /** @type {any} */ (window);
+    if (session !== undefined && abp?.sessionId === session) await abp.shutdown({ reason: 'The agent is gone' });
+  };
   const answerTo = async (/** @type {string} */ text, /** @type {number} */ place) => {
     const { token, binaries, message, ...plain } = JSON.parse(text);
     const fromBase64 = (/** @type {string} */ base64) => {
@@ -81,7 +88,11 @@ export const makeDesk = () => {
     const { abp } = /** @type {any} */ (window);
     if (!abp) return undefined;
     try {
-      if (type === 'initialize') return await abp.initialize(payload);
+      if (type === 'initialize') {
+        const opened = await abp.initialize(payload);
+        session = opened?.sessionId;
+        return opened;
+      }
       if (type === 'capabilities/call') return await abp.call(payload.capability, payload.params, payload.options);
       if (type === 'capabilities/list') {
         if (typeof abp.listCapabilities === 'function') return { capabilities: await abp.listCapabilities() };
@@ -172,7 +183,7 @@ export const makeDesk = () => {
     waiting.clear();
   };
 
-  const desk = { slow: new Map(), next: 0, leave: () => {}, close: () => channel.port1.close(), perform, recover };
+  const desk = { slow: new Map(), next: 0, orphaned, leave: () => {}, close: () => channel.port1.close(), perform, recover };
   return desk;
 };
 
@@ -226,17 +237,21 @@ export const mayEnd = (callId, held) => {
 export const recover = (desk) => desk.recover();
 
 /**
- * Resolves with true when the document is left, with false to be asked again.
+ * Resolves with true when the document is left, with false to be asked again: whoever does not do that
+ * is gone.
  *
  * @param {any} desk
  */
 export const untilDeparture = (desk) =>
   new Promise((resolve) => {
+    clearTimeout(desk.patience);
     const left = () => done(true);
     const timer = setTimeout(() => done(false), 20_000);
     const done = (/** @type {boolean} */ over) => {
       clearTimeout(timer);
+      clearTimeout(desk.patience);
       removeEventListener('pagehide', left, true);
+      if (!over) desk.patience = setTimeout(() => desk.orphaned().catch(() => {}), 30_000);
       resolve(over);
     };
     // Before the host hears of it, which answers what is in flight.

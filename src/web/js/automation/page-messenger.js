@@ -167,6 +167,8 @@ export class PageMessenger {
           this.#release.push(activate.undo);
           this.#watchLoads(desk, loading);
           void departed.then(this.#gone);
+        } else if (payload.error.code === 'ALREADY_INITIALIZED') {
+          payload.error.message += `. If nobody uses it any more: ${this.#isPage ? 'page' : 'frame'}.evaluate(() => abp.shutdown())`;
         }
         this.onmessage?.({ type: 'initialize-result', id, payload });
         return;
