@@ -69,7 +69,11 @@ export interface CapabilityOptions<Input extends Schema = Schema, Output extends
   inputSchema?: Input | undefined;
   /** JSON Schema of the data, for agents to read. */
   outputSchema?: Output | undefined;
-  /** Calls that may run at once, from 1; the others wait and can be cancelled meanwhile. Default: any number. */
+  /**
+   * Calls that may run at once, from 1; the others wait and can be cancelled meanwhile. One that a call of
+   * the same capability has made, however indirectly, counts with that and does not wait: it would do so
+   * for ever. Default: any number.
+   */
   concurrency?: number | undefined;
   /** Milliseconds that its handler is given to end once it was told to stop. Default: the host's. */
   settleGrace?: number | undefined;
@@ -85,7 +89,10 @@ export interface CapabilityOptions<Input extends Schema = Schema, Output extends
   alternatives?: string[] | undefined;
 }
 
-/** What a handler is given for one call. Its methods need no `this`. */
+/**
+ * What a handler is given for one call. Its methods need no `this`. Take its members by their names:
+ * most are made when they are asked for, so `{ ...context }` and `{ callId, ...rest }` leave them out.
+ */
 export interface CallContext<Caps = any> {
   /** Unique in the agent's session. */
   readonly callId: string;
@@ -296,7 +303,8 @@ export interface Host<Caps = any> {
   unregister(name: keyof Caps & string): boolean;
 
   /**
-   * Puts `abp` on the window, or on another object. With `webmcp` the capabilities are tools of the
+   * Puts `abp` on the window, or on another object, in place of one that is there: whoever has that
+   * keeps its session, and its calls go on. With `webmcp` the capabilities are tools of the
    * browser as well (`document.modelContext`), where it has such a thing.
    */
   expose(target?: object, options?: { webmcp?: boolean | undefined }): void;

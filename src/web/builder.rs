@@ -115,6 +115,8 @@ impl Capability {
     }
 
     /// How many calls may run at once; the others wait their turn and can be cancelled meanwhile.
+    /// One that a call of the same capability has made, however indirectly, does not wait: it would
+    /// do so for ever.
     pub fn concurrency(self, calls: u32) -> Self {
         self.with("concurrency", calls.into())
     }

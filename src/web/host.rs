@@ -183,7 +183,8 @@ impl Host {
         removed
     }
 
-    /// Puts `window.abp` on the page, or on another object.
+    /// Puts `window.abp` on the page, or on another object, in place of one that is there: whoever
+    /// has that keeps its session, and its calls go on.
     ///
     /// # Errors
     /// When the host is closed.
