@@ -79,7 +79,8 @@ impl Broker {
     pub(super) fn agent_joined(&mut self, peer: PeerId, wanted: Wanted, profile: Profile) {
         // Others have bounds of their own.
         let counted = profile.seat == Seat::Connected;
-        if self.turned_away(peer) {
+        // Another worker may not have heard yet that this one drains: its agent is told so.
+        if profile.seat != Seat::Elsewhere && self.turned_away(peer) {
             return;
         }
         let max = self.limits.sessions;

@@ -53,6 +53,8 @@ pub(super) struct App {
     /// Since when it may come back, if its connection was lost: a number that is greater for those of
     /// later.
     pub suspended: Option<u64>,
+    /// Its worker is about to stop, and takes no new calls.
+    pub draining: bool,
 }
 
 impl App {
@@ -93,6 +95,7 @@ impl Broker {
             backlog: Backlog::Short,
             seat,
             suspended: None,
+            draining: false,
         };
         self.apps.insert(peer, app);
     }

@@ -147,6 +147,33 @@ impl Broker {
         self.dismiss(agent, loss, CloseCode::APP_GONE, APP_LEFT);
     }
 
+    /// New sessions of an app on another worker go to an instance elsewhere, if there is one.
+    pub(super) fn app_draining(&mut self, peer: PeerId) {
+        let Some(app) = self.apps.get_mut(&peer) else {
+            return;
+        };
+        app.draining = true;
+        let seat = app.seat;
+        if let Some(id) = app.id.clone() {
+            // That may offer something else.
+            self.app_offers(peer, id, seat);
+        }
+    }
+
+    pub(super) fn drain(&mut self) {
+        self.stopping = true;
+        let here = self.apps.values_mut();
+        for app in here.filter(|app| app.seat != Seat::Elsewhere) {
+            app.draining = true;
+        }
+    }
+
+    /// Whether new calls of that app are taken here and where it is.
+    pub(super) fn takes_calls(&self, app: PeerId) -> bool {
+        let app = self.apps.get(&app);
+        !self.stopping && !app.is_some_and(|app| app.draining)
+    }
+
     pub(super) fn shutdown(&mut self) {
         self.stopping = true;
         let mut agents: Vec<_> = self.agents.keys().copied().collect();

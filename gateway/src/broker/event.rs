@@ -115,6 +115,11 @@ pub enum Event<'a> {
         /// Why, for logs and the handler.
         reason: Option<String>,
     },
+    /// The worker of an app is about to stop: it takes no new calls.
+    AppDraining {
+        /// Which app.
+        peer: PeerId,
+    },
     /// The gateway is about to stop: it takes no new calls.
     Drain,
     /// The gateway stops.

@@ -62,8 +62,9 @@ impl Broker {
         }
     }
 
-    /// The connection that new sessions of this app go to. A connection inside this gateway comes first:
-    /// a tool server may run on every worker. Otherwise the most recent. An instance id names exactly one.
+    /// The connection that new sessions of this app go to: one whose worker does not drain, if there is any.
+    /// Of those a connection inside this gateway comes first, as a tool server may run on every worker.
+    /// Otherwise the most recent. An instance id names exactly one.
     pub(crate) fn latest(&self, wanted: &str) -> Option<PeerId> {
         let connections = self.directory.connections(wanted);
         let latest = connections.max_by_key(|peer| self.rank(*peer));
@@ -75,11 +76,12 @@ impl Broker {
     }
 
     /// The greater it is, the sooner new sessions go there.
-    fn rank(&self, peer: PeerId) -> (bool, u64, PeerId) {
+    fn rank(&self, peer: PeerId) -> (bool, bool, u64, PeerId) {
         let app = self.apps.get(&peer);
+        let stays = app.is_some_and(|app| !app.draining);
         let is_own = app.is_some_and(|app| app.seat == Seat::Own);
         let since = app.and_then(|app| app.instance.as_ref()).map(|it| it.since);
-        (is_own, since.unwrap_or_default(), peer)
+        (stays, is_own, since.unwrap_or_default(), peer)
     }
 
     /// Which instance that connection is, if it has registered.

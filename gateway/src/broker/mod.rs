@@ -191,7 +191,8 @@ impl Broker {
             Event::Emptied { peer } => self.emptied(peer),
             Event::AgentLost { app, agent } => self.agent_lost(app, &agent),
             Event::Revoke { run, reason } => self.revoke(run, reason),
-            Event::Drain => self.stopping = true,
+            Event::AppDraining { peer } => self.app_draining(peer),
+            Event::Drain => self.drain(),
             Event::Shutdown => self.shutdown(),
         }
     }

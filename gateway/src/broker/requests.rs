@@ -182,7 +182,8 @@ impl Broker {
             }
             (None, _) => return Err(not_initialized()),
         };
-        if self.stopping && request == Request::Call {
+        let is_new = agent.app.is_none() || request == Request::Call;
+        if is_new && !self.takes_calls(app) {
             return Err(no_new_calls());
         }
         self.check_room(app, peer, request, bytes)?;

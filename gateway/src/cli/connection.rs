@@ -248,7 +248,7 @@ fn no_session(failure: Failure, closed: Option<u16>) -> Failure {
         return failure.hint(format!("apps: {}", apps.join(", ")));
     }
     match (closed, failure.code()) {
-        (Some(1001), _) => {
+        (Some(1001), _) | (_, "CAPABILITY_UNAVAILABLE") => {
             let message = "the gateway is stopping and takes no new calls: nothing was called";
             Failure::new(Code::CAPABILITY_UNAVAILABLE, message)
         }

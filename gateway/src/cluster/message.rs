@@ -168,6 +168,8 @@ pub enum Message {
     },
     /// Everybody should know.
     Tell(Notice),
+    /// I take no new calls: I am about to leave.
+    Draining,
     /// I am about to leave: cancel what you have on apps of mine.
     Stopping,
     /// I leave: take what is mine for gone.

@@ -25,6 +25,10 @@ pub(crate) async fn stop(hub: &Hub, drain: Duration, serving: impl Future<Output
     let (runs, before) = (hub.runs_in_flight(), hub.counters());
     tracing::info!(in_flight, drain_seconds, "stopping");
     hub.handle(Event::Drain);
+    if let Some(cluster) = hub.cluster() {
+        // New sessions go to other instances of the apps here, if there are any.
+        cluster.send_all(&Message::Draining.into());
+    }
     let drained = timeout(drain, idle(hub)).await.is_ok();
     if !drained {
         // The agents of apps that confirm in time know that their calls are cancelled: the response

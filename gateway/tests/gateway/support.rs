@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::handshake::client::Request;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
@@ -88,6 +89,16 @@ impl Gateway {
     /// Begins to stop.
     pub fn stop(&mut self) {
         let _ = self.stop.take().unwrap().send(());
+    }
+
+    /// Waits until it has begun to stop.
+    pub async fn drains(&self) {
+        let unready = async {
+            while self.get("/readyz", "").await.status == 200 {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        soon("the beginning of the end", unready).await;
     }
 
     pub async fn stopped(self) {

@@ -4,6 +4,7 @@ mod bad_apps;
 mod bad_input;
 mod bounds;
 mod departures;
+mod draining;
 mod ended;
 mod own;
 mod relaying;

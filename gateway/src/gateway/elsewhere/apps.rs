@@ -140,13 +140,16 @@ impl Elsewhere {
         }
     }
 
+    /// A worker takes no new calls: new sessions of its apps go elsewhere, or are refused.
+    pub(super) fn apps_drain(&self, worker: WorkerId) {
+        for peer in self.apps_of(worker) {
+            self.hub.handle(Event::AppDraining { peer });
+        }
+    }
+
     /// A worker is about to leave: what is in flight on its apps is cancelled.
     pub(super) fn cancel_on_apps_of(&self, worker: WorkerId) {
-        let apps = self.of(worker, |other| {
-            let apps = other.apps.values().map(|proxy| proxy.peer);
-            Some(apps.collect::<Vec<_>>())
-        });
-        let apps = apps.unwrap_or_default().into_iter();
+        let apps = self.apps_of(worker).into_iter();
         for run in apps.flat_map(|app| self.hub.runs_on(app)) {
             let hub = self.hub.clone();
             tokio::spawn(async move {
@@ -154,6 +157,13 @@ impl Elsewhere {
                 hub.cancel(run, reason, &Identity::gateway()).await;
             });
         }
+    }
+
+    fn apps_of(&self, worker: WorkerId) -> Vec<PeerId> {
+        let apps = self.of(worker, |other| {
+            Some(other.apps.values().map(|proxy| proxy.peer).collect())
+        });
+        apps.unwrap_or_default()
     }
 
     fn app_peer(&self, worker: WorkerId, app: AppKey) -> Option<PeerId> {

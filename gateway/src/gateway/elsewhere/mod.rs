@@ -35,6 +35,7 @@ use crate::cluster::message::{AppKey, Message, Parcel, TunnelId};
 use crate::cluster::{Answer, CancelMessage, Cluster, Here, Question, WorkerId};
 use crate::gateway::clustered::{AgentKey, Clustered};
 use crate::gateway::hub::Hub;
+use crate::gateway::lifecycle::Phase;
 use crate::gateway::resume::Resume;
 pub use tunnels::Tunnel;
 
@@ -119,6 +120,9 @@ impl Here for Elsewhere {
     fn came(&self, worker: WorkerId) {
         self.others().all.entry(worker).or_default();
         self.announce_all_to(worker);
+        if self.hub.lifecycle.phase() > Phase::Serving {
+            self.send(worker, Message::Draining);
+        }
         self.hub.pass_on_early_cancels(worker);
     }
 
@@ -149,6 +153,7 @@ impl Here for Elsewhere {
             Message::AppGone { app } => self.app_gone(from, app),
             Message::ToAgent { app, agent } => self.app_said(from, app, agent, &text),
             Message::AgentLost { app, agent } => self.app_lost_agent(from, app, agent),
+            Message::Draining => self.apps_drain(from),
             Message::Stopping => self.cancel_on_apps_of(from),
             Message::ToApp { app, agent } => self.agent_said(from, (app, agent), &text),
             Message::AgentGone { app, agent } => self.agent_gone(from, &(app, agent)),

@@ -3,6 +3,7 @@
 mod adoption;
 mod behind;
 mod channel;
+mod draining;
 mod early;
 mod failure;
 mod instances;

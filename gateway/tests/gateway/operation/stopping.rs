@@ -3,7 +3,6 @@ use std::time::{Duration, Instant};
 use caphost_gateway::{Config, Limits};
 use serde_json::json;
 use tokio::net::TcpStream;
-use tokio::time::sleep;
 
 use crate::support::*;
 
@@ -19,16 +18,6 @@ async fn draining(drain: Duration) -> Gateway {
     .await
 }
 
-/// Waits until it has begun to stop.
-async fn begun(gateway: &Gateway) {
-    let unready = async {
-        while gateway.get("/readyz", "").await.status == 200 {
-            sleep(Duration::from_millis(5)).await;
-        }
-    };
-    soon("the beginning of the end", unready).await;
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_in_flight_may_end_while_no_new_ones_are_taken() {
     let mut gateway = draining(Duration::from_secs(60)).await;
@@ -36,7 +25,7 @@ async fn a_call_in_flight_may_end_while_no_new_ones_are_taken() {
     agent.send(call("1", "held")).await;
     let called = app.next().await;
     gateway.stop();
-    begun(&gateway).await;
+    gateway.drains().await;
 
     let unready = gateway.get("/readyz", "").await;
     assert_eq!(
@@ -135,7 +124,7 @@ async fn a_question_that_nobody_answers_is_not_waited_for() {
     app.send(question).await;
     assert_eq!(agent.next().await["type"], "elicitation/request");
     gateway.stop();
-    begun(&gateway).await;
+    gateway.drains().await;
     // Its call has ended without the answer.
     let done = json!({ "success": true });
     app.send(answer(&called, "capabilities/call-result", done))
