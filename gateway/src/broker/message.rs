@@ -119,16 +119,15 @@ impl Message<'_> {
         }
     }
 
-    /// The app that it registers replaces the session with a token only if there is one of the app: `find`
-    /// tells whose connection it is.
+    /// If the app that it registers replaces the session with a token, `find` tells whose connection that is:
+    /// that of an app here.
     pub fn find_replaced(&mut self, find: impl FnOnce(&str, &str) -> Option<PeerId>) {
         if let Content::Register(register) = &mut self.content
             && let Ok(register) = &mut **register
         {
             let app = register.app.as_ref().map_or("", |app| &*app.id);
-            let token = register.replaces.take();
-            register.replaced = token.as_ref().and_then(|token| find(token, app));
-            register.replaces = token.filter(|_| register.replaced.is_some());
+            let token = register.replaces.as_deref();
+            register.replaced = token.and_then(|token| find(token, app));
         }
     }
 

@@ -152,6 +152,8 @@ pub enum Message {
         /// Why, for people.
         reason: String,
     },
+    /// An app has registered with me afresh, in place of its session of yours.
+    Replaced(Replaced),
     /// Answer me.
     Ask {
         /// What to answer under.
@@ -174,6 +176,17 @@ pub enum Message {
     Stopping,
     /// I leave: take what is mine for gone.
     Bye,
+}
+
+/// An app has registered afresh, and says that its session was the one with that token.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Replaced {
+    /// The token.
+    pub token: String,
+    /// What the app is called by.
+    pub app: Arc<str>,
+    /// Who has registered it.
+    pub by: Identity,
 }
 
 /// What everybody should know. Ids are as their dialects write them: the one that obeys checks them.

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::broker::runs::News;
 use crate::broker::{Action, CloseCode, Event, Now, PeerId, Waiting};
+use crate::cluster::message::Replaced;
 use crate::gateway::hub::{Hub, State};
 use crate::gateway::lifecycle::Phase;
 use crate::gateway::noticed::Noticed;
@@ -25,6 +26,7 @@ struct After {
     news: SmallVec<[News; 2]>,
     log: SmallVec<[Noticed; 1]>,
     left: Vec<(PeerId, Outgoing)>,
+    replaced: Option<Replaced>,
 }
 
 impl Hub {
@@ -88,6 +90,9 @@ impl Hub {
         if let Some(clustered) = self.clustered() {
             for (agent, message) in after.left {
                 clustered.say_to_left(agent, message.into_text());
+            }
+            if let Some(replaced) = after.replaced {
+                clustered.tell_home(replaced);
             }
         }
         is_refused
@@ -198,11 +203,11 @@ impl Hub {
                 let answer = registered(now.unix_ms, id.as_deref(), &app, &token, grace);
                 outboxes.keep(peer, (app, owner), token, answer);
             }
-            Action::Replaced { token, app, by } => {
-                if let Some(peer) = outboxes.replaced(&token, &app, &by) {
-                    broker.handle(Event::Gone { peer }, now);
-                }
-            }
+            Action::Replaced { token, app, by } => match outboxes.replaced(&token, &app, &by) {
+                Some(peer) => broker.handle(Event::Gone { peer }, now),
+                // Another worker may have it.
+                None => after.replaced = Some(Replaced { token, app, by }),
+            },
             Action::Superseded {
                 peer,
                 message,

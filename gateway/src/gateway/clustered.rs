@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::broker::PeerId;
-use crate::cluster::message::{AppKey, Message, Parcel};
+use crate::cluster::message::{AppKey, Message, Parcel, Replaced};
 use crate::cluster::{Cluster, WorkerId};
 use crate::remembered::Remembered;
 
@@ -57,6 +57,20 @@ impl Clustered {
                 return changed;
             }
             self.more_changed.notified().await;
+        }
+    }
+
+    /// The worker that has the session with that token, if it is one of the others.
+    pub fn home_of(&self, token: &str) -> Option<WorkerId> {
+        let (process, _) = token.split_once('.')?;
+        self.cluster.of_process(process.parse().ok()?)
+    }
+
+    /// The session that an app has replaced is to end where it is, if it is one of another worker.
+    pub fn tell_home(&self, replaced: Replaced) {
+        if let Some(worker) = self.home_of(&replaced.token) {
+            self.cluster
+                .send(worker, &Message::Replaced(replaced).into());
         }
     }
 

@@ -184,6 +184,7 @@ impl Here for Elsewhere {
                 code,
                 reason,
             } => self.session_closes(from, tunnel, code, reason),
+            Message::Replaced(replaced) => self.hub.session_replaced(&replaced),
             Message::Tell(notice) => self.hub.obey(from, notice),
             // The cluster itself takes care of these.
             Message::Hello { .. } | Message::Ask { .. } | Message::Answer { .. } | Message::Bye => {

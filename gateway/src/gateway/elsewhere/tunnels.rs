@@ -151,8 +151,7 @@ impl Elsewhere {
         by: &Identity,
         outbox: Arc<Outbox>,
     ) -> Option<Tunnel> {
-        let (process, _) = resume.token.split_once('.')?;
-        let worker = self.cluster().of_process(process.parse().ok()?)?;
+        let worker = self.clustered.home_of(resume.token)?;
         let (said, to_say) = mpsc::unbounded_channel();
         let id = {
             let mut others = self.others();

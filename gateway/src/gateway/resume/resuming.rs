@@ -9,6 +9,7 @@ use uuid::fmt::Simple;
 use super::attached::Attached;
 use super::messages::{self, Lost, Resume};
 use crate::broker::{CloseCode, Event, PeerId};
+use crate::cluster::message::Replaced;
 use crate::gateway::hub::Hub;
 use crate::gateway::outbox::Outbox;
 use crate::tokens::Identity;
@@ -119,6 +120,15 @@ impl Hub {
             self.handle(Event::Gone { peer });
         }
         is_on
+    }
+
+    /// An app has registered afresh with another worker, in place of its session here, if that is its own.
+    pub(crate) fn session_replaced(&self, replaced: &Replaced) {
+        let Replaced { token, app, by } = replaced;
+        let peer = self.state().outboxes.replaced(token, app, by);
+        if let Some(peer) = peer {
+            self.handle(Event::Gone { peer });
+        }
     }
 
     /// Ends a session that cannot be taken up again, if it is still on that connection.

@@ -1,11 +1,12 @@
 //! Apps whose connection is lost, and that come back to another worker.
 
+use caphost_gateway::Identity;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
 use super::*;
-use crate::resuming::{App, resuming};
+use crate::resuming::{App, registering, resuming};
 
 /// A worker that holds an app, another one, and an agent on the latter.
 async fn app_and_agent(redis: &Redis) -> ((Gateway, Gateway), App, Peer) {
@@ -224,4 +225,36 @@ async fn one_whose_worker_has_gone_is_closed_and_may_come_back() {
         }
     }
     assert_eq!(answer.unwrap()["type"], "app/lost");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_registers_afresh_at_another_worker_ends_its_session_at_once() {
+    for is_lost in [false, true] {
+        let redis = Redis::start();
+        let ((one, two), mut app, mut agent) = app_and_agent(&redis).await;
+        agent.send(call("1", "c1")).await;
+        app.next().await;
+        let replaces = json!({ "resume": true, "replaces": app.token });
+        let before = match is_lost {
+            true => {
+                app.cut(&one).await;
+                None
+            }
+            false => Some(app),
+        };
+        let mut fresh = two.peer("/abp/app").await;
+        fresh.send(registering(replaces)).await;
+        let _fresh = App::registered(fresh).await;
+        assert_eq!(code(&agent.next().await), "DISCONNECTED");
+        assert_eq!(known(&two, "c1").await["state"], "unknown");
+        if let Some(mut before) = before {
+            assert_eq!(before.closed().await, 4002);
+        }
+        let is_alone = || {
+            let apps = one.hub.connected_apps(&Identity::anyone());
+            matches!(&apps[..], [app] if app.instances.len() == 1)
+        };
+        until("its only instance", is_alone).await;
+        assert_eq!(one.hub.readings().sessions.suspended, 0);
+    }
 }
