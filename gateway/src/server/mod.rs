@@ -191,7 +191,7 @@ impl Server {
         let _tool_servers = self.tool_servers.start()?;
         // Each in a task of its own, whatever the others wait for, until this returns.
         let mut apart = JoinSet::new();
-        if let Some(elsewhere) = self.elsewhere {
+        if let Some(elsewhere) = self.elsewhere.clone() {
             let tasks = hub.tasks.clone();
             apart.spawn(async move {
                 let run = || {
@@ -241,7 +241,7 @@ impl Server {
             let _ = (&mut serving).await;
         };
         tokio::select! {
-            () = stopping::stop(&hub, drain, served) => {}
+            () = stopping::stop(&hub, self.elsewhere.as_deref(), drain, served) => {}
             () = background => {}
         }
         if let Some(cluster) = hub.cluster() {

@@ -143,7 +143,7 @@ impl AppPeer {
             id: envelope.id,
         };
         if let (Ok(by), Some(elsewhere)) = (&by, &self.elsewhere)
-            && let Some(tunnel) = elsewhere.take_up(resume, by, self.outbox.clone())
+            && let Some(tunnel) = elsewhere.take_up(resume, by, (peer, self.outbox.clone()))
         {
             self.welcome(by);
             return Ok(Some(Stage::Elsewhere(peer, tunnel)));

@@ -97,7 +97,9 @@ pub async fn serve<E: Endpoint>(
         tracing::info!(reason, "disconnected");
         outbox.close(code, reason);
     }
-    outbox.close(CloseCode::NORMAL, String::new());
+    if !outbox.is_over() {
+        outbox.close(CloseCode::NORMAL, String::new());
+    }
     // The peer gets its last messages, and time to answer the close frame: a socket dropped with
     // unread bytes in it is reset, and the peer may lose what was sent.
     let time = match at_once {

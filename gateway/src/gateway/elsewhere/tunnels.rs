@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 
 use super::Elsewhere;
 use super::delivery::deliver;
-use crate::broker::CloseCode;
+use crate::broker::{CloseCode, Event, PeerId};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{Message, Parcel, TunnelId};
 use crate::gateway::outbox::{Outbox, OutboxStep};
@@ -30,8 +30,14 @@ pub(super) struct Tunnels {
     sessions: HashMap<TunnelId, Held>,
 }
 
-/// A connection: what its session says to it.
-type Connection = mpsc::UnboundedSender<OutboxStep>;
+/// A connection of an app.
+struct Connection {
+    /// The app as it counts here.
+    peer: PeerId,
+    outbox: Arc<Outbox>,
+    /// What the session says to it.
+    said: mpsc::UnboundedSender<OutboxStep>,
+}
 
 /// A session's hold on its connection.
 struct Held {
@@ -136,7 +142,7 @@ impl Tunnels {
             let reason = "The worker that held the session is gone";
             let close = OutboxStep::Close(CloseCode::TRY_AGAIN, reason.into());
             // After what the session has said.
-            let _ = connection.send(close);
+            let _ = connection.said.send(close);
         }
     }
 }
@@ -149,7 +155,7 @@ impl Elsewhere {
         &self,
         resume: Resume<'_>,
         by: &Identity,
-        outbox: Arc<Outbox>,
+        (peer, outbox): (PeerId, Arc<Outbox>),
     ) -> Option<Tunnel> {
         let worker = self.clustered.home_of(resume.token)?;
         let (said, to_say) = mpsc::unbounded_channel();
@@ -158,7 +164,12 @@ impl Elsewhere {
             others.last_tunnel += 1;
             let id = others.last_tunnel;
             let connections = &mut others.all.get_mut(&worker)?.tunnels.connections;
-            connections.insert(id, said);
+            let connection = Connection {
+                peer,
+                outbox: outbox.clone(),
+                said,
+            };
+            connections.insert(id, connection);
             id
         };
         let message = Message::TakeUp {
@@ -175,6 +186,28 @@ impl Elsewhere {
             worker,
             id,
         })
+    }
+
+    /// This worker stops: apps whose sessions go on at other workers lose their connections, without a
+    /// close frame, and take them up again at another.
+    pub fn let_go(&self) {
+        let mut others = self.others();
+        let tunnels = others.all.iter_mut();
+        let lost: Vec<_> = tunnels
+            .flat_map(|(worker, other)| {
+                let connections = std::mem::take(&mut other.tunnels.connections);
+                connections.into_iter().map(|lost| (*worker, lost))
+            })
+            .collect();
+        drop(others);
+        for (worker, (tunnel, connection)) in lost {
+            let lost = true;
+            self.send(worker, Message::ConnectionOver { tunnel, lost });
+            // Else it would be closed with all apps here.
+            let peer = connection.peer;
+            self.hub.handle(Event::Gone { peer });
+            connection.outbox.end();
+        }
     }
 
     /// An app has come back to another worker.
@@ -296,11 +329,11 @@ impl Elsewhere {
 
     /// The session there says something to the app here.
     pub(super) fn session_said(&self, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
-        let connection = self.of(worker, |other| {
-            other.tunnels.connections.get(&tunnel).cloned()
+        let said = self.of(worker, |other| {
+            Some(other.tunnels.connections.get(&tunnel)?.said.clone())
         });
-        if let Some(connection) = connection {
-            say(&connection, text);
+        if let Some(said) = said {
+            say(&said, text);
         }
     }
 
@@ -308,8 +341,9 @@ impl Elsewhere {
     pub(super) fn session_refused(&self, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
         let connection = self.of(worker, |other| other.tunnels.connections.remove(&tunnel));
         if let Some(connection) = connection {
-            say(&connection, text);
-            let _ = connection.send(OutboxStep::Close(CloseCode::POLICY, NOT_RESUMED.into()));
+            say(&connection.said, text);
+            let close = OutboxStep::Close(CloseCode::POLICY, NOT_RESUMED.into());
+            let _ = connection.said.send(close);
         }
     }
 
@@ -323,12 +357,13 @@ impl Elsewhere {
     ) {
         let connection = self.of(worker, |other| other.tunnels.connections.remove(&tunnel));
         if let Some(connection) = connection {
-            let _ = connection.send(OutboxStep::Close(CloseCode(code), reason));
+            let close = OutboxStep::Close(CloseCode(code), reason);
+            let _ = connection.said.send(close);
         }
     }
 }
 
-fn say(connection: &Connection, text: &Bytes) {
+fn say(connection: &mpsc::UnboundedSender<OutboxStep>, text: &Bytes) {
     if let Ok(text) = std::str::from_utf8(text) {
         let message = Outgoing::text(text.to_string());
         let cost = message.cost();

@@ -258,3 +258,23 @@ async fn one_that_registers_afresh_at_another_worker_ends_its_session_at_once() 
         assert_eq!(one.hub.readings().sessions.suspended, 0);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_whose_connection_was_at_a_worker_that_stops_goes_on_at_another() {
+    let redis = Redis::start();
+    let ((one, two), app, mut agent) = app_and_agent(&redis).await;
+    let mut three = Gateway::with(patient(&redis, Limits::default())).await;
+    met(&[&one, &two, &three]).await;
+    let (mut app, _) = App::resume(&three, app.cut(&one).await).await;
+    agent.send(call("1", "c1")).await;
+    let calling = app.next().await;
+    three.stop();
+    // No close frame: it is not the session that ends.
+    let broken = soon("the end of the connection", app.peer.socket.next()).await;
+    assert!(matches!(broken, None | Some(Err(_))), "{broken:?}");
+    let lost = app.cut(&one).await;
+    three.stopped().await;
+    let (mut app, _) = App::resume(&two, lost).await;
+    app.complete(&calling).await;
+    assert_eq!(agent.next().await["payload"]["data"], "c1");
+}
