@@ -22,7 +22,7 @@ pub trait Here: Send + Sync {
     /// The others can be reached from now on, or no longer.
     fn reaches_others(&self, reached: bool);
 
-    /// A worker has come. It has been greeted.
+    /// A worker has come. It is greeted after what it is told here.
     fn came(&self, worker: WorkerId);
 
     /// A worker has left, or has died.
@@ -69,9 +69,10 @@ impl Member {
             name: self.options.name(),
             version: VERSION,
         };
-        self.send(worker, &greeting.into());
         self.tell_lasting(worker);
+        // First of the apps here: who has greeted is known with them.
         self.here.came(worker);
+        self.send(worker, &greeting.into());
     }
 
     /// A worker has left, or has died.

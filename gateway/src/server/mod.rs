@@ -188,7 +188,6 @@ impl Server {
     /// tells every peer, and gives each the close timeout to leave.
     pub async fn run(self, stop: impl Future<Output = ()>) -> io::Result<()> {
         let Server { hub, drain, .. } = self;
-        let _tool_servers = self.tool_servers.start()?;
         // Each in a task of its own, whatever the others wait for, until this returns.
         let mut apart = JoinSet::new();
         if let Some(elsewhere) = self.elsewhere.clone() {
@@ -208,6 +207,8 @@ impl Server {
         if let Some(cluster) = hub.cluster() {
             cluster.met(MEET).await;
         }
+        // Not before: an app that is there elsewhere keeps its id.
+        let _tool_servers = self.tool_servers.start()?;
         let tls = self.connections.tls.clone();
         let reload_interval = self.connections.limits.reload_interval;
         apart.spawn({

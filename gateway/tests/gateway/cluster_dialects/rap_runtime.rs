@@ -81,3 +81,20 @@ async fn one_that_both_workers_have_is_one_app_and_each_calls_its_own() {
         tools.next("/base/close_thread").await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_is_there_at_once_does_not_take_the_id_of_another_app_elsewhere() {
+    let tools = Tools::start("tools").await;
+    let workers = Workers::start().await;
+    let _app = workers.one.app("tools").await;
+    workers.both_have("tools").await;
+    for _ in 0..3 {
+        let three = Gateway::with(Config {
+            cluster: workers.redis.options("three"),
+            ..with(&tools.base)
+        })
+        .await;
+        until("the tools", || !three.hub.offers_here().is_empty()).await;
+        assert_eq!(three.hub.offers_here()[0].1.app.id, "tools-2");
+    }
+}
