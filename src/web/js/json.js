@@ -33,6 +33,17 @@ export function fromText(text) {
 
 const EXPRESSED = ['Object', 'Array', 'Null', 'Number', 'String', 'Boolean'];
 
+/**
+ * @param {unknown} value
+ * @returns {unknown} the same
+ * @throws {TypeError} for what JSON would write as an empty object, without a word
+ */
+export function expressed(value) {
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (typeof value === 'object' && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
+  return value;
+}
+
 /** @param {unknown} value */
 function encode(value) {
   const bytes =
@@ -41,10 +52,7 @@ function encode(value) {
       : ArrayBuffer.isView(value)
         ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
         : undefined;
-  // What it would write as an empty object, without a word.
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (!bytes && typeof value === 'object' && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
-  if (!bytes) return value;
+  if (!bytes) return expressed(value);
   return { content: toBase64(bytes), mimeType: 'application/octet-stream', encoding: 'base64', size: bytes.length };
 }
 

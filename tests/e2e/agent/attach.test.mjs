@@ -67,6 +67,19 @@ for (const { name, launch } of automationClients) {
       }
     });
 
+    test('what JSON has nothing for is told, and never arrives as something else', async (t) => {
+      const { agent } = await attached(t);
+      for (const it of [new Map([[1, 2]]), new Set(), /x/, new Error('x')]) {
+        const { error } = await agent.call('echo', { it });
+        assert.equal(error?.code, 'INVALID_PARAMS');
+        assert.match(error?.message ?? '', /cannot be sent: JSON has nothing for a (Map|Set|RegExp|Error)/);
+      }
+      const { error } = await agent.call('map');
+      assert.equal(error?.code, 'OPERATION_FAILED');
+      assert.match(error?.message ?? '', /cannot be sent: .*Map/);
+      assert.deepEqual((await agent.call('echo', { at: new Date(0) })).data, { at: '1970-01-01T00:00:00.000Z' });
+    });
+
     test('bad arguments resolve to INVALID_PARAMS and never reach the page', async (t) => {
       const { agent, page } = await attached(t);
       const call = /** @type {any} */ (agent.call.bind(agent));

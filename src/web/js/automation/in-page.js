@@ -124,8 +124,12 @@ export const makeDesk = () => {
       for (let at = 0; at < bytes.length; at += 0x8000) pieces.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)));
       return btoa(pieces.join(''));
     };
+    const expressed = ['Object', 'Array', 'Null', 'Number', 'String', 'Boolean'];
     const encode = (/** @type {string} */ _, /** @type {any} */ value) => {
       const binary = value instanceof ArrayBuffer || ArrayBuffer.isView(value);
+      const kind = Object.prototype.toString.call(value).slice(8, -1);
+      // It would be an empty object, without a word.
+      if (!binary && typeof value === 'object' && !expressed.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
       if (!binary) return value;
       const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
       return { content: toBase64(bytes), mimeType: 'application/octet-stream', encoding: 'base64', size: bytes.length };

@@ -3,7 +3,7 @@
  * their results become envelopes. Where there is no `window.abp`, the tools of the page serve.
  */
 import { abpError, problem } from '../errors.js';
-import { toBase64 } from '../json.js';
+import { expressed, toBase64 } from '../json.js';
 import { LIST } from '../listing.js';
 import { exposeCallbacks } from './callbacks.js';
 import { hasApp, loadingState, makeDesk, perform, sendAway, untilDeparture, waitFor } from './in-page.js';
@@ -389,7 +389,7 @@ function encode(envelope) {
   const binaries = [];
   const message = JSON.stringify(envelope, (_, value) => {
     const view = ArrayBuffer.isView(value);
-    if (!view && !(value instanceof ArrayBuffer)) return value;
+    if (!view && !(value instanceof ArrayBuffer)) return expressed(value);
     const bytes = view ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);
     binaries.push({ content: toBase64(bytes), view });
     return `${token}${binaries.length - 1}`;
