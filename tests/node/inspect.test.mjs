@@ -52,7 +52,7 @@ for (const [what, hold] of Object.entries(holders)) {
     assert.equal(inspect(hold('short'), 8, 90), undefined);
     assert.equal(inspect(hold(long), 8, 90), tooLarge);
     let deep = hold(1);
-    for (let level = 1; level < 9; level += 1) deep = hold(deep);
+    for (let level = 1; level < 8; level += 1) deep = hold(deep);
     assert.equal(inspect(deep, 8, 1e6), undefined);
     assert.equal(inspect(hold(deep), 8, 1e6), tooDeep);
     const clone = /** @type {any} */ (structuredClone(hold(long)));

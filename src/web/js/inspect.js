@@ -27,7 +27,7 @@ export function inspect(value, depth, size) {
   binary = 0;
   asked = 0;
   try {
-    const left = weigh(value, depth + 1, size);
+    const left = weigh(value, depth, size);
     memory = size - left + VALUE * values + binary;
     if (left >= 0) return undefined;
     return `is larger than ${size} characters`;

@@ -82,7 +82,7 @@ export function failureOf(error) {
     retryable: getA('boolean', error, 'retryable'),
     retryAfter: getA('number', error, 'retryAfter'),
     details: inspect(details, 32, MAX_TEXT) === undefined ? details : undefined,
-    alternatives: inspect(alternatives, 0, MAX_TEXT) === undefined ? alternatives : undefined,
+    alternatives: inspect(alternatives, 1, MAX_TEXT) === undefined ? alternatives : undefined,
   };
 }
 

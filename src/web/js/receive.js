@@ -100,7 +100,8 @@ function answer({ shell, number }, question, payload) {
 
 /** @param {Connection} connection @param {unknown} envelope */
 function check({ shell }, envelope) {
-  const unfit = inspect(envelope, shell.depth, shell.size);
+  // The envelope and its payload are levels themselves.
+  const unfit = inspect(envelope, shell.depth + 2, shell.size);
   if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
 }
 

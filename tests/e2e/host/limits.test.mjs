@@ -108,8 +108,8 @@ test('maxMessageBytes and maxDepth: of parameters and of data, in the page and o
       };
       outcomes.push([
         await code('test.echo', { text: 'x'.repeat(500) }), await code('test.echo', { text: 'x'.repeat(1000) }), await code('test.echo', { ['x'.repeat(1000)]: 1 }),
-        await code('test.echo', { list: Array(1001).fill(0) }), await code('test.echo', nest(4)), await code('test.echo', nest(10)),
-        await code('large', { size: 900 }), await code('large', { size: 1000 }), await code('deep', { levels: 8 }), await code('deep', { levels: 10 }),
+        await code('test.echo', { list: Array(1001).fill(0) }), await code('test.echo', nest(8)), await code('test.echo', nest(9)),
+        await code('large', { size: 900 }), await code('large', { size: 1000 }), await code('deep', { levels: 8 }), await code('deep', { levels: 9 }),
       ]);
     }
     return outcomes;

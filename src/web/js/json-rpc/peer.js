@@ -107,7 +107,8 @@ export class Peer {
     if (unreadable) return this.refuse(null, 'INVALID_PARAMS', unreadable, PARSE_ERROR);
     if (message === undefined) return undefined;
     const it = read(message);
-    const unfit = this.kit.inspect(message, this.shell.depth, this.shell.size);
+    // The message and its parameters are levels themselves.
+    const unfit = this.kit.inspect(message, this.shell.depth + 2, this.shell.size);
     if (unfit) return it.kind === 'request' || it.kind === 'invalid' ? this.#refuseMessage(it.id, `The message ${unfit}`) : undefined;
     if (it.kind === 'request') return this.#request(it);
     if (it.kind === 'notification') return this.#notified(it);
