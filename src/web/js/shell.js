@@ -7,6 +7,7 @@ import { Capabilities } from './capabilities.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
 import { Guard, guarded, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
+import { inspect } from './inspect.js';
 import { newId, soon } from './platform.js';
 import { failureOf } from './read.js';
 import { Running, settleTerminated } from './running.js';
@@ -195,7 +196,9 @@ export class Shell {
    * @param {object} info
    */
   tellProgress(to, callId, token, info) {
-    this.post(to, 'progress', undefined, progressInfo(token ?? callId, info));
+    const unfit = inspect(info, this.depth, this.size);
+    if (unfit) return console.warn(`caphost: progress of the call ${callId} is dropped: it ${unfit}`);
+    return this.post(to, 'progress', undefined, progressInfo(token ?? callId, info));
   }
 
   /**

@@ -162,3 +162,26 @@ test('notifications and capability changes reach every agent that takes them, on
   const { silent, called, known, refused, left, timestamps } = seen;
   assert.deepEqual({ silent, called, known, refused, left, timestamps }, { silent: true, called: 'new', known: true, refused: 'UNKNOWN_CAPABILITY', left: 14, timestamps: true });
 });
+
+test('a report that is too large, cyclic or cannot be cloned is dropped, and the call goes on', async () => {
+  const seen = await lab.run(async ({ newHost, inPage, connect, turn }) => {
+    const host = await newHost({ maxMessageBytes: 1000, maxDepth: 8 });
+    host.register('work', {}, (/** @type {any} */ _, /** @type {any} */ { progress }) => {
+      /** @type {any} */
+      const cyclic = { progress: 1 };
+      cyclic.cyclic = cyclic;
+      for (const info of [cyclic, { progress: 2, text: 'x'.repeat(1000) }, { progress: 3, it: () => {} }, { progress: 4 }]) progress(info);
+      return 'done';
+    });
+    /** @type {any[]} */
+    const told = [];
+    const agent = await connect(host);
+    const { data } = await agent.call('work', {}, { onProgress: (/** @type {any} */ { progress }) => told.push(progress) });
+    const target = { told: /** @type {any[]} */ ([]), __abp_progress: (/** @type {any} */ { progress }) => target.told.push(progress) };
+    const abp = await inPage(host, target);
+    await abp.call('work');
+    await turn();
+    return { data, told, page: target.told };
+  });
+  assert.deepEqual(seen, { data: 'done', told: [4], page: [4] });
+});
