@@ -65,6 +65,10 @@ test('what cannot be used is named, and what to use instead', async () => {
   assert.throws(() => host.accept({ post() {} }), { code: 'INVALID_PARAMS', message: /has no close$/ });
   // @ts-expect-error that is no messenger
   await assert.rejects(connect({ close() {} }), { code: 'INVALID_PARAMS', message: /has no post$/ });
+  const failed = connect(() => {
+    throw new Error('no pipe');
+  });
+  await assert.rejects(failed, { code: 'INVALID_PARAMS', message: 'There is no messenger: no pipe' });
   assert.throws(() => host.acceptMessages(), { code: 'NOT_SUPPORTED', message: /^acceptMessages works in a page.*acceptPort, accept or connectGateway$/ });
   await assert.rejects(connectWindow(/** @type {any} */ (undefined)), { code: 'NOT_SUPPORTED', message: /^connectWindow works in a page.*connectPort, connectWebSocket or connect$/ });
   await assert.rejects(connectWebSocket('ws://127.0.0.1:9/abp?token=secret'), (/** @type {any} */ { code, message }) => {

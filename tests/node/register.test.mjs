@@ -119,7 +119,13 @@ test('bad arguments are named, with what they must be', async () => {
     [() => host.register('b', { settleGrace: -1 }, handler), 'b: settleGrace must be a number of milliseconds, finite and not negative'],
     [() => host.register('b', { inputSchema: /** @type {any} */ ('x') }, handler), 'b: inputSchema is invalid: #: a schema must be an object, true or false'],
     [() => host.register('b', { outputSchema: /** @type {any} */ ('x') }, handler), 'b: outputSchema must be a JSON Schema'],
+    [() => host.observe(/** @type {any} */ (5)), 'observe: listener must be a function'],
   ];
+  for (const [field, kind, values] of /** @type {const} */ ([
+    ['description', 'string', [5, null]], ['available', 'boolean', ['no', 0]], ['requirements', 'array', [5, {}]], ['alternatives', 'array', ['echo']], ['features', 'object', [[]]],
+  ])) {
+    for (const value of values) refused.push([() => host.register('b', /** @type {any} */ ({ [field]: value }), handler), `b: ${field} must be of type ${kind}`]);
+  }
   for (const [work, message] of refused) assert.throws(work, { code: 'INVALID_PARAMS', message });
   const app = { id: 'a', name: 'a', version: '1' };
   await assert.rejects(createHost({ app: { ...app, id: '' } }), { message: 'app.id must be a string of 1 to 256 characters' });
@@ -127,7 +133,10 @@ test('bad arguments are named, with what they must be', async () => {
   const { port1, port2 } = new MessageChannel();
   host.acceptPort(port1);
   await assert.rejects(connectPort(/** @type {any} */ (port2), { grace: -1 }), { message: 'grace must be a number of milliseconds, not negative' });
-  const agent = await connectPort(/** @type {any} */ (port2));
+  for (const name of ['onNotification', 'onElicitation']) {
+    await assert.rejects(connectPort(/** @type {any} */ (port2), { [name]: 5 }), { code: 'INVALID_PARAMS', message: `${name} must be a function` });
+  }
+  const agent = await connectPort(/** @type {any} */ (port2), /** @type {any} */ (null));
   const bad = [{ signal: {} }, { timeout: -1 }, { callId: 7 }, { onProgress: 1 }, { transfer: 7 }];
   const said = await Promise.all(bad.map(async (options) => (await agent.call('x', {}, /** @type {any} */ (options))).error?.message));
   assert.deepEqual(said, [

@@ -1,12 +1,13 @@
 /**
  * How agents connect. `load` gives the functions of the wasm half, when they are there.
  */
-import { abpError } from './errors.js';
+import { abpError, text } from './errors.js';
 import { lifeOfAgent } from './life/of-agent.js';
 import { problemWithMessenger } from './messenger.js';
 import { open, problemWithOptions } from './open.js';
 import { newId } from './platform.js';
 import { portMessenger } from './port.js';
+import { getA } from './read.js';
 import { defaultSocket, openSocket, socketMessenger } from './socket.js';
 import { windowMessenger } from './window.js';
 
@@ -22,16 +23,26 @@ const LIVENESS = 30_000;
  *
  * @param {Load} load
  * @param {Messenger | (() => Messenger | Promise<Messenger>)} messenger
- * @param {import('./open.js').OpenOptions} [options]
+ * @param {import('./open.js').OpenOptions | null} [given]
  */
-export async function connect(load, messenger, options = {}) {
+export async function connect(load, messenger, given) {
+  const options = given ?? {};
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError('INVALID_PARAMS', unfit);
   const { AgentHandle } = await load();
-  const made = typeof messenger === 'function' ? await messenger() : messenger;
+  const made = typeof messenger === 'function' ? await madeBy(messenger) : messenger;
   const odd = problemWithMessenger(made);
   if (odd) throw abpError('INVALID_PARAMS', odd);
   return open(AgentHandle, made, options);
+}
+
+/** @param {() => Messenger | Promise<Messenger>} make */
+async function madeBy(make) {
+  try {
+    return await make();
+  } catch (error) {
+    throw getA('string', error, 'code') === undefined ? abpError('INVALID_PARAMS', `There is no messenger: ${text(error)}`) : error;
+  }
 }
 
 /**
@@ -39,7 +50,7 @@ export async function connect(load, messenger, options = {}) {
  *
  * @param {Load} load
  * @param {() => Messenger} messenger
- * @param {import('./open.js').OpenOptions} options
+ * @param {import('./open.js').OpenOptions | null} [options]
  */
 async function connectNearby(load, messenger, options) {
   // Called when the module is loaded: it holds a lock, which nobody would let go of if that failed.
@@ -50,30 +61,30 @@ async function connectNearby(load, messenger, options) {
 /**
  * @param {Load} load
  * @param {Window | null} win
- * @param {import('./open.js').OpenOptions & { origin?: string }} [options]
+ * @param {import('./open.js').OpenOptions & { origin?: string } | null} [options]
  */
-export async function connectWindow(load, win, options = {}) {
+export async function connectWindow(load, win, options) {
   if (!globalThis.document) throw abpError('NOT_SUPPORTED', 'connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect');
   if (typeof win?.postMessage !== 'function') throw abpError('INVALID_PARAMS', win === null ? 'the frame has no window: it is not in the document' : 'connectWindow takes a window, such as iframe.contentWindow');
-  return connectNearby(load, () => windowMessenger(win, options.origin), options);
+  return connectNearby(load, () => windowMessenger(win, options?.origin), options);
 }
 
 /**
  * @param {Load} load
  * @param {any} port
- * @param {import('./open.js').OpenOptions} [options]
+ * @param {import('./open.js').OpenOptions | null} [options]
  */
-export async function connectPort(load, port, options = {}) {
+export async function connectPort(load, port, options) {
   return connectNearby(load, () => portMessenger(port), options);
 }
 
 /**
  * @param {Load} load
  * @param {string | URL} url
- * @param {import('./open.js').OpenOptions & { token?: string, WebSocket?: any, transport?: Messenger }} [options]
+ * @param {import('./open.js').OpenOptions & { token?: string, WebSocket?: any, transport?: Messenger } | null} [options]
  */
-export async function connectWebSocket(load, url, options = {}) {
-  const { token, transport } = options;
-  const Socket = transport ? undefined : (options.WebSocket ?? defaultSocket());
+export async function connectWebSocket(load, url, options) {
+  const { token, transport, WebSocket } = options ?? {};
+  const Socket = transport ? undefined : (WebSocket ?? defaultSocket());
   return connect(load, () => transport ?? socketMessenger(openSocket(url, token, Socket)), { liveness: LIVENESS, ...options });
 }

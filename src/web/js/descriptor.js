@@ -28,6 +28,10 @@ export function problemWithCapability(name, options) {
     return `${name}: concurrency must be a whole number from 1`;
   }
   if (!isGrace(options.settleGrace)) return `${name}: ${GRACE}`;
+  for (const [field, kind] of Object.entries(KINDS)) {
+    const value = options[field];
+    if (value !== undefined && (Array.isArray(value) ? 'array' : typeof value) !== kind) return `${name}: ${field} must be of type ${kind}`;
+  }
   const { inputSchema, outputSchema } = options;
   if (outputSchema !== undefined && typeof outputSchema !== 'boolean' && !isObject(outputSchema)) return `${name}: outputSchema must be a JSON Schema`;
   try {
@@ -53,7 +57,12 @@ export function problemWithWorker(name, { pool, warm, type, finish }) {
 
 /** What is in a document only when it is given. */
 const EXTRAS = ['experimental', 'deprecated', 'deprecationMessage', 'alternatives'];
-const OF_CAPABILITIES = [...EXTRAS, 'description', 'inputSchema', 'outputSchema', 'available', 'requirements', 'features', 'concurrency', 'settleGrace', 'replace'];
+/** What may be given, and what kind of value that is, unless it is looked at closely. */
+const KINDS = {
+  description: 'string', available: 'boolean', experimental: 'boolean', deprecated: 'boolean', deprecationMessage: 'string',
+  requirements: 'array', alternatives: 'array', features: 'object', replace: 'boolean',
+};
+const OF_CAPABILITIES = [...Object.keys(KINDS), 'inputSchema', 'outputSchema', 'concurrency', 'settleGrace'];
 
 const GRACE = 'settleGrace must be a number of milliseconds, finite and not negative';
 

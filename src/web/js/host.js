@@ -253,6 +253,7 @@ export class Host {
    * @returns {() => void} stops it
    */
   observe(listener) {
+    refuseIf(typeof listener !== 'function' && 'observe: listener must be a function');
     const { rust, number, timeline } = this.shell;
     timeline.add(listener);
     rust.watch(number, true);

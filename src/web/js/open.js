@@ -13,14 +13,17 @@ const DOUBT = 500;
 
 const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 
+const CALLED = /** @type {const} */ (['onNotification', 'onElicitation']);
+
 /** Of all ways to connect. */
-const KNOWN = [...TIMES, 'agent', 'requestedCapabilities', 'onNotification', 'onElicitation', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
+const KNOWN = [...TIMES, ...CALLED, 'agent', 'requestedCapabilities', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
 
 /** @param {OpenOptions} options @returns {string | undefined} what is wrong with them */
 export function problemWithOptions(options) {
   warnOfUnknown('connect', options, KNOWN);
   const bad = TIMES.find((name) => options[name] !== undefined && !isAmount(options[name]));
-  return bad && `${bad} must be a number of milliseconds, not negative`;
+  const idle = CALLED.find((name) => options[name] !== undefined && typeof options[name] !== 'function');
+  return bad ? `${bad} must be a number of milliseconds, not negative` : idle && `${idle} must be a function`;
 }
 
 /**
