@@ -32,8 +32,9 @@ export interface HostOptions {
   /** Calls in flight per session; more are refused with RATE_LIMITED. Default 16 384. */
   maxInFlight?: number | undefined;
   /**
-   * Bytes that the calls in flight of a session take, about; more calls are refused with RATE_LIMITED.
-   * Binary data counts, each buffer once. Default 67 108 864.
+   * Bytes that the calls in flight of a session take, about. Once they take so many, more calls are
+   * refused with RATE_LIMITED; the last one may exceed it. Binary data counts, each buffer once.
+   * Default 67 108 864.
    */
   maxInFlightBytes?: number | undefined;
   /** Sessions open at once. Default 1 000. */
@@ -100,7 +101,8 @@ export interface CallContext<Caps = any> {
   readonly signal: AbortSignal;
   /**
    * Tells the agent how far the call is, if it asked. The host adds `operationId`, and `percentage` where it can.
-   * Past the first 256 of a call it passes on the newest, once in 16 ms, and always the last.
+   * Past the first 256 of a call it passes on the newest, once in 16 ms, and always the last. One that
+   * could not be sent as data is dropped, with a warning in the console.
    */
   progress(info: Omit<ProgressInfo, 'operationId'>): void;
   /**
@@ -172,8 +174,8 @@ export interface WorkerOptions<Data = unknown, Caps = any> {
 
 /**
  * What a capability does. It returns data that can be cloned, or a promise of it. What it throws is
- * the call's error: a string `code` is kept, anything without one becomes OPERATION_FAILED. The code
- * CANCELLED says that it stopped by itself.
+ * the call's error: a string `code` of at most 128 characters is kept, anything without one becomes
+ * OPERATION_FAILED. The code CANCELLED says that it stopped by itself.
  *
  * A handler that takes its `signal` is told of a cancel; whatever it does then, its call is
  * cancelled, and `returned` when it settles in time. One that never asks, makes no call and puts no

@@ -12,7 +12,7 @@ function inspect(value, depth2, size) {
   binary = 0;
   asked = 0;
   try {
-    const left = weigh(value, depth2 + 1, size);
+    const left = weigh(value, depth2, size);
     memory = size - left + VALUE * values + binary;
     if (left >= 0) return void 0;
     return `is larger than ${size} characters`;
@@ -189,7 +189,7 @@ function failureOf(error) {
     retryable: getA("boolean", error, "retryable"),
     retryAfter: getA("number", error, "retryAfter"),
     details: inspect(details, 32, MAX_TEXT) === void 0 ? details : void 0,
-    alternatives: inspect(alternatives, 0, MAX_TEXT) === void 0 ? alternatives : void 0
+    alternatives: inspect(alternatives, 1, MAX_TEXT) === void 0 ? alternatives : void 0
   };
 }
 var told = /* @__PURE__ */ new Set();
@@ -421,6 +421,10 @@ function problemWithCapability(name, options) {
     return `${name}: concurrency must be a whole number from 1`;
   }
   if (!isGrace(options.settleGrace)) return `${name}: ${GRACE}`;
+  for (const [field, kind] of Object.entries(KINDS)) {
+    const value = options[field];
+    if (value !== void 0 && (Array.isArray(value) ? "array" : typeof value) !== kind) return `${name}: ${field} must be of type ${kind}`;
+  }
   const { inputSchema, outputSchema } = options;
   if (outputSchema !== void 0 && typeof outputSchema !== "boolean" && !isObject(outputSchema)) return `${name}: outputSchema must be a JSON Schema`;
   try {
@@ -438,7 +442,18 @@ function problemWithWorker(name, { pool, warm, type, finish }) {
   return finish !== void 0 && typeof finish !== "function" && `${name}: finish must be a function`;
 }
 var EXTRAS = ["experimental", "deprecated", "deprecationMessage", "alternatives"];
-var OF_CAPABILITIES = [...EXTRAS, "description", "inputSchema", "outputSchema", "available", "requirements", "features", "concurrency", "settleGrace", "replace"];
+var KINDS = {
+  description: "string",
+  available: "boolean",
+  experimental: "boolean",
+  deprecated: "boolean",
+  deprecationMessage: "string",
+  requirements: "array",
+  alternatives: "array",
+  features: "object",
+  replace: "boolean"
+};
+var OF_CAPABILITIES = [...Object.keys(KINDS), "inputSchema", "outputSchema", "concurrency", "settleGrace"];
 var GRACE = "settleGrace must be a number of milliseconds, finite and not negative";
 var isGrace = (grace) => grace === void 0 || isAmount(grace) && grace < Infinity;
 var isName = (value) => typeof value === "string" && value !== "" && value.length <= MAX_NAME;
@@ -531,11 +546,14 @@ function fromText(text2) {
   }
 }
 var EXPRESSED = ["Object", "Array", "Null", "Number", "String", "Boolean"];
+function expressed(value) {
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (typeof value === "object" && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
+  return value;
+}
 function encode(value) {
   const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : void 0;
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (!bytes && typeof value === "object" && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
-  if (!bytes) return value;
+  if (!bytes) return expressed(value);
   return { content: toBase64(bytes), mimeType: "application/octet-stream", encoding: "base64", size: bytes.length };
 }
 function toBase64(bytes) {
@@ -884,7 +902,7 @@ function answer({ shell, number }, question, payload) {
   return shell.rust.unanswered(shell.number, number, question, failureOf(error));
 }
 function check({ shell }, envelope) {
-  const unfit = inspect(envelope, shell.depth, shell.size);
+  const unfit = inspect(envelope, shell.depth + 2, shell.size);
   if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
 }
 function copyOf2(params) {
@@ -2160,6 +2178,7 @@ var Host = class {
    * @returns {() => void} stops it
    */
   observe(listener) {
+    refuseIf(typeof listener !== "function" && "observe: listener must be a function");
     const { rust, number, timeline } = this.shell;
     timeline.add(listener);
     rust.watch(number, true);
@@ -2850,11 +2869,16 @@ var TIMES = (
   /** @type {const} */
   ["connectTimeout", "grace", "liveness"]
 );
-var KNOWN2 = [...TIMES, "agent", "requestedCapabilities", "onNotification", "onElicitation", "origin", "token", "WebSocket", "transport", "terminate"];
+var CALLED = (
+  /** @type {const} */
+  ["onNotification", "onElicitation"]
+);
+var KNOWN2 = [...TIMES, ...CALLED, "agent", "requestedCapabilities", "origin", "token", "WebSocket", "transport", "terminate"];
 function problemWithOptions(options) {
   warnOfUnknown("connect", options, KNOWN2);
   const bad2 = TIMES.find((name) => options[name] !== void 0 && !isAmount(options[name]));
-  return bad2 && `${bad2} must be a number of milliseconds, not negative`;
+  const idle = CALLED.find((name) => options[name] !== void 0 && typeof options[name] !== "function");
+  return bad2 ? `${bad2} must be a number of milliseconds, not negative` : idle && `${idle} must be a function`;
 }
 function open(AgentHandle, messenger, options) {
   const { agent = { name: "caphost", version: "0.1" }, requestedCapabilities, onElicitation } = options;
@@ -2996,30 +3020,38 @@ function watchFrame(win, signal, gone, suspect) {
 
 // src/web/js/connect.js
 var LIVENESS = 3e4;
-async function connect(load2, messenger, options = {}) {
+async function connect(load2, messenger, given) {
+  const options = given ?? {};
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError("INVALID_PARAMS", unfit);
   const { AgentHandle } = await load2();
-  const made = typeof messenger === "function" ? await messenger() : messenger;
+  const made = typeof messenger === "function" ? await madeBy(messenger) : messenger;
   const odd = problemWithMessenger(made);
   if (odd) throw abpError("INVALID_PARAMS", odd);
   return open(AgentHandle, made, options);
+}
+async function madeBy(make) {
+  try {
+    return await make();
+  } catch (error) {
+    throw getA("string", error, "code") === void 0 ? abpError("INVALID_PARAMS", `There is no messenger: ${text(error)}`) : error;
+  }
 }
 async function connectNearby(load2, messenger, options) {
   const shown2 = async () => (await lifeOfAgent(newId()))(messenger);
   return connect(load2, shown2, { liveness: LIVENESS, ...options });
 }
-async function connectWindow(load2, win, options = {}) {
+async function connectWindow(load2, win, options) {
   if (!globalThis.document) throw abpError("NOT_SUPPORTED", "connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect");
   if (typeof win?.postMessage !== "function") throw abpError("INVALID_PARAMS", win === null ? "the frame has no window: it is not in the document" : "connectWindow takes a window, such as iframe.contentWindow");
-  return connectNearby(load2, () => windowMessenger(win, options.origin), options);
+  return connectNearby(load2, () => windowMessenger(win, options?.origin), options);
 }
-async function connectPort(load2, port, options = {}) {
+async function connectPort(load2, port, options) {
   return connectNearby(load2, () => portMessenger(port), options);
 }
-async function connectWebSocket(load2, url, options = {}) {
-  const { token, transport } = options;
-  const Socket = transport ? void 0 : options.WebSocket ?? defaultSocket();
+async function connectWebSocket(load2, url, options) {
+  const { token, transport, WebSocket } = options ?? {};
+  const Socket = transport ? void 0 : WebSocket ?? defaultSocket();
   return connect(load2, () => transport ?? socketMessenger(openSocket(url, token, Socket)), { liveness: LIVENESS, ...options });
 }
 
@@ -3513,7 +3545,9 @@ var Shell = class {
    * @param {object} info
    */
   tellProgress(to, callId, token, info) {
-    this.post(to, "progress", void 0, progressInfo(token ?? callId, info));
+    const unfit = inspect(info, this.depth, this.size);
+    if (unfit) return console.warn(`caphost: progress of the call ${callId} is dropped: it ${unfit}`);
+    return this.post(to, "progress", void 0, progressInfo(token ?? callId, info));
   }
   /**
    * @param {number} to

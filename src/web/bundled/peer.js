@@ -559,7 +559,7 @@ var Peer = class {
     if (unreadable) return this.refuse(null, "INVALID_PARAMS", unreadable, PARSE_ERROR);
     if (message === void 0) return void 0;
     const it = read(message);
-    const unfit = this.kit.inspect(message, this.shell.depth, this.shell.size);
+    const unfit = this.kit.inspect(message, this.shell.depth + 2, this.shell.size);
     if (unfit) return it.kind === "request" || it.kind === "invalid" ? this.#refuseMessage(it.id, `The message ${unfit}`) : void 0;
     if (it.kind === "request") return this.#request(it);
     if (it.kind === "notification") return this.#notified(it);
