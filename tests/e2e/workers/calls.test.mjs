@@ -224,7 +224,7 @@ everywhere('no more workers are kept than the pool and one in reserve, and none 
   return { reserve, kept, left: await lab.untilWorkers(0) };
 }, (seen) => assert.deepEqual(seen, { reserve: 1, kept: 3, left: 0 }));
 
-everywhere('a page that is left or frozen ends its workers, and their calls fail', async (lab) => {
+everywhere('a page that is left or frozen ends its workers, and with them their calls', async (lab) => {
   const host = await lab.newHost();
   host.registerWorker('part', undefined, '/workers/parts.js');
   const abp = await lab.inPage(host);
@@ -238,13 +238,16 @@ everywhere('a page that is left or frozen ends its workers, and their calls fail
     // It has its worker.
     await new Promise((resolve) => setTimeout(resolve, 200));
     target.dispatchEvent(new Event(type));
-    const { error } = await call;
+    const { error, metadata } = await call;
     target.dispatchEvent(new Event(comes));
-    seen.push([error.code, (await abp.call('part', { part: 'echo', data: 1 })).data]);
+    // A page that was left has ended the session.
+    const { initialized } = abp;
+    if (!initialized) await abp.initialize(lab.INITIALIZE);
+    seen.push([error?.code ?? metadata.stop, initialized, (await abp.call('part', { part: 'echo', data: 1 })).data]);
   }
   return { seen, inFlight: host.stats().inFlight };
 }, ({ seen, inFlight }) => {
-  assert.deepEqual(seen, [['BROWSER_ERROR', 1], ['BROWSER_ERROR', 1]]);
+  assert.deepEqual(seen, [['abandoned', false, 1], ['BROWSER_ERROR', true, 1]]);
   assert.equal(inFlight, 0);
 });
 
