@@ -30,17 +30,21 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
         const before = started.length;
         target.dispatchEvent(new Event(leaves));
         const answers = await Promise.all(calls);
+        // A page that was left has ended the session.
+        if (!abp.initialized) await abp.initialize(lab.INITIALIZE);
         const later = await abp.call('part', { part: 'echo' });
         const more = started.length - before;
         target.dispatchEvent(new Event(comes));
         const { data } = await abp.call('part', { part: 'echo', data: 1 });
-        results.push({ codes: [...answers, later].map((it) => it.error?.code), more, data });
+        results.push({ ends: [...answers, later].map(({ error, metadata }) => error?.code ?? metadata.stop), more, data });
       }
       return results;
     });
     if (!seen) return;
-    const result = { codes: Array(4).fill('BROWSER_ERROR'), more: 0, data: 1 };
-    assert.deepEqual(seen, [result, result]);
+    assert.deepEqual(seen, [
+      { ends: ['abandoned', 'never-started', 'never-started', 'BROWSER_ERROR'], more: 0, data: 1 },
+      { ends: Array(4).fill('BROWSER_ERROR'), more: 0, data: 1 },
+    ]);
   });
 
   test(`${place.name}: a hidden page keeps no worker idle, also of calls that are made meanwhile`, { timeout: 30_000 }, async (context) => {
