@@ -1,6 +1,7 @@
 //! Frames over Redis: reading this worker's stream, and writing to those of the others.
 
 use std::future::pending;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -73,6 +74,10 @@ pub(super) async fn read(
 fn take(member: &Member, mut entry: StreamId) -> Option<usize> {
     let worker = |field| entry.get::<String>(field)?.parse::<WorkerId>().ok();
     if let Some(by) = worker("d") {
+        if member.leaving.load(Ordering::Relaxed) {
+            // It has said so itself.
+            return Some(0);
+        }
         tracing::warn!(%by, "this worker was taken for dead: it joins anew");
         member.forget_all();
         return None;

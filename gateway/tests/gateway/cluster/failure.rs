@@ -149,6 +149,19 @@ async fn with_a_lease_longer_than_the_patience_with_redis_nobody_is_given_up() {
     assert_eq!(two.hub.cluster().unwrap().standing().others, 1);
 }
 
+/// Somebody tells a worker so many times that it was taken for dead.
+async fn tell_dead(redis: &Redis, worker: impl std::fmt::Display, times: usize) {
+    let by = format!("{}-0", uuid::Uuid::new_v4().simple());
+    let stream = format!("{{caphost}}:to:{worker}");
+    let mut tell = ::redis::pipe();
+    tell.atomic();
+    for _ in 0..times {
+        tell.cmd("XADD").arg(&stream).arg("*").arg("d").arg(&by);
+    }
+    let mut connection = redis.connection().await;
+    tell.exec_async(&mut connection).await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_that_was_taken_for_dead_joins_anew_once_however_often_it_is_told() {
     let redis = Redis::start();
@@ -157,19 +170,25 @@ async fn one_that_was_taken_for_dead_joins_anew_once_however_often_it_is_told() 
     let cluster = gateway.hub.cluster().unwrap();
     let before = cluster.me();
     // All at once, as after a long sleep.
-    let mut tell = ::redis::pipe();
-    tell.atomic();
-    let by = format!("{}-0", uuid::Uuid::new_v4().simple());
-    for _ in 0..5 {
-        let stream = format!("{{caphost}}:to:{before}");
-        tell.cmd("XADD").arg(stream).arg("*").arg("d").arg(&by);
-    }
-    let mut connection = redis.connection().await;
-    tell.exec_async(&mut connection).await.unwrap();
+    tell_dead(&redis, before, 5).await;
     until("another id", || cluster.me() != before).await;
     others(&gateway, 0).await;
     let next = before.to_string().replace("-0", "-1");
     assert_eq!(cluster.me().to_string(), next);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_has_left_does_not_join_anew_when_it_is_taken_for_dead() {
+    let redis = Redis::start();
+    let gateway = Gateway::with(part_of(&redis)).await;
+    others(&gateway, 0).await;
+    let cluster = gateway.hub.cluster().unwrap();
+    let before = cluster.me();
+    cluster.leave().await;
+    tell_dead(&redis, before, 1).await;
+    tokio::time::sleep(LEASE / 2).await;
+    assert_eq!(cluster.me(), before);
+    assert!(redis.keys("worker").await.is_empty(), "it has no lease");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
