@@ -102,8 +102,10 @@ fn most_memory(pid: u32) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn large_messages_that_end_on_many_connections_count_until_they_are_handled() {
-    let bound = ["serve", "--port", "0", "--max-unfinished-bytes", "32MiB"];
-    let (mut child, ready) = serve(caphost(&bound)).await;
+    let mut serving = caphost(&["serve", "--port", "0", "--max-unfinished-bytes", "32MiB"]);
+    // The honest peer reads no ping meanwhile, and a busy machine takes its time.
+    serving.args(["--dead-peer-timeout", "10m"]);
+    let (mut child, ready) = serve(serving).await;
     let (port, pid) = (port_of(&ready), child.id().unwrap());
     let mut honest = peer(port, "/abp").await;
     let before = memory(pid);
