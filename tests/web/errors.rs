@@ -44,8 +44,11 @@ fn what_javascript_throws_converts() {
     assert_eq!(error.code, Code::OPERATION_FAILED);
     assert_eq!(error.message, "URI malformed");
     // One with a code of its own keeps it.
-    let thrown = json(r#"{"code":"TOO_LARGE","message":"no","retryable":true,"details":{"a":1}}"#);
+    let thrown = json(
+        r#"{"code":"TOO_LARGE","message":"no","retryable":true,"details":{"a":1},"alternatives":["b"]}"#,
+    );
     let error = Error::from(thrown);
+    assert_eq!(error.alternatives, ["b"]);
     assert_eq!((error.code.as_str(), error.retryable), ("TOO_LARGE", true));
     assert_eq!(get(error.details.as_ref().unwrap(), "a"), 1);
     assert_eq!(Error::from(JsError::new("bad")).message, "bad");
