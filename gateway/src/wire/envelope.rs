@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::reading::{check_depth, check_length, unreadable};
 use super::{Failure, Request, invalid_at, reading, scan};
-use crate::limits::{Limits, MAX_DEPTH};
+use crate::limits::Limits;
 use caphost::call::Error;
 
 /// How much of a message that is not read as a whole is searched for its id.
@@ -194,35 +194,6 @@ impl Subject {
         });
         found
     }
-}
-
-/// Whether a message of any protocol nests no deeper than `max` levels, and than can be read.
-pub fn check_depth(text: &str, max: usize) -> Result<(), Failure> {
-    let max = max.min(MAX_DEPTH);
-    if scan::too_deep(text.as_bytes(), max) {
-        let message = format!("The message nests deeper than {max} levels");
-        let details = json!({ "limit": "depth", "max": max });
-        return Err(Error::invalid_params(message).with_details(Box::new(details)));
-    }
-    Ok(())
-}
-
-/// Whether a message of `bytes` bytes is accepted.
-pub fn check_length(bytes: usize, limits: &Limits) -> Result<(), Failure> {
-    let max = limits.message_bytes;
-    if bytes <= max {
-        return Ok(());
-    }
-    let message = format!("The message has {bytes} bytes; at most {max} are accepted");
-    let details = json!({ "limit": "messageBytes", "max": max });
-    Err(Error::invalid_params(message).with_details(Box::new(details)))
-}
-
-/// What is valid JSON, and more than can be read.
-pub(super) fn unreadable(error: &serde_json::Error) -> Failure {
-    Error::invalid_params(format!("The message cannot be read: {error}")).with_details(Box::new(
-        json!({ "line": error.line(), "column": error.column() }),
-    ))
 }
 
 fn wrong(field: &str, what: &str) -> Failure {

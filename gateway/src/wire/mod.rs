@@ -3,6 +3,7 @@
 pub mod abp;
 pub mod binary;
 mod envelope;
+mod incoming;
 pub mod json_rpc;
 mod outline;
 mod reading;
@@ -24,9 +25,10 @@ use serde_json::{Value, json};
 use caphost::call::Error;
 
 pub use abp::Request;
-pub use envelope::{Envelope, RefusedMessage, Subject, check_length};
+pub use envelope::{Envelope, RefusedMessage, Subject};
+pub use incoming::Incoming;
 pub use outline::outline;
-pub use reading::{Incoming, check_readable, mended, mended_bytes, read_value};
+pub use reading::{check_length, check_readable, mended, mended_bytes, read_value};
 pub use reply::{
     AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed, refusal,
 };

@@ -13,15 +13,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use bytes::Bytes;
 use memchr::{memchr, memchr2_iter, memmem};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::envelope::{check_depth, unreadable};
-use super::scan::Borrowed;
-use super::{Envelope, Failure, RefusedMessage, Subject, check_length};
-use crate::limits::Limits;
+use super::Failure;
+use super::scan::{Borrowed, too_deep};
+use crate::limits::{Limits, MAX_DEPTH};
 
 /// What takes the place of half a character: as long as what it replaces.
 const REPLACEMENT: &str = r"\ufffd";
@@ -30,64 +28,6 @@ const RESERVED: &str = "$serde_json::private::";
 /// Numbers of one and a half times as many digits are always looked at: without an exponent a double
 /// can hold all that are shorter.
 const LONG_NUMBER: usize = 200;
-
-/// A text frame as all readers read it.
-#[derive(Debug)]
-pub struct Incoming<'a> {
-    came: &'a str,
-    text: Cow<'a, str>,
-    shared: Option<&'a Bytes>,
-    /// How long the frame was.
-    bytes: usize,
-}
-
-impl<'a> Incoming<'a> {
-    /// Mends a frame. `shared`, when given, is the buffer `text` lies in.
-    pub fn new(text: &'a str, shared: Option<&'a Bytes>, limits: &Limits) -> Self {
-        Incoming::beginning(text, text.len(), shared, limits)
-    }
-
-    /// [`Incoming::new`] for a frame of `bytes` bytes. If those are more than are accepted, `text` may be
-    /// just the beginning.
-    pub fn beginning(
-        text: &'a str,
-        bytes: usize,
-        shared: Option<&'a Bytes>,
-        limits: &Limits,
-    ) -> Self {
-        // What is too large is refused as it is.
-        let mended = match bytes > limits.message_bytes {
-            true => Cow::Borrowed(text),
-            false => mended(text),
-        };
-        let shared = shared.filter(|_| matches!(mended, Cow::Borrowed(_)));
-        Incoming {
-            came: text,
-            text: mended,
-            shared,
-            bytes,
-        }
-    }
-
-    /// Reads it as an envelope.
-    pub fn envelope(&self, limits: &Limits) -> Result<Envelope<'_>, Box<RefusedMessage>> {
-        if let Err(error) = check_length(self.bytes, limits) {
-            let subject = Subject::peek(self.came, limits);
-            return Err(Box::new(RefusedMessage { subject, error }));
-        }
-        let envelope = Envelope::read(&self.text, self.shared, limits)?;
-        // Its sender would not know an answer under another id.
-        match envelope.id {
-            Some(id) if self.is_mended(id) => Err(envelope.half_an_id()),
-            _ => Ok(envelope),
-        }
-    }
-
-    fn is_mended(&self, part: &str) -> bool {
-        let at = part.as_ptr() as usize - self.text.as_ptr() as usize;
-        self.came.get(at..at + part.len()) != Some(part)
-    }
-}
 
 /// The text with U+FFFD for every surrogate that lacks its other half.
 pub fn mended(text: &str) -> Cow<'_, str> {
@@ -122,6 +62,35 @@ pub fn read_value(text: &str) -> serde_json::Result<Value> {
     let text = mended(text);
     check(&text)?;
     serde_json::from_str(&text)
+}
+
+/// Whether a message of any protocol nests no deeper than `max` levels, and than can be read.
+pub fn check_depth(text: &str, max: usize) -> Result<(), Failure> {
+    let max = max.min(MAX_DEPTH);
+    if too_deep(text.as_bytes(), max) {
+        let message = format!("The message nests deeper than {max} levels");
+        let details = json!({ "limit": "depth", "max": max });
+        return Err(Failure::invalid_params(message).with_details(Box::new(details)));
+    }
+    Ok(())
+}
+
+/// Whether a message of `bytes` bytes is accepted.
+pub fn check_length(bytes: usize, limits: &Limits) -> Result<(), Failure> {
+    let max = limits.message_bytes;
+    if bytes <= max {
+        return Ok(());
+    }
+    let message = format!("The message has {bytes} bytes; at most {max} are accepted");
+    let details = json!({ "limit": "messageBytes", "max": max });
+    Err(Failure::invalid_params(message).with_details(Box::new(details)))
+}
+
+/// What is valid JSON, and more than can be read.
+pub(super) fn unreadable(error: &serde_json::Error) -> Failure {
+    Failure::invalid_params(format!("The message cannot be read: {error}")).with_details(Box::new(
+        json!({ "line": error.line(), "column": error.column() }),
+    ))
 }
 
 /// Whether every reader can read this, which may nest so deep.

@@ -7,6 +7,7 @@ use super::super::{Subject, members, text_of};
 use super::*;
 use crate::broker::{AppInfo, CapabilityInfo, Offer};
 use crate::cluster::message::{Message, Parcel};
+use crate::wire::Incoming;
 
 /// Draws the same in every run.
 struct Dice(u64);
