@@ -85,7 +85,10 @@ impl Held {
 
     /// Redis may not have heard of it.
     pub(super) fn tell_later(&self, name: &str) {
-        self.0.lock().untold.insert(name.into());
+        let State { facts, untold } = &mut *self.0.lock();
+        if facts.contains_key(name) {
+            untold.insert(name.into());
+        }
     }
 
     /// Redis may have lost all of them.
@@ -104,9 +107,11 @@ impl Held {
             let name = untold.pop_first()?;
             Some((facts.get(&name).cloned(), name))
         };
-        let some = std::iter::from_fn(next).take(max);
-        let some = some.filter_map(|(held, name)| Some((name, held?)));
-        some.filter(|(_, held)| held.until > now).collect()
+        let some = std::iter::from_fn(next).filter_map(|(held, name)| Some((name, held?)));
+        // Only these count: what is over must not look like the end of it all.
+        some.filter(|(_, held)| held.until > now)
+            .take(max)
+            .collect()
     }
 }
 
