@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::runs::{Found, Lost, Run, RunState};
+use crate::broker::runs::{Lost, RunState};
 use caphost::call::{Code, Stop};
 
 #[test]
@@ -46,16 +46,6 @@ fn an_app_that_goes_settles_cancels_then_calls_then_closes() {
     );
 }
 
-/// The run with that callId.
-fn run(bench: &Bench, call_id: &str) -> Run {
-    let now = bench.now.unix_ms;
-    let found = bench.broker.runs().find(call_id, &Identity::anyone(), now);
-    match found {
-        Found::One(run) => Run::clone(&run),
-        other => panic!("{call_id}: {other:?}"),
-    }
-}
-
 fn late(bench: &mut Bench) -> Vec<Seen> {
     let due = bench.broker.next_deadline().expect("a deadline");
     let waits = bench.limits.confirm_timeout.as_millis() as f64;
@@ -81,7 +71,7 @@ fn the_calls_of_an_agent_that_goes_are_cancelled_and_then_it_is_reported() {
         json!({ "callId": "c", "reason": reason })
     );
     assert_eq!(other["payload"]["callId"], "d");
-    let left = run(&bench, "c");
+    let left = bench.run("c");
     assert_eq!(
         (left.state, left.cancel_reason.as_deref()),
         (RunState::Cancelling, Some(reason))
@@ -99,7 +89,7 @@ fn the_calls_of_an_agent_that_goes_are_cancelled_and_then_it_is_reported() {
             .send(1, answer(&calling, "capabilities/call-result", ended))
             .is_empty()
     );
-    let ended = run(&bench, "c");
+    let ended = bench.run("c");
     assert_eq!(
         (ended.state, ended.stop()),
         (RunState::Cancelled, Some(Stop::Abandoned))
@@ -117,14 +107,14 @@ fn the_calls_of_an_agent_that_goes_are_cancelled_and_then_it_is_reported() {
     assert_eq!(only(&seen, 1)["type"], "agent/closed");
     assert_eq!(only(&seen, 1)["agent"], calling["agent"]);
     assert_eq!(only(&seen, 1)["payload"], json!({}));
-    assert_eq!(run(&bench, "d").state, RunState::Completed);
+    assert_eq!(bench.run("d").state, RunState::Completed);
     assert_eq!(bench.broker.next_deadline(), None);
     // Whatever comes later is of no interest, but how abandoned work ends.
     assert!(bench.send(1, done).is_empty());
     assert_eq!(bench.broker.counters().strays_dropped, 1);
     let over = json!({ "event": "notifications/call/ended", "data": { "callId": "c", "success": true, "after": 5 } });
     bench.send(1, answer(&calling, "notification", over));
-    assert!(run(&bench, "c").late_end.is_some());
+    assert!(bench.run("c").late_end.is_some());
     assert!(bench.gone(2).is_empty());
 }
 
@@ -133,7 +123,7 @@ fn an_app_that_does_not_say_in_time_how_a_left_call_ended_leaves_it_unknown() {
     let mut bench = Bench::session();
     let calling = bench.relayed(2, call("1", "c"));
     bench.gone(2);
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     let revoke = Event::Revoke {
         run: it.id,
         reason: None,
@@ -146,7 +136,7 @@ fn an_app_that_does_not_say_in_time_how_a_left_call_ended_leaves_it_unknown() {
     assert!(!outcome.cancelled());
     assert_eq!(closed["type"], "agent/closed");
     assert_eq!(closed["agent"], calling["agent"]);
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     assert_eq!(
         (it.state, it.error.as_deref()),
         (RunState::Unknown, Some("DISCONNECTED"))
@@ -171,7 +161,7 @@ fn who_was_lost_is_known_of_a_run() {
                 _ => Event::Shutdown,
             };
             bench.event(event);
-            let it = run(&bench, "c");
+            let it = bench.run("c");
             assert_eq!((it.state, it.lost), (RunState::Unknown, Some(lost)));
             assert_eq!(bench.broker.next_deadline(), None);
         }
@@ -187,7 +177,7 @@ fn an_app_that_does_not_keep_up_is_only_told_that_an_agent_is_gone() {
         backlog: Backlog::Long,
     });
     assert_eq!(only(&bench.gone(2), 1)["type"], "agent/closed");
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     assert_eq!((it.state, it.lost), (RunState::Unknown, Some(Lost::Agent)));
 }
 

@@ -3,25 +3,16 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::runs::{Found, Lost, Run, RunState};
+use crate::broker::runs::{Lost, RunState};
 use caphost::call::Stop;
 
 const CALL_RESULT: &str = "capabilities/call-result";
 const CANCEL_RESULT: &str = "capabilities/cancel-result";
 
-/// The run with that callId.
-fn run(bench: &Bench, call_id: &str) -> Run {
-    let runs = bench.broker.runs();
-    match runs.find(call_id, &Identity::anyone(), bench.now.unix_ms) {
-        Found::One(run) => Run::clone(&run),
-        other => panic!("{call_id}: {other:?}"),
-    }
-}
-
 /// Agent 2 calls `c`, and whoever it is has that cancelled, which the app confirms. The call as the app has it.
 fn confirmed(bench: &mut Bench, by_operator: bool) -> Value {
     let calling = bench.relayed(2, call("1", "c"));
-    let id = run(bench, "c").id;
+    let id = bench.run("c").id;
     let cancelling = match by_operator {
         true => only(
             &bench.event(Event::Revoke {
@@ -34,7 +25,7 @@ fn confirmed(bench: &mut Bench, by_operator: bool) -> Value {
         false => bench.relayed(2, cancel("2", "c")),
     };
     bench.send(1, answer(&cancelling, CANCEL_RESULT, cancelled_cancel()));
-    assert_eq!(run(bench, "c").stop(), Some(Stop::Dropped));
+    assert_eq!(bench.run("c").stop(), Some(Stop::Dropped));
     calling
 }
 
@@ -87,7 +78,7 @@ fn a_call_whose_cancel_is_confirmed_is_cancelled_whatever_becomes_of_its_app() {
             let calling = confirmed(&mut bench, by_operator);
             let seen = then(&mut bench, &calling);
             assert_eq!(response(&seen), &cancelled_call(), "{way}");
-            let it = run(&bench, "c");
+            let it = bench.run("c");
             assert_eq!((it.state, it.lost), (RunState::Cancelled, None), "{way}");
             assert_eq!(bench.broker.in_flight(), 0, "{way}");
             assert_eq!(bench.broker.next_deadline(), None, "{way}");
@@ -137,14 +128,14 @@ fn an_agents_cancel_that_is_confirmed_after_its_call_has_completed_has_come_too_
     let seen = bench.send(1, answer(&cancelling, CANCEL_RESULT, cancelled_cancel()));
     let no = json!({ "callId": "c", "cancelled": false, "reason": "Operation already completed" });
     assert_eq!(only(&seen, 2)["payload"], no);
-    assert_eq!(run(&bench, "c").state, RunState::Completed);
+    assert_eq!(bench.run("c").state, RunState::Completed);
 }
 
 #[test]
 fn an_operator_whose_cancel_is_answered_with_an_error_is_told_so() {
     let mut bench = Bench::session();
     bench.relayed(2, call("1", "c"));
-    let id = run(&bench, "c").id;
+    let id = bench.run("c").id;
     let sent = bench.event(Event::Revoke {
         run: id,
         reason: None,
@@ -183,7 +174,7 @@ fn of_a_call_whose_app_another_worker_has_lost_nobody_knows_how_it_ended() {
             let calling = bench.relayed(2, call("1", "c"));
             let error = json!({ "success": false, "error": { "code": code, "message": "" } });
             bench.send(1, answer(&calling, CALL_RESULT, error));
-            let it = run(&bench, "c");
+            let it = bench.run("c");
             // What an app here says of itself, it says.
             let expected = match seat {
                 Seat::Elsewhere => expected,
@@ -208,7 +199,7 @@ fn progress_goes_by_the_token_of_a_call_until_its_end() {
     for (by, done) in [("t", 1), ("c", 2)] {
         let seen = bench.send(1, progress(by, done));
         assert_eq!(only(&seen, 2)["payload"]["progress"], done);
-        let info = run(&bench, "c").progress.expect("progress");
+        let info = bench.run("c").progress.expect("progress");
         assert!(info.get().contains(&format!(r#""progress":{done}"#)));
     }
     assert_eq!(bench.send(1, progress("x", 3)), []);
@@ -226,5 +217,5 @@ fn progress_goes_by_the_token_of_a_call_until_its_end() {
         only(&bench.send(1, progress("t", 5)), 2)["type"],
         "progress"
     );
-    assert!(run(&bench, "d").progress.is_some());
+    assert!(bench.run("d").progress.is_some());
 }

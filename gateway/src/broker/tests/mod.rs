@@ -16,7 +16,7 @@ mod updates;
 use serde_json::{Value, json};
 
 use super::{Action, Backlog, Broker, CancelOutcome, Event, Now, PeerId, Profile, Seat, Wanted};
-use crate::broker::runs::{Dialect, RunId};
+use crate::broker::runs::{Dialect, Found, Run, RunId};
 use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
 use crate::wire::Envelope;
@@ -138,6 +138,15 @@ impl Bench {
 
     pub fn gone(&mut self, peer: u64) -> Vec<Seen> {
         self.event(Event::Gone { peer: PeerId(peer) })
+    }
+
+    /// The run with that callId.
+    pub fn run(&self, call_id: &str) -> Run {
+        let runs = self.broker.runs();
+        match runs.find(call_id, &Identity::anyone(), self.now.unix_ms) {
+            Found::One(run) => Run::clone(&run),
+            other => panic!("{call_id}: {other:?}"),
+        }
     }
 
     /// Sends a request that is relayed; returns what the app got.

@@ -4,23 +4,11 @@ use serde_json::json;
 
 use super::*;
 use crate::broker::call::Reply;
-use crate::broker::runs::{EarlyCancel, Found, Run, RunState};
+use crate::broker::runs::{EarlyCancel, RunState};
 use caphost::call::Stop;
 
 /// An id that nobody meets by chance.
 const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
-
-/// The run with that callId.
-fn run(bench: &Bench, call_id: &str) -> Run {
-    let found = bench
-        .broker
-        .runs()
-        .find(call_id, &Identity::anyone(), bench.now.unix_ms);
-    match found {
-        Found::One(run) => Run::clone(&run),
-        other => panic!("{call_id}: {other:?}"),
-    }
-}
 
 fn revoke(bench: &mut Bench, run: &Run) -> Vec<Seen> {
     bench.event(Event::Revoke {
@@ -61,13 +49,13 @@ fn a_call_is_a_run_until_the_app_has_answered() {
         ),
     ] {
         let relayed = bench.relayed(2, call(id, id));
-        let begun = run(&bench, id);
+        let begun = bench.run(id);
         assert_eq!(
             (begun.state, begun.app.as_deref(), begun.name().as_str()),
             (RunState::Running, Some("demo"), "tool:a.b")
         );
         bench.send(1, answer(&relayed, "capabilities/call-result", response));
-        let ended = run(&bench, id);
+        let ended = bench.run(id);
         assert_eq!((ended.state, ended.error.as_deref()), (state, code));
     }
 }
@@ -76,7 +64,7 @@ fn a_call_is_a_run_until_the_app_has_answered() {
 fn an_operators_cancel_reaches_the_app_and_its_agent_sees_only_the_response() {
     let mut bench = Bench::session();
     let call = bench.relayed(2, call("1", "c"));
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     let sent = revoke(&mut bench, &it);
     let sent = only(&sent, 1).clone();
     assert_eq!(
@@ -87,7 +75,7 @@ fn an_operators_cancel_reaches_the_app_and_its_agent_sees_only_the_response() {
             &json!({ "callId": "c", "reason": "enough" })
         )
     );
-    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    assert_eq!(bench.run("c").state, RunState::Cancelling);
     assert_eq!(revoke(&mut bench, &it), [], "one cancel is enough");
     let said = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "dropped" } });
     let result = cancel_result(&sent, said);
@@ -95,7 +83,7 @@ fn an_operators_cancel_reaches_the_app_and_its_agent_sees_only_the_response() {
     assert_eq!(bench.send(1, result), std::slice::from_ref(&confirmed));
     let seen = bench.send(1, answer(&call, "capabilities/call-result", cancelled()));
     assert_eq!(only(&seen, 2)["payload"], cancelled());
-    let ended = run(&bench, "c");
+    let ended = bench.run("c");
     assert_eq!(
         (ended.state, ended.cancel_reason.as_deref()),
         (RunState::Cancelled, Some("enough"))
@@ -108,13 +96,13 @@ fn an_operators_cancel_reaches_the_app_and_its_agent_sees_only_the_response() {
 fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
     let mut bench = Bench::session();
     let call = bench.relayed(2, call("1", "c"));
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     let sent = revoke(&mut bench, &it);
     let no = json!({ "callId": "c", "cancelled": false, "reason": "Operation already completed" });
     let seen = bench.send(1, cancel_result(only(&sent, 1), no));
     let refused = CancelOutcome::refused(Some("Operation already completed".into()), None);
     assert_eq!(seen, [Seen::Revoked(it.id, refused.clone())]);
-    assert_eq!(run(&bench, "c").state, RunState::Running);
+    assert_eq!(bench.run("c").state, RunState::Running);
     let done = json!({ "success": true });
     bench.send(1, answer(&call, "capabilities/call-result", done));
     assert_eq!(revoke(&mut bench, &it), [Seen::Revoked(it.id, refused)]);
@@ -124,7 +112,7 @@ fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
 fn a_cancel_that_is_confirmed_after_its_run_has_completed_has_come_too_late() {
     let mut bench = Bench::session();
     let call = bench.relayed(2, call("1", "c"));
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     let sent = revoke(&mut bench, &it);
     let done = json!({ "success": true });
     bench.send(1, answer(&call, "capabilities/call-result", done));
@@ -132,7 +120,7 @@ fn a_cancel_that_is_confirmed_after_its_run_has_completed_has_come_too_late() {
     let seen = bench.send(1, cancel_result(only(&sent, 1), late));
     let refused = CancelOutcome::refused(Some("Operation already completed".into()), None);
     assert_eq!(seen, [Seen::Revoked(it.id, refused.clone())]);
-    assert_eq!(run(&bench, "c").state, RunState::Completed);
+    assert_eq!(bench.run("c").state, RunState::Completed);
     assert_eq!(revoke(&mut bench, &it), [Seen::Revoked(it.id, refused)]);
 }
 
@@ -151,48 +139,48 @@ fn a_refused_cancel_of_its_agent_leaves_the_run_running() {
         ),
     ] {
         let asked = bench.relayed(2, cancel(id, "c"));
-        assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+        assert_eq!(bench.run("c").state, RunState::Cancelling);
         let seen = bench.send(1, cancel_result(&asked, no.clone()));
         assert_eq!(only(&seen, 2)["payload"], no);
-        assert_eq!(run(&bench, "c").state, RunState::Running);
+        assert_eq!(bench.run("c").state, RunState::Running);
     }
     // One that the app does not understand is refused, too.
     let asked = bench.relayed(2, cancel("4", "c"));
-    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    assert_eq!(bench.run("c").state, RunState::Cancelling);
     let no = json!({ "error": { "code": "NOT_IMPLEMENTED", "message": "", "retryable": false } });
     bench.send(1, answer(&asked, "error", no));
-    assert_eq!(run(&bench, "c").state, RunState::Running);
+    assert_eq!(bench.run("c").state, RunState::Running);
     // One that is confirmed has ended it.
     let asked = bench.relayed(2, cancel("5", "c"));
     bench.send(
         1,
         cancel_result(&asked, json!({ "callId": "c", "cancelled": true })),
     );
-    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
+    assert_eq!(bench.run("c").state, RunState::Cancelled);
     bench.send(1, answer(&called, "capabilities/call-result", cancelled()));
-    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
+    assert_eq!(bench.run("c").state, RunState::Cancelled);
 }
 
 #[test]
 fn a_refused_duplicate_leaves_the_run_of_the_first_as_it_was() {
     let mut bench = Bench::session();
     let first = bench.relayed(2, call("1", "c"));
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     let seen = bench.send(2, call("2", "c"));
     let refused = only(&seen, 2);
     assert_eq!(
         (refused["id"].as_str(), code(refused)),
         (Some("2"), "INVALID_PARAMS")
     );
-    assert_eq!(run(&bench, "c").id, it.id, "there is no other");
+    assert_eq!(bench.run("c").id, it.id, "there is no other");
     // What is said of the callId is still said of the first.
     let info = json!({ "operationId": "c", "progress": 5 });
     bench.send(1, answer(&first, "progress", info));
-    assert!(run(&bench, "c").progress.is_some());
+    assert!(bench.run("c").progress.is_some());
     bench.relayed(2, cancel("3", "c"));
-    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    assert_eq!(bench.run("c").state, RunState::Cancelling);
     bench.send(1, answer(&first, "capabilities/call-result", cancelled()));
-    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
+    assert_eq!(bench.run("c").state, RunState::Cancelled);
     // Of another session it is another call.
     bench.relayed(3, call("1", "c"));
     goes_on(&mut bench, 2);
@@ -202,7 +190,7 @@ fn a_refused_duplicate_leaves_the_run_of_the_first_as_it_was() {
 fn an_app_that_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
     let mut bench = Bench::session();
     bench.relayed(2, call("1", "c"));
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     revoke(&mut bench, &it);
     let seen = bench.gone(1);
     let told = seen.iter().find_map(|seen| match seen {
@@ -211,7 +199,7 @@ fn an_app_that_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
     });
     let told = told.expect("an outcome");
     assert!(!told.cancelled() && told.error.is_some());
-    assert_eq!(run(&bench, "c").state, RunState::Unknown);
+    assert_eq!(bench.run("c").state, RunState::Unknown);
     assert!(
         !bench
             .broker
@@ -243,14 +231,14 @@ fn an_app_that_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
 fn an_operator_is_told_what_comes_of_a_cancel_whose_agent_has_left() {
     let mut bench = Bench::session();
     bench.relayed(2, call("1", "c"));
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     let sent = revoke(&mut bench, &it);
     assert!(bench.gone(2).is_empty(), "it is asked already");
-    assert_eq!(run(&bench, "c").state, RunState::Cancelling);
+    assert_eq!(bench.run("c").state, RunState::Cancelling);
     let said = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "dropped" } });
     let seen = bench.send(1, cancel_result(only(&sent, 1), said));
     assert_eq!(seen, [confirmed(&it, Stop::Dropped)]);
-    assert_eq!(run(&bench, "c").state, RunState::Cancelled);
+    assert_eq!(bench.run("c").state, RunState::Cancelled);
 }
 
 #[test]
@@ -277,7 +265,7 @@ fn a_call_cancelled_before_it_came_never_reaches_the_app() {
         "INVALID_PARAMS",
         "its callId is used"
     );
-    let skipped = run(&bench, SEVEN);
+    let skipped = bench.run(SEVEN);
     assert_eq!(skipped.state, RunState::Cancelled);
     assert_eq!(skipped.stop(), Some(Stop::NeverStarted));
     goes_on(&mut bench, 2);
@@ -289,7 +277,7 @@ fn a_call_without_an_id_can_be_cancelled_too() {
     let nameless = request("capabilities/call", "1", json!({ "capability": "a.b" }));
     let relayed = bench.relayed(2, nameless);
     let call_id = relayed["payload"]["callId"].as_str().unwrap();
-    let it = run(&bench, call_id);
+    let it = bench.run(call_id);
     assert_eq!(it.id.to_string(), call_id);
     let seen = revoke(&mut bench, &it);
     assert_eq!(only(&seen, 1)["payload"]["callId"], call_id);
@@ -322,7 +310,7 @@ fn how_far_a_call_is_shows_on_its_run() {
     let relayed = bench.relayed(2, call("1", "c"));
     let info = json!({ "operationId": "c", "progress": 5 });
     bench.send(1, answer(&relayed, "progress", info.clone()));
-    let shown = run(&bench, "c").progress.unwrap();
+    let shown = bench.run("c").progress.unwrap();
     assert_eq!(serde_json::from_str::<Value>(shown.get()).unwrap(), info);
 }
 
@@ -339,7 +327,7 @@ fn a_run_says_what_its_agent_calls_itself() {
     );
     bench.relayed(2, call("1", "a"));
     bench.relayed(2, call("2", "b"));
-    let [a, b] = ["a", "b"].map(|id| run(&bench, id).agent.unwrap());
+    let [a, b] = ["a", "b"].map(|id| bench.run(id).agent.unwrap());
     assert_eq!(&*a, "Mail \u{1f4e7}");
     assert!(Arc::ptr_eq(&a, &b), "they share it");
 
@@ -352,6 +340,6 @@ fn a_run_says_what_its_agent_calls_itself() {
         let hello = json!({ "agent": { "name": name } });
         bench.relayed(2, request("initialize", &format!("i{id}"), hello));
         bench.relayed(2, call(id, id));
-        assert_eq!(run(&bench, id).agent, kept.map(Into::into));
+        assert_eq!(bench.run(id).agent, kept.map(Into::into));
     }
 }

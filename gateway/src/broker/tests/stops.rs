@@ -3,21 +3,12 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::runs::{Found, News, Run};
+use crate::broker::runs::News;
 use crate::wire::abp::CALL_ENDED;
 use caphost::call::{LateEnd, Stop};
 
 const CALL_RESULT: &str = "capabilities/call-result";
 const CANCEL_RESULT: &str = "capabilities/cancel-result";
-
-/// The run with that callId.
-fn run(bench: &Bench, call_id: &str) -> Run {
-    let runs = bench.broker.runs();
-    match runs.find(call_id, &Identity::anyone(), bench.now.unix_ms) {
-        Found::One(run) => Run::clone(&run),
-        other => panic!("{call_id}: {other:?}"),
-    }
-}
 
 fn with(metadata: Option<Value>, mut payload: Value) -> Value {
     payload["cancelled"] = true.into();
@@ -66,7 +57,7 @@ fn every_grade_reaches_the_agent_and_the_run() {
             json!({ "success": false, "cancelled": true, "metadata": said }),
         ];
         assert_eq!(got, expected);
-        assert_eq!(run(&bench, word).stop(), Some(stop));
+        assert_eq!(bench.run(word).stop(), Some(stop));
     }
 }
 
@@ -88,7 +79,7 @@ fn an_app_that_gives_no_grade_has_shown_nothing() {
             assert_eq!(got["metadata"]["stop"], "abandoned", "{got}");
             assert_eq!(got["cancelled"], true, "{got}");
         }
-        assert_eq!(run(&bench, &id).stop(), Some(Stop::Abandoned));
+        assert_eq!(bench.run(&id).stop(), Some(Stop::Abandoned));
     }
     let kept = cancelled(&mut bench, "kept", None, Some(json!({ "duration": 5 })));
     assert_eq!(
@@ -114,7 +105,7 @@ fn confirmation_and_response_never_contradict_each_other() {
         for got in cancelled(&mut bench, id, confirmed, responded) {
             assert_eq!(got["metadata"], json!({ "stop": word }), "{id}");
         }
-        assert_eq!(run(&bench, id).stop().map(Stop::as_str), Some(word));
+        assert_eq!(bench.run(id).stop().map(Stop::as_str), Some(word));
         let again = cancel_again(&mut bench, id, Some(json!({ "stop": "terminated" })));
         assert_eq!(again["metadata"], json!({ "stop": word }), "{id}, again");
     }
@@ -131,14 +122,14 @@ fn what_was_not_cancelled_has_no_grade() {
     let done = json!({ "success": true, "data": 1, "cancelled": true });
     let seen = bench.send(1, answer(&calling, CALL_RESULT, done.clone()));
     assert_eq!(only(&seen, 2)["payload"], done);
-    assert_eq!(run(&bench, "c").stop(), None);
+    assert_eq!(bench.run("c").stop(), None);
 }
 
 #[test]
 fn an_operator_is_told_what_the_agent_is() {
     let mut bench = Bench::session();
     let calling = bench.relayed(2, call("1", "c"));
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     let revoke = Event::Revoke {
         run: it.id,
         reason: None,
@@ -162,7 +153,7 @@ fn an_operator_is_told_what_the_agent_is() {
 fn a_late_end_reaches_its_agent_its_run_and_every_later_cancel() {
     let mut bench = Bench::session();
     cancelled(&mut bench, "c", None, None);
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     bench.broker.runs_mut().take_news();
     // Another agent's call of the same id has nothing to do with it.
     let foreign = bench.relayed(3, call("1", "c"));
@@ -213,7 +204,7 @@ fn a_late_end_that_is_heard_before_its_run_is_over_is_kept() {
     for heard_in in ["notification", CALL_RESULT, CANCEL_RESULT] {
         let mut bench = Bench::session();
         let calling = bench.relayed(2, call("1", "c"));
-        let it = run(&bench, "c");
+        let it = bench.run("c");
         let (mut confirmed, mut responded) = (None, None);
         match heard_in {
             CALL_RESULT => responded = Some(said.clone()),
@@ -234,7 +225,7 @@ fn a_late_end_that_is_heard_before_its_run_is_over_is_kept() {
         let response = with(responded, json!({ "success": false }));
         let seen = bench.send(1, answer(&calling, CALL_RESULT, response));
         assert_eq!(only(&seen, 2)["payload"]["metadata"], said, "{heard_in}");
-        assert_eq!(run(&bench, "c").late_end, Some(late), "{heard_in}");
+        assert_eq!(bench.run("c").late_end, Some(late), "{heard_in}");
         let news = bench.broker.runs_mut().take_news();
         let told = |news: &&News| matches!(news, News::EndedLate(id, _, end) if (*id, *end) == (it.id, late));
         assert_eq!(news.iter().filter(told).count(), 1, "{heard_in}");
@@ -253,7 +244,7 @@ fn what_was_seen_to_stop_does_not_end_again() {
     cancelled(&mut bench, "c", dropped.clone(), dropped.clone());
     let relayed = bench.relayed(2, call("2", "other"));
     bench.send(1, answer(&relayed, "notification", ended("c", true, 200.0)));
-    assert_eq!(run(&bench, "c").late_end, None);
+    assert_eq!(bench.run("c").late_end, None);
     let again = cancel_again(&mut bench, "c", dropped.clone());
     assert_eq!(Some(again["metadata"].clone()), dropped);
 }
@@ -267,7 +258,7 @@ fn no_agent_has_the_relay_remember_without_bounds() {
     let relayed = bench.relayed(2, call("x", "other"));
     for (id, known) in [("0", false), ("1099", true)] {
         bench.send(1, answer(&relayed, "notification", ended(id, true, 5.0)));
-        assert_eq!(run(&bench, id).late_end.is_some(), known, "{id}");
+        assert_eq!(bench.run(id).late_end.is_some(), known, "{id}");
     }
 }
 
@@ -277,7 +268,7 @@ fn a_late_end_reaches_the_run_although_its_agent_has_left() {
     let relayed = bench.relayed(2, call("0", "other"));
     cancelled(&mut bench, "c", None, None);
     cancelled(&mut bench, "over", Some(json!({ "stop": "dropped" })), None);
-    let it = run(&bench, "c");
+    let it = bench.run("c");
     bench.gone(2);
     bench.broker.runs_mut().take_news();
     let mut say = |payload: Value| bench.send(1, answer(&relayed, "notification", payload));
@@ -318,6 +309,6 @@ fn an_app_has_the_relay_remember_so_many_calls_of_agents_that_have_left() {
     for (id, known) in [("0 175", false), ("0 176", true), ("1 599", true)] {
         let round = &rounds[usize::from(id.starts_with('1'))];
         bench.send(1, answer(round, "notification", ended(id, true, 5.0)));
-        assert_eq!(run(&bench, id).late_end.is_some(), known, "{id}");
+        assert_eq!(bench.run(id).late_end.is_some(), known, "{id}");
     }
 }
