@@ -3,10 +3,9 @@
 use std::collections::hash_map::Entry::Occupied;
 
 use super::agents::Agent;
-use super::call::{Reply, cancel_failed, failed_with};
+use super::call::{ANSWERED_WITH_ERROR, Reply, cancel_failed, failed_with};
 use super::deadlines::Due;
 use super::pending::{Asker, Entry, read_issued};
-use super::revocation::NO_CONFIRMATION;
 use super::{Action, Broker, PeerId};
 use crate::broker::runs::{Ending, Lost, RunId};
 use crate::wire::stops::Grade;
@@ -107,7 +106,7 @@ impl Broker {
             Request::Cancel => {
                 let call_id = entry.call_id.as_deref().unwrap_or("null");
                 format!(
-                    r#"{{"callId":{call_id},"cancelled":false,"reason":"{NO_CONFIRMATION}","error":{error}}}"#
+                    r#"{{"callId":{call_id},"cancelled":false,"reason":"{ANSWERED_WITH_ERROR}","error":{error}}}"#
                 )
             }
             _ => format!(r#"{{"success":false,"error":{error}}}"#),

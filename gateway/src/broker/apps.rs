@@ -53,7 +53,7 @@ pub(super) struct App {
     /// Since when it may come back, if its connection was lost: a number that is greater for those of
     /// later.
     pub suspended: Option<u64>,
-    /// Its worker is about to stop, and takes no new calls.
+    /// It is on another worker, which is about to stop and takes no new calls.
     pub draining: bool,
 }
 

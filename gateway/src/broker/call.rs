@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Profile, Wanted};
 use crate::broker::runs::{Ending, NewRun, Run};
 use crate::wire::stops::{self, Grade};
-use crate::wire::{Failure, Json, said, stopped_by};
+use crate::wire::{Failure, Json, Request, said, stopped_by};
 use caphost::call::{Code, Error, LateEnd, Millis, Stop, StoppedBy};
 
 /// What came of a cancel.
@@ -160,6 +160,9 @@ pub(super) fn no_new_calls() -> Failure {
 /// Why a cancel is not confirmed whose app has not answered in time.
 pub(super) const UNCONFIRMED: &str = "No confirmation from the app";
 
+/// Why a cancel is not confirmed that the app answers with an error.
+pub(super) const ANSWERED_WITH_ERROR: &str = "The app answered the cancel with an error";
+
 /// The error of a cancel that its app has not answered in time.
 pub(super) fn unanswered() -> Failure {
     Error::new(Code::TIMEOUT, "The app did not confirm the cancel in time")
@@ -184,19 +187,22 @@ pub(super) fn failed_with(error: &str) -> Reply {
     Reply::Json(format!(r#"{{"success":false,"error":{error}}}"#).into())
 }
 
-/// What a call is answered with that is cancelled, as JSON.
-pub(super) fn cancelled_response(grade: Grade) -> String {
-    json!({ "success": false, "cancelled": true, "metadata": stops::metadata(grade) }).to_string()
-}
-
-/// What a cancel of a call with that id, as JSON, is answered with, as JSON.
-pub(super) fn confirmation<E>(call_id: Option<&str>, outcome: &CancelOutcome<E>) -> String {
+/// What a call that is cancelled, or a cancel of a call with that id as JSON, is answered with, as JSON.
+pub(super) fn answer_by(
+    outcome: &CancelOutcome,
+    request: Request,
+    call_id: Option<&str>,
+) -> String {
     let said = match outcome.grade() {
         Some(grade) => json!({ "cancelled": true, "metadata": stops::metadata(grade) }),
         None => json!({ "cancelled": false, "reason": outcome.reason }),
     };
     let said = said.to_string();
-    format!(r#"{{"callId":{},{}"#, call_id.unwrap_or("null"), &said[1..])
+    let about = match request {
+        Request::Cancel => format!(r#""callId":{}"#, call_id.unwrap_or("null")),
+        _ => r#""success":false"#.into(),
+    };
+    format!("{{{about},{}", &said[1..])
 }
 
 /// The payload of a cancel: `{ callId, reason? }`.

@@ -160,12 +160,9 @@ impl Broker {
         }
     }
 
-    pub(super) fn drain(&mut self) {
-        self.stopping = true;
-        let here = self.apps.values_mut();
-        for app in here.filter(|app| app.seat != Seat::Elsewhere) {
-            app.draining = true;
-        }
+    /// Whether the worker of an app is about to stop, this one or another.
+    pub(super) fn drains(&self, app: &App) -> bool {
+        app.draining || (self.stopping && app.seat != Seat::Elsewhere)
     }
 
     /// Whether new calls of that app are taken here and where it is.

@@ -1,13 +1,13 @@
 //! How a run has ended: what has ended it holds, whatever its app says after that, and whether it says more
 //! or not.
 
-use super::call::{CancelOutcome, cancelled_response, confirmation, not_cancelled};
+use super::call::{CancelOutcome, answer_by, not_cancelled};
 use super::deadlines::Due;
 use super::pending::{Asker, Entry};
 use super::{Broker, PeerId, Seat};
 use crate::broker::runs::{Ending, Lost, RunId, RunState};
+use crate::wire::Said;
 use crate::wire::stops::{ALREADY_COMPLETED, Grade};
-use crate::wire::{Request, Said};
 use caphost::call::Code;
 
 impl Broker {
@@ -29,10 +29,7 @@ impl Broker {
         let (Some(ended), Asker::Agent(id)) = (ended, &entry.asker) else {
             return false;
         };
-        let payload = match entry.request {
-            Request::Cancel => confirmation(entry.call_id.as_deref(), &ended),
-            _ => cancelled_response(ended.grade().unwrap_or_default()),
-        };
+        let payload = answer_by(&ended, entry.request, entry.call_id.as_deref());
         self.send(agent, entry.request.answer(), id.as_deref(), &payload);
         true
     }

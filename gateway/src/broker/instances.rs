@@ -78,7 +78,7 @@ impl Broker {
     /// The greater it is, the sooner new sessions go there.
     fn rank(&self, peer: PeerId) -> (bool, bool, u64, PeerId) {
         let app = self.apps.get(&peer);
-        let stays = app.is_some_and(|app| !app.draining);
+        let stays = app.is_some_and(|app| !self.drains(app));
         let is_own = app.is_some_and(|app| app.seat == Seat::Own);
         let since = app.and_then(|app| app.instance.as_ref()).map(|it| it.since);
         (stays, is_own, since.unwrap_or_default(), peer)

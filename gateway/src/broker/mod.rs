@@ -192,7 +192,7 @@ impl Broker {
             Event::AgentLost { app, agent } => self.agent_lost(app, &agent),
             Event::Revoke { run, reason } => self.revoke(run, reason),
             Event::AppDraining { peer } => self.app_draining(peer),
-            Event::Drain => self.drain(),
+            Event::Drain => self.stopping = true,
             Event::Shutdown => self.shutdown(),
         }
     }

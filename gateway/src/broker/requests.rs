@@ -5,9 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::call::{
-    CancelOutcome, Reply, cancel_payload, cancelled_response, confirmation, no_new_calls,
-};
+use super::call::{CancelOutcome, answer_by, cancel_payload, no_new_calls};
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId};
@@ -275,13 +273,8 @@ impl Broker {
 
     /// Answers what must not reach the app: a call cancelled before it came, and its cancel.
     fn answer_for_the_app(&mut self, peer: PeerId, envelope: &Envelope<'_>, request: Request) {
-        let grade = Stop::NeverStarted.into();
-        let payload = match request {
-            Request::Cancel => {
-                confirmation::<Reply>(envelope.call_id, &CancelOutcome::confirmed(grade))
-            }
-            _ => cancelled_response(grade),
-        };
+        let never = CancelOutcome::confirmed(Stop::NeverStarted.into());
+        let payload = answer_by(&never, request, envelope.call_id);
         self.send(peer, request.answer(), envelope.id, &payload);
     }
 }

@@ -5,16 +5,15 @@
 
 use serde_json::Value;
 
-use super::call::{CancelOutcome, Reply, cancel_failed, cancel_payload, not_cancelled};
+use super::call::{
+    ANSWERED_WITH_ERROR, CancelOutcome, Reply, cancel_failed, cancel_payload, not_cancelled,
+};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Broker};
 use crate::broker::runs::{Ending, RunId, RunState};
 use crate::wire::stops::Grade;
 use crate::wire::{Json, Request, Said};
 use caphost::call::{Code, Error, Stop};
-
-/// Why a cancel is refused that the app answers with an error.
-pub(super) const NO_CONFIRMATION: &str = "The app answered the cancel with an error";
 
 impl Broker {
     /// The answer to a cancel of a run whose outcome nobody will ever know.
@@ -80,7 +79,7 @@ impl Broker {
             false => {
                 let error = said.error.map(|error| Reply::Json(Json::keep(error, None)));
                 let reason = said.reason.as_deref().map(str::to_string);
-                let reason = reason.or_else(|| error.as_ref().map(|_| NO_CONFIRMATION.into()));
+                let reason = reason.or_else(|| error.as_ref().map(|_| ANSWERED_WITH_ERROR.into()));
                 CancelOutcome::refused(reason, error)
             }
         });
