@@ -214,7 +214,10 @@ async fn limits_of_calls_sessions_and_rate() {
     .await;
     assert_eq!(agent.next().await["id"], "1");
     agent.call_through(&mut app).await;
-    let second = gateway.agent().await;
+    let mut second = gateway.agent().await;
+    // It has been let in when it is answered, and not yet when it has connected.
+    second.send(call("0", "0")).await;
+    assert_eq!(code(&second.next().await), "NOT_INITIALIZED");
     let mut third = gateway.agent().await;
     assert_eq!(code(&third.next().await), "RATE_LIMITED");
     assert_eq!(third.closed().await, 1013);
