@@ -5,6 +5,8 @@ import { delimiter, join } from 'node:path';
 import { root, targetDir } from './paths.mjs';
 
 const windows = process.platform === 'win32';
+/** How long a command that has run out of time may take to end. */
+const graceMs = 2000;
 
 // rustup's shims are found even where a login shell has not put them on PATH.
 const shims = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'bin');
@@ -42,11 +44,11 @@ if (process.env.npm_lifecycle_event !== undefined && !windows) {
 
 /**
  * @typedef {object} RunOptions
- * @property {string} [cwd] the repository when left out
+ * @property {string | undefined} [cwd] the repository when left out
  * @property {Record<string, string | undefined>} [env] added to this process's own
  * @property {boolean} [quiet] keep the output instead of showing it as it comes
  * @property {boolean} [toStderr] show standard output on standard error
- * @property {number} [timeoutMs] after which the command and its children are killed
+ * @property {number} [timeoutMs] after which the command and its children are ended
  *
  * @typedef {object} RunResult
  * @property {number} code 0 on success; 124 after a timeout, 127 when the command was not found
@@ -74,10 +76,21 @@ export function run(command, args, options = {}) {
     /** @type {string[]} */
     const chunks = [];
     let timedOut = false;
-    const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => {
-      timedOut = true;
-      signalGroup(child, 'SIGKILL');
-    }, options.timeoutMs);
+    /** @type {NodeJS.Timeout | undefined} */
+    let timer;
+    const after = (/** @type {number} */ ms, /** @type {() => void} */ work) => void (timer = setTimeout(work, ms));
+    if (options.timeoutMs !== undefined) {
+      after(options.timeoutMs, () => {
+        timedOut = true;
+        // A browser leads a group of its own: whoever has started it can end it.
+        signalGroup(child, 'SIGTERM');
+        after(graceMs, () => {
+          signalGroup(child, 'SIGKILL');
+          // What has left the group may still hold the pipes.
+          after(graceMs, () => settle(124));
+        });
+      });
+    }
     const take = (/** @type {NodeJS.WriteStream} */ shown) => (/** @type {string} */ text) => {
       chunks.push(text);
       if (!options.quiet) shown.write(text);
@@ -87,6 +100,8 @@ export function run(command, args, options = {}) {
     const settle = (/** @type {number} */ code, text = '') => {
       clearTimeout(timer);
       running.delete(child);
+      child.stdout.destroy();
+      child.stderr.destroy();
       resolve({ code, output: chunks.join('') + text });
     };
     child.once('error', (error) => settle(127, error.message));

@@ -7,30 +7,18 @@ import { join } from 'node:path';
 import { root } from './paths.mjs';
 import { setUpBuild, setUpTests } from './setup.mjs';
 import { suites } from './test/suites.mjs';
+import { summaryOf } from './test/summary.mjs';
 
 const args = process.argv.slice(2).filter((arg) => arg !== '--full');
 if (process.argv.includes('--full')) process.env.CAPHOST_STORMS = 'full';
 const isSuite = (/** @type {string} */ name) => suites.some((suite) => suite.name === name);
 const filters = args.filter((arg) => !isSuite(arg));
 const selected = args.some(isSuite) ? suites.filter(({ name }) => args.includes(name)) : suites;
-const seconds = (/** @type {number} */ since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 
-let passed = 0;
-let failed = 0;
+/** @type {import('./test/summary.mjs').Ended[]} */
+const ended = [];
 /** @type {string[]} */
-const lines = [];
-/** What went wrong, a line a test. @type {string[]} */
-const failures = [];
-
-/** @param {string} name @param {import('./test/suites.mjs').Outcome} outcome @param {number} since */
-function record(name, outcome, since) {
-  passed += outcome.passed;
-  failed += outcome.failed;
-  failures.push(...outcome.failures ?? []);
-  const counts = [`${outcome.passed} passed`, `${outcome.failed} failed`, ...(outcome.skipped > 0 ? [`${outcome.skipped} skipped`] : [])];
-  const note = outcome.note === undefined ? '' : `  (${outcome.note})`;
-  lines.push(`${outcome.failed > 0 ? 'FAIL' : 'ok  '} ${name.padEnd(14)}${counts.join(', ')} in ${seconds(since)}${note}`);
-}
+const problems = [];
 
 try {
   await setUpBuild();
@@ -41,33 +29,35 @@ try {
     ? [build, ...selected]
     : selected;
   let built = true;
-  /** @param {import('./test/suites.mjs').Suite} suite */
+  /** @param {import('./test/suites.mjs').Suite} suite @returns {Promise<import('./test/summary.mjs').Ended>} */
   const run = async (suite) => {
     const since = performance.now();
     console.log(`\n== ${suite.name}: ${suite.about}`);
-    if (suite.needsBuild && !built) {
-      record(suite.name, { passed: 0, failed: 1, skipped: 0, note: 'not run, since the build failed' }, since);
-      return;
-    }
-    const outcome = await suite.run(filters);
+    const outcome = suite.needsBuild && !built
+      ? { passed: 0, failed: 1, skipped: 0, note: 'not run, since the build failed' }
+      : await suite.run(filters);
     if (suite === build) built = outcome.failed === 0;
-    record(suite.name, outcome, since);
+    return { name: suite.name, outcome, seconds: (performance.now() - since) / 1000 };
   };
   for (let at = 0; at < planned.length;) {
     const group = [planned[at]];
     while (planned[at]?.besideNext && at + 1 < planned.length) group.push(planned[at += 1]);
     at += 1;
-    await Promise.all(group.map((suite) => suite && run(suite)));
+    // What has failed runs alone: when none of those is left that ran beside it.
+    for (const { name, outcome, seconds } of await Promise.all(group.flatMap((suite) => suite ? [run(suite)] : []))) {
+      const since = performance.now();
+      const settled = await outcome.again?.() ?? outcome;
+      ended.push({ name, outcome: settled, seconds: seconds + (performance.now() - since) / 1000 });
+    }
   }
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  failed += 1;
+  problems.push(error instanceof Error ? error.message : String(error));
 }
 
-const summary = `${passed} passed, ${failed} failed`;
+const { lines, unsteady, closing, failed } = summaryOf(ended, problems);
 const reports = join(root, 'target', 'test-reports');
 mkdirSync(reports, { recursive: true });
-writeFileSync(join(reports, 'summary.txt'), `${summary}\n`);
-if (failures.length > 0) lines.push('', 'Failed:', ...failures.slice(0, 20));
-console.log(`\n${lines.join('\n')}\n\n${summary}`);
+writeFileSync(join(reports, 'unsteady.txt'), unsteady.map((line) => `${line}\n`).join(''));
+writeFileSync(join(reports, 'summary.txt'), `${unsteady.map((line) => `unsteady: ${line}\n`).join('')}${closing}\n`);
+console.log(`\n${lines.join('\n')}\n\n${closing}`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -22,6 +22,21 @@ export function countRustTests(output) {
 }
 
 /**
+ * The tests that failed, and in which target of which package.
+ *
+ * @param {string} output of cargo test
+ * @returns {{ package: string, target: string[], test: string }[] | undefined} undefined where a target has not run to its end, or was not built
+ */
+export function rustFailures(output) {
+  const failed = [...output.matchAll(/\nfailures:\n\n?((?: {4}.+\n)+)\n?test result: FAILED/g)].map(([, names]) => String(names).trim().split(/\n\s*/));
+  // Cargo lists the targets in the order in which they ran.
+  const [, list = ''] = /^error: \d+ targets? failed:\n((?: {4}`.+`\n?)+)/m.exec(output) ?? [];
+  const targets = [...list.matchAll(/^ {4}`-p (\S+) (.+)`$/gm)];
+  if (failed.length === 0 || failed.length !== targets.length) return undefined;
+  return targets.flatMap(([, name, target], at) => (failed[at] ?? []).map((test) => ({ package: String(name), target: String(target).split(' '), test })));
+}
+
+/**
  * @param {string} tap what Node's TAP reporter wrote
  * @returns {Counts}
  */

@@ -7,7 +7,7 @@ import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
 import { ensurePackages } from '../setup/packages.mjs';
 import { setUpTests, setUpWasm } from '../setup.mjs';
-import { countRustTests, settle } from './counts.mjs';
+import { runCargoTests } from './cargo-tests.mjs';
 import { checkDependencies } from './dependencies.mjs';
 import { runNodeTests } from './node-tests.mjs';
 import { checkPackages } from './packages.mjs';
@@ -15,7 +15,13 @@ import { checkRustDoc } from './rust-doc.mjs';
 import { runWasmTests } from './wasm-tests.mjs';
 
 /**
- * @typedef {import('./counts.mjs').Counts & { note?: string, failures?: string[] }} Outcome `failures` says what went wrong, a line a test
+ * @typedef {object} More
+ * @property {string} [note]
+ * @property {string[]} [failures] what went wrong, a line a test
+ * @property {string[]} [unsteady] what failed at first, and passed alone, a line each
+ * @property {() => Promise<Outcome>} [again] runs what has failed once more, each alone: the outcome then is that of the whole suite
+ *
+ * @typedef {import('./counts.mjs').Counts & More} Outcome
  *
  * @typedef {object} Suite
  * @property {string} name
@@ -68,17 +74,12 @@ export const suites = [
   {
     name: 'rust',
     about: 'cargo test',
-    run: async (filters) => {
+    run: (filters) => runCargoTests(
       // One after the other: together, each would be built with what the other's tests need of a crate they share.
-      const runs = [];
-      for (const packages of [['caphost', 'caphost-gateway'], ['caphost-macros'], ['caphost-demo']]) {
-        const named = packages.flatMap((name) => ['--package', name]);
-        // Most of the gateway's tests wait more than they work.
-        const env = { RUST_TEST_THREADS: String(2 * availableParallelism()) };
-        runs.push(await run('cargo', ['test', '--locked', ...named, '--no-fail-fast', ...filters], { env, timeoutMs: 20 * minute }));
-      }
-      return settle(Math.max(...runs.map(({ code }) => code)), countRustTests(runs.map(({ output }) => output).join('\n')));
-    },
+      [['caphost', 'caphost-gateway'], ['caphost-macros'], ['caphost-demo']].map((packages) => ({ packages })),
+      // Most of the gateway's tests wait more than they work.
+      { filters, timeoutMs: 20 * minute, env: { RUST_TEST_THREADS: String(2 * availableParallelism()) } },
+    ),
   },
   {
     name: 'rust-doc',

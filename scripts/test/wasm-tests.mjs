@@ -2,9 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleForCrate } from '../build/crate-glue.mjs';
 import { chromiumFlags } from '../browser/flags.mjs';
-import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
-import { countRustTests, settle } from './counts.mjs';
+import { runCargoTests } from './cargo-tests.mjs';
 
 /**
  * Runs the `wasm_bindgen_test`s of the crate, and those of the documentation's app, in a headless
@@ -17,9 +16,9 @@ import { countRustTests, settle } from './counts.mjs';
  */
 export async function runWasmTests({ tools, filters, timeoutMs }) {
   await bundleForCrate();
-  const { code, output } = await run('cargo', [
-    'test', '--locked', '--package', 'caphost', '--package', 'caphost-example-rust', '--lib', '--tests', '--target', 'wasm32-unknown-unknown', ...filters,
-  ], {
+  const one = { packages: ['caphost', 'caphost-example-rust'], targets: ['--lib', '--tests'], platform: ['--target', 'wasm32-unknown-unknown'] };
+  return runCargoTests([one], {
+    filters,
     timeoutMs,
     env: {
       // What `wasm-pack test --headless --chrome` sets.
@@ -30,7 +29,6 @@ export async function runWasmTests({ tools, filters, timeoutMs }) {
       WASM_BINDGEN_TEST_TIMEOUT: '120',
     },
   });
-  return settle(code, countRustTests(output));
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { countNodeTests, countRustTests, nodeFailures, settle } from '../../../scripts/test/counts.mjs';
+import { countNodeTests, countRustTests, nodeFailures, rustFailures, settle } from '../../../scripts/test/counts.mjs';
 
 describe('counting tests', () => {
   test('adds up every binary of a cargo run', () => {
@@ -10,6 +10,14 @@ describe('counting tests', () => {
       'test result: FAILED. 3 passed; 1 failed; 4 ignored; 0 measured; 0 filtered out',
     ].join('\n');
     assert.deepEqual(countRustTests(output), { passed: 5, failed: 1, skipped: 4 });
+  });
+
+  test('a target that breaks off has failures that nobody can name', () => {
+    const block = '\nfailures:\n    a::b\n    c\n\ntest result: FAILED. 3 passed; 2 failed; 0 ignored\n';
+    const list = (/** @type {string[]} */ ...targets) => `error: ${targets.length} target failed:\n${targets.map((it) => `    \`${it}\`\n`).join('')}`;
+    assert.deepEqual(rustFailures(block + list('-p one --test two')), ['a::b', 'c'].map((test) => ({ package: 'one', target: ['--test', 'two'], test })));
+    assert.equal(rustFailures(block + list('-p one --lib', '-p one --test two')), undefined);
+    assert.equal(rustFailures('error: could not compile `one`'), undefined);
   });
 
   test("counts a cancelled test of Node's as failed", () => {
