@@ -38,6 +38,12 @@ export default [
     // What these hand to page.evaluate runs in a page. Handlers under test throw whatever a handler may.
     files: ['tests/**/*.mjs', 'tests/**/*.js'],
     languageOptions: { globals: { ...globals.browser } },
-    rules: { 'no-throw-literal': 'off' },
+    rules: {
+      'no-throw-literal': 'off',
+      'no-restricted-syntax': ['error', {
+        selector: "CallExpression[arguments.length>0][callee.property.name=/^(click|\\$eval)$/], CallExpression[callee.object.name=/^(page|popup|frame)$/][callee.property.name=/^(focus|type|tap|hover)$/]",
+        message: 'It does not wait for what it needs: take tests/e2e/support/hands.mjs.',
+      }],
+    },
   },
 ];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { run } from '../../scripts/command.mjs';
 import { root } from '../../scripts/paths.mjs';
+import { click, comesTo } from '../e2e/support/hands.mjs';
 import { serveFiles } from '../e2e/support/static-server.mjs';
 import { copyExample, here, openWatched, useWorkplace } from './workplace.mjs';
 
@@ -40,17 +41,16 @@ async function opened(t, url) {
 async function works({ page, shows, runs, complaints }) {
   await shows('count', /^1 notes$/);
   assert.equal(await runs(), 1);
-  await page.click('#add');
+  await click(page, '#add');
   await shows('notes', /From the assistant/);
-  assert.equal(await page.$$eval('#notes li', (items) => items.length), 2);
-  await page.click('#export');
+  await comesTo(() => page.$$eval('#notes li', (items) => items.length), 2);
+  await click(page, '#export');
   await shows('said', /^[1-9]\d* %$/);
   await shows('running', /^1$/);
-  await page.click('#stop');
+  await click(page, '#stop');
   await shows('said', /^Stopped: returned$/);
-  await page.click('#export');
-  const stop = await page.waitForSelector('cap-activity >>> .call.running .stop');
-  await stop?.click();
+  await click(page, '#export');
+  await click(page, 'cap-activity >>> .call.running .stop');
   await shows('said', /^Stopped: returned$/);
   await shows('running', /^0$/);
   assert.deepEqual(complaints, []);

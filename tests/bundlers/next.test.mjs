@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { run } from '../../scripts/command.mjs';
+import { reads } from '../e2e/support/hands.mjs';
 import { serveFiles } from '../e2e/support/static-server.mjs';
 import { here, useWorkplace } from './workplace.mjs';
 
@@ -85,7 +86,6 @@ test('Next.js builds it, for the server and for the client', { timeout: 240_000 
   t.after(() => page.close());
   await page.goto(server.url('/index.html'));
   // What the server has rendered, and what the page has called itself.
-  assert.equal(await page.$eval('#server', (it) => it.textContent), '4');
-  await page.waitForFunction(() => document.querySelector('#client')?.textContent);
-  assert.equal(await page.$eval('#client', (it) => it.textContent), '42');
+  await reads(page, '#server', '4');
+  await reads(page, '#client', '42');
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { run } from '../../scripts/command.mjs';
 import { root } from '../../scripts/paths.mjs';
+import { click } from '../e2e/support/hands.mjs';
 import { copyExample, here, openWatched, useWorkplace } from './workplace.mjs';
 
 const place = useWorkplace();
@@ -35,9 +36,9 @@ async function works(t, url) {
   const { page, complaints } = await openWatched(place, t, url);
   const shows = (/** @type {RegExp} */ text) => page.waitForFunction((source) => new RegExp(source).test(document.querySelector('#said')?.textContent ?? ''), { polling: 50 }, text.source);
   await shows(/^3 words, the longest is three$/);
-  await page.click('#start');
+  await click(page, '#start');
   await page.waitForFunction(() => Number(/** @type {any} */ (document.querySelector('#bar')).value) > 0, { polling: 20 });
-  await page.click('#stop');
+  await click(page, '#stop');
   // The pages are isolated: the handler has seen the flag, and ended by itself.
   await shows(/^Stopped: returned$/);
   const activity = page.frames().find((frame) => frame.url().endsWith('/app.html'));

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { must } from '../../scripts/command.mjs';
 import { root, targetDir } from '../../scripts/paths.mjs';
 import { setUpWasm } from '../../scripts/setup.mjs';
+import { click, reads } from '../e2e/support/hands.mjs';
 import { serveFiles } from '../e2e/support/static-server.mjs';
 import { useWorkplace } from './workplace.mjs';
 
@@ -29,16 +30,13 @@ test('yew: components offer capabilities, and a person stops a call', { timeout:
   const complaints = [];
   page.on('pageerror', (error) => complaints.push(error instanceof Error ? error.message : String(error)));
   await page.goto(server.url('/index.html'));
-  const text = (/** @type {string} */ selector) => page.$eval(selector, (it) => it.textContent);
 
-  await page.waitForSelector('#export');
-  await page.click('#add');
+  await click(page, '#add');
   await page.waitForSelector('#notes li:nth-child(2)');
-  await page.click('#export');
+  await click(page, '#export');
   await page.waitForFunction(() => /^[2-9] %$/.test(document.querySelector('#said')?.textContent ?? ''));
-  await page.click('#stop');
-  await page.waitForFunction(() => document.querySelector('#said')?.textContent?.startsWith('Stopped'));
-  assert.equal(await text('#said'), 'Stopped: dropped');
+  await click(page, '#stop');
+  await reads(page, '#said', 'Stopped: dropped');
 
   // A handler sees the state as it is by then.
   const counts = await page.evaluate(async () => {

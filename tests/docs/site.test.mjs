@@ -10,6 +10,7 @@ import { filesUnder } from '../../scripts/build/stamp.mjs';
 import { run } from '../../scripts/command.mjs';
 import { root } from '../../scripts/paths.mjs';
 import { launchPuppeteer } from '../e2e/support/browsers.mjs';
+import { click, comesTo, fill, type } from '../e2e/support/hands.mjs';
 import { serveFiles } from '../e2e/support/static-server.mjs';
 
 const built = join(root, 'target', 'docs');
@@ -93,13 +94,16 @@ test('the keyboard alone: skip to the text, search, and open what was found', { 
   const page = await browser.newPage();
   await page.goto(server.url('/guide/cancellation.html'), { waitUntil: 'networkidle0' });
   await page.keyboard.press('Tab');
-  assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ''), /Skip to content/);
-  await page.keyboard.down('Control');
-  await page.keyboard.press('k');
-  await page.keyboard.up('Control');
-  await page.waitForSelector('.VPLocalSearchBox input');
-  await page.keyboard.type('wasm-unsafe-eval');
-  await page.waitForSelector('.VPLocalSearchBox .result');
+  await comesTo(() => page.evaluate(() => document.activeElement?.textContent?.trim()), 'Skip to content');
+  // Its keys are heard once the page has come to life.
+  await comesTo(async () => {
+    await page.keyboard.down('Control');
+    await page.keyboard.press('k');
+    await page.keyboard.up('Control');
+    return await page.$('.VPLocalSearchBox input') !== null;
+  }, true);
+  await type(page, '.VPLocalSearchBox input', 'wasm-unsafe-eval');
+  await page.waitForSelector('.VPLocalSearchBox .result.selected');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => location.pathname.endsWith('/guide/bundlers.html'));
   await page.close();
@@ -121,8 +125,8 @@ for (const dark of [false, true]) {
     /** @param {string} name @param {string} params */
     const call = async (name, params) => {
       await agent.select('#capability', name);
-      await agent.$eval('#params', (it, text) => void (/** @type {HTMLTextAreaElement} */ (it).value = text), params);
-      await agent.click('#call');
+      await fill(agent, '#params', params);
+      await click(agent, '#call');
     };
     /** @param {import('puppeteer-core').Frame} where @param {string} selector @param {RegExp} text */
     const shows = (where, selector, text) =>
@@ -132,13 +136,13 @@ for (const dark of [false, true]) {
     await shows(agent, '#response', /"words": 3/);
     await call('primes.below', '{ "end": 1000000000000 }');
     await shows(app, '#timeline', /primes\.below: running/);
-    await agent.click('#cancel');
+    await click(agent, '#cancel');
     await shows(agent, '#confirmation', /"stop": "terminated"/);
     await shows(agent, '#response', /"cancelled": true/);
     await shows(app, '#timeline', /primes\.below: cancelled, terminated/);
     await agent.waitForSelector('#call:not(:disabled)');
     await call('deaf.wait', '{}');
-    await (await app.waitForSelector('cap-activity >>> .call.running .stop'))?.click();
+    await click(app, 'cap-activity >>> .call.running .stop');
     await shows(agent, '#response', /"stop": "abandoned"/);
     await shows(app, '#timeline', /the work has ended/);
     await agent.waitForSelector('#call:not(:disabled)');
@@ -151,7 +155,7 @@ for (const dark of [false, true]) {
       for (const { id, nodes } of violations) found.push(`${one.url()}: ${id}: ${nodes.slice(0, 3).map((/** @type {any} */ it) => it.html.slice(0, 160)).join(' | ')}`);
     }
     writeFileSync(join(shots, `playground-at-work${dark ? '-dark' : ''}.png`), await page.screenshot());
-    await agent.click('#cancel');
+    await click(agent, '#cancel');
     await shows(agent, '#response', /"stop": "returned"/);
     await page.close();
     assert.deepEqual(found, []);

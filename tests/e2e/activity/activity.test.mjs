@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launchPuppeteer } from '../support/browsers.mjs';
+import { click, comesTo, focus, look, until } from '../support/hands.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; img-src data:; require-trusted-types-for 'script'";
@@ -54,20 +55,15 @@ async function opened(t) {
   return { page, complaints, call, end, answer, lines, shows };
 }
 
-/** By its role and name, as a screen reader finds it. @param {import('puppeteer-core').Page} page @param {string} role @param {string} name */
-const byRole = async (page, role, name) => {
-  const found = await page.waitForSelector(`::-p-aria([name="${name}"][role="${role}"])`);
-  assert.ok(found, name);
-  return found;
-};
+/** By its role and name, as a screen reader finds it. @param {string} role @param {string} name */
+const byRole = (role, name) => `::-p-aria([name="${name}"][role="${role}"])`;
 
 test('a call is shown with its progress, and how it has ended', { timeout: 60_000 }, async (t) => {
   const { page, call, end, shows, complaints } = await opened(t);
   await shows('No agent is working.');
   await call('first', 'work', { stage: 'Reading' });
   await shows('work for tester | Working · Reading');
-  const bar = await byRole(page, 'progressbar', 'Progress of work');
-  assert.equal(await bar.evaluate((it) => /** @type {HTMLProgressElement} */ (it).value), 25);
+  await until(page, byRole('progressbar', 'Progress of work'), (it) => it.value === 25);
   await call('second');
   await shows('work for tester | Working', 'work for tester | Working · Reading');
   await end('first');
@@ -79,13 +75,13 @@ test('a call is shown with its progress, and how it has ended', { timeout: 60_00
 test('its button stops a call, and the words say what became of it', { timeout: 60_000 }, async (t) => {
   const { page, call, end, answer, shows } = await opened(t);
   await call('mine');
-  await (await byRole(page, 'button', 'Stop work')).click();
+  await click(page, byRole('button', 'Stop work'));
   const { cancelled, metadata } = await answer('mine');
   assert.deepEqual([cancelled, metadata.stop], [true, 'returned']);
   await shows('work for tester | Stopped: the work has ended.');
 
   await call('second', 'deaf');
-  await (await byRole(page, 'button', 'Stop deaf')).click();
+  await click(page, byRole('button', 'Stop deaf'));
   assert.equal((await answer('second')).metadata.stop, 'abandoned');
   await shows('deaf for tester | Told to stop. The work was not seen to end, and may go on.', 'work for tester | Stopped: the work has ended.');
   await end('second');
@@ -102,7 +98,7 @@ test('the handler is told who has stopped it', { timeout: 60_000 }, async (t) =>
     })));
   });
   await call('mine', 'why');
-  await (await byRole(page, 'button', 'Stop why')).click();
+  await click(page, byRole('button', 'Stop why'));
   await answer('mine');
   assert.equal(await answer('reason'), 'Stopped by the user');
 });
@@ -111,8 +107,9 @@ test('the keyboard alone stops a call, and stays where it was', { timeout: 60_00
   const { page, call, answer, shows } = await opened(t);
   await call('below');
   await call('mine');
+  await shows('work for tester | Working', 'work for tester | Working');
   const focused = () => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.className);
-  await byRole(page, 'button', 'Stop all');
+  await page.waitForSelector(byRole('button', 'Stop all'));
   const order = [];
   for (let n = 0; n < 3; n += 1) {
     await page.keyboard.press('Tab');
@@ -122,11 +119,11 @@ test('the keyboard alone stops a call, and stays where it was', { timeout: 60_00
   await page.keyboard.press('Enter');
   assert.equal((await answer('below')).cancelled, true);
   await shows('work for tester | Working', 'work for tester | Stopped: the work has ended.');
-  assert.equal(await focused(), 'state');
+  await comesTo(focused, 'state');
   await page.keyboard.down('Shift');
   await page.keyboard.press('Tab');
   await page.keyboard.up('Shift');
-  assert.equal(await focused(), 'stop');
+  await comesTo(focused, 'stop');
   await page.keyboard.press('Space');
   assert.equal((await answer('mine')).cancelled, true);
 });
@@ -134,8 +131,7 @@ test('the keyboard alone stops a call, and stays where it was', { timeout: 60_00
 test('"Stop all" stops all, and hands the focus on when it goes', { timeout: 60_000 }, async (t) => {
   const { page, call, answer } = await opened(t);
   for (const id of ['a', 'b', 'c']) await call(id);
-  const all = await byRole(page, 'button', 'Stop all');
-  await all.focus();
+  await focus(page, byRole('button', 'Stop all'));
   await page.keyboard.press('Enter');
   for (const id of ['a', 'b', 'c']) assert.equal((await answer(id)).cancelled, true);
   await page.waitForFunction(() => document.activeElement?.shadowRoot?.activeElement?.className === 'activity');
@@ -168,7 +164,7 @@ test('of many calls some are shown, of ended ones as many as `keep` says, of chi
   });
   await page.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.querySelectorAll('.call').length === 20);
   assert.equal((await lines()).at(-1), '11 more');
-  await (await byRole(page, 'button', 'Stop all')).click();
+  await click(page, byRole('button', 'Stop all'));
   await shows(...Array(3).fill('work for tester | Stopped: the work has ended.'));
   await page.evaluate(() => document.querySelector('cap-activity')?.setAttribute('keep', '1'));
   await shows('work for tester | Stopped: the work has ended.');
@@ -185,10 +181,10 @@ test('it takes the colours and the words that the app gives it', { timeout: 60_0
   });
   await call('mine');
   await shows('work für tester | Arbeitet');
-  const stop = await byRole(page, 'button', 'Anhalten work');
-  assert.deepEqual(await stop.evaluate((it) => [getComputedStyle(it).color, getComputedStyle(it.parentElement ?? it).borderRadius]), ['rgb(0, 0, 255)', '3px']);
+  const stop = byRole('button', 'Anhalten work');
+  assert.deepEqual(await look(page, stop, (it) => [getComputedStyle(it).color, getComputedStyle(it.parentElement ?? it).borderRadius]), ['rgb(0, 0, 255)', '3px']);
   assert.equal(await page.evaluate(() => getComputedStyle(/** @type {any} */ (document.querySelector('cap-activity')?.shadowRoot?.querySelector('.name'))).textTransform), 'uppercase');
-  await stop.click();
+  await click(page, stop);
   await shows('work für tester | Angehalten.');
 });
 

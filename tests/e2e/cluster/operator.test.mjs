@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test';
 import { ask } from '../gateway-runs/asking.mjs';
 import { useCluster } from '../support/cluster.mjs';
 import { runCommand, startCommand } from '../support/command-line.mjs';
-import { textOf } from '../support/demo-page.mjs';
+import { click, press, reads } from '../support/hands.mjs';
 import { cancelled } from '../support/lab.mjs';
 import { agentOf } from '../support/workers.mjs';
 
@@ -94,12 +94,11 @@ for (const count of [2, 4]) {
         const response = hold(`shown on ${number}`);
         const card = `.run[data-dialect-id="shown on ${number}"]`;
         await runs.waitForSelector(`${card}[data-state=running]`);
-        await runs.click(`${card} .cancel`);
-        await runs.waitForSelector(`${card} .cancel-form`, { visible: true });
-        await runs.keyboard.press('Enter');
+        await click(runs, `${card} .cancel`);
+        await press(runs, `${card} .cancel-form input`, 'Enter');
         await isCancelled(response);
         await runs.waitForSelector(`${card}[data-state=cancelled] .verdict[data-verdict=agree]`, { visible: true });
-        assert.match(await textOf(runs, card), /^test\.hold\s+Cancelled/);
+        await reads(runs, card, /^test\.hold\s+Cancelled/);
         await runs.close();
       }
     });

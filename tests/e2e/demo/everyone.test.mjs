@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { useDemo } from '../support/demo.mjs';
 import { becomes, choose, newCall } from '../support/demo-page.mjs';
+import { click, until } from '../support/hands.mjs';
 
 const demo = useDemo();
 const names = ['convert.markdownToHtml', 'export.pdf', 'ai.summarize', 'image.process', 'export.archive'];
@@ -32,7 +33,8 @@ test('the keyboard alone: call, watch, cancel, read', { timeout: 120_000 }, asyn
   await tabTo(`${card} .cancel`);
   await press('Enter');
   await becomes(page, card, 'cancelled');
-  assert.equal(await page.$eval(card, (it) => it.contains(document.activeElement)), true, 'the focus stays where it was');
+  // The focus stays where it was.
+  await until(page, card, (it) => it.contains(document.activeElement));
   await page.waitForFunction(() => /export\.archive.*cancelled/i.test(document.querySelector('#announcements')?.textContent ?? ''));
 });
 
@@ -44,9 +46,9 @@ for (const colours of /** @type {const} */ (['light', 'dark'])) {
     const scrolls = () => page.evaluate(() => ({ page: document.documentElement.scrollWidth, window: innerWidth }));
     for (const name of names) {
       const form = await choose(page, name, 'Small');
-      const card = await newCall(page, () => page.click(`${form} .primary`));
+      const card = await newCall(page, () => click(page, `${form} .primary`));
       await becomes(page, card, 'completed');
-      await page.click(`${card} .cancel`);
+      await click(page, `${card} .cancel`);
       await page.waitForSelector(`${card} .verdict[data-agree=true]`);
       await page.evaluate(() => document.querySelectorAll('.call .fold').forEach((it) => it.toggleAttribute('open', true)));
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { useDemo } from '../support/demo.mjs';
-import { becomes, choose, newCall, textOf } from '../support/demo-page.mjs';
+import { becomes, choose, newCall } from '../support/demo-page.mjs';
+import { click, reads } from '../support/hands.mjs';
 
 const demo = useDemo();
 
@@ -42,16 +43,15 @@ const countedFrames = (page) => page.evaluate(() => {
 async function endByHand(way, idle) {
   const { page } = demo;
   const form = await choose(page, 'stop.never', way);
-  const card = await newCall(page, () => page.click(`${form} .primary`));
+  const card = await newCall(page, () => click(page, `${form} .primary`));
   await becomes(page, card, 'running');
   await page.waitForFunction((selector) => document.querySelector(selector)?.textContent?.includes('not listening'), {}, card);
   await Promise.all([countFrames(page), countFrames(idle)]);
-  await page.click(`${card} .cancel`);
+  await click(page, `${card} .cancel`);
   await becomes(page, card, 'cancelled');
   const [ours, others] = await Promise.all([countedFrames(page), countedFrames(idle)]);
-  const text = await textOf(page, card);
-  assert.match(text, /"stop": ?"terminated"/);
-  assert.match(text, /The work was ended, and its end was proven\. It did not listen, so its worker was terminated\. Proof: .*lock.* It took/s);
+  await reads(page, card, /"stop": ?"terminated"/);
+  await reads(page, card, /The work was ended, and its end was proven\. It did not listen, so its worker was terminated\. Proof: .*lock.* It took/s);
   await page.waitForSelector(`${card} .verdict[data-agree=true]`);
   return { ours, others };
 }

@@ -12,6 +12,7 @@ import { gatewayBinary, root } from '../../../scripts/paths.mjs';
 import { browserIn } from '../readme/site.mjs';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { useDemo } from '../support/demo.mjs';
+import { click, reads, until } from '../support/hands.mjs';
 
 const examples = join(root, 'examples');
 const demo = useDemo();
@@ -31,18 +32,16 @@ async function opened(t, name) {
 test('parent-and-frame: the page shows the progress, and its button stops the call', { timeout: 60_000 }, async (t) => {
   const page = await opened(t, 'parent-and-frame');
   await page.waitForSelector('#start[data-ready]');
-  await page.click('#start');
+  await click(page, '#start');
   await page.waitForFunction(() => /** @type {HTMLProgressElement} */ (document.querySelector('#bar')).value >= 2);
-  await page.click('#stop');
-  await page.waitForFunction(() => document.querySelector('#said')?.textContent !== '');
-  assert.equal(await page.$eval('#said', (it) => it.textContent), 'Stopped: returned');
-  assert.equal(await page.$eval('#start', (it) => /** @type {HTMLButtonElement} */ (it).disabled), false);
+  await click(page, '#stop');
+  await reads(page, '#said', 'Stopped: returned');
+  await until(page, '#start', (it) => !it.disabled);
 });
 
 test('worker: the page follows a call, and another is stopped in time', { timeout: 60_000 }, async (t) => {
   const page = await opened(t, 'worker');
-  await page.waitForFunction(() => document.querySelector('#said')?.textContent?.includes('stopped'), { timeout: 30_000 });
-  assert.equal(await page.$eval('#said', (it) => it.textContent), '9592 primes, and a call that was stopped (returned) after half a second');
+  await reads(page, '#said', '9592 primes, and a call that was stopped (returned) after half a second');
 });
 
 for (const library of ['puppeteer', 'playwright']) {

@@ -1,5 +1,4 @@
 /** The example of an extension, in a browser that has it. */
-import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -8,6 +7,7 @@ import { findChromium } from '../../../scripts/browser/find.mjs';
 import { chromiumFlags } from '../../../scripts/browser/flags.mjs';
 import { must } from '../../../scripts/command.mjs';
 import { root } from '../../../scripts/paths.mjs';
+import { click, fill, reads, until } from '../support/hands.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
 const source = join(root, 'examples', 'extension');
@@ -74,21 +74,21 @@ const shows = (popup, element, text) =>
 
 /** @param {import('puppeteer-core').Page} popup @param {string} params */
 async function call(popup, params) {
-  await popup.$eval('#params', (it, text) => void (/** @type {HTMLTextAreaElement} */ (it).value = text), params);
-  await popup.click('#call');
+  await fill(popup, '#params', params);
+  await click(popup, '#call');
 }
 
 test('the popup lists what the app offers, calls it, and stops it', { timeout: 60_000 }, async (t) => {
   const { popup } = await opened(t, '/app/app.html');
   await shows(popup, '#app', /^Counter$/);
-  assert.equal(await popup.$eval('#capability', (it) => it.textContent), 'count.to');
+  await reads(popup, '#capability', 'count.to');
   await call(popup, '{ "end": 5 }');
   await shows(popup, '#said', /"counted": 5/);
   await call(popup, '{ "end": "many" }');
   await shows(popup, '#said', /^INVALID_TYPE: /);
   await call(popup, '{ "end": 100000 }');
   await popup.waitForFunction(() => /** @type {HTMLProgressElement} */ (document.querySelector('#progress')).value > 0);
-  await popup.click('#stop');
+  await click(popup, '#stop');
   await shows(popup, '#said', /^Stopped: returned$/);
 });
 
@@ -110,5 +110,5 @@ test('a page that offers nothing says so, and one that goes away ends the call',
   await popup.waitForFunction(() => /** @type {HTMLProgressElement} */ (document.querySelector('#progress')).value > 0);
   await page.close();
   await shows(popup, '#said', /./);
-  assert.equal(await popup.$eval('#stop', (it) => /** @type {HTMLButtonElement} */ (it).disabled), true);
+  await until(popup, '#stop', (it) => it.disabled);
 });

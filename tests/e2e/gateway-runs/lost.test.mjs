@@ -1,8 +1,7 @@
-import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { launchPuppeteer } from '../support/browsers.mjs';
-import { textOf } from '../support/demo-page.mjs';
+import { reads } from '../support/hands.mjs';
 import { startGateway } from '../support/gateway.mjs';
 import { silentApp } from './silent-app.mjs';
 
@@ -54,7 +53,7 @@ test('the run of an agent that vanishes says how the app has ended it, or that i
     await app.next('agent/closed');
     const card = `.run[data-dialect-id="${callId}"][data-state=${state}]`;
     await page.waitForSelector(card);
-    assert.match(await textOf(page, card), said);
+    await reads(page, card, said);
   }
   await page.close();
 });

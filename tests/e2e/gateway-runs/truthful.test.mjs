@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connectWebSocket } from 'caphost/agent';
 import { launchPuppeteer } from '../support/browsers.mjs';
-import { textOf } from '../support/demo-page.mjs';
 import { startGateway } from '../support/gateway.mjs';
+import { click, fill, focus, press, reads, type } from '../support/hands.mjs';
 import { ask } from './asking.mjs';
 import { silentApp } from './silent-app.mjs';
 
@@ -50,10 +50,10 @@ async function runsPage(token) {
 
 /** @param {import('puppeteer-core').Page} page @param {string} token */
 async function signIn(page, token) {
-  await page.waitForSelector('#sign-in', { visible: true });
-  await page.$eval('#token', (input) => { /** @type {HTMLInputElement} */ (input).value = ''; });
-  await page.type('#token', token);
-  await page.keyboard.press('Enter');
+  await fill(page, '#token', '');
+  await focus(page, '#token');
+  await type(page, '#token', token);
+  await press(page, '#token', 'Enter');
 }
 
 test('a cancel the app does not confirm is shown as that, and as more is known', { timeout: 60_000 }, async () => {
@@ -64,10 +64,10 @@ test('a cancel the app does not confirm is shown as that, and as more is known',
   ])) {
     const { response, call, card } = await hold(0, callId);
     await page.waitForSelector(`${card}[data-state=running]`);
-    await page.click(`${card} .cancel`);
-    await page.keyboard.press('Enter');
+    await click(page, `${card} .cancel`);
+    await press(page, `${card} .cancel-form input`, 'Enter');
     await page.waitForSelector(`${card} .verdict[data-verdict=lost]`, { visible: true });
-    assert.match(await textOf(page, `${card} .outcome`), /"cancelled": false, "reason": "No confirmation from the app", "error": \{"code":"TIMEOUT"/);
+    await reads(page, `${card} .outcome`, /"cancelled": false, "reason": "No confirmation from the app", "error": \{"code":"TIMEOUT"/);
     await page.waitForSelector(`${card}[data-state=cancelling]`);
     const asked = await app.next('capabilities/cancel');
     if (verdict === 'late') {
@@ -77,9 +77,9 @@ test('a cancel the app does not confirm is shown as that, and as more is known',
     } else {
       app.answer(call, { success: true, data: 'done' });
       await page.waitForSelector(`${card}[data-state=completed]`);
-      assert.match(await textOf(page, `${card} .run-cancelled`), /^Asked to cancel, and not cancelled/);
+      await reads(page, `${card} .run-cancelled`, /^Asked to cancel, and not cancelled/);
     }
-    assert.match(await textOf(page, `${card} .verdict`), said);
+    await reads(page, `${card} .verdict`, said);
     assert.equal((await response).cancelled === true, verdict === 'late');
   }
   await page.close();
@@ -93,7 +93,7 @@ test('an app that goes leaves a run whose end is not known', { timeout: 60_000 }
   await other.next('capabilities/call');
   other.close();
   await page.waitForSelector('.run[data-dialect-id="left"][data-state=unknown]');
-  assert.match(await textOf(page, '.run[data-dialect-id="left"]'), /Unknown[^]*The app went away before it answered: how this ended is not known\./);
+  await reads(page, '.run[data-dialect-id="left"]', /Unknown[^]*The app went away before it answered: how this ended is not known\./);
   assert.equal((await response).error?.code, 'DISCONNECTED');
   await page.close();
 });
@@ -105,7 +105,7 @@ test('a token decides which runs are shown', { timeout: 60_000 }, async () => {
   await page.goto(`${gateway.url}/runs`);
   await signIn(page, 'wrong');
   await page.waitForSelector('#sign-in-problem', { visible: true });
-  assert.equal(await textOf(page, '#sign-in-problem'), 'The gateway does not know this token.');
+  await reads(page, '#sign-in-problem', 'The gateway does not know this token.');
   await signIn(page, secrets.app);
   await page.waitForFunction(() => document.querySelector('#sign-in-problem')?.textContent?.startsWith('This token may not see runs'));
   assert.equal(await page.$('.run'), null);
@@ -113,17 +113,17 @@ test('a token decides which runs are shown', { timeout: 60_000 }, async () => {
   await signIn(page, secrets.one);
   await page.waitForSelector(one.card);
   assert.equal(await page.$(two.card), null);
-  assert.equal(await textOf(page, '#viewer'), 'agent-1, who sees its own runs');
+  await reads(page, '#viewer', 'agent-1, who sees its own runs');
   await page.reload();
   await page.waitForSelector(one.card);
-  await page.click('#forget');
+  await click(page, '#forget');
   await page.waitForSelector('#sign-in', { visible: true });
   assert.equal(await page.$('.run'), null, 'nothing of what it showed stays');
   await signIn(page, secrets.admin);
   await page.waitForSelector(one.card);
   await page.waitForSelector(two.card);
-  assert.equal(await textOf(page, '#viewer'), 'admin-3, who sees all runs');
-  assert.match(await textOf(page, two.card), /ABP from agent-2/);
+  await reads(page, '#viewer', 'admin-3, who sees all runs');
+  await reads(page, two.card, /ABP from agent-2/);
   assert.equal(page.url(), `${gateway.url}/runs`, 'the token is not in the address');
   // A link may bring a token, which is taken out of sight at once.
   await page.evaluate((token) => { location.hash = `token=${token}`; }, secrets.two);
@@ -131,7 +131,7 @@ test('a token decides which runs are shown', { timeout: 60_000 }, async () => {
   const linked = await browser.newPage();
   await linked.goto(`${gateway.url}/runs?state=running#token=${secrets.one}`);
   await linked.waitForSelector(one.card);
-  assert.equal(await textOf(linked, '#viewer'), 'agent-1, who sees its own runs');
+  await reads(linked, '#viewer', 'agent-1, who sees its own runs');
   assert.deepEqual([page, linked].map((it) => it.url()), [`${gateway.url}/runs`, `${gateway.url}/runs?state=running`]);
   await linked.close();
 

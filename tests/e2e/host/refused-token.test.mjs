@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { connectWebSocket } from 'caphost/agent';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { startGateway } from '../support/gateway.mjs';
+import { until } from '../support/hands.mjs';
 
 const secrets = { app: 'the-secret-of-apps', agent: 'the-secret-of-agents' };
 const needed = (/** @type {string} */ why, /** @type {string} */ role) =>
@@ -62,7 +63,7 @@ test('a page is told so, as agent and as app, and says so', async () => {
     }, `${gateway.wsUrl}/abp`, refusals.map(([token]) => token));
     assert.deepEqual(told, refusals.map(([, message]) => ['PERMISSION_DENIED', message]));
     // The page closes with the gateway's word, and the word stays.
-    assert.equal(await page.$eval('#gateway', (element) => /** @type {HTMLElement} */ (element).dataset.state), 'refused');
+    await until(page, '#gateway', (element) => element.dataset.state === 'refused');
   } finally {
     await page.close();
   }

@@ -5,6 +5,7 @@ import { connectWebSocket } from 'caphost/agent';
 import { useDemo } from '../support/demo.mjs';
 import { becomes, reaches } from '../support/demo-page.mjs';
 import { startGateway } from '../support/gateway.mjs';
+import { click, textOf } from '../support/hands.mjs';
 
 describe('the demo page on one gateway, which is the tool server of another one', () => {
   const demo = useDemo();
@@ -67,7 +68,7 @@ describe('the demo page on one gateway, which is the tool server of another one'
     assert.deepEqual(await agent.cancel('long', 'enough'), { callId: 'long', cancelled: true, metadata: { stop: 'abandoned' } });
     assert.deepEqual(await call, cancelled);
     await becomes(demo.page, card, 'cancelled');
-    const shown = () => demo.page.$eval(card, (element) => /** @type {HTMLElement} */ (element).innerText);
+    const shown = () => textOf(demo.page, card);
     const then = await shown();
     // Another that begins now gets further than it had; had it gone on, it would show.
     const next = await newCard(() => { call = agent.call('export_archive', long, { callId: 'next' }); });
@@ -99,7 +100,7 @@ describe('the demo page on one gateway, which is the tool server of another one'
     let call;
     const card = await newCard(() => { call = agent.call('export_archive', long); });
     await reaches(demo.page, card, 1);
-    await demo.page.click(`${card} .cancel`);
+    await click(demo.page, `${card} .cancel`);
     assert.deepEqual(await call, cancelled);
     await agent.shutdown();
   });

@@ -7,6 +7,7 @@ import { buildWasm } from '../../../scripts/build/wasm.mjs';
 import { glueDir, root } from '../../../scripts/paths.mjs';
 import { setUpWasm } from '../../../scripts/setup.mjs';
 import { launchPuppeteer } from '../support/browsers.mjs';
+import { click, fill } from '../support/hands.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { block, commands } from './blocks.mjs';
 
@@ -124,13 +125,13 @@ for (const { path, name, stopped } of [
     await page.goto(server.url(path));
     await page.waitForFunction('window.abp?.initialized');
     const said = (/** @type {string} */ text) => page.waitForFunction((it) => document.getElementById('said')?.textContent === it, {}, text);
-    await page.$eval('#below', (it) => it.setAttribute('value', '100'));
-    await page.click('#count');
+    await fill(page, '#below', '100');
+    await click(page, '#count');
     await said('25 primes');
-    await page.$eval('#below', (it) => it.setAttribute('value', '4000000000'));
-    await page.click('#count');
+    await fill(page, '#below', '4000000000');
+    await click(page, '#count');
     await said('Counting…');
-    await page.click('#stop');
+    await click(page, '#stop');
     await said(stopped);
   });
 }

@@ -1,4 +1,5 @@
 /** What a person sees and touches on the demo page. */
+import { click } from './hands.mjs';
 
 /** @typedef {import('puppeteer-core').Page} Page */
 /** @typedef {'queued' | 'running' | 'completed' | 'cancelled' | 'failed'} State */
@@ -6,9 +7,9 @@
 /** Opens a capability's form and picks a preset. @param {Page} page @param {string} name @param {string} preset 'Small' or 'Large', or what the capability offers instead */
 export async function choose(page, name, preset) {
   const form = `.capability[data-capability="${name}"]`;
-  if (!(await page.$(`${form}[open]`))) await page.click(`${form} > summary`);
+  if (!(await page.$(`${form}[open]`))) await click(page, `${form} > summary`);
   await page.waitForSelector(`${form}[open] form`);
-  if (await page.$(`${form} .presets`)) await page.click(`${form} .presets label:has(input[value=${JSON.stringify(preset)}])`);
+  if (await page.$(`${form} .presets`)) await click(page, `${form} .presets label:has(input[value=${JSON.stringify(preset)}])`);
   return form;
 }
 
@@ -40,6 +41,3 @@ export const reaches = (page, card, percent) =>
     card,
     percent,
   );
-
-/** @param {Page} page @param {string} selector @returns {Promise<string>} the text as rendered */
-export const textOf = (page, selector) => page.$eval(selector, (element) => /** @type {HTMLElement} */ (element).innerText);
