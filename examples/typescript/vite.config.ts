@@ -3,10 +3,12 @@ import { defineConfig } from 'vite';
 // With these two headers a handler in a worker sees `cancelled()` at once. Without them everything
 // else works, and such a handler is ended from outside.
 const headers = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
+const { PORT } = process.env;
+const server = PORT === undefined ? { headers } : { headers, port: Number(PORT) };
 
 export default defineConfig({
   build: { target: 'es2022', rollupOptions: { input: ['index.html', 'app.html'] } },
   worker: { format: 'es' },
-  server: { headers },
-  preview: { headers },
+  server,
+  preview: server,
 });

@@ -4,4 +4,7 @@ import { defineConfig } from 'vite';
 // Vue is told that <cap-activity> is no component.
 const isCustomElement = (tag) => tag.startsWith('cap-');
 
-export default defineConfig({ plugins: [vue({ template: { compilerOptions: { isCustomElement } } })] });
+const { PORT } = process.env;
+const server = PORT === undefined ? {} : { port: Number(PORT) };
+
+export default defineConfig({ plugins: [vue({ template: { compilerOptions: { isCustomElement } } })], server, preview: server });

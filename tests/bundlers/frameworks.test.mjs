@@ -2,24 +2,17 @@
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { run } from '../../scripts/command.mjs';
 import { root } from '../../scripts/paths.mjs';
 import { click, comesTo } from '../e2e/support/hands.mjs';
-import { serveFiles } from '../e2e/support/static-server.mjs';
-import { copyExample, here, openWatched, useWorkplace } from './workplace.mjs';
-
-/** Those of the lock file beside this. @param {string} name @returns {Promise<any>} */
-const tool = (name) => import(name);
+import { first, useExample } from './as-a-reader.mjs';
+import { here, openWatched, useWorkplace } from './workplace.mjs';
 
 /** The file with the handler that is edited. @type {Record<string, string>} */
 const examples = { react: 'src/Notes.jsx', vue: 'src/NoteList.vue' };
 
 const place = useWorkplace();
-
-before(() => {
-  for (const name of Object.keys(examples)) copyExample(place, name);
-});
 
 /** @param {import('node:test').TestContext} t @param {string} url */
 async function opened(t, url) {
@@ -57,13 +50,15 @@ async function works({ page, shows, runs, complaints }) {
 }
 
 for (const [name, edited] of Object.entries(examples)) {
+  const example = useExample(name);
+
+  test(`${name}: its README says what is done here, and nothing else`, () => {
+    assert.deepEqual(example.commands, [...first(name), 'npm run dev', 'npm run build && npm run preview']);
+  });
+
   test(`${name}: in development every call runs once, and a hot reload replaces the handler`, { timeout: 120_000 }, async (t) => {
-    const folder = join(place.work, name);
-    const { createServer } = await tool('vite');
-    const server = await createServer({ root: folder, logLevel: 'error', server: { host: '127.0.0.1', port: 0, fs: { allow: [here] } }, cacheDir: join(folder, '.vite') });
-    t.after(() => server.close());
-    await server.listen();
-    const app = await opened(t, server.resolvedUrls.local[0]);
+    const { folder } = example;
+    const app = await opened(t, await example.start(t, 'npm run dev'));
     await works(app);
     assert.equal(await app.count(), '2 notes');
 
@@ -84,12 +79,7 @@ for (const [name, edited] of Object.entries(examples)) {
   });
 
   test(`${name}: built, it works as well`, { timeout: 120_000 }, async (t) => {
-    const folder = join(place.work, name);
-    const { build } = await tool('vite');
-    await build({ root: folder, logLevel: 'error', build: { outDir: join(folder, 'dist') } });
-    const server = await serveFiles({ folders: { '/': `${join(folder, 'dist')}/` } });
-    t.after(() => server.close());
-    const app = await opened(t, server.url('/index.html'));
+    const app = await opened(t, await example.start(t, 'npm run build && npm run preview'));
     await app.shows('count', /^1 (edited )?notes$/);
     await works({ ...app, shows: async (id, text) => (id === 'count' ? app.shows(id, /notes$/) : app.shows(id, text)) });
   });
@@ -103,7 +93,7 @@ for (const [name, edited] of Object.entries(examples)) {
 
 test('react: the hooks are what a strict TypeScript project accepts, with a map of capabilities', { timeout: 120_000 }, async () => {
   const folder = join(place.work, 'typed');
-  cpSync(join(place.work, 'react', 'src', 'hooks.ts'), join(folder, 'hooks.ts'));
+  cpSync(join(root, 'examples', 'react', 'src', 'hooks.ts'), join(folder, 'hooks.ts'));
   writeFileSync(join(folder, 'uses.tsx'), `
     import type { Host } from 'caphost';
     import type { Agent } from 'caphost/agent';

@@ -2,33 +2,23 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
-import { run } from '../../scripts/command.mjs';
+import { test } from 'node:test';
 import { root } from '../../scripts/paths.mjs';
 import { click } from '../e2e/support/hands.mjs';
-import { copyExample, here, openWatched, useWorkplace } from './workplace.mjs';
+import { first, useExample } from './as-a-reader.mjs';
+import { openWatched, useWorkplace } from './workplace.mjs';
 
 const place = useWorkplace();
-let folder = '';
+const example = useExample('typescript');
 
-before(() => {
-  folder = copyExample(place, 'typescript');
+test('its README says what is done here, and nothing else', () => {
+  assert.deepEqual(example.commands, [...first('typescript'), 'npm run dev', 'npm run build && npm run preview', 'npm test', 'npm run check']);
 });
 
-/** @param {string} tool @param {string[]} args */
-async function succeeds(tool, ...args) {
-  const { code, output } = await run(process.execPath, [tool, ...args], { cwd: folder, env: { NODE_TEST_CONTEXT: undefined }, quiet: true, timeoutMs: 120_000 });
-  assert.equal(code, 0, output);
-  return output;
-}
-
-test('its types are right in a strict project', { timeout: 120_000 }, async () => {
-  await succeeds(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit');
-});
+test('its types are right in a strict project', { timeout: 120_000 }, () => example.run('npm run check'));
 
 test('its tests pass in Node', { timeout: 120_000 }, async () => {
-  const output = await succeeds(join(here, 'node_modules', 'tsx', 'dist', 'cli.mjs'), '--test', '--test-reporter=tap', join('test', 'words.test.ts'));
-  assert.match(output, /^# pass 3$/m);
+  assert.match(await example.run('npm test'), /^. pass 3$/m);
 });
 
 /** @param {import('node:test').TestContext} t @param {string} url */
@@ -47,19 +37,11 @@ async function works(t, url) {
 }
 
 test('in development the page calls both capabilities, and stops the one in a worker', { timeout: 120_000 }, async (t) => {
-  const { createServer } = await import(/** @type {string} */ ('vite'));
-  const server = await createServer({ root: folder, logLevel: 'error', server: { host: '127.0.0.1', port: 0, fs: { allow: [root] } }, cacheDir: join(folder, '.vite') });
-  t.after(() => server.close());
-  await server.listen();
-  await works(t, server.resolvedUrls.local[0]);
+  await works(t, await example.start(t, 'npm run dev'));
 });
 
 test('built, it works as well', { timeout: 120_000 }, async (t) => {
-  const { build, preview } = await import(/** @type {string} */ ('vite'));
-  await build({ root: folder, logLevel: 'error' });
-  const server = await preview({ root: folder, logLevel: 'error', preview: { host: '127.0.0.1', port: 0 } });
-  t.after(() => server.close());
-  await works(t, server.resolvedUrls.local[0]);
+  await works(t, await example.start(t, 'npm run build && npm run preview'));
 });
 
 test('the example has the versions that are tested', () => {

@@ -1,0 +1,101 @@
+/** What the README of an example says, done as a reader does it: its very commands, where it says. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { run } from '../../../scripts/command.mjs';
+import { gatewayBinary, root } from '../../../scripts/paths.mjs';
+
+/** @param {string} name @returns {string[]} the lines of its commands, without comments */
+export function commandsOf(name) {
+  const readme = readFileSync(join(root, 'examples', name, 'README.md'), 'utf8');
+  const blocks = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, lines = '']) => lines);
+  return blocks.join('').trim().split('\n').map((line) => line.replace(/\s{2,}#.*$/, ''));
+}
+
+/**
+ * What a reader may set without changing a command, as the READMEs and the documentation say: a free
+ * port; the program `caphost`; npm does not ask about what it has.
+ *
+ * @param {Record<string, string>} more
+ */
+const surroundings = (more) => ({
+  PORT: '0',
+  PATH: `${dirname(gatewayBinary)}${delimiter}${process.env.PATH}`,
+  npm_config_prefer_offline: 'true',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  NODE_TEST_CONTEXT: undefined,
+  ...more,
+});
+
+/**
+ * Runs a line to its end.
+ *
+ * @param {string} line
+ * @param {{ cwd?: string, env?: Record<string, string>, timeoutMs?: number }} [options] `cwd` is the repository when left out
+ * @returns {Promise<string>} what it has printed
+ */
+export async function runLine(line, { cwd = root, env = {}, timeoutMs = 120_000 } = {}) {
+  const { code, output } = await run('sh', ['-c', line], { cwd, env: surroundings(env), quiet: true, timeoutMs });
+  assert.equal(code, 0, `${line} ended with ${code}\n${output}`);
+  return output;
+}
+
+/**
+ * Starts a line that goes on.
+ *
+ * @param {import('node:test').TestContext} t it ends with this
+ * @param {string} line
+ * @param {{ cwd?: string, env?: Record<string, string> }} [options]
+ * @returns {Promise<{ url: string, output: () => string, interrupt: () => void, ended: Promise<number | null> }>} once it has said where it listens; `interrupt` is Ctrl-C
+ */
+export async function startLine(t, line, options) {
+  const started = beginLine(t, line, options);
+  const url = await started.says(/\bhttp:\/\/[\w.]+:[1-9]\d*\/?/);
+  return { ...started, url: url.replace(/\/$/, '') };
+}
+
+/** The same, of a line that need not listen. @param {import('node:test').TestContext} t @param {string} line @param {{ cwd?: string, env?: Record<string, string> }} [options] */
+export function beginLine(t, line, { cwd = root, env = {} } = {}) {
+  const child = spawn('sh', ['-c', line], { cwd, env: { ...process.env, ...surroundings(env) }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const signal = (/** @type {NodeJS.Signals} */ which) => {
+    // To all of its group, as a terminal does.
+    try { process.kill(-Number(child.pid), which); } catch { /* It has ended. */ }
+  };
+  let output = '';
+  /** @type {Set<() => void>} */
+  const listeners = new Set();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += stripVTControlCharacters(text);
+      for (const look of listeners) look();
+    });
+  }
+  /** @type {Promise<number | null>} */
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  t.after(async () => {
+    signal('SIGTERM');
+    const timer = setTimeout(() => signal('SIGKILL'), 5000);
+    await ended;
+    clearTimeout(timer);
+  });
+  return {
+    output: () => output,
+    interrupt: () => signal('SIGINT'),
+    ended,
+    /** @param {RegExp} wanted @returns {Promise<string>} what has matched */
+    says: (wanted) => new Promise((resolve, reject) => {
+      const look = () => {
+        const [found] = wanted.exec(output) ?? [];
+        if (found === undefined) return;
+        listeners.delete(look);
+        resolve(found);
+      };
+      listeners.add(look);
+      look();
+      void ended.then(() => reject(new Error(`${line} has ended without ${wanted}\n${output}`)));
+    }),
+  };
+}
