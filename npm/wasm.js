@@ -58,10 +58,13 @@ async function read(url) {
   } catch (error) {
     why = text(error);
   }
-  throw abpError('INTERNAL_ERROR', `The wasm of caphost is not at ${url}: ${why}. ${REMEDY}`);
+  throw abpError('INTERNAL_ERROR', `The wasm of caphost is not at ${url}: ${why}. ${url.pathname.startsWith('/@fs/') ? LINKED : REMEDY}`);
 }
 
 /** What a wasm module begins with. */
 const MAGIC = 0x0061736d;
 
 const REMEDY = "Bundled by Vite 5 to 7, set optimizeDeps: { exclude: ['caphost'] }; by others, import from 'caphost/inline'.";
+
+/** Vite serves what lies outside of the project under this path, and refuses it. */
+const LINKED = 'Vite serves no package that is linked: install the tarball of `npm pack`.';
