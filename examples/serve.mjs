@@ -1,4 +1,4 @@
-// Serves an example, and the built package under /caphost/: node serve.mjs <example> [port]
+// Serves an example, and the built package under /caphost/, on PORT (8080): node serve.mjs <example>
 
 import { createReadStream, existsSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -6,7 +6,8 @@ import { dirname, extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [name = 'parent-and-frame', port = '8080'] = process.argv.slice(2);
+const [name = 'parent-and-frame'] = process.argv.slice(2);
+const { PORT: port = '8080' } = process.env;
 const roots = { caphost: join(here, '..', 'pkg'), example: join(here, name) };
 const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.wasm': 'application/wasm' };
 

@@ -2,7 +2,7 @@ import { attach } from 'caphost/automation';
 import { chromium } from 'playwright-core';
 
 const [url = 'http://127.0.0.1:8787/'] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: process.env.CHROME });
+const browser = await chromium.launch(process.env.CHROME ? { executablePath: process.env.CHROME } : { channel: 'chrome' });
 try {
   const page = await browser.newPage();
   await page.goto(url);

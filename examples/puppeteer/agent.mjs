@@ -2,7 +2,7 @@ import { attach } from 'caphost/automation';
 import puppeteer from 'puppeteer-core';
 
 const [url = 'http://127.0.0.1:8787/'] = process.argv.slice(2);
-const browser = await puppeteer.launch({ executablePath: process.env.CHROME });
+const browser = await puppeteer.launch(process.env.CHROME ? { executablePath: process.env.CHROME } : { channel: 'chrome' });
 try {
   const page = await browser.newPage();
   await page.goto(url);

@@ -15,7 +15,9 @@ test('its README says what is done here, and nothing else', () => {
   assert.deepEqual(example.commands, [...first('typescript'), 'npm run dev', 'npm run build && npm run preview', 'npm test', 'npm run check']);
 });
 
-test('its types are right in a strict project', { timeout: 120_000 }, () => example.run('npm run check'));
+test('its types are right in a strict project', { timeout: 120_000 }, async () => {
+  await example.run('npm run check');
+});
 
 test('its tests pass in Node', { timeout: 120_000 }, async () => {
   assert.match(await example.run('npm test'), /^. pass 3$/m);

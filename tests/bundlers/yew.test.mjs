@@ -1,35 +1,32 @@
-/** The example for Yew, built as its README says but for wasm-pack, which does the same two steps. */
+/** The example for Yew, built and served as its README says, but for wasm-pack, which does the same two steps. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { must } from '../../scripts/command.mjs';
 import { root, targetDir } from '../../scripts/paths.mjs';
 import { setUpWasm } from '../../scripts/setup.mjs';
+import { commandsOf, startLine } from '../e2e/examples/readme.mjs';
 import { click, reads } from '../e2e/support/hands.mjs';
-import { serveFiles } from '../e2e/support/static-server.mjs';
 import { useWorkplace } from './workplace.mjs';
 
 const place = useWorkplace();
 
 test('yew: components offer capabilities, and a person stops a call', { timeout: 400_000 }, async (t) => {
   const example = join(root, 'examples', 'yew');
-  const folder = join(place.work, 'yew');
   const built = join(targetDir, 'yew');
   const target = 'wasm32-unknown-unknown';
   await must('cargo', ['build', '--locked', '--target', target, '--manifest-path', join(example, 'Cargo.toml')], { toStderr: true, env: { CARGO_TARGET_DIR: built } });
   const { wasmBindgen } = await setUpWasm();
-  mkdirSync(folder);
-  cpSync(join(example, 'index.html'), join(folder, 'index.html'));
-  await must(join(wasmBindgen, 'wasm-bindgen'), [join(built, target, 'debug', 'notes.wasm'), '--target', 'web', '--out-dir', join(folder, 'pkg'), '--out-name', 'notes'], { quiet: true });
-  const server = await serveFiles({ folders: { '/': `${folder}/` } });
-  t.after(() => server.close());
+  await must(join(wasmBindgen, 'wasm-bindgen'), [join(built, target, 'debug', 'notes.wasm'), '--target', 'web', '--out-dir', join(example, 'pkg'), '--out-name', 'notes'], { quiet: true });
+  const [, build, , serve = '', ...more] = commandsOf('yew');
+  assert.deepEqual([build, more], ['wasm-pack build --target web', []]);
+  const { url } = await startLine(t, serve);
   const page = await place.browser.newPage();
   t.after(() => page.close());
   /** @type {string[]} */
   const complaints = [];
   page.on('pageerror', (error) => complaints.push(error instanceof Error ? error.message : String(error)));
-  await page.goto(server.url('/index.html'));
+  await page.goto(url);
 
   await click(page, '#add');
   await page.waitForSelector('#notes li:nth-child(2)');

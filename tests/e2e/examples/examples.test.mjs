@@ -1,31 +1,29 @@
 /** Each folder of examples/, run as its README says. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { run } from '../../../scripts/command.mjs';
 import { gatewayBinary, root } from '../../../scripts/paths.mjs';
 import { browserIn } from '../readme/site.mjs';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { useDemo } from '../support/demo.mjs';
 import { click, reads, until } from '../support/hands.mjs';
+import { commandsOf, onPorts, runLine, startLine } from './readme.mjs';
 
 const examples = join(root, 'examples');
 const demo = useDemo();
 
 /** A page of an example, served as its README says. @param {import('node:test').TestContext} t @param {string} name */
 async function opened(t, name) {
-  const server = spawn(process.execPath, [join(examples, 'serve.mjs'), name, '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => server.kill());
-  const [line] = await once(server.stdout, 'data');
+  const [line = '', ...more] = commandsOf(name);
+  assert.deepEqual(more, []);
+  const { url } = await startLine(t, line);
   const browser = await launchPuppeteer();
   t.after(() => browser.close());
   const page = await browser.newPage();
-  await page.goto(String(line).trim());
+  await page.goto(url);
   return page;
 }
 
@@ -48,8 +46,9 @@ for (const library of ['puppeteer', 'playwright']) {
   test(`${library}: the agent lists, calls and cancels`, { timeout: 90_000 }, async (t) => {
     const folder = mkdtempSync(join(root, 'target', 'example-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
-    const { code, output } = await run(process.execPath, [join(examples, library, 'agent.mjs'), demo.gateway.url], { env: { CHROME: browserIn(folder) }, quiet: true, timeoutMs: 60_000 });
-    assert.equal(code, 0, output);
+    const [start, line = '', ...more] = commandsOf(library);
+    assert.deepEqual([start, more], ['npm start', []]);
+    const output = await runLine(onPorts(line, { 8787: demo.gateway.port }), { env: { CHROME: browserIn(folder) } });
     assert.match(output, /^convert\.markdownToHtml: \S/m);
     // On a busy machine its worker may still be loading.
     assert.match(output, /<h1>It works<\/h1>\nstopped: (returned|dropped|never-started)\n/);

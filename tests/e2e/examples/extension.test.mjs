@@ -1,16 +1,14 @@
 /** The example of an extension, in a browser that has it. */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import puppeteer from 'puppeteer-core';
 import { findChromium } from '../../../scripts/browser/find.mjs';
 import { chromiumFlags } from '../../../scripts/browser/flags.mjs';
-import { must } from '../../../scripts/command.mjs';
 import { root } from '../../../scripts/paths.mjs';
 import { click, fill, reads, until } from '../support/hands.mjs';
 import { serveFiles } from '../support/static-server.mjs';
-
-const source = join(root, 'examples', 'extension');
+import { commandsOf, runLine, startLine } from './readme.mjs';
 
 /** An app that says in its title how its call is. */
 const watched = `<!doctype html>
@@ -32,24 +30,21 @@ let browser;
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
 let server;
 /** @type {string} */
-let folder;
-/** @type {string} */
 let id;
 
 before(async () => {
-  folder = mkdtempSync(join(root, 'target', 'extension-'));
-  cpSync(source, folder, { recursive: true, filter: (path) => !path.endsWith('dist') });
-  await must(process.execPath, [join(source, 'build.mjs'), join(folder, 'dist')], { quiet: true, timeoutMs: 60_000 });
+  const [first, build = '', , ...more] = commandsOf('extension');
+  assert.deepEqual([first, more], ['npm run build:package', []]);
+  await runLine(build);
   const policy = { 'content-security-policy': "default-src 'none'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:" };
   const pages = { '/nothing': '<!doctype html><title>Nothing</title>', '/app/watched.html': watched };
   server = await serveFiles({ folders: { '/app/': join(root, 'examples', 'parent-and-frame') }, pages, headers: policy });
   browser = await puppeteer.launch({ executablePath: findChromium() ?? '', headless: true, pipe: true, enableExtensions: true, args: chromiumFlags() });
-  id = await browser.installExtension(folder);
+  id = await browser.installExtension(join(root, 'examples', 'extension'));
 });
 after(async () => {
   await browser?.close();
   await server?.close();
-  if (folder) rmSync(folder, { recursive: true, force: true });
 });
 
 /** A page, and the popup for its tab, as a page of its own. @param {import('node:test').TestContext} t @param {string} path */
@@ -61,7 +56,7 @@ async function opened(t, path) {
   const before = await tabs();
   const page = await browser.newPage();
   t.after(() => page.isClosed() || page.close());
-  await page.goto(server.url(path));
+  await page.goto(new URL(path, server.origin).href);
   const [tab] = (await tabs()).filter((/** @type {number} */ it) => !before.includes(it));
   await popup.goto(`chrome-extension://${id}/popup.html?tab=${tab}`);
   await popup.bringToFront();
@@ -79,7 +74,8 @@ async function call(popup, params) {
 }
 
 test('the popup lists what the app offers, calls it, and stops it', { timeout: 60_000 }, async (t) => {
-  const { popup } = await opened(t, '/app/app.html');
+  const { url } = await startLine(t, String(commandsOf('extension').at(-1)));
+  const { popup } = await opened(t, `${url}/app.html`);
   await shows(popup, '#app', /^Counter$/);
   await reads(popup, '#capability', 'count.to');
   await call(popup, '{ "end": 5 }');

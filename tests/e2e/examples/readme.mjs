@@ -14,6 +14,9 @@ export function commandsOf(name) {
   return blocks.join('').trim().split('\n').map((line) => line.replace(/\s{2,}#.*$/, ''));
 }
 
+/** A line with other ports than it says: those may be in use. @param {string} line @param {Record<number, number>} ports */
+export const onPorts = (line, ports) => Object.entries(ports).reduce((text, [port, free]) => text.replaceAll(`:${port}`, `:${free}`).replace(new RegExp(`(-p|--port|\\.mjs) ${port}\\b`), `$1 ${free}`), line);
+
 /**
  * What a reader may set without changing a command, as the READMEs and the documentation say: a free
  * port; the program `caphost`; npm does not ask about what it has.

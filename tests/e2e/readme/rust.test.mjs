@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { build as bundle } from 'esbuild';
 import { buildWasm } from '../../../scripts/build/wasm.mjs';
 import { glueDir, root } from '../../../scripts/paths.mjs';
 import { setUpWasm } from '../../../scripts/setup.mjs';
+import { commandsOf, startLine } from '../examples/readme.mjs';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { click, fill } from '../support/hands.mjs';
 import { serveFiles } from '../support/static-server.mjs';
@@ -40,14 +41,12 @@ before(async () => {
   await bundle({ entryPoints: [join(glue, 'my_app.js')], bundle: true, splitting: true, format: 'esm', outdir: dist, logOverride: { 'duplicate-object-key': 'silent' } });
   copyFileSync(join(glue, 'my_app_bg.wasm'), join(dist, 'my_app_bg.wasm'));
   server = await serveFiles({
-    folders: { '/bundled/pkg/': dist, '/mapped/pkg/': glue, '/example/pkg/': glue, '/workers/pkg/': workers },
+    folders: { '/bundled/pkg/': dist, '/mapped/pkg/': glue, '/workers/pkg/': workers },
     pages: {
       '/bundled/': page('{}'),
       '/mapped/': page('{}'),
       '/bundled/start.js': javascript(block('start.js')),
       '/mapped/start.js': javascript(block('start.js')),
-      '/example/': example('index.html'),
-      '/example/start.js': javascript(example('start.js')),
       '/workers/': workersExample('index.html'),
       '/workers/start.js': javascript(workersExample('start.js')),
     },
@@ -114,15 +113,23 @@ test('what runs in workers is the example of the page on workers', () => {
   assert.equal(workersExample('src', 'app.rs'), code);
 });
 
-for (const { path, name, stopped } of [
-  { path: '/example/', name: 'the example in Rust', stopped: 'Stopped: dropped' },
+for (const { name, folder, stopped } of [
+  { name: 'rust', folder: glue, stopped: 'Stopped: dropped' },
+  { name: 'rust-worker', folder: workers, stopped: 'Stopped: terminated' },
   // It looks whether it is to stop, and returns.
-  { path: '/workers/', name: 'the example with workers', stopped: 'Stopped: returned' },
+  { name: 'rust-worker', folder: undefined, stopped: 'Stopped: returned' },
 ]) {
-  test(`the page of ${name} counts, and stops`, async (t) => {
+  test(`the page of the example ${name} counts, and stops, ${folder ? 'served as its README says' : 'and with the headers that it names'}`, async (t) => {
     const page = await browser.newPage();
     t.after(() => page.close());
-    await page.goto(server.url(path));
+    if (folder) {
+      // What wasm-pack does, which is not installed for the tests.
+      cpSync(folder, join(root, 'examples', name, 'pkg'), { recursive: true });
+      const { url } = await startLine(t, String(commandsOf(name).at(-1)));
+      await page.goto(url);
+    } else {
+      await page.goto(server.url('/workers/'));
+    }
     await page.waitForFunction('window.abp?.initialized');
     const said = (/** @type {string} */ text) => page.waitForFunction((it) => document.getElementById('said')?.textContent === it, {}, text);
     await fill(page, '#below', '100');
