@@ -9,6 +9,7 @@ import { ensurePackages } from '../setup/packages.mjs';
 import { setUpTests, setUpWasm } from '../setup.mjs';
 import { runCargoTests } from './cargo-tests.mjs';
 import { checkDependencies } from './dependencies.mjs';
+import { checkRustVersions } from './msrv.mjs';
 import { runNodeTests } from './node-tests.mjs';
 import { checkPackages } from './packages.mjs';
 import { checkRustDoc } from './rust-doc.mjs';
@@ -61,6 +62,7 @@ export const suites = [
   { name: 'fmt', about: 'cargo fmt --check', run: () => check('cargo', 'fmt', '--all', '--check') },
   { name: 'eslint', about: 'eslint', run: () => nodeTool('eslint/bin/eslint.js', '--max-warnings', '0', '.') },
   { name: 'dependencies', about: 'licenses, sources, bans and advisories of crates and packages', run: () => checkDependencies() },
+  { name: 'msrv', about: 'rust-version is what the dependencies of each crate need', run: () => succeeds(() => checkRustVersions()) },
   {
     name: 'clippy',
     about: 'clippy, native, with all tests',
