@@ -1,5 +1,5 @@
 /**
- * Messages of JSON-RPC 2.0, read and written; as `gateway/src/fronts/jsonrpc/message` does, by the same vectors.
+ * Messages of JSON-RPC 2.0, read and written; as `gateway/src/wire/json_rpc` does, by the same vectors.
  */
 import { keyOf } from './policy.js';
 

@@ -1,6 +1,6 @@
 /**
  * How a request is cancelled in each dialect, and who is told what then: the one place that knows
- * it. The same table is in `gateway/src/fronts/jsonrpc/message/cancel.rs`, and the same vectors are run on both.
+ * it. The same table is in `gateway/src/wire/json_rpc/cancel.rs`, and the same vectors are run on both.
  */
 
 /**
