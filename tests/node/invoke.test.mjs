@@ -11,7 +11,13 @@ async function pair() {
   host.register('fail', {}, () => {
     throw Object.assign(new Error('No paper'), { code: 'NO_PAPER', retryable: true, details: { tray: 2 } });
   });
-  host.register('wait', {}, (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
+  let begin = () => {};
+  host.register('wait', {}, (_, { signal }) => new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+    begin();
+  }));
+  /** The next call of `wait` has begun. @returns {Promise<void>} */
+  const waits = () => new Promise((resolve) => (begin = resolve));
   host.register('steps', {}, async ({ to, fails }, { progress }) => {
     for (let n = 1; n <= to; n += 1) {
       progress({ progress: n, total: to });
@@ -24,7 +30,7 @@ async function pair() {
   host.acceptPort(port1);
   after(() => port1.close());
   const agent = await connectPort(port2);
-  return { host, agent };
+  return { host, agent, waits };
 }
 
 test('invoke gives the data, or throws what went wrong', async () => {
@@ -44,10 +50,12 @@ test('invoke gives the data, or throws what went wrong', async () => {
 });
 
 test('invoke throws an AbortError for a cancelled call, with how far it was seen to stop', async () => {
-  const { agent } = await pair();
+  const { agent, waits } = await pair();
   const controller = new AbortController();
+  const begun = waits();
   const stopped = agent.invoke('wait', {}, { signal: controller.signal, callId: 'mine' });
-  setTimeout(() => controller.abort('not needed'), 20);
+  await begun;
+  controller.abort('not needed');
   await assert.rejects(stopped, { name: 'AbortError', callId: 'mine', stop: 'returned', reason: 'not needed' });
 
   await assert.rejects(agent.invoke('double', { n: 1 }, { signal: AbortSignal.abort() }), (error) => {
@@ -74,7 +82,7 @@ test('invoke throws an AbortError for a cancelled call, with how far it was seen
 });
 
 test('the progress of a call can be iterated over', async () => {
-  const { agent } = await pair();
+  const { agent, waits } = await pair();
   const seen = [];
   const call = agent.start('steps', { to: 4 });
   for await (const { operationId, progress, percentage } of call) {
@@ -104,8 +112,9 @@ test('the progress of a call can be iterated over', async () => {
   }, { code: 'OPERATION_FAILED', message: 'It broke' });
   await assert.rejects(failing.result, { message: 'It broke' });
 
+  const begun = waits();
   const long = agent.start('wait', {}, { callId: 'long' });
-  setTimeout(() => long.cancel('enough'), 20);
+  void begun.then(() => long.cancel('enough'));
   await assert.rejects(async () => {
     for await (const _ of long);
   }, { name: 'AbortError', callId: 'long', stop: 'returned' });

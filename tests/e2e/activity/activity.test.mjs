@@ -212,7 +212,7 @@ test('host.cancel finds the session, or takes the one that is named', { timeout:
   await call('mine');
   const cancelled = await page.evaluate(async () => {
     const { host, activityOf } = /** @type {{ activity: Fixture }} */ (/** @type {any} */ (window)).activity;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    while (activityOf(host).calls().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const [{ sessionId }] = activityOf(host).calls();
     return [
       await host.cancel('nobody'),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { attach } from 'caphost/automation';
 import { automationClients } from '../support/browsers.mjs';
 import { rustAppFolder } from '../support/rust-app.mjs';
@@ -13,6 +14,12 @@ const SLACK = Number(process.env.CAPHOST_SLACK_MS ?? 3000);
 
 /** What only seldom goes wrong is tried more often before a release. */
 const rounds = process.env.CAPHOST_STORMS === 'full' ? 8 : 3;
+
+/** Waits until the thread of a page is held: for a while it has answered nothing. @param {any} page */
+async function isHeld(page) {
+  const answers = () => Promise.race([page.evaluate('1').then(() => true, () => true), pause(300, false)]);
+  while (await answers()) await pause(20);
+}
 
 const terminated = { success: false, cancelled: true, metadata: { stop: 'terminated' } };
 
@@ -105,7 +112,7 @@ for (const { name, launch } of automationClients) {
         await agent.call('test.echo');
         for (const callId of ['first', 'second']) {
           const held = agent.call(capability, {}, { callId });
-          await new Promise((resolve) => setTimeout(resolve, 300));
+          await isHeld(page);
           const began = performance.now();
           const [confirmation, response] = await Promise.all([agent.cancel(callId, 'enough'), held]);
           const took = performance.now() - began;
@@ -131,7 +138,7 @@ for (const { name, launch } of automationClients) {
         for (let round = 0; round < rounds; round += 1) {
           const callId = `flood ${round}`;
           const held = agent.call(capability, {}, { callId });
-          await new Promise((resolve) => setTimeout(resolve, 100));
+          await isHeld(page);
           assert.deepEqual(await agent.cancel(callId), confirmed(callId, 'terminated'));
           assert.deepEqual(await held, terminated);
           assert.deepEqual((await agent.call('test.echo', { a: round })).data, { a: round });
@@ -159,7 +166,7 @@ for (const { name, launch } of automationClients) {
         });
         const callId = `twice ${round}`;
         const held = agent.call('hold.loop', {}, { callId });
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await isHeld(page);
         const cancels = await Promise.all([agent.cancel(callId), agent.cancel(callId)]);
         assert.deepEqual(cancels, Array(2).fill(confirmed(callId, 'terminated')));
         assert.deepEqual(await held, terminated);
@@ -171,21 +178,21 @@ for (const { name, launch } of automationClients) {
     });
 
     test('its slot is free for whoever waits in line', async (t) => {
-      const { agent } = await attached(t);
+      const { page, agent } = await attached(t);
       const calls = ['a', 'b', 'c'].map((callId) => agent.call('hold.loop', {}, { callId }));
-      await new Promise((resolve) => setTimeout(resolve, 300));
       for (const callId of ['a', 'b', 'c']) {
+        await isHeld(page);
         assert.deepEqual(await agent.cancel(callId), confirmed(callId, 'terminated'));
-        await new Promise((resolve) => setTimeout(resolve, 300));
       }
       assert.deepEqual(await Promise.all(calls), Array(3).fill(terminated));
     });
 
     test('by a signal, and by a timeout', async (t) => {
-      const { agent } = await attached(t);
+      const { page, agent } = await attached(t);
       const controller = new AbortController();
       const bySignal = agent.call('hold.loop', {}, { signal: controller.signal });
-      setTimeout(() => controller.abort(), 200);
+      await isHeld(page);
+      controller.abort();
       assert.deepEqual(await bySignal, terminated);
       assert.deepEqual(await agent.call('hold.loop', {}, { timeout: 200 }), terminated);
       assert.deepEqual((await agent.call('test.echo', { a: 1 })).data, { a: 1 });
@@ -196,7 +203,7 @@ for (const { name, launch } of automationClients) {
       const other = agent.call('test.hold', {}, { callId: 'other' });
       await agent.call('test.echo');
       const held = agent.call('hold.loop', {}, { callId: 'held' });
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await isHeld(page);
       await agent.shutdown();
       assert.equal(await agent.closed, 'shutdown');
       assert.deepEqual(await held, terminated);
@@ -207,7 +214,7 @@ for (const { name, launch } of automationClients) {
     test('a child that holds the thread is ended with the call that made it', async (t) => {
       const { page, agent } = await attached(t);
       const held = agent.call('parent', {}, { callId: 'parent' });
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await isHeld(page);
       assert.deepEqual(await agent.cancel('parent'), confirmed('parent', 'terminated'));
       assert.deepEqual(await held, terminated);
       assert.deepEqual(await stats(page), { inFlight: 0, contexts: 0, tasks: 0 });
@@ -220,7 +227,7 @@ for (const { name, launch } of automationClients) {
       )));
       await agent.call('test.echo');
       const parent = agent.call('waits', {}, { callId: 'parent' });
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await isHeld(page);
       assert.deepEqual(await agent.cancel('child'), confirmed('child', 'terminated'));
       const response = await parent;
       assert.deepEqual([response.success, response.data], [true, { stop: 'terminated' }]);
@@ -238,7 +245,7 @@ for (const { name, launch } of automationClients) {
       assert.equal((await other).cancelled, true);
       // What comes after an await nobody can tell from the page's own work.
       const later = agent.call('hold.later', {}, { callId: 'later' });
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await isHeld(page);
       const late = await agent.cancel('later');
       const { data } = await later;
       assert.deepEqual([late.cancelled, data], [false, 'done']);
@@ -278,9 +285,9 @@ for (const { name, launch } of automationClients) {
     });
 
     test('with terminate: false nothing is ended, and the outcome is unknown', async (t) => {
-      const { agent } = await attached(t, { terminate: false, grace: 500 });
+      const { page, agent } = await attached(t, { terminate: false, grace: 500 });
       const held = agent.call('busy', {}, { callId: 'busy' });
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await isHeld(page);
       const { cancelled, error } = await agent.cancel('busy');
       assert.deepEqual([cancelled, error?.code], [false, 'TIMEOUT']);
       assert.equal((await held).error?.code ?? 'done', 'TIMEOUT');
@@ -293,7 +300,7 @@ for (const { name, launch } of automationClients) {
       await agent.call('rust.loop', { rounds: 1 });
       for (const [callId, capability] of [['first', 'rust.spin'], ['second', 'rust.spin.later'], ['third', 'rust.spin']]) {
         const held = agent.call(String(capability), {}, { callId });
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await isHeld(page);
         const began = performance.now();
         const [confirmation, response] = await Promise.all([agent.cancel(String(callId)), held]);
         assert.deepEqual([confirmation, response], [confirmed(String(callId), 'terminated'), terminated]);

@@ -152,7 +152,7 @@ test('a host in a worker that dies before its first answer to a call is noticed 
     return { held: (await held).error.code, took: performance.now() - began };
   });
   assert.equal(seen.held, 'DISCONNECTED');
-  assert.ok(seen.took < 2_000, `${seen.took} ms`);
+  assert.ok(seen.took < 5_000, `${seen.took} ms`);
 });
 
 test('an agent whose module cannot be started holds no lock', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { prose, useDemo } from '../support/demo.mjs';
+import { comesTo } from '../support/hands.mjs';
 import { largeJobs } from '../support/large-jobs.mjs';
 import { connect, kinds, rejection } from './clients.mjs';
 
@@ -157,9 +158,15 @@ for (const kind of kinds) {
 
     test('of two calls only the one aborted stops', { timeout: 60_000 }, async () => {
       const stop = new AbortController();
-      const one = rejection(it.client.callTool(long, { signal: stop.signal }));
-      const two = it.client.callTool(summary, { timeout: 50_000 });
-      await running(2);
+      /** @type {Promise<any>} */
+      let one = Promise.resolve();
+      /** @type {Promise<any>} */
+      let two = Promise.resolve();
+      // What the page shows of them comes later than they are at work, and the second is soon done.
+      await Promise.all([
+        new Promise((resolve) => { one = rejection(it.client.callTool(long, { signal: stop.signal, onprogress: resolve })); }),
+        new Promise((resolve) => { two = it.client.callTool(summary, { timeout: 50_000, onprogress: resolve }); }),
+      ]);
       stop.abort('only this');
       assert.match(String(await one), /only this/);
       assert.equal((await two).isError ?? false, false);
@@ -168,8 +175,15 @@ for (const kind of kinds) {
     test('a call the cancellation API cancels is answered with -32800', { timeout: 60_000 }, async () => {
       const held = rejection(it.client.callTool(long));
       await running(1);
-      const runs = await (await fetch(`${demo.gateway.url}/api/runs`)).json();
-      const run = runs.runs.find((/** @type {any} */ one) => one.state === 'running');
+      /** @type {any} */
+      let run;
+      // The page may still show the end of another, or the gateway still wait for it.
+      await comesTo(async () => {
+        const { runs } = await (await fetch(`${demo.gateway.url}/api/runs`)).json();
+        const [found, ...more] = runs.filter((/** @type {any} */ one) => one.state === 'running');
+        run = found;
+        return [run?.capability, more.length];
+      }, [long.name, 0]);
       assert.equal(run.dialect, 'mcp');
       const answer = await fetch(`${demo.gateway.url}/cancellation/cancel`, {
         method: 'POST',

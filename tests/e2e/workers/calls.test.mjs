@@ -83,7 +83,11 @@ everywhere('the page makes the data of what comes from the worker: a URL that ou
 
 everywhere('the page makes nothing of what a stopped call has returned, and what it still makes is not said to be ended', async (lab) => {
   const host = await lab.newHost();
-  const source = 'export default ({ ms }, context) => new Promise((resolve) => (ms ? setTimeout(resolve, ms, {}) : context.signal.addEventListener("abort", () => resolve({}))));';
+  const source = `export default ({ ms }, context) => new Promise((resolve) => {
+    if (ms) setTimeout(resolve, ms, {});
+    else context.signal.addEventListener('abort', () => resolve({}));
+    new BroadcastChannel('begun').postMessage(0);
+  });`;
   const module = `data:text/javascript,${encodeURIComponent(source)}`;
   const options = { warm: false, pool: 1, settleGrace: 20_000 };
   let made = 0;
@@ -114,12 +118,10 @@ everywhere('the page makes nothing of what a stopped call has returned, and what
     after();
     return [await cancel, await call];
   };
-  const running = (/** @type {string} */ callId) => () => lab.running(host, callId).then(() => new Promise((resolve) => setTimeout(resolve, 300)));
   // A call whose worker still loads would have never started.
-  host.registerWorker('loads', undefined, module, options);
-  await agent.call('loads', { ms: 1 });
-  const told = await stopped('sync', 'told', {}, running('told'));
-  const unaware = await stopped('sync', 'unaware', { ms: 600 }, running('unaware'));
+  const begun = () => lab.begins('begun');
+  const told = await stopped('sync', 'told', {}, begun);
+  const unaware = await stopped('sync', 'unaware', { ms: 600 }, begun);
   const kept = await stopped('async', 'kept', { ms: 1 }, () => began, () => release());
   released = waits();
   const left = await stopped('async', 'left', { ms: 1 }, () => began);
@@ -200,9 +202,10 @@ everywhere('a cancelled call that waits for its worker never starts, and other c
   await started;
   const never = await agent.cancel('early');
   const other = call({ part: 'wait', ms: 600 });
+  const both = Promise.all([lab.begins('spinning'), lab.begins('holding')]);
   const spins = call({ part: 'spin' }, { callId: 'spin' });
   const holds = agent.call('patient', { part: 'hold' }, { callId: 'hold' });
-  await Promise.all([call({ part: 'echo' }), agent.call('patient', { part: 'echo' })]).then(() => new Promise((resolve) => setTimeout(resolve, 100)));
+  await both;
   const [ended, returned] = await Promise.all([agent.cancel('spin'), agent.cancel('hold')]);
   return { early: await early, never, ended: ended.metadata.stop, returned: returned.metadata, other: (await other).data, spins: (await spins).cancelled, holds: (await holds).metadata };
 }, ({ early, never, ended, returned, other, spins, holds }) => {
@@ -232,11 +235,10 @@ everywhere('a page that is left or frozen ends its workers, and with them their 
   // As Chromium does it: `freeze` and `resume` do not bubble.
   for (const [type, comes, target] of /** @type {[string, string, EventTarget][]} */ ([['pagehide', 'pageshow', window], ['freeze', 'resume', document]])) {
     await abp.call('part', { part: 'echo' });
-    const started = lab.running(host, type);
+    // It has its worker then.
+    const started = lab.begins('spinning');
     const call = abp.call('part', { part: 'spin' }, { callId: type });
     await started;
-    // It has its worker.
-    await new Promise((resolve) => setTimeout(resolve, 200));
     target.dispatchEvent(new Event(type));
     const { error, metadata } = await call;
     target.dispatchEvent(new Event(comes));
@@ -256,8 +258,9 @@ everywhere('a host that is closed waits for no proof', async (lab) => {
   host.registerWorker('part', undefined, '/workers/parts.js');
   const abp = await lab.inPage(host);
   await abp.call('part', { part: 'echo' });
+  const spins = lab.begins('spinning');
   const call = abp.call('part', { part: 'spin' }, { callId: 'spin' });
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await spins;
   const cancel = abp.cancel('spin');
   host.close();
   return { cancel: (await cancel).metadata.stop, call: (await call).metadata.stop };

@@ -168,8 +168,9 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       host.registerWorker('part', undefined, '/workers/parts.js');
       const agent = await lab.connect(host);
       await agent.call('part', { part: 'echo' });
+      const spins = lab.begins('spinning');
       const call = agent.call('part', { part: 'spin' }, { callId: 'a' });
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await spins;
       return { cancel: await agent.cancel('a'), call: await call, next: (await agent.call('part', { part: 'echo', data: 1 })).data };
     });
     if (!seen) return;

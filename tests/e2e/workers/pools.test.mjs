@@ -23,10 +23,9 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       // As Chromium does it: `freeze` and `resume` do not bubble.
       for (const [leaves, comes, target] of /** @type {[string, string, EventTarget][]} */ ([['pagehide', 'pageshow', window], ['freeze', 'resume', document]])) {
         await abp.call('part', { part: 'echo' });
-        const began = lab.running(host, leaves);
+        const began = lab.begins('spinning');
         const calls = ['', ' waits', ' waits too'].map((more) => abp.call('part', { part: 'spin' }, { callId: leaves + more, timeout: 5000 }));
         await began;
-        await new Promise((resolve) => setTimeout(resolve, 200));
         const before = started.length;
         target.dispatchEvent(new Event(leaves));
         const answers = await Promise.all(calls);
@@ -81,8 +80,9 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       }
       // Another that uses it, and a call that is not done.
       host.registerWorker('other', undefined, '/workers/parts.js?3', { pool: 1 });
-      const running = abp.call('other', { part: 'wait', ms: 400 });
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      const began = lab.running(host, 'other');
+      const running = abp.call('other', { part: 'wait', ms: 2000 }, { callId: 'other' });
+      await began;
       host.unregister('part');
       const shared = await lab.untilWorkers(2);
       host.unregister('other');
@@ -90,7 +90,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       const { data } = await running;
       return { kept, shared, busy, data, left: await lab.untilWorkers(0) };
     });
-    if (seen) assert.deepEqual(seen, { kept: [2, 2, 2], shared: 2, busy: 1, data: { waited: 400 }, left: 0 });
+    if (seen) assert.deepEqual(seen, { kept: [2, 2, 2], shared: 2, busy: 1, data: { waited: 2000 }, left: 0 });
   });
 
   test(`${place.name}: what is given as undefined has its default`, { timeout: 30_000 }, async (context) => {
