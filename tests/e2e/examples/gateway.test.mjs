@@ -8,6 +8,7 @@ import { which } from '../../../scripts/command.mjs';
 import { useDemo } from '../support/demo.mjs';
 import { freePort } from '../support/free-port.mjs';
 import { comesTo } from '../support/hands.mjs';
+import { agentOf } from '../support/workers.mjs';
 import { beginLine, commandsOf, onPorts, runLine, startLine } from './readme.mjs';
 
 const demo = useDemo();
@@ -32,6 +33,8 @@ test('rap: agents call the tool server, and it hears of a cancel', { timeout: 90
   assert.deepEqual(more, []);
   const tools = await startLine(t, server);
   const { url } = await startLine(t, serve);
+  // The gateway asks the tool server what it has, some moments after it serves.
+  await (await agentOf({ wsUrl: url.replace(/^http/, 'ws') }, 'counter')).shutdown();
   const caller = beginLine(t, call);
   await running(url, 1);
   caller.interrupt();
