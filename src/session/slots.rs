@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::HostState;
 use super::state::{Call, Phase};
 use crate::call::{CallKey, Code, Error, Millis, Outcome};
+use crate::capability::Registered;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// Gives a call a slot of its capability, or puts it in line. A child that would wait for what
@@ -18,6 +19,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let within_ancestor = self.has_ancestor_of_same_capability(call);
         let got_slot = !within_ancestor && call.capability.slots.borrow_mut().enter(key);
         let is_child = call.parent.is_some();
+        let capability = call.capability.clone();
         let Some(call) = self.calls.get_mut(&key) else {
             return;
         };
@@ -30,7 +32,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if call.phase == Phase::Ready {
             self.ready.push_back(key);
             self.wake();
-        } else if is_child && self.waits_for_ever(key) {
+            return;
+        }
+        self.note_waiting(key, true);
+        if is_child && self.waits_for_ever(&capability) {
             self.stop_waiting(key);
             self.end(key, Outcome::Failed(deadlock()), now);
         }
@@ -47,51 +52,74 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         false
     }
 
-    /// Whether a call in line can never have its turn: everyone who holds a slot it waits for
-    /// has made a call that waits, directly or in turn, for the same.
-    fn waits_for_ever(&self, key: CallKey) -> bool {
-        let mut stuck =
-            self.calls_where(|call| call.phase == Phase::Waiting && call.parent.is_some());
-        if !self.is_blocked_by(key, &stuck) {
-            return false;
+    /// A call has begun to wait for a slot, or waits for it no longer.
+    pub(super) fn note_waiting(&mut self, key: CallKey, begins: bool) {
+        let Some(call) = self.calls.get(&key) else {
+            return;
+        };
+        let capability = call.capability.clone();
+        let mut next = call.parent.as_ref().map(|parent| parent.key);
+        while let Some(above) = next.and_then(|key| self.calls.get_mut(&key)) {
+            next = above.parent.as_ref().map(|parent| parent.key);
+            let mut counts = above.awaited.iter_mut();
+            match counts.find(|(it, _)| Rc::ptr_eq(it, &capability)) {
+                Some((_, count)) if begins => *count += 1,
+                Some((_, count)) => *count -= 1,
+                None => above.awaited.push((capability.clone(), 1)),
+            }
+            above.awaited.retain(|(_, count)| *count > 0);
         }
-        // Whoever may get on is taken out, until none is left who may.
+    }
+
+    /// Whether a call in line can never have its turn: everyone who holds a slot it waits for
+    /// has made a call that waits, directly or in turn, for the same. This is asked for each of a
+    /// crowd of calls, and so it looks at capabilities, of which there are few.
+    fn waits_for_ever(&self, capability: &Rc<Registered<P, H>>) -> bool {
+        let mut stuck = vec![capability.clone()];
+        let mut looked_at = 0;
+        while let Some(capability) = stuck.get(looked_at).cloned() {
+            for awaited in self.awaited_by_holders(&capability) {
+                // Somebody who waits for nothing: all who wait for the first will have their turn.
+                if looked_at == 0 && awaited.is_empty() {
+                    return false;
+                }
+                for (awaited, _) in awaited {
+                    if !has(&stuck, awaited) {
+                        stuck.push(awaited.clone());
+                    }
+                }
+            }
+            looked_at += 1;
+        }
+        // Those of which a holder may get on are taken out, until there are none.
         loop {
-            let before = stuck.len();
             let all = stuck.clone();
-            stuck.retain(|waiting| self.is_blocked_by(*waiting, &all));
-            if !stuck.contains(&key) {
+            stuck.retain(|it| {
+                let mut holders = self.awaited_by_holders(it);
+                holders.all(|awaited| awaited.iter().any(|(it, _)| has(&all, it)))
+            });
+            if !has(&stuck, capability) {
                 return false;
             }
-            if stuck.len() == before {
+            if stuck.len() == all.len() {
                 return true;
             }
         }
     }
 
-    /// Whether each holder of a slot that `waiting` waits for is above one of `stuck`.
-    fn is_blocked_by(&self, waiting: CallKey, stuck: &[CallKey]) -> bool {
-        let Some(call) = self.calls.get(&waiting) else {
-            return false;
-        };
-        let mut holders = self
-            .calls
-            .iter()
-            .filter(|(_, it)| it.has_slot && Rc::ptr_eq(&it.capability, &call.capability));
-        holders.all(|(holder, _)| stuck.iter().any(|it| self.is_above(*holder, *it)))
+    /// What each holder of a slot of a capability has made calls that wait for.
+    fn awaited_by_holders(
+        &self,
+        capability: &Registered<P, H>,
+    ) -> impl Iterator<Item = &[(Rc<Registered<P, H>>, usize)]> {
+        let holders = capability.slots.borrow().holders().to_vec();
+        let calls = holders.into_iter().filter_map(|key| self.calls.get(&key));
+        calls.map(|call| &*call.awaited)
     }
+}
 
-    fn is_above(&self, ancestor: CallKey, key: CallKey) -> bool {
-        let mut next = Some(key);
-        while let Some(key) = next {
-            if key == ancestor {
-                return true;
-            }
-            let call = self.calls.get(&key);
-            next = call.and_then(|call| Some(call.parent.as_ref()?.key));
-        }
-        false
-    }
+fn has<T>(list: &[Rc<T>], it: &Rc<T>) -> bool {
+    list.iter().any(|other| Rc::ptr_eq(other, it))
 }
 
 fn deadlock<P>() -> Error<P> {

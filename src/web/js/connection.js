@@ -8,7 +8,7 @@ import { refusal } from './envelope.js';
 import { failure, problem, text } from './errors.js';
 import { inspect } from './inspect.js';
 import { toText } from './json.js';
-import { newId } from './platform.js';
+import { newId, soon } from './platform.js';
 import { get, isId } from './read.js';
 import { receive } from './receive.js';
 
@@ -208,8 +208,12 @@ export class Connection {
     if (!this.#open) return;
     this.#open = false;
     this.#pending.clear();
-    this.shell.rust.disconnect(this.shell.number, this.number);
-    this.shell.connections.delete(this.number);
+    const { connections, rust, number } = this.shell;
+    rust.disconnect(number, this.number);
+    const forget = () => void connections.delete(this.number);
+    // Of what is being said in this turn, the rest is still for its promises.
+    if (this.local) soon(forget);
+    else forget();
   }
 }
 
