@@ -5,7 +5,7 @@
  * @typedef {{ type?: unknown, id?: unknown, payload?: any, timestamp?: number }} Envelope
  */
 import { refusal } from './envelope.js';
-import { failure, problem, text } from './errors.js';
+import { failure, log, problem, text } from './errors.js';
 import { inspect } from './inspect.js';
 import { toText } from './json.js';
 import { newId, soon } from './platform.js';
@@ -131,7 +131,7 @@ export class Connection {
     const data = type === 'capabilities/call-result';
     const failed = failure('OPERATION_FAILED', `${data ? 'The capability returned data that' : `The ${type}`} cannot be sent: ${why}`);
     if (type === 'elicitation/request') this.answer(id, failed);
-    else if (id === undefined) console.warn('caphost:', failed.error.message);
+    else if (id === undefined) log('warn', failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
   }
 

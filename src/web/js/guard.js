@@ -3,12 +3,16 @@
  *
  * A trap (a panicking capability, an exhausted stack, a corrupt memory) leaves the instance in an
  * unknown state. It is not entered again, whoever notices: every host and agent of the instance has
- * a guard, all are told at once, and everything that waits for it is answered.
+ * a guard, all are told in a fresh job, and everything that waits for it is answered.
  */
-import { report } from './errors.js';
+import { log, report } from './errors.js';
 
 /** Why the instance of this module is lost. @type {unknown} */
 let trap;
+/** Whether everybody has been told. */
+let told = false;
+/** Whether a job is to come that tells them, if there is something to tell. */
+let watched = false;
 /** Frames on the stack that lead into it. */
 let depth = 0;
 /** Weakly: an agent that nobody has any more is garbage. @type {Set<WeakRef<Guard>>} */
@@ -21,12 +25,15 @@ const guards = new Set();
  * @returns {(...args: Args) => T | undefined} the same, which gives undefined when it is
  */
 export const guard = (work) => (...args) => {
+  // Before, because of a stack that has run out nothing is left to call anything with.
+  if (!watched) watch();
   if (trap !== undefined) return undefined;
   depth += 1;
   try {
     return work(...args);
   } catch (error) {
-    lose(error);
+    // A frame further in may have been left because of it, and said so.
+    trap ??= error ?? 'The wasm instance is lost';
     return undefined;
   } finally {
     depth -= 1;
@@ -55,6 +62,8 @@ function standStill() {
 /** The job whose frames were counted was ended from outside: nothing of it is on the stack. */
 export function unwound() {
   depth = 0;
+  // So was what waited to run after it.
+  watched = false;
 }
 
 /** The guarded functions of each class of wasm-bindgen's. @type {WeakMap<any, any>} */
@@ -77,13 +86,19 @@ export function guarded(handle) {
   return functions;
 }
 
-/** @param {unknown} error */
-function lose(error) {
-  // A frame further out, which has been left because of it.
-  if (trap !== undefined) return;
-  trap = error ?? new Error('The wasm instance is lost');
-  console.error('caphost: the wasm instance is lost, its calls are settled with INTERNAL_ERROR:', error);
+const settled = Promise.resolve();
+
+function watch() {
+  settled.then(look);
+  watched = true;
+}
+
+function look() {
+  watched = false;
+  if (told || trap === undefined) return;
+  told = true;
   for (const guard of guards) report(guard.deref()?.onTrap);
+  log('error', 'the wasm instance is lost, its calls are settled with INTERNAL_ERROR:', trap);
 }
 
 /**

@@ -3,11 +3,13 @@
  * only JavaScript knows.
  */
 import { progressInfo, response, stateName } from './envelope.js';
-import { report } from './errors.js';
+import { later, report } from './errors.js';
 
 export class Timeline {
   /** @type {Set<(event: any) => void>} */
   #observers = new Set();
+  /** They are called after the answers. @type {[((event: any) => void)[], object][]} */
+  #untold = [];
 
   /** Whether anybody watches. */
   get watched() {
@@ -27,8 +29,17 @@ export class Timeline {
   /** @param {object} event */
   emit(event) {
     const timed = { ...event, time: Date.now() };
-    for (const observer of this.#observers) report(observer, timed);
+    this.#untold.push([[...this.#observers], timed]);
+    later(this.#tell);
   }
+
+  /** All there is: of a job that is ended from outside the rest is lost, and with it what was to tell of the last. */
+  #tell = () => {
+    for (const [observers, event] of this.#untold.splice(0)) {
+      // One may have been taken away meanwhile.
+      for (const observer of observers) if (this.#observers.has(observer)) report(observer, event);
+    }
+  };
 
   // What Rust calls.
 

@@ -12,6 +12,14 @@ before(async () => {
 });
 after(() => server?.close());
 
+/** @param {NonNullable<Awaited<ReturnType<typeof launchFirefox>>>} browser */
+async function labPage(browser) {
+  const page = await browser.newPage();
+  await page.goto(server.url('/lab/'));
+  await page.waitForSelector('html[data-ready]');
+  return page;
+}
+
 for (const [name, launch] of Object.entries({ Chromium: launchPuppeteer, Firefox: launchFirefox })) {
   describe(`in ${name}`, () => {
     /** @type {Awaited<ReturnType<typeof launchFirefox>>} */
@@ -23,9 +31,7 @@ for (const [name, launch] of Object.entries({ Chromium: launchPuppeteer, Firefox
 
     test('thousands of calls of one turn are all answered, whatever their handlers do, and the host goes on', { timeout: 120_000 }, async (t) => {
       if (!browser) return t.skip('there is no such browser here');
-      const page = await browser.newPage();
-      await page.goto(server.url('/lab/'));
-      await page.waitForSelector('html[data-ready]');
+      const page = await labPage(browser);
       const seen = await page.evaluate(async (many) => {
         const { newHost, inPage, connect } = /** @type {any} */ (globalThis).lab;
         const path = '/lab/bursts.js';
@@ -51,6 +57,22 @@ for (const [name, launch] of Object.entries({ Chromium: launchPuppeteer, Firefox
       assert.equal(echo, 1);
       assert.equal(Object.keys(bursts).length, 15);
       for (const [what, found] of Object.entries(bursts)) assert.equal(found, `${MANY} as expected`, what);
+    });
+
+    test('a handler that exhausts the stack within its host has everybody told, where the console throws too', { timeout: 60_000 }, async (t) => {
+      if (!browser) return t.skip('there is no such browser here');
+      const page = await labPage(browser);
+      const seen = await page.evaluate(async () => {
+        console.error = () => {
+          throw new Error('console.error throws');
+        };
+        const { newHost, inPage, connect } = /** @type {any} */ (globalThis).lab;
+        const path = '/lab/exhausted.js';
+        const { exhaust } = await import(path);
+        const host = await newHost();
+        return exhaust(host, [await inPage(host), await connect(host)]);
+      });
+      assert.deepEqual(seen, { codes: Array(3).fill('INTERNAL_ERROR'), later: Array(4).fill('INTERNAL_ERROR'), aborted: true, lost: true });
     });
   });
 }

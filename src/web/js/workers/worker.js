@@ -5,7 +5,7 @@
  * Nothing else is loaded into a worker, beside what the app's module loads itself. The package and the
  * crate have this bundled, as what is both a module and a classic script.
  */
-import { failure, text } from '../errors.js';
+import { failure, log, text } from '../errors.js';
 import { underSignal } from '../signal.js';
 import { transferables } from '../transfer.js';
 
@@ -129,7 +129,7 @@ class Call {
     try {
       say(['progress', this.serial, info]);
     } catch (error) {
-      console.warn('caphost: progress that cannot be sent is dropped:', error);
+      log('warn', 'progress that cannot be sent is dropped:', error);
     }
   }
 
@@ -274,7 +274,7 @@ async function run(handler, name, params, call) {
   } catch (error) {
     const failed = failureOf(error);
     // The page is told the message. The rest is for whoever writes the handler, unless it was told to stop.
-    if (typeof failed.code !== 'string' && !call.told) console.error(`caphost: ${name} (call ${call.callId}) has failed:`, error);
+    if (typeof failed.code !== 'string' && !call.told) log('error', `${name} (call ${call.callId}) has failed:`, error);
     call.end('failed', failed);
   }
 }
