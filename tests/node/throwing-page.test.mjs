@@ -28,17 +28,17 @@ function consoleThatThrows(t) {
 
 test('where the console throws, a handler that fails is answered, and the host goes on', { timeout: 20_000 }, async (t) => {
   const said = consoleThatThrows(t);
-  const host = await newHost({ misspelt: true });
+  const host = await newHost(/** @type {any} */ ({ misspelt: true }));
   host.register('fails', {}, () => { throw new Error('on purpose'); });
   host.register('rejects', {}, async () => { throw new Error('on purpose'); });
-  host.register('reports what cannot be sent', {}, (_, { progress }) => progress({ progress: 1, odd: () => {} }));
+  host.register('reports what cannot be sent', {}, (_, { progress }) => progress(/** @type {any} */ ({ progress: 1, odd: () => {} })));
   host.register('has a schema that is odd', { inputSchema: { type: 'object', properties: { a: { format: 'no such format' } } } }, () => 1);
   host.register('echo', {}, (params) => params);
   const abp = await inPage(host);
   const { port1, port2 } = new MessageChannel();
   host.acceptPort(port1);
   t.after(() => port2.close());
-  for (const agent of [abp, await connectPort(port2)]) {
+  for (const agent of /** @type {any[]} */ ([abp, await connectPort(port2)])) {
     for (const name of ['fails', 'rejects']) {
       const { error } = /** @type {any} */ (await agent.call(name));
       assert.deepEqual([error.code, error.message], ['OPERATION_FAILED', 'on purpose'], name);

@@ -3,12 +3,15 @@
  *
  * A trap (a panicking capability, an exhausted stack, a corrupt memory) leaves the instance in an
  * unknown state. It is not entered again, whoever notices: every host and agent of the instance has
- * a guard, all are told in a fresh job, and everything that waits for it is answered.
+ * a guard, all are told in a fresh job, and everything that waits for it is answered. The crate's
+ * panic hook notices what begins past the guards.
  */
-import { log, report } from './errors.js';
+import { log, problem, report } from './errors.js';
 
 /** Why the instance of this module is lost. @type {unknown} */
 let trap;
+/** What a panic has said. */
+let said = '';
 /** Whether everybody has been told. */
 let told = false;
 /** Whether a job is to come that tells them, if there is something to tell. */
@@ -85,6 +88,22 @@ export function guarded(handle) {
   known.set(handle, functions);
   return functions;
 }
+
+/**
+ * Rust panics, maybe in a task or a closure of the app's own, which no guard has seen begin. It has not
+ * been left yet: nobody is told before it has.
+ *
+ * @param {string} message
+ * @param {string} place in the source
+ */
+export function panicked(message, place) {
+  said ||= `: ${message}`;
+  trap ??= new Error(`${message} (${place})`);
+  watch();
+}
+
+/** What is answered once the instance is lost. @param {string} what has failed */
+export const lost = (what) => problem('INTERNAL_ERROR', what + said);
 
 const settled = Promise.resolve();
 

@@ -6,7 +6,7 @@ import { Asks } from './asks.js';
 import { Capabilities } from './capabilities.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
 import { log } from './errors.js';
-import { Guard, guarded, oneWay } from './guard.js';
+import { Guard, guarded, lost, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
 import { inspect } from './inspect.js';
 import { newId, soon } from './platform.js';
@@ -249,7 +249,7 @@ export class Shell {
     this.asks.fail();
     for (const connection of this.connections.values()) connection.answerLost();
     // The app's own listeners come after the answers.
-    this.running.stopAll('The host has failed');
+    this.running.stopAll(lost('The host has failed').message);
   }
 }
 

@@ -8,7 +8,7 @@ const CLOSED = 3;
 const GRACE = 5_000;
 
 /** As the page's own, but at once. @param {'warn' | 'error'} how @param {unknown[]} what */
-const log = (how, ...what) => console[how](`caphost: ${what.shift()}`, ...what);
+const log = (how, ...what) => void console[how](`caphost: ${what.shift()}`, ...what);
 
 /** The gateway's end of a WebSocket. */
 class Socket {
