@@ -77,13 +77,16 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     fn waits_for_ever(&self, capability: &Rc<Registered<P, H>>) -> bool {
         let mut stuck = vec![capability.clone()];
         let mut looked_at = 0;
-        while let Some(capability) = stuck.get(looked_at).cloned() {
-            for awaited in self.awaited_by_holders(&capability) {
-                // Somebody who waits for nothing: all who wait for the first will have their turn.
-                if looked_at == 0 && awaited.is_empty() {
+        while let Some(next) = stuck.get(looked_at).cloned() {
+            for holder in next.slots.borrow().holders() {
+                let Some(holder) = self.calls.get(holder) else {
+                    continue;
+                };
+                // It waits for nobody: all who wait for the first will have their turn.
+                if looked_at == 0 && holder.awaited.is_empty() {
                     return false;
                 }
-                for (awaited, _) in awaited {
+                for (awaited, _) in &holder.awaited {
                     if !has(&stuck, awaited) {
                         stuck.push(awaited.clone());
                     }
@@ -92,29 +95,18 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             looked_at += 1;
         }
         // Those of which a holder may get on are taken out, until there are none.
-        loop {
-            let all = stuck.clone();
-            stuck.retain(|it| {
-                let mut holders = self.awaited_by_holders(it);
-                holders.all(|awaited| awaited.iter().any(|(it, _)| has(&all, it)))
-            });
-            if !has(&stuck, capability) {
-                return false;
-            }
-            if stuck.len() == all.len() {
-                return true;
-            }
+        while let Some(free) = stuck.iter().position(|it| !self.is_stuck(it, &stuck)) {
+            stuck.swap_remove(free);
         }
+        has(&stuck, capability)
     }
 
-    /// What each holder of a slot of a capability has made calls that wait for.
-    fn awaited_by_holders(
-        &self,
-        capability: &Registered<P, H>,
-    ) -> impl Iterator<Item = &[(Rc<Registered<P, H>>, usize)]> {
-        let holders = capability.slots.borrow().holders().to_vec();
-        let calls = holders.into_iter().filter_map(|key| self.calls.get(&key));
-        calls.map(|call| &*call.awaited)
+    /// Whether each holder of a slot has made a call that waits for one of the `others`.
+    fn is_stuck(&self, capability: &Registered<P, H>, others: &[Rc<Registered<P, H>>]) -> bool {
+        capability.slots.borrow().holders().iter().all(|holder| {
+            let call = self.calls.get(holder);
+            call.is_some_and(|call| call.awaited.iter().any(|(it, _)| has(others, it)))
+        })
     }
 }
 

@@ -249,7 +249,9 @@ export class Shell {
     this.asks.fail();
     for (const connection of this.connections.values()) connection.answerLost();
     // The app's own listeners come after the answers.
-    this.running.stopAll(lost('The host has failed').message);
+    const error = lost('The host has failed');
+    this.timeline.fail(error);
+    this.running.stopAll(error.message);
   }
 }
 
