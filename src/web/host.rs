@@ -132,10 +132,9 @@ impl Host {
     {
         let handler = Rc::new(handler);
         let run = move |given: JsValue, context: CallContext| -> LocalFuture {
+            panics::notice();
             let handler = handler.clone();
-            Box::pin(panics::noticed(async move {
-                data::returned(&handler(params::read(given)?, context).await?)
-            }))
+            Box::pin(async move { data::returned(&handler(params::read(given)?, context).await?) })
         };
         let name = capability.name.clone();
         let options = capability.into_options()?;

@@ -3,15 +3,11 @@
 //! A task that the app has spawned and a closure of its own enter wasm past the guard: only a panic
 //! hook sees how they end. It calls the hook that was there before it. One that the app sets later
 //! takes its place, as `console_error_panic_hook::set_once` does, and so it looks time and again
-//! whether it is still there: when a host or an agent is made, and whenever a capability or a call of
-//! an agent goes on.
+//! whether it is still there: when a host or an agent is made, and with each call of either.
 
-use std::future::Future;
 use std::panic::{self, PanicHookInfo};
-use std::pin::pin;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::Poll;
 
 use wasm_bindgen::prelude::*;
 
@@ -40,18 +36,6 @@ pub(super) fn notice() {
     });
     OURS.store(place_of(&*hook), Ordering::Relaxed);
     panic::set_hook(hook);
-}
-
-/// The same, whenever a future goes on and has done so: either may have come after a hook of the app's.
-pub(super) async fn noticed<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    std::future::poll_fn(|context| {
-        notice();
-        let polled: Poll<T> = future.as_mut().poll(context);
-        notice();
-        polled
-    })
-    .await
 }
 
 fn place_of(hook: &Hook) -> usize {

@@ -207,7 +207,7 @@ fn run(call: WorkerCall, future: impl Future<Output = Outcome> + 'static) {
     COUNT.set(COUNT.get().wrapping_add(1));
     let running = Running {
         call,
-        task: Task::new(panics::noticed(future)),
+        task: Task::new(future),
         waker: Waker::from(Arc::new(WakeUp(COUNT.get()))),
         scheduled: Cell::new(false),
         stops: Cell::new(false),
