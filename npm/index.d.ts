@@ -365,7 +365,7 @@ export interface Host<Caps = any> {
    * A callId is unique in its session. Without a `sessionId` it is the first session that knows it.
    */
   cancel(callId: string, options?: CancelOptions): Promise<CancelResponse>;
-  /** Calls the listener with every event. Returns what stops it. */
+  /** Calls the listener with every event, in order, in a job of its own after the answers. Returns what stops it. */
   observe(listener: (event: HostEvent) => void): () => void;
   stats(): HostStats;
 }

@@ -8,7 +8,8 @@ use super::CallKey;
 #[derive(Debug, Default)]
 pub struct Queue {
     limit: Option<usize>,
-    taken: usize,
+    /// Who holds a slot, where there is a limit.
+    holders: Vec<CallKey>,
     waiting: VecDeque<CallKey>,
 }
 
@@ -23,21 +24,32 @@ impl Queue {
 
     /// Takes a slot for `key`, or puts it in line. True when it got the slot.
     pub fn enter(&mut self, key: CallKey) -> bool {
-        let free = self.limit.is_none_or(|limit| self.taken < limit);
-        if free && self.waiting.is_empty() {
-            self.taken += 1;
+        let Some(limit) = self.limit else {
             return true;
+        };
+        let free = self.holders.len() < limit && self.waiting.is_empty();
+        if free {
+            self.holders.push(key);
+        } else {
+            self.waiting.push_back(key);
         }
-        self.waiting.push_back(key);
-        false
+        free
     }
 
-    /// Gives a slot back; the next call in line, if any, has it from now on.
-    pub fn leave(&mut self) -> Option<CallKey> {
-        debug_assert!(self.taken > 0);
+    /// Who holds a slot; nobody is named where there is no limit.
+    pub fn holders(&self) -> &[CallKey] {
+        &self.holders
+    }
+
+    /// Gives the slot of `key` back; the next call in line, if any, has it from now on.
+    pub fn leave(&mut self, key: CallKey) -> Option<CallKey> {
+        let place = self.holders.iter().position(|it| *it == key)?;
         let next = self.waiting.pop_front();
-        if next.is_none() {
-            self.taken -= 1;
+        match next {
+            Some(next) => self.holders[place] = next,
+            None => {
+                self.holders.swap_remove(place);
+            }
         }
         next
     }
@@ -61,8 +73,8 @@ mod tests {
         assert!(!queue.enter(3));
         assert!(queue.abandon(2));
         assert!(!queue.abandon(2));
-        assert_eq!(queue.leave(), Some(3));
-        assert_eq!(queue.leave(), None);
+        assert_eq!(queue.leave(1), Some(3));
+        assert_eq!(queue.leave(3), None);
         assert!(queue.enter(4));
     }
 }

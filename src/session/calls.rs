@@ -148,6 +148,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             reply,
             parent,
             children: Vec::new(),
+            awaited: Vec::new(),
             abandoned_below: 0,
             stopping: Stopping::default(),
             askers: Vec::new(),
@@ -188,16 +189,20 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Tells the agents of changed capabilities, and starts every call that has its turn, in order.
+    /// Tells the agents of changed capabilities, and has every call started that has its turn by now,
+    /// in order, each when all that the one before it has led to is done.
     pub fn run_ready(&mut self) {
         self.waking = false;
         self.tell_changes();
-        while let Some(key) = self.ready.pop_front() {
-            let Some(call) = self
-                .calls
-                .get_mut(&key)
-                .filter(|call| call.phase == Phase::Ready)
-            else {
+        self.turn = self.ready.len();
+    }
+
+    pub(super) fn start_next(&mut self) -> Option<Action<P, H>> {
+        while self.turn > 0 {
+            self.turn -= 1;
+            let key = self.ready.pop_front()?;
+            let ready = self.calls.get_mut(&key);
+            let Some(call) = ready.filter(|call| call.phase == Phase::Ready) else {
                 continue;
             };
             call.phase = Phase::Running;
@@ -213,7 +218,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 handler: capability.handler.clone(),
                 params,
             });
+            return self.actions.pop_front();
         }
+        None
     }
 
     /// A handler has ended; `told` says that it has taken its signal. One that reports

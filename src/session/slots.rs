@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::HostState;
 use super::state::{Call, Phase};
 use crate::call::{CallKey, Code, Error, Millis, Outcome};
+use crate::capability::Registered;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// Gives a call a slot of its capability, or puts it in line. A child that would wait for what
@@ -18,6 +19,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let within_ancestor = self.has_ancestor_of_same_capability(call);
         let got_slot = !within_ancestor && call.capability.slots.borrow_mut().enter(key);
         let is_child = call.parent.is_some();
+        let capability = call.capability.clone();
         let Some(call) = self.calls.get_mut(&key) else {
             return;
         };
@@ -30,7 +32,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if call.phase == Phase::Ready {
             self.ready.push_back(key);
             self.wake();
-        } else if is_child && self.waits_for_ever(key) {
+            return;
+        }
+        self.note_waiting(key, true);
+        if is_child && self.waits_for_ever(&capability) {
             self.stop_waiting(key);
             self.end(key, Outcome::Failed(deadlock()), now);
         }
@@ -47,51 +52,66 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         false
     }
 
-    /// Whether a call in line can never have its turn: everyone who holds a slot it waits for
-    /// has made a call that waits, directly or in turn, for the same.
-    fn waits_for_ever(&self, key: CallKey) -> bool {
-        let mut stuck =
-            self.calls_where(|call| call.phase == Phase::Waiting && call.parent.is_some());
-        if !self.is_blocked_by(key, &stuck) {
-            return false;
-        }
-        // Whoever may get on is taken out, until none is left who may.
-        loop {
-            let before = stuck.len();
-            let all = stuck.clone();
-            stuck.retain(|waiting| self.is_blocked_by(*waiting, &all));
-            if !stuck.contains(&key) {
-                return false;
-            }
-            if stuck.len() == before {
-                return true;
-            }
-        }
-    }
-
-    /// Whether each holder of a slot that `waiting` waits for is above one of `stuck`.
-    fn is_blocked_by(&self, waiting: CallKey, stuck: &[CallKey]) -> bool {
-        let Some(call) = self.calls.get(&waiting) else {
-            return false;
+    /// A call has begun to wait for a slot, or waits for it no longer.
+    pub(super) fn note_waiting(&mut self, key: CallKey, begins: bool) {
+        let Some(call) = self.calls.get(&key) else {
+            return;
         };
-        let mut holders = self
-            .calls
-            .iter()
-            .filter(|(_, it)| it.has_slot && Rc::ptr_eq(&it.capability, &call.capability));
-        holders.all(|(holder, _)| stuck.iter().any(|it| self.is_above(*holder, *it)))
+        let capability = call.capability.clone();
+        let mut next = call.parent.as_ref().map(|parent| parent.key);
+        while let Some(above) = next.and_then(|key| self.calls.get_mut(&key)) {
+            next = above.parent.as_ref().map(|parent| parent.key);
+            let mut counts = above.awaited.iter_mut();
+            match counts.find(|(it, _)| Rc::ptr_eq(it, &capability)) {
+                Some((_, count)) if begins => *count += 1,
+                Some((_, count)) => *count -= 1,
+                None => above.awaited.push((capability.clone(), 1)),
+            }
+            above.awaited.retain(|(_, count)| *count > 0);
+        }
     }
 
-    fn is_above(&self, ancestor: CallKey, key: CallKey) -> bool {
-        let mut next = Some(key);
-        while let Some(key) = next {
-            if key == ancestor {
-                return true;
+    /// Whether a call in line can never have its turn: everyone who holds a slot it waits for
+    /// has made a call that waits, directly or in turn, for the same. This is asked for each of a
+    /// crowd of calls, and so it looks at capabilities, of which there are few.
+    fn waits_for_ever(&self, capability: &Rc<Registered<P, H>>) -> bool {
+        let mut stuck = vec![capability.clone()];
+        let mut looked_at = 0;
+        while let Some(next) = stuck.get(looked_at).cloned() {
+            for holder in next.slots.borrow().holders() {
+                let Some(holder) = self.calls.get(holder) else {
+                    continue;
+                };
+                // It waits for nobody: all who wait for the first will have their turn.
+                if looked_at == 0 && holder.awaited.is_empty() {
+                    return false;
+                }
+                for (awaited, _) in &holder.awaited {
+                    if !has(&stuck, awaited) {
+                        stuck.push(awaited.clone());
+                    }
+                }
             }
-            let call = self.calls.get(&key);
-            next = call.and_then(|call| Some(call.parent.as_ref()?.key));
+            looked_at += 1;
         }
-        false
+        // Those of which a holder may get on are taken out, until there are none.
+        while let Some(free) = stuck.iter().position(|it| !self.is_stuck(it, &stuck)) {
+            stuck.swap_remove(free);
+        }
+        has(&stuck, capability)
     }
+
+    /// Whether each holder of a slot has made a call that waits for one of the `others`.
+    fn is_stuck(&self, capability: &Registered<P, H>, others: &[Rc<Registered<P, H>>]) -> bool {
+        capability.slots.borrow().holders().iter().all(|holder| {
+            let call = self.calls.get(holder);
+            call.is_some_and(|call| call.awaited.iter().any(|(it, _)| has(others, it)))
+        })
+    }
+}
+
+fn has<T>(list: &[Rc<T>], it: &Rc<T>) -> bool {
+    list.iter().any(|other| Rc::ptr_eq(other, it))
 }
 
 fn deadlock<P>() -> Error<P> {

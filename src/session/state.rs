@@ -58,6 +58,8 @@ pub(super) struct Call<P, H> {
     pub reply: ReplyTo<P>,
     pub parent: Option<Parent>,
     pub children: Vec<CallKey>,
+    /// Of which capabilities the calls below it wait for a slot, and how many do.
+    pub awaited: Vec<(Rc<Registered<P, H>>, usize)>,
     /// How many of the calls it made were abandoned and have not ended.
     pub abandoned_below: usize,
     pub stopping: Stopping,
@@ -99,6 +101,8 @@ pub struct HostState<P, H> {
     pub(super) closing: Vec<Closing<P>>,
     pub(super) untold: Untold,
     pub(super) ready: VecDeque<CallKey>,
+    /// How many of those start before the event loop has its next turn.
+    pub(super) turn: usize,
     pub(super) elicitations: FxHashMap<ElicitationKey, Elicitation>,
     pub(super) deadlines: Deadlines<DeadlineOf>,
     pub(super) actions: VecDeque<Action<P, H>>,
@@ -120,6 +124,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             closing: Vec::new(),
             untold: Untold::new(),
             ready: VecDeque::new(),
+            turn: 0,
             elicitations: FxHashMap::default(),
             deadlines: Deadlines::default(),
             actions: VecDeque::new(),
@@ -131,7 +136,16 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     /// The next thing to do. Take actions out one by one, in order, with no borrow held.
+    ///
+    /// A handler starts when nothing else is left to be done.
     pub fn poll_action(&mut self) -> Option<Action<P, H>> {
+        self.poll_consequence().or_else(|| self.start_next())
+    }
+
+    /// The same, but starts no handler: for a shell that is called back by a handler which it is
+    /// starting. Were the next one started from there, each would stand on the stack of the one
+    /// before it.
+    pub fn poll_consequence(&mut self) -> Option<Action<P, H>> {
         let action = self.actions.pop_front();
         if action.is_none() && self.actions.capacity() > ROOMY {
             self.actions = VecDeque::new();

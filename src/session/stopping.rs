@@ -172,6 +172,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// settles. Its call is cancelled, unless that is under way; and so is the one it was ended for,
     /// `cancelled`, if that has made it.
     pub fn terminated(&mut self, key: CallKey, cancelled: &str, reason: &Rc<str>, now: Millis) {
+        // What would have started in that job has its turn with the next.
+        self.turn = 0;
         let Some(call) = self.calls.get_mut(&key) else {
             return self.settle_late(key, false, now);
         };
@@ -305,7 +307,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let Some(call) = self.calls.get_mut(&parent) else {
             return;
         };
-        call.children.retain(|child| *child != key);
+        // In order, as they were made: those that end first tend to stand first.
+        if let Some(place) = call.children.iter().position(|child| *child == key) {
+            call.children.remove(place);
+        }
         if call.phase == Phase::Stopping && stop.is_some() {
             call.stopping.told = true;
             call.stopping.below = call.stopping.below.max(stop);

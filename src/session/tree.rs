@@ -83,7 +83,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             }
         }
         self.counters.cancelled += u64::from(stop.is_some());
-        self.free_slot(&call);
+        self.free_slot(key, &call);
         for elicitation in std::mem::take(&mut call.elicitations) {
             self.withdraw(elicitation);
         }
@@ -158,14 +158,18 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let call = self.calls.get(&key);
         if let Some(call) = call.filter(|call| call.phase == Phase::Waiting) {
             call.capability.slots.borrow_mut().abandon(key);
+            self.note_waiting(key, false);
         }
     }
 
-    fn free_slot(&mut self, call: &Call<P, H>) {
+    fn free_slot(&mut self, key: CallKey, call: &Call<P, H>) {
         if !call.has_slot {
             return;
         }
-        let next = call.capability.slots.borrow_mut().leave();
+        let next = call.capability.slots.borrow_mut().leave(key);
+        if let Some(next) = next {
+            self.note_waiting(next, false);
+        }
         if let Some(next) = next
             && let Some(waiting) = self.calls.get_mut(&next)
         {

@@ -183,6 +183,7 @@ impl HostHandle {
         if let Some(host) = Work::of(host) {
             host.0.rust_calls.lost(key);
             host.0.dropping.set(0);
+            host.0.loops.set(0);
             let reason = "The job of the call was ended".into();
             host.state().terminated(key, cancelled, &reason, now());
         }

@@ -17,7 +17,7 @@ use super::inner::{Handler, Inner};
 use super::object::{self, get, object, put};
 use super::watch::{self, Observer, Stats};
 use super::worker_module::WorkerModule;
-use super::{Error, HostHandle, data, params, promise, sys, worker};
+use super::{Error, HostHandle, data, panics, params, promise, sys, worker};
 use crate::call::Code;
 use crate::capability::Ending;
 use crate::session::Limits;
@@ -83,6 +83,7 @@ impl Host {
             // It would be one host more for each worker, each of them with the app's gateway.
             return Err(Error::new(Code::NOT_SUPPORTED, IN_WORKER));
         }
+        panics::notice();
         match sys::problem_with_app(&app.0) {
             Some(problem) => Err(Error::invalid_params(problem)),
             None => {
@@ -131,6 +132,7 @@ impl Host {
     {
         let handler = Rc::new(handler);
         let run = move |given: JsValue, context: CallContext| -> LocalFuture {
+            panics::notice();
             let handler = handler.clone();
             Box::pin(async move { data::returned(&handler(params::read(given)?, context).await?) })
         };

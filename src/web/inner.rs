@@ -33,6 +33,8 @@ pub(super) struct Inner {
     /// How many futures are being dropped, or are to be when the poll returns that they are in:
     /// nothing is said before all of them are.
     pub dropping: Cell<u32>,
+    /// How many loops on the stack do what is to be done.
+    pub loops: Cell<u32>,
 }
 
 impl Inner {
@@ -51,6 +53,7 @@ impl Inner {
                 rust_calls: RustCalls::new(key),
                 armed: Cell::new(f64::INFINITY),
                 dropping: Cell::new(0),
+                loops: Cell::new(0),
             }
         })
     }

@@ -3,7 +3,8 @@
 //! Rust decides, JavaScript carries: `js/` holds thin glue around browser objects, each file with
 //! no rule of its own. It also reads and writes the messages, whose values are its own: what stands
 //! in them comes to Rust flat, as arguments. Every call out of JavaScript into Rust goes through one
-//! guard, so that a trap settles what is pending instead of leaving it for ever.
+//! guard, so that a trap settles what is pending instead of leaving it for ever. A panic of what enters
+//! wasm past it, such as a task of the app's own, does the same by a panic hook.
 
 use wasm_bindgen::JsValue;
 
@@ -24,6 +25,7 @@ mod host;
 mod inner;
 mod inspect;
 mod object;
+mod panics;
 mod params;
 mod perform;
 mod promise;

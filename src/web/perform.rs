@@ -21,20 +21,39 @@ mod state {
     pub const CANCELLED: u32 = 2;
 }
 
+/// Loops within loops. Each takes room on the stack, and of thousands of calls each may call back.
+const MOST_LOOPS: u32 = 8;
+
 /// Whoever asked is no agent but a handler.
 const PARENT: u32 = 0;
 
 impl Inner {
     /// Does everything that is to be done, in order. No borrow is held while it does: what it
-    /// calls may call back, and finds the queue where this left it.
+    /// calls may call back. What that leads to is done before the host returns to it, such as the
+    /// end of a signal by a cancel; but no handler starts on the stack of another, and a crowd that
+    /// calls back from within each other is served by the loops that are there.
     pub fn drive(&self) {
+        let outer = self.loops.get();
+        if outer == MOST_LOOPS {
+            return;
+        }
+        self.loops.set(outer + 1);
         while self.dropping.get() == 0 {
-            let action = self.state.borrow_mut().poll_action();
+            let mut state = self.state.borrow_mut();
+            let action = match outer {
+                0 => state.poll_action(),
+                _ => state.poll_consequence(),
+            };
+            drop(state);
             match action {
                 Some(action) => self.perform(action),
-                None => return self.arm(),
+                None => {
+                    self.arm();
+                    break;
+                }
             }
         }
+        self.loops.set(outer);
     }
 
     /// One timer, for the earliest deadline.

@@ -264,6 +264,8 @@ extern "C" {
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
+    /// A closure of Rust's for JavaScript to call, which does nothing once the module is lost.
+    pub(super) fn guard(closure: &JsValue) -> JsValue;
     /// Milliseconds that never go back.
     pub(super) fn now() -> f64;
     pub(super) fn array() -> JsValue;

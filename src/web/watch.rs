@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
-use super::JsHost;
+use super::{JsHost, sys};
 
 /// Has a listener told of each step of each call until it is dropped. Made with
 /// [`crate::Host::observe`].
@@ -47,7 +47,7 @@ where
     };
     // JavaScript owns it: the observer may be dropped within it.
     let told = Closure::<dyn FnMut(JsValue)>::new(told).into_js_value();
-    Observer(host.observe(&told))
+    Observer(host.observe(&sys::guard(&told)))
 }
 
 /// What a host holds, and what it has counted.

@@ -62,7 +62,7 @@ use web_sys::{AbortController, AbortSignal};
 use super::context::{CallContext, Place};
 use super::executor::Outcome;
 use super::object::{self, get, object, put};
-use super::{Error, data, params, perform, promise};
+use super::{Error, data, panics, params, perform, promise};
 use crate::call::{CallId, Code};
 use crate::capability::Task;
 
@@ -140,6 +140,11 @@ where
 
 fn offer(name: &str, start: impl Fn(JsValue, WorkerCall) + 'static) {
     if in_worker() {
+        panics::notice();
+        let start = move |given, call| {
+            panics::notice();
+            start(given, call);
+        };
         let start = Closure::<dyn Fn(JsValue, WorkerCall)>::new(start).into_js_value();
         let poll = Closure::<dyn Fn()>::new(poll).into_js_value();
         let stop = Closure::<dyn Fn()>::new(stop).into_js_value();

@@ -93,6 +93,7 @@ test('where a library gives no JSON Schema, the app is told so, and the paramete
   const host = await newHost();
   host.register('plain', { inputSchema: v.object({ n: v.number() }) }, ({ n }) => n);
   host.register('date', { inputSchema: z.object({ on: z.date() }), outputSchema: z.date() }, ({ on }) => on);
+  await undefined; // the console comes after all else
   const said = warn.mock.calls.map(({ arguments: [message] }) => message);
   assert.equal(said.length, 3);
   assert.match(said[0], /^caphost: plain: inputSchema: agents are not told what it says, because its library gives no JSON Schema$/);

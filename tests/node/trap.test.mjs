@@ -18,6 +18,14 @@ test('frames of a lost instance further out on the stack do not go on, and every
   const held = agent.call('hold');
 
   /** @type {string[]} */
+  const told = [];
+  other.observe((event) => {
+    if (event.type === 'call' && event.callId === 'late') told.push(`${event.capability} ${event.state} ${/** @type {any} */ (event).response?.error.code ?? ''}`);
+  });
+  const late = agent.call('hold', {}, { callId: 'late' });
+  while (told.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+
+  /** @type {string[]} */
   const ran = [];
   /** @type {any} */
   let inside;
@@ -33,11 +41,12 @@ test('frames of a lost instance further out on the stack do not go on, and every
   const target = {};
   host.expose(target);
   await target.abp.initialize({ agent: { name: 'n', version: '1' }, protocolVersion: '0.1', features: {} });
-  const seen = await Promise.all([target.abp.call('breaks'), target.abp.call('next'), held]);
-  assert.deepEqual(seen.map(code), Array(3).fill('INTERNAL_ERROR'));
+  const seen = await Promise.all([target.abp.call('breaks'), target.abp.call('next'), held, late]);
+  assert.deepEqual(seen.map(code), Array(4).fill('INTERNAL_ERROR'));
   assert.equal(code(await inside), 'INTERNAL_ERROR');
   assert.deepEqual(ran, ['breaks', 'broken']);
   assert.equal(await agent.closed, 'failed');
+  assert.deepEqual(told, ['hold queued ', 'hold running ', 'hold failed INTERNAL_ERROR']);
   assert.equal(logged.mock.callCount(), 1);
   await assert.rejects(createHost({ app }), { code: 'INTERNAL_ERROR' });
 });

@@ -24,6 +24,7 @@ export const groups = [
   { id: 'cancelPort', from: 'page', base: 'ABP by hand, both ends', title: 'A cancel over a MessagePort, until its call has stopped and answered' },
   { id: 'manyCancels', from: 'page', base: '', title: 'Cancels at once: the time of each' },
   { id: 'crowds', from: 'page', base: '', title: 'A call in a crowd' },
+  { id: 'bursts', from: 'page', base: '', title: 'Calls of one turn: the time of each' },
 ];
 
 /** @type {Target[]} */

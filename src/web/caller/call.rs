@@ -17,7 +17,7 @@ use super::agent::Agent;
 use super::answer::{CallError, CancelResponse};
 use crate::call::{CallId, Code};
 use crate::web::object::{object, put};
-use crate::web::{Error, data, promise};
+use crate::web::{Error, data, panics, promise};
 
 /// A call that is to be made, by [`Call::start`] or `.await`. Made with [`Agent::call`].
 ///
@@ -160,6 +160,7 @@ impl<T: DeserializeOwned> Call<T> {
     }
 
     fn ask(&self) -> Result<(Answer, AbortController), Error> {
+        panics::notice();
         let params = self.params.clone()?;
         let controller = AbortController::new()?;
         self.signals.push(&controller.signal());

@@ -8,7 +8,7 @@
  */
 import { SERVED, acceptPort } from './accept-port.js';
 import { Connection, UNREADABLE, isJsonRpc } from './connection.js';
-import { abpError } from './errors.js';
+import { abpError, log } from './errors.js';
 import { TYPES } from './from-agent.js';
 import { MAX_NAME, isId, originOf } from './read.js';
 import { transferables } from './transfer.js';
@@ -87,7 +87,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
   const tell = (origin, why) => {
     if (told.has(origin) || told.size >= MAX_TOLD) return;
     told.add(origin);
-    console.warn(`caphost: ignored a message from ${origin}: ${why}`);
+    log('warn', `ignored a message from ${origin}: ${why}`);
   };
 
   /**

@@ -3,9 +3,9 @@
  * callbacks and the timer that belong to them.
  */
 import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
-import { BAD_CALL_ID, failure, problem, report, text } from './errors.js';
+import { BAD_CALL_ID, failure, report, text } from './errors.js';
 import { receiveFromApp } from './from-app.js';
-import { Guard, guarded, oneWay } from './guard.js';
+import { Guard, guarded, lost, oneWay } from './guard.js';
 import { Caller } from './invoke.js';
 import { Listing } from './listing.js';
 import { newId, soon } from './platform.js';
@@ -34,7 +34,7 @@ const SIGN_OF_LIFE = 2000;
 const KNOWN = ['signal', 'timeout', 'callId', 'onProgress', 'transfer', 'progressToken'];
 /** It must hold nothing that leads to the agent, such as a closure made in the constructor. @type {FinalizationRegistry<[any, number]>} */
 const unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
-const LOST = problem('INTERNAL_ERROR', 'The agent has failed and cannot go on');
+const LOST = 'The agent has failed and cannot go on';
 
 export class Agent extends Caller {
   #rust;
@@ -171,7 +171,7 @@ export class Agent extends Caller {
     const aborted = signal?.aborted === true;
     const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : undefined);
     const key = this.#rust.call(this.#number, callId.slice(0, MAX_NAME), timeout, aborted);
-    if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : LOST });
+    if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST) });
     /** @type {Record<string, unknown>} */
     const asked = { callId };
     if (timeout !== Infinity) asked.timeout = timeout;
@@ -206,7 +206,7 @@ export class Agent extends Caller {
   cancel(callId, reason) {
     return new Promise((resolve) => {
       const key = typeof callId === 'string' ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
-      if (!key) return resolve(refusal(callId, key === 0 ? BAD_CALL_ID : LOST));
+      if (!key) return resolve(refusal(callId, key === 0 ? BAD_CALL_ID : lost(LOST)));
       this.#pending.set(key, { resolve, callId });
       return this.#rust.drive(this.#number, this.#shell);
     });
@@ -290,9 +290,10 @@ export class Agent extends Caller {
   #lost() {
     const pending = [...this.#pending.values()].sort((a, b) => Number(b.callId !== undefined) - Number(a.callId !== undefined));
     this.#pending.clear();
+    const error = lost(LOST);
     for (const { callId, release, resolve } of pending) {
       report(release);
-      resolve(callId === undefined ? { success: false, error: LOST } : refusal(callId, LOST));
+      resolve(callId === undefined ? { success: false, error } : refusal(callId, error));
     }
     // If the session was over already, `closed` has said so.
     if (this.sessionId !== null) this.#end('failed');

@@ -5,6 +5,7 @@
 import { cancelResponse } from './envelope.js';
 import { BAD_CALL_ID, Refusal, failure, problem, text } from './errors.js';
 import { readCall } from './from-agent.js';
+import { lost } from './guard.js';
 import { inspect } from './inspect.js';
 import { MAX_NAME, MILLISECONDS, get, isAmount, isObject } from './read.js';
 import { underSignal } from './signal.js';
@@ -12,6 +13,8 @@ import { copied } from './snapshot.js';
 
 /** @import { Call } from './from-agent.js' */
 /** @import { Shell } from './shell.js' */
+
+const FAILED = 'The host has failed';
 
 /** Of what the app itself asks. */
 const DEPTH = 128;
@@ -107,7 +110,7 @@ export class Asks {
 
   /** @param {number | undefined} key undefined when the instance is lost */
   #noSuchSession(key) {
-    if (key === undefined) return problem('INTERNAL_ERROR', 'The host has failed');
+    if (key === undefined) return lost(FAILED);
     return this.#shell.closed ? problem('NOT_INITIALIZED', 'The host is closed') : problem('SESSION_INVALID', 'There is no such session');
   }
 
@@ -120,8 +123,7 @@ export class Asks {
     return new Promise((resolve) => {
       const key = ask();
       if (!key) {
-        const lost = problem('INTERNAL_ERROR', 'The host has failed or is closed');
-        return resolve({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : lost });
+        return resolve({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : lost('The host has failed or is closed') });
       }
       this.#waiting.set(key, resolve);
       return this.#shell.rust.drive(this.#shell.number);
@@ -140,7 +142,7 @@ export class Asks {
 
   /** The wasm instance is lost. */
   fail() {
-    for (const resolve of this.#waiting.values()) resolve(failure('INTERNAL_ERROR', 'The host has failed'));
+    for (const resolve of this.#waiting.values()) resolve({ success: false, error: lost(FAILED) });
     this.#waiting.clear();
   }
 }

@@ -1,6 +1,7 @@
 /**
  * The capabilities of a host, for those who list them.
  */
+import { report } from './errors.js';
 import { SchemaChecks } from './standard-schema.js';
 
 /** @import { Shell } from './shell.js' */
@@ -64,7 +65,7 @@ export class Capabilities {
       this.#untold = false;
       if (this.#shell.closed) return;
       this.#shell.timeline.emit({ type: 'capabilities' });
-      for (const listener of this.#listeners) listener();
+      for (const listener of this.#listeners) report(listener);
     });
   }
 

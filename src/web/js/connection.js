@@ -5,14 +5,15 @@
  * @typedef {{ type?: unknown, id?: unknown, payload?: any, timestamp?: number }} Envelope
  */
 import { refusal } from './envelope.js';
-import { failure, problem, text } from './errors.js';
+import { failure, log, problem, text } from './errors.js';
+import { lost } from './guard.js';
 import { inspect } from './inspect.js';
 import { toText } from './json.js';
-import { newId } from './platform.js';
+import { newId, soon } from './platform.js';
 import { get, isId } from './read.js';
 import { receive } from './receive.js';
 
-const LOST = problem('INTERNAL_ERROR', 'The host has failed and cannot go on');
+const LOST = 'The host has failed and cannot go on';
 const CLOSED = problem('NOT_INITIALIZED', 'The host is closed');
 
 /** Why a session is given up when a message could not be deserialised. */
@@ -68,7 +69,7 @@ export class Connection {
    * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
    */
   receive(envelope, aborted) {
-    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, LOST);
+    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, lost(LOST));
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (envelope?.type === 'initialize') {
       this.life = get(get(envelope, 'payload'), 'life');
@@ -105,9 +106,9 @@ export class Connection {
 
   /** A message could not be read, of which the agent has said what it would be. @param {Envelope} envelope */
   lost({ type, id }) {
-    const lost = failure('TRANSPORT_ERROR', UNREADABLE);
-    if (type === 'elicitation/response') this.answer(id, lost);
-    else this.#trySend({ type: 'capabilities/call-result', id, timestamp: Date.now(), payload: lost });
+    const payload = failure('TRANSPORT_ERROR', UNREADABLE);
+    if (type === 'elicitation/response') this.answer(id, payload);
+    else this.#trySend({ type: 'capabilities/call-result', id, timestamp: Date.now(), payload });
   }
 
   /**
@@ -131,7 +132,7 @@ export class Connection {
     const data = type === 'capabilities/call-result';
     const failed = failure('OPERATION_FAILED', `${data ? 'The capability returned data that' : `The ${type}`} cannot be sent: ${why}`);
     if (type === 'elicitation/request') this.answer(id, failed);
-    else if (id === undefined) console.warn('caphost:', failed.error.message);
+    else if (id === undefined) log('warn', failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
   }
 
@@ -180,12 +181,12 @@ export class Connection {
   answerLost() {
     const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
     this.#pending.clear();
-    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, LOST);
+    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, lost(LOST));
   }
 
   /**
    * @param {any} envelope
-   * @param {typeof LOST} error
+   * @param {typeof CLOSED} error
    */
   #answerAtOnce(envelope, error) {
     const { type, id, payload } = envelope ?? {};
@@ -196,7 +197,7 @@ export class Connection {
    * @param {string} type
    * @param {unknown} id
    * @param {unknown} callId
-   * @param {typeof LOST} error
+   * @param {typeof CLOSED} error
    */
   #refuse(type, id, callId, error) {
     const [kind, payload] = type === 'shutdown' ? [`${type}-result`, { error }] : refusal(type, callId, error);
@@ -208,8 +209,12 @@ export class Connection {
     if (!this.#open) return;
     this.#open = false;
     this.#pending.clear();
-    this.shell.rust.disconnect(this.shell.number, this.number);
-    this.shell.connections.delete(this.number);
+    const { connections, rust, number } = this.shell;
+    rust.disconnect(number, this.number);
+    const forget = () => void connections.delete(this.number);
+    // Of what is being said in this turn, the rest is still for its promises.
+    if (this.local) soon(forget);
+    else forget();
   }
 }
 

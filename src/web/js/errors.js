@@ -88,9 +88,27 @@ export function report(callback, ...args) {
   try {
     callback?.(...args);
   } catch (error) {
-    (globalThis.reportError ?? console.error)(error);
+    later(() => (globalThis.reportError ?? console.error)(error));
   }
 }
+
+const settled = Promise.resolve();
+
+/**
+ * Does what calls the page's own beside a call: in a job of its own, after the answer, which it can
+ * neither hold up nor throw into.
+ *
+ * @param {() => unknown} work
+ */
+export const later = (work) => void settled.then(work).catch(() => {});
+
+/**
+ * Tells whoever reads the console, which pages replace.
+ *
+ * @param {'warn' | 'error'} how
+ * @param {unknown[]} what
+ */
+export const log = (how, ...what) => later(() => console[how](`caphost: ${what.shift()}`, ...what));
 
 /** Rust decides which ones can be. Annotated for the worker's own script, which has no use for it. */
 export const BAD_CALL_ID = /* @__PURE__ */ Object.assign(

@@ -3,12 +3,19 @@
  *
  * A trap (a panicking capability, an exhausted stack, a corrupt memory) leaves the instance in an
  * unknown state. It is not entered again, whoever notices: every host and agent of the instance has
- * a guard, all are told at once, and everything that waits for it is answered.
+ * a guard, all are told in a fresh job, and everything that waits for it is answered. The crate's
+ * panic hook notices what begins past the guards.
  */
-import { report } from './errors.js';
+import { log, problem, report } from './errors.js';
 
 /** Why the instance of this module is lost. @type {unknown} */
 let trap;
+/** What a panic has said. */
+let said = '';
+/** Whether everybody has been told. */
+let told = false;
+/** Whether a job is to come that tells them, if there is something to tell. */
+let watched = false;
 /** Frames on the stack that lead into it. */
 let depth = 0;
 /** Weakly: an agent that nobody has any more is garbage. @type {Set<WeakRef<Guard>>} */
@@ -21,12 +28,15 @@ const guards = new Set();
  * @returns {(...args: Args) => T | undefined} the same, which gives undefined when it is
  */
 export const guard = (work) => (...args) => {
+  // Before, because of a stack that has run out nothing is left to call anything with.
+  if (!watched) watch();
   if (trap !== undefined) return undefined;
   depth += 1;
   try {
     return work(...args);
   } catch (error) {
-    lose(error);
+    // A frame further in may have been left because of it, and said so.
+    trap ??= error ?? 'The wasm instance is lost';
     return undefined;
   } finally {
     depth -= 1;
@@ -55,6 +65,8 @@ function standStill() {
 /** The job whose frames were counted was ended from outside: nothing of it is on the stack. */
 export function unwound() {
   depth = 0;
+  // So was what waited to run after it.
+  watched = false;
 }
 
 /** The guarded functions of each class of wasm-bindgen's. @type {WeakMap<any, any>} */
@@ -77,13 +89,35 @@ export function guarded(handle) {
   return functions;
 }
 
-/** @param {unknown} error */
-function lose(error) {
-  // A frame further out, which has been left because of it.
-  if (trap !== undefined) return;
-  trap = error ?? new Error('The wasm instance is lost');
-  console.error('caphost: the wasm instance is lost, its calls are settled with INTERNAL_ERROR:', error);
+/**
+ * Rust panics, maybe in a task or a closure of the app's own, which no guard has seen begin. It has not
+ * been left yet: nobody is told before it has.
+ *
+ * @param {string} message
+ * @param {string} place in the source
+ */
+export function panicked(message, place) {
+  said ||= `: ${message}`;
+  trap ??= new Error(`${message} (${place})`);
+  watch();
+}
+
+/** What is answered once the instance is lost. @param {string} what has failed */
+export const lost = (what) => problem('INTERNAL_ERROR', what + said);
+
+const settled = Promise.resolve();
+
+function watch() {
+  settled.then(look);
+  watched = true;
+}
+
+function look() {
+  watched = false;
+  if (told || trap === undefined) return;
+  told = true;
   for (const guard of guards) report(guard.deref()?.onTrap);
+  log('error', 'the wasm instance is lost, its calls are settled with INTERNAL_ERROR:', trap);
 }
 
 /**

@@ -7,7 +7,7 @@ import { acceptPort, idles } from './accept-port.js';
 import { Connection } from './connection.js';
 import { describe, problemWithCapability, problemWithWorker } from './descriptor.js';
 import { cancelResponse } from './envelope.js';
-import { abpError, invalid, problem, text, thrown } from './errors.js';
+import { abpError, invalid, log, problem, text, thrown } from './errors.js';
 import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
 import { asyncDispose, newId } from './platform.js';
@@ -132,7 +132,7 @@ export class Host {
     // Whoever does not want it does not load it.
     const exposed = import('./webmcp/expose-tools.js').then(({ exposeTools }) => {
       if (this.shell.closed) return undefined;
-      return exposeTools(this.shell, browser, { requests: new Requests(this.shell, () => {}), underSignal, newId, toText });
+      return exposeTools(this.shell, browser, { requests: new Requests(this.shell, () => {}), underSignal, newId, toText, log });
     });
     this.#closers.add(() => void exposed.then((close) => close?.()));
   }
@@ -194,7 +194,7 @@ export class Host {
     import('./gateway/link.js').then(
       ({ GatewayLink }) => {
         if (this.shell.closed) return;
-        ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, toText }));
+        ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, toText, log }));
       },
       (error) => {
         socket.close(1000);

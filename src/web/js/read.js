@@ -1,6 +1,7 @@
 /**
  * Reading what somebody else has made: a message, an error, options. Nothing here throws.
  */
+import { log } from './errors.js';
 import { inspect } from './inspect.js';
 
 /** @param {unknown} value @returns {value is Record<string, any>} false for null, an array, and a proxy that was revoked */
@@ -102,6 +103,6 @@ export function warnOfUnknown(where, options, known) {
     const what = `${where}: unknown option "${name}"`;
     if (known.includes(name) || told.has(what)) continue;
     told.add(what);
-    console.warn(`caphost: ${what}. Known are ${known.join(', ')}`);
+    log('warn', `${what}. Known are ${known.join(', ')}`);
   }
 }

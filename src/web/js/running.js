@@ -1,6 +1,7 @@
 /**
  * The JavaScript handlers of a host that run, and what each is given.
  */
+import { log } from './errors.js';
 import { awaitEnd, guardDepth, unwound } from './guard.js';
 import { inspect } from './inspect.js';
 import { abortWith } from './platform.js';
@@ -99,13 +100,14 @@ export class Running {
     try {
       result = handler(given.params, context);
       thenable = isThenable(result);
+      // It may be one that throws when it is looked at.
+      if (thenable) Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, context, error));
     } catch (error) {
       thrown = { error };
     }
     mark = outer;
     if (thrown) this.#fail(key, context, thrown.error);
-    else if (thenable) Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, context, error));
-    else this.#settle(key, context, result);
+    else if (!thenable) this.#settle(key, context, result);
   }
 
   /**
@@ -142,7 +144,7 @@ export class Running {
     // A worker has written of its own.
     if (getA('string', error, 'code') === undefined && !context.ender) {
       const { capability = 'a handler', callId } = Context.givenTo(context);
-      console.error(`caphost: ${capability} (call ${callId}) has failed:`, error);
+      log('error', `${capability} (call ${callId}) has failed:`, error);
     }
     return this.#shell.fail(key, false, error);
   }

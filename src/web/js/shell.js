@@ -5,7 +5,8 @@
 import { Asks } from './asks.js';
 import { Capabilities } from './capabilities.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
-import { Guard, guarded, oneWay } from './guard.js';
+import { log } from './errors.js';
+import { Guard, guarded, lost, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
 import { inspect } from './inspect.js';
 import { newId, soon } from './platform.js';
@@ -197,7 +198,7 @@ export class Shell {
    */
   tellProgress(to, callId, token, info) {
     const unfit = inspect(info, this.depth, this.size);
-    if (unfit) return console.warn(`caphost: progress of the call ${callId} is dropped: it ${unfit}`);
+    if (unfit) return log('warn', `progress of the call ${callId} is dropped: it ${unfit}`);
     return this.post(to, 'progress', undefined, progressInfo(token ?? callId, info));
   }
 
@@ -245,9 +246,12 @@ export class Shell {
   /** The wasm instance is lost. */
   #lost() {
     this.disarm();
-    this.running.stopAll('The host has failed');
     this.asks.fail();
     for (const connection of this.connections.values()) connection.answerLost();
+    // The app's own listeners come after the answers.
+    const error = lost('The host has failed');
+    this.timeline.fail(error);
+    this.running.stopAll(error.message);
   }
 }
 

@@ -3,7 +3,7 @@
  * check the parameters themselves, and what they make of them is what the handler gets. Agents are
  * told the JSON Schema that the library gives (Standard JSON Schema), if it gives one.
  */
-import { invalid, text } from './errors.js';
+import { invalid, log, text } from './errors.js';
 import { isObject } from './read.js';
 import { Validators } from './validators.js';
 
@@ -56,7 +56,7 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
   } catch (error) {
     why = text(error);
   }
-  console.warn(`caphost: ${where}: agents are not told what it says, because ${why}`);
+  log('warn', `${where}: agents are not told what it says, because ${why}`);
   return side === 'input' ? { type: 'object' } : {};
 }
 

@@ -3,11 +3,21 @@
  * only JavaScript knows.
  */
 import { progressInfo, response, stateName } from './envelope.js';
-import { report } from './errors.js';
+import { later, report } from './errors.js';
+
+/** As envelope.js numbers the states in which a call ends. */
+const FAILED = 1;
+
+/** @param {any} call */
+const keyOf = ({ sessionId, callId }) => `${sessionId} ${callId}`;
 
 export class Timeline {
   /** @type {Set<(event: any) => void>} */
   #observers = new Set();
+  /** Calls that have not ended, as far as they were told of. @type {Map<string, object>} */
+  #open = new Map();
+  /** They are called after the answers. @type {[((event: any) => void)[], object][]} */
+  #untold = [];
 
   /** Whether anybody watches. */
   get watched() {
@@ -22,12 +32,27 @@ export class Timeline {
   /** @param {(event: any) => void} observer */
   delete(observer) {
     this.#observers.delete(observer);
+    if (!this.watched) this.#open.clear();
   }
 
   /** @param {object} event */
   emit(event) {
     const timed = { ...event, time: Date.now() };
-    for (const observer of this.#observers) report(observer, timed);
+    this.#untold.push([[...this.#observers], timed]);
+    later(this.#tell);
+  }
+
+  /** All there is: of a job that is ended from outside the rest is lost, and with it what was to tell of the last. */
+  #tell = () => {
+    for (const [observers, event] of this.#untold.splice(0)) {
+      // One may have been taken away meanwhile.
+      for (const observer of observers) if (this.#observers.has(observer)) report(observer, event);
+    }
+  };
+
+  /** The wasm instance is lost, and nobody else tells the ends of calls. @param {object} error */
+  fail(error) {
+    for (const call of this.#open.values()) this.over(call, FAILED, error, NaN);
   }
 
   // What Rust calls.
@@ -39,11 +64,13 @@ export class Timeline {
    * @param {{ params: any }} given what it was made with
    */
   queued(call, { params }) {
+    this.#open.set(keyOf(call), call);
     this.emit({ type: 'call', ...call, params, state: 'queued' });
   }
 
   /** @param {object} call whose handler runs now */
   running(call) {
+    this.#open.set(keyOf(call), call);
     this.emit({ type: 'call', ...call, state: 'running' });
   }
 
@@ -55,6 +82,7 @@ export class Timeline {
    * @param {string} [reason] why it was stopped
    */
   over(call, state, value, duration, reason) {
+    this.#open.delete(keyOf(call));
     const ended = { type: 'call', ...call, response: response(state, value, duration), state: stateName(state) };
     this.emit(reason === undefined ? ended : { ...ended, reason });
   }

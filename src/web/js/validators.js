@@ -2,7 +2,7 @@
  * Checks parameters against JSON Schemas. The validator is loaded when the first schema that needs
  * one is registered; until it is there, calls wait, and can be cancelled meanwhile.
  */
-import { invalid, problem, text } from './errors.js';
+import { invalid, log, problem, text } from './errors.js';
 import { examine } from './schema/examine.js';
 
 /**
@@ -95,7 +95,7 @@ export class Validators {
 
 /** @param {unknown} error */
 function notLoaded(error) {
-  console.error('caphost:', error);
+  log('error', 'the schema validator could not be loaded:', error);
   return problem('INTERNAL_ERROR', `The schema validator could not be loaded: ${text(error)}`);
 }
 
@@ -103,12 +103,12 @@ function notLoaded(error) {
 function checkOf({ name, schema }) {
   try {
     const { check, warnings } = /** @type {NonNullable<typeof compile>} */ (compile)(schema, examine);
-    for (const warning of warnings) console.warn(`caphost: ${name}: inputSchema: ${warning}`);
+    for (const warning of warnings) log('warn', `${name}: inputSchema: ${warning}`);
     return check;
   } catch (error) {
     const broken = problem('OPERATION_FAILED', senseless(name, error));
     // It was registered before this could be known.
-    console.error('caphost:', broken.message);
+    log('error', broken.message);
     return () => broken;
   }
 }

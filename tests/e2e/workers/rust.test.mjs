@@ -61,4 +61,24 @@ for (const place of places) {
     assert.equal(seen.params.message, 'The parameters do not fit: invalid type: floating point `5.0`, expected a string');
     assert.deepEqual({ ...seen, panic: 0, host: 0, missing: 0, params: 0 }, { panic: 0, host: 0, missing: 0, params: 0, asked: { value: 42 }, summed: 6, multiplied: 24, tooMuch: 'TOO_MUCH', next: { done: true }, other: 'dropped', cancel: 'dropped' });
   });
+
+  test(`${place.name}: a panic in a task or a closure of a worker's own fails its call, and the next one has a worker of its own`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const host = await lab.rustHost();
+      const agent = await lab.connect(host);
+      const panics = [];
+      for (const way of ['panics in a task', 'panics in a closure', 'panics in a timer']) {
+        panics.push((await agent.call('worker.pace', { way })).error);
+        panics.push((await agent.call('worker.run', { way: 'return' })).data);
+      }
+      const early = (await agent.call('worker.pace', { way: 'ends before a panic in a timer' })).data;
+      // Its worker is idle by then, and is not used again.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return { panics, early, after: (await agent.call('worker.run', { way: 'return' })).data };
+    });
+    if (!seen) return;
+    const fails = (/** @type {string} */ way) => ({ code: 'INTERNAL_ERROR', message: `The capability has failed: the app's own ${way} has panicked`, retryable: false });
+    const done = { done: true };
+    assert.deepEqual(seen, { panics: [fails('task'), done, fails('closure'), done, fails('timer'), done], early: done, after: done });
+  });
 }

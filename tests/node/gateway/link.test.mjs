@@ -7,6 +7,9 @@ const OPEN = 1;
 const CLOSED = 3;
 const GRACE = 5_000;
 
+/** As the page's own, but at once. @param {'warn' | 'error'} how @param {unknown[]} what */
+const log = (how, ...what) => void console[how](`caphost: ${what.shift()}`, ...what);
+
 /** The gateway's end of a WebSocket. */
 class Socket {
   /** Every one there was, the latest last. @type {Socket[]} */
@@ -95,7 +98,7 @@ const newShell = (events, registered = new Map()) => ({
 });
 /** Tells the last link that the capabilities have changed. */
 let update = () => {};
-const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, toText: JSON.stringify };
+const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, toText: JSON.stringify, log };
 
 /** A link on its first socket. @param {any} [resume] what the gateway offers @param {string} [updates] what it takes */
 function connect(resume = { token: 'secret', grace: GRACE }, updates) {

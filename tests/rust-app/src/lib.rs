@@ -5,6 +5,7 @@
 
 mod agent;
 mod bare;
+mod panics;
 mod workers;
 
 use caphost::{App, CallContext, Capability, Error, Host, Progress};
@@ -156,6 +157,7 @@ fn register(host: &Host) -> Result<(), Error> {
             })
         },
     )?;
+    host.register(Capability::new("rust.lead"), panics::lead_to_panic)?;
     host.register(
         Capability::new("rust.parent"),
         |_: Work, context: CallContext| async move {

@@ -166,6 +166,14 @@ impl Drop for Guard {
 async fn pace(work: Work, context: CallContext) -> Result<Done, Error> {
     let _guard = Guard(work.counter.clone());
     context.progress(Progress::new(0.0, 1.0));
+    if let Some(way) = work.way.strip_prefix("panics in a ") {
+        crate::panics::panic_in(way);
+        std::future::pending::<()>().await;
+    }
+    if work.way == "ends before a panic in a timer" {
+        crate::panics::panic_in("timer");
+        return Ok(Done { done: true });
+    }
     if work.way == "waits" {
         std::future::pending::<()>().await;
     }

@@ -7,7 +7,7 @@ import { calls, cancels, fullCalls } from './abp-calls.mjs';
 import { inPage, load, newHost } from './caphost.mjs';
 import { abortWithListener, asyncFunction, echoes, postAndWait, rawPort } from './floors.mjs';
 import { attentive, echo, forever, hold } from './handlers.mjs';
-import { crowds, manyCancels } from './growth.mjs';
+import { bursts, crowds, manyCancels } from './growth.mjs';
 import { jsonRpcPeers } from './json-rpc-peers.mjs';
 import { plainAgent, plainHost } from './plain-abp.mjs';
 import { portPeers } from './port-peers.mjs';
@@ -99,6 +99,7 @@ const groups = {
   },
   manyCancels: ({ builds, crowd }) => manyCancels(builds, crowd.cancels),
   crowds: ({ builds, crowd }) => crowds(builds, crowd),
+  bursts: ({ builds }) => bursts(builds),
   async iframe({ builds, peers }) {
     const frame = async (/** @type {string} */ kind) => {
       const element = document.createElement('iframe');

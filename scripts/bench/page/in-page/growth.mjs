@@ -107,6 +107,41 @@ export async function manyCancels(builds, sizes) {
   });
 }
 
+/**
+ * Calls of one turn, few and many, whose handler answers at once: the time of each.
+ *
+ * @param {Builds} builds
+ * @returns {Promise<Contender[]>}
+ */
+export async function bursts(builds) {
+  /** @type {[string, Caller][]} */
+  const callers = [['published sample', await sample()]];
+  for (const { name, at } of builds) {
+    const library = await load(at);
+    callers.push([`${name}, in the page`, await inPage(await newHost(library))]);
+    callers.push([`${name}, over a MessagePort`, await overPort(library, await newHost(library))]);
+  }
+  return callers.flatMap(([name, caller]) => BURSTS.map((size) => ({
+    name: `${name}: ${size.toLocaleString('en').replaceAll(',', ' ')} in one turn`,
+    base: `${name}: ${BURSTS[0]} in one turn`,
+    exactly: size,
+    measure: (/** @type {number} */ count) => burstMs(caller, count),
+    check: async () => void (await burstMs(caller, 2)),
+  })));
+}
+
+const BURSTS = [100, 16_000];
+
+/** @param {Caller} caller @param {number} count */
+async function burstMs(caller, count) {
+  const start = performance.now();
+  const responses = await Promise.all(Array.from({ length: count }, () => caller.call('echo', params)));
+  const time = performance.now() - start;
+  const failed = responses.find(({ success }) => !success);
+  if (failed) throw new Error(`a call of ${count} in one turn: ${JSON.stringify(failed)}`);
+  return time;
+}
+
 /** @param {Caller} caller @returns {(count: number) => Promise<number>} with no other call in flight */
 const aloneMs = (caller) => async (count) => {
   let time = 0;

@@ -52,7 +52,7 @@ export class GatewayLink {
    * @param {string} url
    * @param {{ token?: string, WebSocket?: any }} options
    * @param {any} socket the first one, opened already
-   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, toText: (envelope: any) => string }} tools
+   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, toText: (envelope: any) => string, log: typeof import('../errors.js').log }} tools
    */
   constructor(shell, url, options, socket, tools) {
     this.shell = shell;
@@ -165,7 +165,7 @@ export class GatewayLink {
   #warn() {
     this.#found = true;
     const origin = globalThis.location?.origin;
-    console.warn(`caphost: ${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}` : '?'}`);
+    this.tools.log('warn', `${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}` : '?'}`);
   }
 
   #retryLater() {
@@ -235,7 +235,7 @@ export class GatewayLink {
     } else if (type === 'app/refused') {
       // Unless the gateway says so, asking again would not help.
       this.#closed = payload?.error?.retryable !== true;
-      console.warn(`caphost: ${this.url} refuses this app: ${payload?.error?.message}`);
+      this.tools.log('warn', `${this.url} refuses this app: ${payload?.error?.message}`);
       this.#forget();
       this.#state('refused', payload?.error && { error: payload.error });
     } else if (type === 'app/ack') {
@@ -273,7 +273,7 @@ export class GatewayLink {
       this.#state('superseded');
     } else if (typeof agent !== 'string' || envelope.type === 'error') {
       if (envelope.id === UPDATE) this.#offer.refused();
-      console.warn('caphost: the gateway says', envelope);
+      this.tools.log('warn', 'the gateway says', envelope);
     } else if (envelope.type === 'agent/closed') {
       this.#left(this.#agents.get(agent));
       this.#agents.delete(agent);

@@ -11,6 +11,7 @@
  * @property {typeof import('../signal.js').underSignal} underSignal
  * @property {typeof import('../platform.js').newId} newId
  * @property {typeof import('../json.js').toText} toText
+ * @property {typeof import('../errors.js').log} log
  */
 
 /**
@@ -22,7 +23,7 @@
  * @returns {() => void} takes them away again
  */
 export function exposeTools(shell, browser, loaded) {
-  const { requests } = loaded;
+  const { requests, log } = loaded;
   const agent = { name: 'WebMCP', version: '1' };
   const features = { notifications: false, progress: false, elicitation: false };
   void requests.request('initialize', { agent, protocolVersion: '0.1', features });
@@ -31,7 +32,7 @@ export function exposeTools(shell, browser, loaded) {
   const tools = new Map();
   const update = () => {
     const documents = new Map(shell.capabilities.documents().filter((it) => it.available).map((it) => [it.name, it]));
-    const names = toolNames([...documents.keys()]);
+    const names = toolNames([...documents.keys()], log);
     for (const [name, { document, remove }] of tools) {
       if (documents.get(names.get(name) ?? '') === document) continue;
       tools.delete(name);
@@ -39,7 +40,7 @@ export function exposeTools(shell, browser, loaded) {
     }
     for (const [name, capability] of names) {
       const document = documents.get(capability);
-      if (!tools.has(name)) tools.set(name, { document, remove: register(browser, tool(loaded, name, document)) });
+      if (!tools.has(name)) tools.set(name, { document, remove: register(browser, tool(loaded, name, document), log) });
     }
     // An older shape takes all of them at once.
     if (!browser.registerTool) browser.provideContext?.({ tools: [...tools].map(([name, { document }]) => tool(loaded, name, document)) });
@@ -80,14 +81,15 @@ function tool({ requests, underSignal, newId, toText }, name, { name: capability
 /**
  * @param {any} browser
  * @param {{ name: string }} tool
+ * @param {Loaded['log']} log
  * @returns {() => void} takes it away again
  */
-function register(browser, tool) {
+function register(browser, tool, log) {
   if (!browser.registerTool) return () => {};
   const registration = new AbortController();
   /** @param {unknown} error */
   const refused = (error) => {
-    if (!registration.signal.aborted) console.warn(`caphost: the browser takes no tool ${tool.name}:`, error);
+    if (!registration.signal.aborted) log('warn', `the browser takes no tool ${tool.name}:`, error);
   };
   /** @type {any} */
   let registered;
@@ -115,9 +117,10 @@ const FIT = /^[A-Za-z0-9_.-]{1,128}$/;
  * `_` for whatever it does not. Two that would be the same are told of, and neither gets one.
  *
  * @param {string[]} names
+ * @param {Loaded['log']} log
  * @returns {Map<string, string>} the tool's name to the capability's
  */
-function toolNames(names) {
+function toolNames(names, log) {
   /** @type {Map<string, string[]>} */
   const claims = new Map();
   for (const name of names) {
@@ -127,7 +130,7 @@ function toolNames(names) {
   /** @type {Map<string, string>} */
   const found = new Map();
   for (const [tool, [name, ...others]] of claims) {
-    if (others.length > 0) console.warn(`caphost: ${[name, ...others].join(' and ')} are no tools: both would be ${tool}`);
+    if (others.length > 0) log('warn', `${[name, ...others].join(' and ')} are no tools: both would be ${tool}`);
     else if (name !== undefined) found.set(tool, name);
   }
   return found;

@@ -2,8 +2,16 @@
  * What a wasm module of the app's calls in a worker. Elsewhere nothing comes of it.
  */
 
-/** Put there by `worker.js`, which loads the module. @type {Map<string, object> | undefined} */
+import { panicked as lose } from '../guard.js';
+
+/** Put there by `worker.js`, which loads the module. @type {Map<string, object> & { lost: (message: string) => void } | undefined} */
 const served = /** @type {any} */ (globalThis)[Symbol.for('caphost.served')];
+
+/** @param {string} message @param {string} place */
+export function panicked(message, place) {
+  lose(message, place);
+  served?.lost(message);
+}
 
 export const inWorker = () => served !== undefined;
 

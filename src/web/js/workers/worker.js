@@ -5,7 +5,7 @@
  * Nothing else is loaded into a worker, beside what the app's module loads itself. The package and the
  * crate have this bundled, as what is both a module and a classic script.
  */
-import { failure, text } from '../errors.js';
+import { failure, later, log, text } from '../errors.js';
 import { underSignal } from '../signal.js';
 import { transferables } from '../transfer.js';
 
@@ -30,12 +30,14 @@ const FLAG = 1;
 /** The worker's own global object. @type {any} */
 const scope = globalThis;
 /** By the names of their capabilities; `serve.js` adds to it. @type {Map<string, Served>} */
-const served = (scope[Symbol.for('caphost.served')] ??= new Map());
+const served = (scope[Symbol.for('caphost.served')] = Object.assign(new Map(), { lost }));
 
 /** Where the number of the call stands that is to stop. @type {Int32Array | undefined} */
 let flag;
 /** @type {Call | undefined} */
 let current;
+/** What the wasm module of the app's has said when it panicked. @type {string | undefined} */
+let panic;
 /** How many calls and questions handlers have made. */
 let asked = 0;
 /** @type {Map<number, (response: any) => void>} */
@@ -44,6 +46,16 @@ const asks = new Map();
 // The app's code may set these for its own ends.
 const { close, Worker: Native } = scope;
 const post = scope.postMessage.bind(scope);
+/**
+ * The module has panicked, maybe in a task of the app's own, and has not been left yet.
+ *
+ * @param {string} message
+ */
+function lost(message) {
+  panic ??= message;
+  later(() => (current ? current.lose(message) : say(['unusable', `It has failed: ${message}`])));
+}
+
 /** Known to the page and to this file alone: what the app's code posts is nobody's. @type {number} */
 let token;
 
@@ -129,7 +141,7 @@ class Call {
     try {
       say(['progress', this.serial, info]);
     } catch (error) {
-      console.warn('caphost: progress that cannot be sent is dropped:', error);
+      log('warn', 'progress that cannot be sent is dropped:', error);
     }
   }
 
@@ -195,10 +207,17 @@ class Call {
   /** After a trap the module is in an unknown state: the worker runs no more calls. @param {(() => void) | undefined} work into wasm */
   guard(work) {
     try {
-      work?.();
+      if (panic === undefined) return work?.();
+      this.lose(panic);
     } catch (error) {
-      this.end('lost', { code: 'INTERNAL_ERROR', message: `The capability has failed: ${text(error)}` });
+      this.lose(panic ?? text(error));
     }
+    return undefined;
+  }
+
+  /** @param {string} why */
+  lose(why) {
+    this.end('lost', { code: 'INTERNAL_ERROR', message: `The capability has failed: ${why}` });
   }
 
   /**
@@ -274,7 +293,7 @@ async function run(handler, name, params, call) {
   } catch (error) {
     const failed = failureOf(error);
     // The page is told the message. The rest is for whoever writes the handler, unless it was told to stop.
-    if (typeof failed.code !== 'string' && !call.told) console.error(`caphost: ${name} (call ${call.callId}) has failed:`, error);
+    if (typeof failed.code !== 'string' && !call.told) log('error', `${name} (call ${call.callId}) has failed:`, error);
     call.end('failed', failed);
   }
 }

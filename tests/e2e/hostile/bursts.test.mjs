@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { launchFirefox, launchPuppeteer } from '../support/browsers.mjs';
+import { serveFiles } from '../support/static-server.mjs';
+
+const MANY = 5_000;
+
+/** @type {Awaited<ReturnType<typeof serveFiles>>} */
+let server;
+before(async () => {
+  server = await serveFiles();
+});
+after(() => server?.close());
+
+/** @param {NonNullable<Awaited<ReturnType<typeof launchFirefox>>>} browser */
+async function labPage(browser) {
+  const page = await browser.newPage();
+  await page.goto(server.url('/lab/'));
+  await page.waitForSelector('html[data-ready]');
+  return page;
+}
+
+for (const [name, launch] of Object.entries({ Chromium: launchPuppeteer, Firefox: launchFirefox })) {
+  describe(`in ${name}`, () => {
+    /** @type {Awaited<ReturnType<typeof launchFirefox>>} */
+    let browser;
+    before(async () => {
+      browser = await launch();
+    });
+    after(() => browser?.close());
+
+    test('thousands of calls of one turn are all answered, whatever their handlers do, and the host goes on', { timeout: 120_000 }, async (t) => {
+      if (!browser) return t.skip('there is no such browser here');
+      const page = await labPage(browser);
+      const seen = await page.evaluate(async (many) => {
+        const { newHost, inPage, connect } = /** @type {any} */ (globalThis).lab;
+        const path = '/lab/bursts.js';
+        const { WITHOUT_LIMITS, burst, kindsOfHandlers, offerKinds } = await import(path);
+        const host = await newHost(WITHOUT_LIMITS);
+        /** @type {any} */
+        const at = { abp: await inPage(host) };
+        const kinds = kindsOfHandlers(at);
+        const port = await connect(host);
+        /** @type {Record<string, string>} */
+        const seen = {};
+        // The first schema of this page: the calls come while the validator loads.
+        offerKinds(host, kinds);
+        seen['while the validator loads'] = await burst(port, 'has a schema', kinds['has a schema'], many);
+        for (const [name, kind] of /** @type {[string, any][]} */ (Object.entries(kinds))) {
+          seen[`${name}, in the page`] = await burst(at.abp, name, kind, many);
+          if (!kind.inPageOnly) seen[`${name}, over a port`] = await burst(port, name, kind, many);
+        }
+        seen.after = (await at.abp.call('test.echo', { a: 1 })).data.a;
+        return seen;
+      }, MANY);
+      const { after: echo, ...bursts } = seen;
+      assert.equal(echo, 1);
+      assert.equal(Object.keys(bursts).length, 15);
+      for (const [what, found] of Object.entries(bursts)) assert.equal(found, `${MANY} as expected`, what);
+    });
+
+    test('a handler that exhausts the stack within its host has everybody told, where the console throws too', { timeout: 60_000 }, async (t) => {
+      if (!browser) return t.skip('there is no such browser here');
+      const page = await labPage(browser);
+      const seen = await page.evaluate(async () => {
+        console.error = () => {
+          throw new Error('console.error throws');
+        };
+        const { newHost, inPage, connect } = /** @type {any} */ (globalThis).lab;
+        const path = '/lab/exhausted.js';
+        const { exhaust } = await import(path);
+        const host = await newHost();
+        return exhaust(host, [await inPage(host), await connect(host)]);
+      });
+      assert.deepEqual(seen, { codes: Array(3).fill('INTERNAL_ERROR'), later: Array(4).fill('INTERNAL_ERROR'), aborted: true, lost: true });
+    });
+  });
+}

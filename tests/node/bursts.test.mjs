@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect, connectPort } from 'caphost/agent';
+import { WITHOUT_LIMITS, burst, kindsOfHandlers, offerKinds } from '../e2e/fixtures/lab/bursts.js';
+import { inPage, newHost } from './host.mjs';
+
+const MANY = 5_000;
+const EXPECTED = `${MANY} as expected`;
+/** @type {{ abp?: any }} */
+const at = {};
+const kinds = kindsOfHandlers(at);
+
+async function hostOfAll() {
+  const host = await newHost(WITHOUT_LIMITS);
+  offerKinds(host, kinds);
+  at.abp = await inPage(host);
+  return host;
+}
+
+/** An agent over a port, which is closed with the test. @param {import('caphost').Host} host @param {import('node:test').TestContext} t */
+async function agentOverPort(host, t) {
+  const { port1, port2 } = new MessageChannel();
+  host.acceptPort(port1);
+  t.after(() => port2.close());
+  return connectPort(port2);
+}
+
+test('thousands of calls come over a port while the schema validator loads, and all are answered', { timeout: 60_000 }, async (t) => {
+  const host = await newHost(WITHOUT_LIMITS);
+  const agent = await agentOverPort(host, t);
+  // The first schema of this process.
+  offerKinds(host, kinds);
+  for (const name of ['has a schema', 'answers at once']) assert.equal(await burst(agent, name, /** @type {any} */ (kinds[name]), MANY), EXPECTED);
+});
+
+test('thousands of calls of one turn are all answered, whatever their handlers do, and the host goes on', { timeout: 60_000 }, async (t) => {
+  const host = await hostOfAll();
+  const agent = await agentOverPort(host, t);
+  for (const [name, kind] of Object.entries(kinds)) {
+    await t.test(`a handler that ${name}, in the page`, async () => {
+      assert.equal(await burst(at.abp, name, kind, MANY), EXPECTED);
+      assert.equal(host.stats().inFlight, 0);
+    });
+    if (kind.inPageOnly) continue;
+    await t.test(`a handler that ${name}, over a port`, async () => assert.equal(await burst(agent, name, kind, MANY), EXPECTED));
+  }
+});
+
+test('thousands of calls over a transport that hands over at once are all answered', { timeout: 60_000 }, async () => {
+  const host = await hostOfAll();
+  const [left, right] = direct();
+  host.accept(left);
+  const agent = await connect(right);
+  for (const [name, kind] of Object.entries(kinds)) {
+    if (!kind.inPageOnly) assert.equal(await burst(agent, name, kind, MANY), EXPECTED);
+  }
+});
+
+test('thousands of JSON-RPC calls that come before their part is loaded are all answered', { timeout: 60_000 }, async (t) => {
+  const host = await hostOfAll();
+  const { port1, port2 } = new MessageChannel();
+  host.acceptPort(port1);
+  t.after(() => port2.close());
+  /** @type {any[]} */
+  const answers = [];
+  const answered = new Promise((resolve) => {
+    port2.onmessage = ({ data }) => {
+      if (data.id !== undefined && answers.push(data) === MANY) resolve(undefined);
+    };
+  });
+  for (let id = 0; id < MANY; id += 1) {
+    port2.postMessage({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'reports progress', arguments: { n: id } } });
+  }
+  await answered;
+  assert.deepEqual(answers.filter(({ error }) => error), []);
+  assert.deepEqual(answers.map(({ id }) => id).sort((a, b) => a - b), Array.from({ length: MANY }, (_, id) => id));
+});
+
+test('a call that has made thousands of others is cancelled with all of them, whoever of them calls back', { timeout: 60_000 }, async () => {
+  const host = await hostOfAll();
+  let told = 0;
+  host.register('waits for a slot', { concurrency: 1 }, (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
+  host.register('calls back when it is told', {}, (_, { signal, callId, progress }) => new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      told += 1;
+      // Each of these finds the host in the middle of the cancel.
+      progress({ progress: 1 });
+      void at.abp.cancel(callId);
+      host.notify('stopped', {});
+      resolve(undefined);
+    });
+  }));
+  host.register('parent', {}, async (/** @type {any} */ { of }, { call }) => Promise.all(Array.from({ length: MANY }, () => call(of))));
+  for (const of of ['waits for a slot', 'calls back when it is told']) {
+    const call = at.abp.call('parent', { of }, { callId: of });
+    while (host.stats().inFlight <= MANY) await new Promise((resolve) => setTimeout(resolve, 5));
+    // Those that can have started.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(await at.abp.cancel(of), { callId: of, cancelled: true, metadata: { stop: 'returned' } });
+    assert.equal((await call).cancelled, true);
+    assert.equal(host.stats().inFlight, 0);
+  }
+  assert.equal(told, MANY);
+});
+
+test('an observer that calls back at each step of thousands of calls is told of all of them', { timeout: 60_000 }, async () => {
+  const host = await hostOfAll();
+  let told = 0;
+  host.observe(({ type }) => {
+    told += Number(type === 'call');
+    host.notify('step', {});
+    void at.abp.cancel('nothing');
+  });
+  assert.equal(await burst(at.abp, 'answers at once', /** @type {any} */ (kinds['answers at once']), MANY), EXPECTED);
+  assert.equal(told, 3 * MANY);
+});
+
+test('calls of which each cancels the next when it is told to stop, and the last closes the host, are all answered', { timeout: 20_000 }, async () => {
+  const host = await hostOfAll();
+  const { abp } = at;
+  host.register('falls', {}, (_, { signal, callId }) => new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      if (callId === '999') host.close();
+      else void abp.cancel(String(Number(callId) + 1));
+      resolve(undefined);
+    });
+  }));
+  const calls = Array.from({ length: 1_000 }, (_, n) => abp.call('falls', {}, { callId: String(n) }));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal((await abp.cancel('0')).cancelled, true);
+  assert.deepEqual((await Promise.all(calls)).filter(({ cancelled }) => cancelled !== true), []);
+});
+
+/** Two ends of a transport on which the other end has a message before `post` returns. */
+function direct() {
+  /** @type {any[]} */
+  const ends = [0, 1].map((at) => ({
+    post: (/** @type {any} */ envelope) => ends[1 - at].onmessage?.(envelope),
+    close() {},
+  }));
+  return ends;
+}

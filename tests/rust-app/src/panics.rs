@@ -1,0 +1,78 @@
+//! Panics of what is the app's own, which no guard of the host has seen begin; and a crowd of calls.
+
+use std::panic;
+
+use caphost::{Agent, CallContext, Error};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+use crate::{Sum, Work, record};
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_name = setTimeout)]
+    fn set_timeout(callback: &JsValue, milliseconds: u32);
+    #[wasm_bindgen(js_name = queueMicrotask)]
+    fn queue_microtask(callback: &JsValue);
+}
+
+/// Takes the place of whatever panic hook there is, as `console_error_panic_hook::set_once` does.
+#[wasm_bindgen(js_name = setPanicHook)]
+pub fn set_panic_hook() {
+    panic::set_hook(Box::new(|info| record("hook", &info.to_string())));
+}
+
+#[derive(Deserialize)]
+pub struct Panic {
+    /// Where.
+    pub way: String,
+}
+
+/// What it leads to is the app's own: it panics there, and this never ends.
+pub async fn lead_to_panic(Panic { way }: Panic, context: CallContext) -> Result<Sum, Error> {
+    panic_in(&way);
+    context.checkpoint().await;
+    std::future::pending().await
+}
+
+/// Panics a little later, in a task, a closure or a timer.
+#[wasm_bindgen(js_name = panicIn)]
+pub fn panic_in(way: &str) {
+    let text = format!("the app's own {way} has panicked");
+    match way {
+        "task" => spawn_local(async move { fail(&text) }),
+        "closure" => queue_microtask(&Closure::once_into_js(move || fail(&text))),
+        _ => set_timeout(&Closure::once_into_js(move || fail(&text)), 5),
+    }
+}
+
+fn fail(text: &str) {
+    panic!("{text}");
+}
+
+/// Makes many calls in one turn, and counts the answers.
+#[wasm_bindgen(js_name = agentBurst)]
+pub async fn agent_burst(port: JsValue, many: u32) -> Result<u32, Error> {
+    let agent = Agent::over_port(&port).await?;
+    let call = |_| agent.call::<IgnoredAny>("rust.loop", &Work { rounds: 0 });
+    let calls: Vec<_> = (0..many).map(|it| call(it).start()).collect();
+    let mut answered = 0;
+    for call in calls {
+        answered += u32::from(call.await.is_ok());
+    }
+    Ok(answered)
+}
+
+/// Holds a session that a panic of the module ends; gives the code of a call that it has in flight.
+#[wasm_bindgen(js_name = agentHold)]
+pub async fn agent_hold(port: JsValue) -> Result<String, Error> {
+    let agent = Agent::over_port(&port).await?;
+    let held = agent.call::<IgnoredAny>("rust.hold", &Work { rounds: 0 });
+    Ok(held
+        .await
+        .err()
+        .map(|it| it.to_string())
+        .unwrap_or_default())
+}
