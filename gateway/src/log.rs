@@ -167,11 +167,9 @@ mod tests {
         }
     }
 
-    fn read_by() -> (
-        &'static Lines,
-        Sender<io::Result<usize>>,
-        Arc<Mutex<Vec<u8>>>,
-    ) {
+    type Says = Sender<io::Result<usize>>;
+
+    fn read_by() -> (&'static Lines, Says, Arc<Mutex<Vec<u8>>>) {
         let (say, says) = channel();
         let has = Arc::default();
         let reader = Reader {
