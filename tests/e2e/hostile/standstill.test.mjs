@@ -43,7 +43,7 @@ async function slowWire(port, pace) {
   const sockets = new Set();
   const part = Math.ceil(pace / 20);
   const server = createServer({ highWaterMark: part }, (near) => {
-    const far = connect({ port, host: '127.0.0.1', highWaterMark: part });
+    const far = connect(/** @type {any} */ ({ port, host: '127.0.0.1', highWaterMark: part }));
     for (const [from, to] of /** @type {const} */ ([[near, far], [far, near]])) {
       sockets.add(from);
       from.on('error', () => {});
