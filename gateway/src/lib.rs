@@ -30,6 +30,7 @@ mod gateway;
 mod http;
 mod http_client;
 mod limits;
+mod log;
 mod options;
 mod pauses;
 mod rate_limit;

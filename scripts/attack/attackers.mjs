@@ -2,11 +2,12 @@
 // count of what was tried and refused when it is told to stop.
 
 import { setMaxListeners } from 'node:events';
+import { log } from './log.mjs';
 import { agents, apps } from './users.mjs';
 import { strangers } from './strangers.mjs';
 
 /** Every attack by its name. */
-export const attacks = { ...strangers, ...agents, ...apps };
+export const attacks = { ...strangers, ...agents, ...apps, ...log };
 
 /**
  * @typedef {{ port: number, from: string, secrets: { agent: string, app: string }, names: string[] }} Order

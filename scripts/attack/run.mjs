@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gatewayBinary, gatewayRelease, root } from '../paths.mjs';
 import { honest } from './honest.mjs';
+import { unreadLog } from './log.mjs';
 import { allowed } from './report.mjs';
 
 /**
@@ -50,6 +51,7 @@ export async function attack(names, { seconds, release = false }) {
     const memory = { before: await gateway.memory(), peak: 0, after: 0 };
     const descriptors = { before: await gateway.descriptors(), after: 0 };
     const logged = gateway.logged();
+    if (names.includes(unreadLog)) gateway.readsLog(false);
 
     const attackers = fork(new URL('attackers.mjs', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     /** @type {import('./attackers.mjs').Order} */
@@ -61,8 +63,8 @@ export async function attack(names, { seconds, release = false }) {
     const [said] = await Promise.all([once(attackers, 'message'), attackers.send('stop')]);
     await once(attackers, 'exit');
     const { peak, healthy } = await watch.stop();
-    const log = gateway.logged() - logged;
     memory.peak = peak;
+    gateway.readsLog(true);
 
     const after = await client.measure(calm);
     // Connections that were cut off are closed within their deadlines, and memory is given back by and by.
@@ -72,6 +74,7 @@ export async function attack(names, { seconds, release = false }) {
       if (descriptors.after <= descriptors.before + allowed.descriptors && memory.after <= memory.before + allowed.kept) break;
       await sleep(100);
     }
+    const log = gateway.logged() - logged;
     await client.close();
     return { names, before, during, after, memory, descriptors, log, cancelled, healthy, counts: said[0] };
   } finally {
@@ -128,6 +131,8 @@ async function startGateway(binary, www) {
     url,
     /** Bytes that it has logged. */
     logged: () => logged,
+    /** Whether somebody reads what it logs. @param {boolean} does */
+    readsLog: (does) => void (does ? child.stderr.resume() : child.stderr.pause()),
     /** Bytes in memory. */
     memory: async () => Number(/VmRSS:\s+(\d+)/.exec(await readFile(`${proc}/status`, 'utf8'))?.[1]) * 1024,
     /** How many files and connections are open. */

@@ -30,6 +30,8 @@ struct Probe {
     due: Millis,
     /// Silence is an answer too.
     sure: bool,
+    /// Everything stood still while it waited for an answer, or for that of the one before.
+    late: bool,
 }
 
 impl Liveness {
@@ -103,6 +105,7 @@ impl<P: Clone> AgentState<P> {
                 sent: now,
                 due: now + within,
                 sure,
+                late: false,
             });
             let request = Request::Cancel { call, reason: None };
             self.actions.push_back(Action::Send(key, request));
@@ -114,15 +117,24 @@ impl<P: Clone> AgentState<P> {
         if let Some(probe) = life.probe.take_if(|probe| probe.due <= now)
             && life.heard <= probe.sent
         {
+            let within = probe.due - probe.sent;
             let doubt = self
                 .options
                 .liveness
                 .map_or(f64::INFINITY, |it| it * BENEFIT_OF_DOUBT);
-            if probe.sure || life.answers || now - life.heard >= doubt {
+            if !probe.late && now - probe.due > within / 2.0 {
+                // The app may have stood still as well, or its answer is not read yet. Once: the timers of
+                // a page that is hidden are late all the time.
+                self.probe(within, probe.sure, now);
+                if let Some(again) = &mut self.life.probe {
+                    again.late = true;
+                }
+            } else if probe.sure || life.answers || now - life.heard >= doubt {
                 self.disconnected();
                 return;
             }
         }
+        let life = &mut self.life;
         let (Some(at), Some(liveness)) = (life.look_at, self.options.liveness) else {
             return;
         };

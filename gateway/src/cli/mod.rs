@@ -18,9 +18,12 @@ mod stdio;
 mod terminal;
 mod types;
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::panic::PanicHookInfo;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -35,7 +38,10 @@ use runs::Runs;
 use secrets::without_secret;
 use serve::Serve;
 use stdio::{Mcp, Stdio};
+use terminal::say;
 use types::Types;
+
+use crate::log::{LastLines, Log};
 
 const AFTER: &str = "\
 --gateway, --token and --app may stand before the command, too:
@@ -110,11 +116,13 @@ impl Command {
 ///
 /// Exit status 0: done, 1: failed, 2: wrong usage, 130: the call was cancelled.
 pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(log_panic));
+    let _written = LastLines;
     let given = connection_last(std::env::args_os().collect());
     let mut configured = match config_file::apply(Arguments::command(), &given) {
         Ok(command) => command,
         Err(message) => {
-            eprintln!("caphost: {message}");
+            say(&format!("caphost: {message}"));
             return ExitCode::from(2);
         }
     };
@@ -215,12 +223,24 @@ impl Logging {
         let log = tracing_subscriber::fmt()
             .with_env_filter(EnvFilter::new(&self.log))
             .with_ansi(std::io::stderr().is_terminal())
-            .with_writer(std::io::stderr);
+            .with_writer(|| Log);
         match self.log_format {
             Format::Text => log.init(),
             Format::Json => log.json().flatten_event(true).init(),
         }
     }
+}
+
+/// As the standard library says it, which would wait for whoever reads standard error.
+fn log_panic(panic: &PanicHookInfo<'_>) {
+    let thread = thread::current();
+    let name = thread.name().unwrap_or("<unnamed>");
+    let backtrace = Backtrace::capture();
+    let backtrace = match backtrace.status() {
+        BacktraceStatus::Captured => format!("\n{backtrace}"),
+        _ => String::new(),
+    };
+    say(&format!("thread '{name}' {panic}{backtrace}"));
 }
 
 fn parse_filter(text: &str) -> Result<String, String> {

@@ -50,7 +50,9 @@ impl Serve {
         let reloading = server.tls().cloned();
         let reloading = reloading.map(|tls| (tls, signals.hang_ups()));
         // The parent process may not read standard output.
-        let _ = writeln!(std::io::stdout(), "caphost: serving {scheme}://{address}/");
+        tokio::task::spawn_blocking(move || {
+            let _ = writeln!(std::io::stdout(), "caphost: serving {scheme}://{address}/");
+        });
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = server.run(async {
             let _ = stopped.await;

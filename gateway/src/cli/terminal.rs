@@ -2,10 +2,12 @@
 //!
 //! What an app says must not move the cursor, change colours or reorder the line it stands in.
 
-use std::io::{ErrorKind, Write, stderr, stdout};
+use std::io::{ErrorKind, Write, stdout};
 
 use console::{Alignment, Term, measure_text_width, pad_str};
 use serde_json::Value;
+
+use crate::log::Log;
 
 /// Below that, wrapping helps nobody.
 const NARROWEST: usize = 20;
@@ -48,12 +50,13 @@ fn commands(character: char) -> bool {
 ///
 /// A reader that has left, as `head` does, has what it wanted and is no error.
 pub(super) fn print(text: &str) -> Result<(), String> {
+    print_bytes(format!("{text}\n").as_bytes())
+}
+
+/// Prints these bytes, all of them written when this returns. The reader may leave, as of [`print`].
+pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), String> {
     let mut out = stdout().lock();
-    let written = out
-        .write_all(text.as_bytes())
-        .and_then(|()| out.write_all(b"\n"))
-        .and_then(|()| out.flush());
-    match written {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(format!("cannot write to standard output: {error}"))
         }
@@ -61,9 +64,9 @@ pub(super) fn print(text: &str) -> Result<(), String> {
     }
 }
 
-/// Writes a line or several on standard error. Where that is closed, nobody reads it.
+/// Writes a line or several on standard error, and waits for no reader of it.
 pub(super) fn say(text: &str) {
-    let _ = stderr().lock().write_all(format!("{text}\n").as_bytes());
+    let _ = Log.write_all(format!("{text}\n").as_bytes());
 }
 
 /// Prints a document for scripts.

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::Request;
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap,
     HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -150,6 +151,38 @@ impl Policy {
             let headers = response.headers_mut();
             headers.entry(name).or_insert_with(|| value.clone());
         }
+    }
+
+    /// Why a request is not served of which two readers could think that it is for different names, or from
+    /// different origins (RFC 9112, 3.2). What stands in between may have let it pass for the other.
+    pub fn ambiguous(&self, request: &Request) -> Option<Refusal> {
+        let headers = request.headers();
+        for (name, shown) in [(&HOST, "Host"), (&ORIGIN, "Origin")] {
+            if headers.get_all(name).iter().nth(1).is_some() {
+                let message = format!("There is more than one `{shown}`");
+                return Some(Refusal::invalid(message));
+            }
+        }
+        let target = request.uri().authority()?;
+        let port = match request.uri().scheme_str() {
+            Some("http") => ":80",
+            Some("https") => ":443",
+            _ => "",
+        };
+        let bare = |authority: &str| {
+            let authority = authority.to_ascii_lowercase();
+            authority
+                .strip_suffix(port)
+                .unwrap_or(&authority)
+                .to_owned()
+        };
+        let host = text(headers, &HOST)?;
+        if bare(target.as_str()) == bare(host) {
+            return None;
+        }
+        let (target, host) = (for_log(target.as_str()), for_log(host));
+        let message = format!("The target is at {target:?}, and `Host` is {host:?}");
+        Some(Refusal::invalid(message))
     }
 
     /// Why a request is not served that is addressed to another name than ours.

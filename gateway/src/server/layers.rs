@@ -79,7 +79,8 @@ impl Layers {
         request: &Request,
     ) -> Option<Refusal> {
         let headers = request.headers();
-        let mut refusal = self.policy.other_host(headers);
+        let mut refusal = self.policy.ambiguous(request);
+        refusal = refusal.or_else(|| self.policy.other_host(headers));
         if kind != Kind::File {
             refusal = refusal.or_else(|| self.policy.other_origin(headers));
         }

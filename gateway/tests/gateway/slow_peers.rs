@@ -5,7 +5,7 @@ use futures_util::stream::SplitSink;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use socket2::SockRef;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::Message;
@@ -290,6 +290,102 @@ async fn an_agent_that_takes_long_over_one_message_is_not_silent() {
     assert_eq!(gateway.hub.peers(), (1, 1), "the agent is still there");
     agent.send(call("2", "next")).await;
     assert_eq!(app.next().await["payload"]["options"]["callId"], "next");
+}
+
+/// A text frame as a client sends it, masked with zeros: final or not, the first of its message or not.
+fn frame(payload: &[u8], is_first: bool, is_final: bool) -> Vec<u8> {
+    let mut frame = vec![u8::from(is_first) | if is_final { 0x80 } else { 0 }];
+    match payload.len() {
+        short @ 0..126 => frame.push(0x80 | short as u8),
+        long => {
+            frame.push(0x80 | 127);
+            frame.extend((long as u64).to_be_bytes());
+        }
+    }
+    frame.extend([0; 4]);
+    frame.extend(payload);
+    frame
+}
+
+fn tcp(peer: &mut Peer) -> &mut TcpStream {
+    let MaybeTlsStream::Plain(stream) = peer.socket.get_mut() else {
+        panic!("no TLS here");
+    };
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_sends_one_message_for_long_is_not_silent_whichever_side_it_is() {
+    const PARTS: u32 = 40;
+    let gateway = impatient(64 << 20).await;
+    let (mut app, mut agent) = gateway.session().await;
+    let params = json!({ "text": "x".repeat(200_000) });
+    let mut large = call("1", "c");
+    large["payload"]["params"] = params.clone();
+    let drip = async |peer: &mut Peer, message: Value| {
+        let bytes = frame(message.to_string().as_bytes(), true, true);
+        for part in bytes.chunks(bytes.len().div_ceil(PARTS as usize)) {
+            tcp(peer).write_all(part).await.unwrap();
+            tokio::time::sleep(3 * SILENCE / PARTS).await;
+        }
+    };
+    // The other end answers pings while it reads.
+    tokio::join!(drip(&mut agent, large), async {
+        assert_eq!(app.next().await["payload"]["params"], params);
+    });
+    let mut next = call("2", "d");
+    next["payload"]["params"] = json!({});
+    agent.send(next).await;
+    let calling = app.next().await;
+    let result = answer(
+        &calling,
+        "capabilities/call-result",
+        json!({ "success": true, "data": params }),
+    );
+    tokio::join!(drip(&mut app, result), async {
+        assert_eq!(agent.next().await["payload"]["data"], params);
+    });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_whose_many_fragments_the_gateway_slows_down_is_not_silent() {
+    // They are read at 1000 a second, after the first 1000.
+    const FRAGMENTS: usize = 8_000;
+    let gateway = impatient(64 << 20).await;
+    let (mut app, mut agent) = gateway.session().await;
+    let mut large = call("1", "c");
+    large["payload"]["params"] = json!({ "text": "x".repeat(10 * FRAGMENTS) });
+    let text = large.to_string();
+    let parts: Vec<_> = text
+        .as_bytes()
+        .chunks(text.len().div_ceil(FRAGMENTS))
+        .collect();
+    let mut bytes = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        bytes.extend(frame(part, index == 0, index + 1 == parts.len()));
+    }
+    tcp(&mut agent).write_all(&bytes).await.unwrap();
+    assert_eq!(
+        app.next().await["payload"]["params"],
+        large["payload"]["params"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_says_nothing_is_gone_after_the_timeout() {
+    let gateway = impatient(64 << 20).await;
+    let (app, _agent) = gateway.session().await;
+    let begun = Instant::now();
+    // It has registered, and reads nothing more: pings stay unanswered.
+    let gone = async {
+        while gateway.hub.peers().1 > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon("its end", gone).await;
+    let after = begun.elapsed();
+    assert!(after > SILENCE / 2 && after < 2 * SILENCE, "{after:?}");
+    drop(app);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -72,6 +72,34 @@ fn a_host_that_answers_may_take_its_time() {
 }
 
 #[test]
+fn after_a_standstill_a_host_is_asked_before_it_is_given_up() {
+    let (mut agent, key) = known_to_answer();
+    agent.wait(15_000.0);
+    assert_eq!(agent.actions(), [sends_cancel(key + 2, PROBE)]);
+    agent.now += 50_000.0;
+    agent.state.handle_timeout(agent.now);
+    assert_eq!(agent.actions(), [sends_cancel(key + 3, PROBE)]);
+    agent.wait(14_000.0);
+    answers(&mut agent, key + 3);
+    agent.answer(key, "data");
+    assert_eq!(agent.actions(), [responded(key, "data")]);
+    agent.assert_at_rest();
+}
+
+#[test]
+fn a_silent_host_is_given_up_although_every_look_is_late() {
+    let (mut agent, key) = known_to_answer();
+    agent.wait(15_000.0);
+    assert_eq!(agent.actions(), [sends_cancel(key + 2, PROBE)]);
+    agent.now += 60_000.0;
+    agent.state.handle_timeout(agent.now);
+    assert_eq!(agent.actions(), [sends_cancel(key + 3, PROBE)]);
+    agent.now += 60_000.0;
+    agent.state.handle_timeout(agent.now);
+    assert_lost(&mut agent);
+}
+
+#[test]
 fn any_message_is_a_sign_of_life() {
     let (mut agent, key) = known_to_answer();
     for _ in 0..100 {

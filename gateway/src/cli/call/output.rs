@@ -5,6 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::cli::terminal::print_bytes;
+
 /// Where to write. A regular file appears at once and complete, or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Output {
@@ -39,11 +41,7 @@ impl Output {
     /// Writes it all. Blocks.
     pub fn write(&self, bytes: &[u8]) -> Result<(), String> {
         match self {
-            Output::StandardOutput => {
-                let mut out = io::stdout().lock();
-                let written = out.write_all(bytes).and_then(|()| out.flush());
-                written.map_err(|error| format!("cannot write to standard output: {error}"))
-            }
+            Output::StandardOutput => print_bytes(bytes),
             Output::File(path) => write(path, bytes).map_err(|error| cannot(path, &error)),
         }
     }

@@ -21,7 +21,7 @@ use crate::fronts::socket::bounds::{REFUSED_AT_ONCE, REFUSED_PER_SECOND};
 use crate::fronts::socket::bursts::AT_ONCE;
 use crate::fronts::socket::messages::TINY_PER_SECOND;
 use crate::fronts::socket::reader::{ASIDE_PER_SECOND, UPDATES_AT_ONCE, UPDATES_PER_SECOND};
-use crate::fronts::socket::stream::UNFINISHED_TIME;
+use crate::fronts::socket::stream::{SLOWEST, UNFINISHED_TIME};
 use crate::gateway::{LIST_BYTES, NOTICES};
 use crate::http::connections::BUFFERED;
 use crate::http::places::{SPARE, SPARE_TIME};
@@ -155,8 +155,8 @@ fn fixed() -> Vec<(&'static str, String)> {
             format!("{UPDATES_PER_SECOND}, {UPDATES_AT_ONCE}"),
         ),
         (
-            "How long the rest of a WebSocket message of more than 64 KiB may take to come",
-            format!("{UNFINISHED_TIME:?}"),
+            "How long the rest of a WebSocket message of more than 64 KiB may take to come, and the bytes a second of one that may take longer",
+            format!("{UNFINISHED_TIME:?}, {}", size(SLOWEST)),
         ),
         ("The head of an HTTP request", size(BUFFERED)),
         (

@@ -133,6 +133,18 @@ impl<S: AsyncRead + Unpin> Messages<S> {
         next
     }
 
+    /// Reads whatever still comes, and looks at none of it, until nothing does.
+    pub async fn discard(&mut self) {
+        loop {
+            self.buffer.clear();
+            self.buffer.reserve(READ);
+            let read = self.stream.read_buf(&mut self.buffer).await;
+            if read.is_err() || matches!(read, Ok(0)) {
+                return;
+            }
+        }
+    }
+
     async fn read(&mut self) -> Result<Received, End> {
         loop {
             if self.frame.is_some() {
@@ -165,6 +177,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
                     && let Err(wait) = self.tiny.check()
                 {
                     sleep(wait).await;
+                    self.watch.held_up(wait);
                 }
                 self.buffer.advance(start);
                 let message = self.message.get_or_insert_with(|| Partial {
@@ -208,8 +221,11 @@ impl<S: AsyncRead + Unpin> Messages<S> {
         if read.is_err() || matches!(read, Ok(0)) {
             return Err(End::Lost);
         }
-        let kept = self.message.as_ref().map_or(0, |it| it.kept.len());
-        self.watch.unfinished(kept + self.buffer.len())
+        let (waiting, message) = (self.buffer.len(), self.message.as_ref());
+        let kept = message.map_or(0, |it| it.kept.len());
+        let due = self.frame.as_ref().map_or(0, |it| it.bytes);
+        let come = message.map_or(0, |it| it.sent - due);
+        self.watch.unfinished(come + waiting, kept + waiting)
     }
 
     /// Whether such a frame may come now. Its mask.

@@ -2,20 +2,25 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::FusedFuture;
 use tokio::io::{AsyncRead, split};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tungstenite::protocol::frame::Frame;
 
 use crate::bounds::ledger::NoRoom;
 use crate::broker::CloseCode;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::bursts::Burst;
 use crate::fronts::socket::messages::{Messages, Received, Text};
+use crate::fronts::socket::replies::Replies;
+use crate::fronts::socket::silence::{Look, Silence};
 use crate::fronts::socket::stream::{End, Watch};
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket};
@@ -57,10 +62,15 @@ pub async fn serve<E: Endpoint>(
     let replies = messages.replies();
     let every = limits.ping_interval;
     // In one task: neither half waits for the other, nor wakes another thread.
-    let mut writing = pin!(write(output, every, &*endpoint, &outbox, &replies).fuse());
+    let is_broken = AtomicBool::new(false);
+    let writing = write(output, every, &*endpoint, &outbox, &replies, &is_broken);
+    let mut writing = pin!(writing.fuse());
     let end = {
         let messages = &mut messages;
-        let mut reading = pin!(read(messages, &watch, &bounds, limits, &endpoint, &outbox));
+        let reading = read(
+            messages, &replies, &watch, &bounds, limits, &endpoint, &outbox,
+        );
+        let mut reading = pin!(reading);
         let mut rest = pin!(sleep(Duration::MAX));
         loop {
             tokio::select! {
@@ -93,6 +103,7 @@ pub async fn serve<E: Endpoint>(
         )),
     };
     let broken = why.is_some();
+    is_broken.store(broken, Relaxed);
     if let Some((code, reason)) = why {
         tracing::info!(reason, "disconnected");
         outbox.close(code, reason);
@@ -101,7 +112,8 @@ pub async fn serve<E: Endpoint>(
         outbox.close(CloseCode::NORMAL, String::new());
     }
     // The peer gets its last messages, and time to answer the close frame: a socket dropped with
-    // unread bytes in it is reset, and the peer may lose what was sent.
+    // unread bytes in it is reset, and the peer may lose what was sent. One that has broken a rule
+    // answers in what is not read any more, and then ends its stream.
     let time = match at_once {
         true => LAST_WORD,
         false => limits.close_timeout,
@@ -110,9 +122,13 @@ pub async fn serve<E: Endpoint>(
         if !writing.is_terminated() {
             (&mut writing).await;
         }
-        while messages.next().await.is_ok() {}
-        if broken {
-            outbox.reached(OutboxPhase::Over).await;
+        if !broken {
+            while messages.next().await.is_ok() {}
+            return;
+        }
+        tokio::select! {
+            () = messages.discard() => {}
+            () = outbox.reached(OutboxPhase::Over) => {}
         }
     })
     .await;
@@ -124,6 +140,7 @@ pub async fn serve<E: Endpoint>(
 
 async fn read(
     messages: &mut Messages<impl AsyncRead + Unpin>,
+    replies: &Replies,
     watch: &Watch,
     bounds: &SocketBounds,
     limits: &Limits,
@@ -135,8 +152,9 @@ async fn read(
     let late = sleep_until(Instant::now() + deadline.unwrap_or_default());
     tokio::pin!(late);
     let mut heard = Instant::now();
-    let silence = sleep_until(heard + dead);
-    tokio::pin!(silence);
+    let mut silence = Silence::new(limits);
+    let alarm = sleep_until(heard + silence.unasked);
+    tokio::pin!(alarm);
     let mut closing = pin!(outbox.reached(OutboxPhase::Closing));
     let aside = Pace::new(ASIDE_PER_SECOND.into(), ASIDE_PER_SECOND.into());
     let updates = Pace::new(UPDATES_PER_SECOND.into(), UPDATES_AT_ONCE.into());
@@ -191,17 +209,23 @@ async fn read(
                         endpoint.late();
                         continue;
                     }
-                    () = &mut silence => {
+                    () = &mut alarm => {
+                        let now = Instant::now();
                         if !has_room {
                             // It was not read from meanwhile, so it may have said something.
-                            heard = Instant::now();
+                            heard = now;
                         }
                         // Its messages may wait unread, and our pings behind what it has yet to read.
-                        let until = heard.max(watch.last_taken()) + dead;
-                        if until <= Instant::now() {
-                            return End::Silent(dead);
+                        let life = heard.max(watch.last_life());
+                        let due = alarm.deadline();
+                        match silence.look(life, due, now) {
+                            Look::Again(at) => alarm.as_mut().reset(at),
+                            Look::Ask(at) => {
+                                replies.give(Frame::ping(Bytes::new()));
+                                alarm.as_mut().reset(at);
+                            }
+                            Look::Gone => return End::Silent(dead),
                         }
-                        silence.as_mut().reset(until);
                         continue;
                     }
                 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
@@ -21,8 +21,11 @@ use tokio::time::{Instant, Sleep, sleep};
 use crate::bounds::ledger::{Account, FREE, Ledgers, Party};
 use crate::broker::CloseCode;
 
-/// How long the rest of a message may take once more than [`FREE`] bytes of it have come.
+/// How long the rest of a message may take once more than [`FREE`] bytes of it have come, if it comes
+/// slower than [`SLOWEST`].
 pub(crate) const UNFINISHED_TIME: Duration = Duration::from_secs(120);
+/// Bytes per second of a message that may take as long as it does.
+pub(crate) const SLOWEST: usize = 16 << 10;
 
 /// Why reading ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,8 +48,8 @@ pub struct Watch(Arc<Noted>);
 
 #[derive(Debug)]
 struct Noted {
-    /// When the other end was last seen to take something.
-    taken: Mutex<Instant>,
+    /// When the other end was last seen to take something, or something of it came.
+    life: Mutex<Instant>,
     /// Since when a write waits for the other end to take something.
     waits: Mutex<Option<Instant>>,
     /// Whether it is a WebSocket by now, whose peers have bounds of their own.
@@ -67,7 +70,7 @@ impl Watch {
     /// A connection that is just opened. What it leaves unfinished is on `ledgers`.
     pub(crate) fn new(ledgers: Arc<Ledgers>, party: Party) -> Self {
         Watch(Arc::new(Noted {
-            taken: Mutex::new(Instant::now()),
+            life: Mutex::new(Instant::now()),
             waits: Mutex::default(),
             is_socket: AtomicBool::new(false),
             most: AtomicUsize::new(usize::MAX),
@@ -79,10 +82,15 @@ impl Watch {
         }))
     }
 
-    /// When the other end was last seen to take something; until it is, when the connection was
-    /// opened.
-    pub(crate) fn last_taken(&self) -> Instant {
-        *self.taken()
+    /// When the other end was last seen to take something, or something of it came; until then, when
+    /// the connection was opened.
+    pub(super) fn last_life(&self) -> Instant {
+        *self.0.life.lock()
+    }
+
+    /// The other end lives.
+    fn note_life(&self) {
+        *self.0.life.lock() = Instant::now();
     }
 
     /// Since when a write of HTTP waits for the other end to take something.
@@ -116,8 +124,10 @@ impl Watch {
         self.0.party.lock().clone()
     }
 
-    /// This many bytes are kept of a message that is not finished. Only the reader says so.
-    pub(super) fn unfinished(&self, bytes: usize) -> Result<(), End> {
+    /// More has come, and of a message that is not finished this many bytes: so many were `sent`, and so
+    /// many are kept. Only the reader says so.
+    pub(super) fn unfinished(&self, sent: usize, bytes: usize) -> Result<(), End> {
+        self.note_life();
         let noted = &*self.0;
         let charged = noted.charged.load(Relaxed);
         if charged == 0 && bytes <= FREE {
@@ -129,7 +139,8 @@ impl Watch {
             (account, Instant::now())
         };
         let (account, since) = account.get_or_insert_with(open);
-        if since.elapsed() > UNFINISHED_TIME {
+        let steadily = Duration::from_secs((sent / SLOWEST) as u64);
+        if since.elapsed() > UNFINISHED_TIME + steadily {
             let reason = "The rest of a message did not come in time";
             return Err(End::Broken(CloseCode::POLICY, reason.into()));
         }
@@ -140,6 +151,13 @@ impl Watch {
             noted.charged.store(bytes, Relaxed);
         }
         Ok(())
+    }
+
+    /// The reader has waited that long before it went on: it is not the peer who is slow.
+    pub(super) fn held_up(&self, time: Duration) {
+        if let Some((_, since)) = &mut *self.0.account.lock() {
+            *since += time;
+        }
     }
 
     /// A message is finished, and handled: until then its bytes count.
@@ -166,10 +184,6 @@ impl Watch {
         if let Some((_, since)) = &mut *self.0.account.lock() {
             *since -= time;
         }
-    }
-
-    fn taken(&self) -> MutexGuard<'_, Instant> {
-        self.0.taken.lock()
     }
 }
 
@@ -211,7 +225,7 @@ impl<S> Watched<S> {
         let waited = std::mem::replace(waits(self), polled.is_pending());
         if polled.is_ready() {
             if waited && matches!(polled, Poll::Ready(Ok(_))) {
-                *self.watch.taken() = Instant::now();
+                self.watch.note_life();
             }
             if !self.write_waits && !self.flush_waits && self.unread.take().is_some() {
                 *self.watch.0.waits.lock() = None;

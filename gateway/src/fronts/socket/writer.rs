@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -31,13 +32,15 @@ enum Due {
     Step(OutboxStep),
 }
 
-/// Writes until the connection is closed, breaks, or is over.
+/// Writes until the connection is closed, breaks, or is over. If the peer `is_broken`, whose answer to the
+/// close frame may not be understood, the close frame ends the stream: then the peer ends it as well.
 pub async fn write<E: Endpoint>(
     stream: impl AsyncWrite + Unpin,
     every: Duration,
     endpoint: &E,
     outbox: &Outbox,
     replies: &Replies,
+    is_broken: &AtomicBool,
 ) {
     let mut frames = Frames {
         stream,
@@ -61,6 +64,9 @@ pub async fn write<E: Endpoint>(
             drained = frames.drain(due, endpoint, outbox, replies) => drained,
         };
         if drained.is_err() || frames.is_closed {
+            if is_broken.load(Relaxed) {
+                let _ = frames.stream.shutdown().await;
+            }
             return;
         }
     }

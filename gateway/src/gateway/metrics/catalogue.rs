@@ -84,6 +84,10 @@ const COUNTERS: &[(&str, &str)] = &[
         "caphost_http_responses_total",
         "HTTP requests answered, by status.",
     ),
+    (
+        "caphost_log_lines_lost_total",
+        "Lines of the log that were lost: nobody read standard error, or it could not be written to.",
+    ),
 ];
 
 /// Each with the upper bounds of its buckets, in seconds.

@@ -16,6 +16,7 @@ use crate::broker::Counters;
 use crate::broker::runs::{Dialect, Run};
 use crate::cluster::{METRICS, Standing, Traffic};
 use crate::gateway::SessionCounts;
+use crate::log;
 pub use run_metrics::CancelResult;
 use run_metrics::RunMetrics;
 use tool_servers::TOOL_SERVERS;
@@ -148,6 +149,7 @@ impl Metrics {
             counter!("caphost_messages_refused_total").absolute(refused);
             counter!("caphost_answers_dropped_total").absolute(answers_dropped);
             counter!("caphost_strays_dropped_total").absolute(strays_dropped);
+            counter!("caphost_log_lines_lost_total").absolute(log::lines_lost());
             if let Some((standing, traffic)) = readings.cluster {
                 gauge!("caphost_redis_connected").set(f64::from(u8::from(standing.connected)));
                 gauge!("caphost_workers").set((standing.others + 1) as f64);

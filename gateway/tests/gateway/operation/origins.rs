@@ -119,3 +119,63 @@ async fn an_allowed_origin_is_told_what_it_may_send_and_read() {
         assert!(exposed.contains(ours), "{exposed}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_can_be_read_in_two_ways_is_refused_on_every_route() {
+    let gateway = gateway().await;
+    let own = format!("127.0.0.1:{}", gateway.address.port());
+    let origin = format!("Origin: http://{own}\r\n");
+    let twice = [
+        format!("Host: {own}\r\n"),
+        "Host: evil.example\r\n".into(),
+        format!("{origin}{origin}"),
+        format!("{origin}Origin: https://evil.example\r\n"),
+    ];
+    for (method, path) in [
+        ("GET", "/"),
+        ("GET", "/caphost/index.js"),
+        ("GET", "/nothing"),
+        ("GET", "/healthz"),
+        ("GET", "/metrics"),
+        ("GET", "/abp"),
+        ("OPTIONS", "/abp/app"),
+        ("GET", "/api/runs"),
+        ("POST", "/cancellation/cancel"),
+        ("GET", "/jsonrpc"),
+        ("POST", "/mcp"),
+        ("OPTIONS", "/mcp"),
+        ("GET", "/.well-known/rap-toolset"),
+        ("POST", "/rap/demo/cancel_tool_call"),
+    ] {
+        let plain = gateway.ask(method, path, "", "").await.status;
+        assert_ne!(plain, 400, "{method} {path}");
+        for headers in &twice {
+            let answer = gateway.ask(method, path, headers, "").await;
+            assert_eq!(answer.status, 400, "{headers} {method} {path}");
+            assert!(answer.body.contains("more than one"), "{}", answer.body);
+        }
+        for other in [
+            "evil.example",
+            "127.0.0.1:1",
+            "localhost",
+            &*format!("a@{own}"),
+        ] {
+            let target = format!("http://{other}{path}");
+            let answer = gateway.ask(method, &target, "", "").await;
+            assert_eq!(answer.status, 400, "{method} {target}");
+            assert!(answer.body.contains("target"), "{}", answer.body);
+        }
+        let target = format!("http://{own}{path}");
+        let answer = gateway.ask(method, &target, "", "").await;
+        assert_eq!(answer.status, plain, "{method} {target}");
+    }
+    let answer = gateway
+        .ask(
+            "POST",
+            "/mcp",
+            &twice[0],
+            r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#,
+        )
+        .await;
+    assert!(answer.json()["error"]["code"].is_i64(), "{}", answer.body);
+}

@@ -9,7 +9,7 @@ use tungstenite::protocol::Role;
 
 use super::*;
 use crate::bounds::ledger::{FREE, Ledgers, Party};
-use crate::fronts::socket::stream::UNFINISHED_TIME;
+use crate::fronts::socket::stream::{SLOWEST, UNFINISHED_TIME};
 
 const MOST: usize = 1 << 20;
 const FINAL: u8 = 0x80;
@@ -399,10 +399,21 @@ async fn a_message_that_drips_is_not_waited_for() {
     let all = Arc::new(Ledgers::new(0, usize::MAX));
     let watch = watch(&all, 1);
     let (mut messages, mut far) = begun(watch.clone(), 3 * FREE).await;
-    watch.began_before(UNFINISHED_TIME);
+    watch.began_before(UNFINISHED_TIME + Duration::from_secs((3 * FREE / SLOWEST + 1) as u64));
     far.write_all(&masked(0, b"x")).await.unwrap();
     let end = messages.next().await.unwrap_err();
     assert!(matches!(end, End::Broken(CloseCode::POLICY, _)), "{end:?}");
+}
+
+#[tokio::test]
+async fn a_message_that_comes_steadily_may_take_longer() {
+    let all = Arc::new(Ledgers::new(0, usize::MAX));
+    let watch = watch(&all, 1);
+    let (mut messages, mut far) = begun(watch.clone(), 3 * FREE).await;
+    // What has come would have taken so long at the slowest pace there is.
+    watch.began_before(UNFINISHED_TIME + Duration::from_secs((3 * FREE / SLOWEST - 1) as u64));
+    far.write_all(&masked(FINAL, b"x")).await.unwrap();
+    assert_eq!(text(messages.next().await.unwrap()).1, 3 * FREE + 1);
 }
 
 #[tokio::test]

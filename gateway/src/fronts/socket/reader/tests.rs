@@ -57,7 +57,17 @@ async fn what_comes_after_a_token_was_shown_counts_for_the_token() {
     };
     let mut messages = Messages::new(&sent[..], bytes, watch.clone());
     let outbox = Outbox::new(1, Arc::default());
-    let end = read(&mut messages, watch, bounds, &limits, &endpoint, &outbox).await;
+    let replies = messages.replies();
+    let end = read(
+        &mut messages,
+        &replies,
+        watch,
+        bounds,
+        &limits,
+        &endpoint,
+        &outbox,
+    )
+    .await;
     assert!(matches!(end, End::Lost));
     assert_eq!(endpoint.came.load(Relaxed), many);
     // One of two that have something to read.

@@ -17,22 +17,22 @@ fn open(ledgers: &Arc<Ledgers>, last: u8) -> Watch {
 async fn only_a_write_that_had_to_wait_is_a_sign_of_life() {
     let (near, mut far) = duplex(100);
     let watch = open(&ledgers(0), 1);
-    let opened = watch.last_taken();
+    let opened = watch.last_life();
     let mut near = Watched::new(near, watch.clone(), PATIENCE);
     near.write_all(&[0; 100]).await.unwrap();
     near.flush().await.unwrap();
-    assert_eq!(watch.last_taken(), opened, "what has room may go to nobody");
+    assert_eq!(watch.last_life(), opened, "what has room may go to nobody");
     assert_eq!(watch.waits_since(), None);
     assert!(near.write_all(&[0; 40]).now_or_never().is_none());
-    assert_eq!(watch.last_taken(), opened, "it waits still");
+    assert_eq!(watch.last_life(), opened, "it waits still");
     assert!(watch.waits_since() > Some(opened));
     far.read_exact(&mut [0; 90]).await.unwrap();
     near.write_all(&[0; 40]).await.unwrap();
-    let taken = watch.last_taken();
+    let taken = watch.last_life();
     assert!(taken > opened);
     assert_eq!(watch.waits_since(), None);
     near.write_all(&[0; 50]).await.unwrap();
-    assert_eq!(watch.last_taken(), taken, "there was room again");
+    assert_eq!(watch.last_life(), taken, "there was room again");
 }
 
 #[tokio::test]

@@ -1,0 +1,134 @@
+//! When a silent peer counts as gone: never before it was asked, and had time to answer.
+//!
+//! Time may pass that nobody lived through, as where this process, its machine or all of both stood still.
+//! An alarm that comes late shows that, and the peer is asked again.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::limits::Limits;
+
+/// In so many steps the answer is waited for, so that time that was not lived through is seen.
+const STEPS: u32 = 4;
+
+/// One peer's silence.
+#[derive(Debug)]
+pub(super) struct Silence {
+    /// How long it may be silent before it is asked.
+    pub unasked: Duration,
+    step: Duration,
+    /// Since it was asked: whether it has said nothing, as of then, and the steps that have passed.
+    asked: Option<(Instant, u32)>,
+}
+
+/// What to do about it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Look again then.
+    Again(Instant),
+    /// Ask it, and look again then.
+    Ask(Instant),
+    Gone,
+}
+
+impl Silence {
+    /// That of a peer which counts as gone after the dead-peer timeout. It is pinged now and then before it
+    /// is asked.
+    pub fn new(limits: &Limits) -> Self {
+        let dead = limits.dead_peer_timeout;
+        let answer = dead.saturating_sub(limits.ping_interval) / 2;
+        Silence {
+            unasked: dead - answer,
+            step: answer / STEPS,
+            asked: None,
+        }
+    }
+
+    /// The peer has shown life at that time, and this look was `due` at that.
+    pub fn look(&mut self, life: Instant, due: Instant, now: Instant) -> Look {
+        let Some((asked, steps)) = self.asked.filter(|(asked, _)| *asked >= life) else {
+            self.asked = None;
+            let until = life + self.unasked;
+            return match until > now {
+                true => Look::Again(until),
+                false => self.ask(now),
+            };
+        };
+        if now - due >= self.step {
+            return self.ask(now);
+        }
+        if steps + 1 >= STEPS {
+            return Look::Gone;
+        }
+        self.asked = Some((asked, steps + 1));
+        Look::Again(now + self.step)
+    }
+
+    fn ask(&mut self, now: Instant) -> Look {
+        self.asked = Some((now, 0));
+        Look::Ask(now + self.step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: Duration = Duration::from_secs(1);
+
+    fn silence() -> Silence {
+        Silence::new(&Limits {
+            ping_interval: 16 * S,
+            dead_peer_timeout: 40 * S,
+            ..Limits::default()
+        })
+    }
+
+    #[test]
+    fn a_silent_peer_is_asked_and_is_gone_after_the_timeout() {
+        let (mut silence, life) = (silence(), Instant::now());
+        let mut at = life + silence.unasked;
+        assert_eq!(at, life + 28 * S);
+        assert_eq!(silence.look(life, at, at), Look::Ask(at + 3 * S));
+        for _ in 0..3 {
+            at += 3 * S;
+            assert_eq!(silence.look(life, at, at), Look::Again(at + 3 * S));
+        }
+        at += 3 * S;
+        assert_eq!(
+            (silence.look(life, at, at), at),
+            (Look::Gone, life + 40 * S)
+        );
+    }
+
+    #[test]
+    fn one_that_answers_is_not() {
+        let (mut silence, life) = (silence(), Instant::now());
+        let at = life + 28 * S;
+        silence.look(life, at, at);
+        let answered = at + S;
+        let next = Look::Again(answered + 28 * S);
+        assert_eq!(silence.look(answered, at + 3 * S, at + 3 * S), next);
+    }
+
+    #[test]
+    fn after_a_standstill_it_is_asked_anew_whenever_that_began() {
+        for steps in 0..4 {
+            let (mut silence, life) = (silence(), Instant::now());
+            let mut due = life + silence.unasked;
+            for _ in 0..steps {
+                silence.look(life, due, due);
+                due += 3 * S;
+            }
+            let mut now = due + 50 * S;
+            assert_eq!(silence.look(life, due, now), Look::Ask(now + 3 * S));
+            for _ in 0..3 {
+                now += 3 * S;
+                assert_eq!(silence.look(life, now, now), Look::Again(now + 3 * S));
+            }
+            now += 3 * S;
+            assert_eq!(silence.look(life, now, now), Look::Gone);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Standard error, as the whole process writes to it: whoever has something to say never waits for its
+//! reader, and never fails for want of one. A thread writes; what it cannot write is lost, and counted.
+
+use std::io::{self, ErrorKind, Write};
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+/// Bytes that may wait to be written. A line that finds no room is lost.
+const MOST_WAITING: usize = 1 << 20;
+
+/// A process that ends waits so long for its last lines to be written.
+const LAST_LINES: Duration = Duration::from_millis(500);
+
+/// Until it is tried again, where standard error does not block and has no room.
+const FULL: Duration = Duration::from_millis(10);
+
+/// Standard error. Every `write` is one line or several, and succeeds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Log;
+
+impl Write for Log {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        standard_error().add(lines);
+        Ok(lines.len())
+    }
+
+    /// Waits for nobody: see [`LastLines`].
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How many lines were lost.
+pub(crate) fn lines_lost() -> u64 {
+    LOG.get().map_or(0, |it| it.state.lock().lost)
+}
+
+/// A process that ends keeps it until then. Dropped, it waits until everything is written, within a bound.
+#[derive(Debug)]
+pub(crate) struct LastLines;
+
+impl Drop for LastLines {
+    fn drop(&mut self) {
+        if let Some(log) = LOG.get() {
+            log.finish(LAST_LINES);
+        }
+    }
+}
+
+static LOG: OnceLock<&'static Lines> = OnceLock::new();
+
+fn standard_error() -> &'static Lines {
+    LOG.get_or_init(|| Lines::written_to(io::stderr()))
+}
+
+/// Lines that wait for one thread to write them.
+#[derive(Debug, Default)]
+struct Lines {
+    state: Mutex<State>,
+    /// Told when there is something to write.
+    added: Condvar,
+    /// Told when there is nothing.
+    written: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: Vec<u8>,
+    is_writing: bool,
+    lost: u64,
+}
+
+impl Lines {
+    fn written_to(writer: impl Write + Send + 'static) -> &'static Self {
+        let lines: &Lines = Box::leak(Box::default());
+        let thread = thread::Builder::new().name("log".into());
+        // Without it the lines are lost, as they are when nobody reads them.
+        let _ = thread.spawn(|| lines.write_all(writer));
+        lines
+    }
+
+    fn add(&self, lines: &[u8]) {
+        let mut state = self.state.lock();
+        if lines.len() > MOST_WAITING - state.waiting.len() {
+            state.lost += count(lines);
+            return;
+        }
+        state.waiting.extend_from_slice(lines);
+        self.added.notify_one();
+    }
+
+    fn write_all(&self, mut writer: impl Write) {
+        loop {
+            let mut state = self.state.lock();
+            while state.waiting.is_empty() {
+                state.is_writing = false;
+                self.written.notify_all();
+                self.added.wait(&mut state);
+            }
+            state.is_writing = true;
+            let lines = std::mem::take(&mut state.waiting);
+            drop(state);
+            let lost = count(write(&mut writer, &lines));
+            if lost > 0 {
+                self.state.lock().lost += lost;
+            }
+        }
+    }
+
+    fn finish(&self, within: Duration) {
+        let end = Instant::now() + within;
+        let mut state = self.state.lock();
+        while state.is_writing || !state.waiting.is_empty() {
+            if self.written.wait_until(&mut state, end).timed_out() {
+                break;
+            }
+        }
+    }
+}
+
+/// Writes as much as can be written. The rest.
+fn write<'a>(writer: &mut impl Write, mut lines: &'a [u8]) -> &'a [u8] {
+    while !lines.is_empty() {
+        match writer.write(lines) {
+            Ok(0) => break,
+            Ok(written) => lines = &lines[written..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(FULL),
+            Err(_) => break,
+        }
+    }
+    lines
+}
+
+fn count(lines: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', lines).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    /// A reader that says for each write what becomes of it.
+    struct Reader {
+        says: Receiver<io::Result<usize>>,
+        has: Arc<Mutex<Vec<u8>>>,
+    }
+
+    impl Write for Reader {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let said = self.says.recv().unwrap_or(Ok(usize::MAX))?;
+            let taken = said.min(bytes.len());
+            self.has.lock().extend_from_slice(&bytes[..taken]);
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    type Says = Sender<io::Result<usize>>;
+
+    fn read_by() -> (&'static Lines, Says, Arc<Mutex<Vec<u8>>>) {
+        let (say, says) = channel();
+        let has = Arc::default();
+        let reader = Reader {
+            says,
+            has: Arc::clone(&has),
+        };
+        (Lines::written_to(reader), say, has)
+    }
+
+    #[test]
+    fn while_nobody_reads_lines_wait_up_to_a_bound_and_are_lost_beyond_it() {
+        let (lines, say, has) = read_by();
+        let line = [&[b'x'; 1023][..], b"\n"].concat();
+        let many = 3 * MOST_WAITING / line.len();
+        for _ in 0..many {
+            lines.add(&line);
+        }
+        let begun = Instant::now();
+        lines.finish(Duration::from_millis(50));
+        assert!(begun.elapsed() < SOON);
+        let lost = lines.state.lock().lost as usize;
+        assert!(lost >= many / 3, "{lost} of {many}");
+        drop(say);
+        lines.finish(SOON);
+        assert_eq!(has.lock().len(), (many - lost) * line.len());
+        lines.add(b"again\n");
+        lines.finish(SOON);
+        assert!(has.lock().ends_with(b"x\nagain\n"));
+    }
+
+    #[test]
+    fn a_write_that_fails_loses_its_lines_and_the_next_is_tried_again() {
+        let (lines, say, has) = read_by();
+        for kind in [ErrorKind::BrokenPipe, ErrorKind::StorageFull] {
+            say.send(Ok(3)).unwrap();
+            say.send(Err(kind.into())).unwrap();
+            lines.add(b"a\nb\nc\n");
+            lines.finish(SOON);
+        }
+        assert_eq!(lines.state.lock().lost, 4);
+        for kind in [ErrorKind::Interrupted, ErrorKind::WouldBlock] {
+            say.send(Err(kind.into())).unwrap();
+        }
+        drop(say);
+        lines.add(b"d\n");
+        lines.finish(SOON);
+        assert_eq!(*has.lock(), b"a\nba\nbd\n");
+        assert_eq!(lines.state.lock().lost, 4);
+    }
+}
