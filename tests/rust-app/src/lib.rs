@@ -5,6 +5,7 @@
 
 mod agent;
 mod bare;
+mod many;
 mod workers;
 
 use caphost::{App, CallContext, Capability, Error, Host, Progress};
