@@ -61,4 +61,17 @@ for (const place of places) {
     assert.equal(seen.params.message, 'The parameters do not fit: invalid type: floating point `5.0`, expected a string');
     assert.deepEqual({ ...seen, panic: 0, host: 0, missing: 0, params: 0 }, { panic: 0, host: 0, missing: 0, params: 0, asked: { value: 42 }, summed: 6, multiplied: 24, tooMuch: 'TOO_MUCH', next: { done: true }, other: 'dropped', cancel: 'dropped' });
   });
+
+  test(`${place.name}: a task that a Rust capability in a worker has spawned is told of the end of its call`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const agent = await lab.connect(await lab.rustHost());
+      const first = await agent.call('worker.task', { way: 'return' });
+      const call = agent.call('worker.task', { way: 'waits' }, { callId: 'waits' });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const cancel = await agent.cancel('waits');
+      const ends = await agent.call('worker.task', { way: 'return' });
+      return [first.data, cancel.metadata?.stop, (await call).cancelled, ends.data];
+    });
+    if (seen) assert.deepEqual(seen, [[], 'dropped', true, [false, true]]);
+  });
 }
