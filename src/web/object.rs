@@ -17,11 +17,7 @@ pub(super) fn put(object: &JsValue, key: &str, value: impl Into<JsValue>) {
 
 /// A property; undefined for what cannot be read.
 pub(super) fn get(object: &JsValue, key: &str) -> JsValue {
-    // Where `Reflect.get` throws, wasm-bindgen keeps one reference for ever.
-    match object.is_object() {
-        true => Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED),
-        false => JsValue::UNDEFINED,
-    }
+    Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED)
 }
 
 /// Adds the names of capabilities that may serve instead to an `ABPError`.

@@ -220,13 +220,13 @@ pub struct HandlerEnd {
 impl CancelResponse {
     pub(in crate::web) fn read(response: &JsValue) -> Self {
         let cancelled = get(response, "cancelled") == true;
-        let ended = get(&get(response, "metadata"), "ended");
+        let ended = within(&within(response, "metadata"), "ended");
         CancelResponse {
             call_id: get(response, "callId").as_string().unwrap_or_default(),
             cancelled,
             reason: get(response, "reason").as_string(),
             stop: cancelled.then(|| stop_of(response)),
-            ended: get(&ended, "after").as_f64().map(|after| HandlerEnd {
+            ended: within(&ended, "after").as_f64().map(|after| HandlerEnd {
                 success: get(&ended, "success") == true,
                 after: Duration::try_from_secs_f64(after / 1_000.0).unwrap_or_default(),
             }),
@@ -236,6 +236,15 @@ impl CancelResponse {
 }
 
 fn stop_of(response: &JsValue) -> Stop {
-    let word = get(&get(response, "metadata"), "stop").as_string();
+    let word = within(&get(response, "metadata"), "stop").as_string();
     Stop::of_peer(word.as_deref())
+}
+
+/// A property of what may be undefined: for a `Reflect.get` that throws wasm-bindgen keeps one
+/// reference for ever.
+fn within(object: &JsValue, key: &str) -> JsValue {
+    match object.is_object() {
+        true => get(object, key),
+        false => JsValue::UNDEFINED,
+    }
 }

@@ -8,6 +8,6 @@ export { Host } from './host.js';
 export { connectFromRust } from './in-rust.js';
 export { inspect } from './inspect.js';
 export { abortWith, array, inNextTask, now, push, textAt } from './platform.js';
-export { failureOf } from './read.js';
+export { failureOf } from './failure.js';
 export { Shell } from './shell.js';
 export { inWorker, serve } from './workers/serve.js';

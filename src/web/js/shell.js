@@ -5,11 +5,11 @@
 import { Asks } from './asks.js';
 import { Capabilities } from './capabilities.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
+import { failureOf } from './failure.js';
 import { Guard, guarded, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
 import { inspect } from './inspect.js';
 import { newId, soon } from './platform.js';
-import { failureOf } from './read.js';
 import { Running, settleTerminated } from './running.js';
 import { SHORT } from './short.js';
 import { Timeline } from './timeline.js';
