@@ -27,8 +27,8 @@ export interface CallOptions {
   onProgress?: ((info: ProgressInfo) => void) | undefined;
   /**
    * What of the parameters is moved rather than copied, where the transport can do that: an
-   * ArrayBuffer, an ImageBitmap, a stream. Given at all (`true` for nothing), data in the response
-   * is moved too.
+   * ArrayBuffer, an ImageBitmap, a stream. `true` says that data of the response may be moved, too,
+   * which an app does with what its handler gives away, whether this is said or not.
    */
   transfer?: readonly object[] | true | undefined;
 }

@@ -115,6 +115,12 @@ export interface CallContext<Caps = any> {
    * @param request for the agent to understand; its `timeout`, if it has one, is milliseconds
    */
   elicit<Data = unknown>(request: object): Promise<ABPResponse<Data>>;
+  /**
+   * Gives objects away: they are moved with the data rather than copied, such as the ArrayBuffers in
+   * it, where the transport can do that. What is not given away stays the app's own, whatever the
+   * agent asks for. What cannot be moved is copied.
+   */
+  transfer(...objects: readonly object[]): void;
 }
 
 /**
@@ -128,8 +134,6 @@ export interface WorkerContext<Caps = any> extends CallContext<Caps> {
    * awaiting. Elsewhere it is true once the handler has let the worker's event loop turn.
    */
   cancelled(): boolean;
-  /** Moves these with the data rather than copied, such as the ArrayBuffers in it. */
-  transfer(...objects: readonly object[]): void;
 }
 
 /** The default export of a worker's module. It may compute for as long as it likes without awaiting. */

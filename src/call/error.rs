@@ -65,6 +65,10 @@ codes! {
 }
 
 impl Code {
+    /// Said by a caller in Rust, of a call that has completed: its data, or an answer, is not of the
+    /// type that was expected. No code of ABP: no host says it of itself.
+    pub const DECODE_FAILED: Code = Code(Cow::Borrowed("DECODE_FAILED"));
+
     /// Those of a call of which nobody knows what has become.
     const OPEN: [Code; 3] = [Code::TIMEOUT, Code::TRANSPORT_ERROR, Code::DISCONNECTED];
 

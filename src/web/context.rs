@@ -7,15 +7,15 @@ use futures::channel::oneshot;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
-use web_sys::{AbortController, AbortSignal};
+use web_sys::AbortSignal;
 
 use super::builder::Progress;
-use super::executor::Stopped;
+use super::end::End;
 use super::inner::{Inner, State};
 use super::object::{get, object, put};
-use super::sys::{self, now};
+use super::sys::now;
 use super::worker::{self, WorkerCall};
-use super::{Error, data, signals};
+use super::{Error, data};
 use crate::call::{CallId, Code, Outcome, Response};
 use crate::session::CallRequest;
 
@@ -66,9 +66,12 @@ pub(super) enum Place {
     Page {
         host: Rc<Inner>,
         key: u32,
-        stopped: Stopped,
+        end: Rc<End>,
     },
-    Worker(WorkerCall),
+    Worker {
+        call: WorkerCall,
+        end: Rc<End>,
+    },
 }
 
 impl CallContext {
@@ -84,7 +87,7 @@ impl CallContext {
     pub async fn checkpoint(&self) {
         match &self.place {
             Place::Page { .. } => super::checkpoint::checkpoint().await,
-            Place::Worker(call) => worker::checkpoint(call).await,
+            Place::Worker { call, .. } => worker::checkpoint(call).await,
         }
     }
 
@@ -93,13 +96,13 @@ impl CallContext {
     /// has had its turn. A function that is told so ends with [`Error::cancelled`].
     pub fn is_cancelled(&self) -> bool {
         match &self.place {
-            Place::Page { stopped, .. } => stopped.get().is_some(),
-            Place::Worker(call) => call.cancelled(),
+            Place::Page { end, .. } => end.is_stop(),
+            Place::Worker { call, .. } => call.cancelled(),
         }
     }
 
-    /// Waits until the call is cancelled: for a task that the handler has spawned, which a cancel
-    /// does not drop. Of a call that ends otherwise it never does.
+    /// Waits for the end of the call, and says whether that is a cancel: for a task that the handler
+    /// has spawned, which a cancel does not drop. If the call has ended before, it says so at once.
     ///
     /// ```no_run
     /// use caphost::CallContext;
@@ -107,30 +110,30 @@ impl CallContext {
     /// fn stop_with(context: &CallContext, player: web_sys::AbortController) {
     ///     let context = context.clone();
     ///     wasm_bindgen_futures::spawn_local(async move {
-    ///         context.cancelled().await;
-    ///         player.abort();
+    ///         if context.cancelled().await {
+    ///             player.abort();
+    ///         }
     ///     });
     /// }
     /// ```
-    pub async fn cancelled(&self) {
-        match self.signal() {
-            Ok(signal) => signals::fired(signal).await,
-            Err(_) => std::future::pending().await,
-        }
+    #[must_use = "a call that was not cancelled ends, too"]
+    pub async fn cancelled(&self) -> bool {
+        self.end().reached().await
     }
 
     /// A token that is cancelled with the call, for what knows those of tokio-util and no signals.
+    /// Once a call has ended otherwise nothing cancels it any more; a task that only waits for that
+    /// waits for ever, and one that shall end with the call takes [`CallContext::cancelled`]. To cancel
+    /// it cancels no other one, and not the call.
     #[cfg(feature = "tokio-util")]
     pub fn cancellation_token(&self) -> Result<tokio_util::sync::CancellationToken, Error> {
-        let (token, signal) = (tokio_util::sync::CancellationToken::new(), self.signal()?);
-        match signal.aborted() {
-            true => token.cancel(),
-            false => signals::when_fired(&signal, {
-                let token = token.clone();
-                move || token.cancel()
-            })?,
+        Ok(self.end().token())
+    }
+
+    fn end(&self) -> &End {
+        match &self.place {
+            Place::Page { end, .. } | Place::Worker { end, .. } => end,
         }
-        Ok(token)
     }
 
     /// Reports progress to the agent, if it wants any. In a worker, and past the first 256 reports
@@ -140,34 +143,22 @@ impl CallContext {
             Place::Page { host, key, .. } => {
                 host.with(|state| state.progress(*key, progress.0, now()))
             }
-            Place::Worker(call) => call.progress(&progress.0),
+            Place::Worker { call, .. } => call.progress(&progress.0),
         }
     }
 
     /// A signal that fires when the call is cancelled, for `fetch` and its like. Of a call that was
     /// cancelled before, it has fired.
     pub fn signal(&self) -> Result<AbortSignal, Error> {
-        let (host, key, stopped) = match &self.place {
-            Place::Page { host, key, stopped } => (host, *key, stopped),
-            Place::Worker(call) => return Ok(call.signal()),
-        };
-        let calls = &host.rust_calls;
-        if let Some(existing) = calls.controllers.borrow().get(&key) {
-            return Ok(existing.signal());
+        match &self.place {
+            Place::Page { end, .. } => end.signal(),
+            Place::Worker { call, .. } => Ok(call.signal()),
         }
-        let failed = |_| Error::new(Code::BROWSER_ERROR, "There is no AbortController");
-        let controller = AbortController::new().map_err(failed)?;
-        let signal = controller.signal();
-        if let Some(reason) = stopped.get() {
-            sys::abort_with(&controller, reason.as_deref());
-        } else if host.state.borrow().is_in_flight(key) {
-            calls.controllers.borrow_mut().insert(key, controller);
-        }
-        Ok(signal)
     }
 
     /// Calls another capability of this host as a child: it is cancelled with this call, and its
-    /// own end leaves this call alone. Dropping the future cancels the child.
+    /// own end leaves this call alone. Dropping the future cancels the child. Of a child that has
+    /// completed with data that is no `T` the error is [`Code::DECODE_FAILED`].
     pub async fn call<T: DeserializeOwned>(
         &self,
         capability: &str,
@@ -193,9 +184,9 @@ impl CallContext {
                 let ask = |state: &mut State| state.call_from(*key, request, now());
                 await_response(host, cancel_child, ask).await?
             }
-            Place::Worker(call) => worker::call(call, capability, &params, timeout).await?,
+            Place::Worker { call, .. } => worker::call(call, capability, &params, timeout).await?,
         };
-        data::read(data)
+        data::read("The call has completed", data)
     }
 
     /// Asks the agent, and waits for its answer's `data`. The question is withdrawn when the call
@@ -208,9 +199,9 @@ impl CallContext {
                 let ask = |state: &mut State| state.elicit(*key, request, timeout, now());
                 await_response(host, State::withdraw, ask).await?
             }
-            Place::Worker(call) => worker::elicit(call, &request).await?,
+            Place::Worker { call, .. } => worker::elicit(call, &request).await?,
         };
-        data::read(data)
+        data::read("The agent has answered", data)
     }
 }
 

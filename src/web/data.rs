@@ -16,10 +16,14 @@ pub(super) fn write(value: &impl Serialize) -> Result<JsValue, Error> {
         .map_err(|error| Error::invalid_params(said(error)))
 }
 
-/// What somebody else has answered.
-pub(super) fn read<T: DeserializeOwned>(data: JsValue) -> Result<T, Error> {
-    serde_wasm_bindgen::from_value(data)
-        .map_err(|error| Error::new(Code::OPERATION_FAILED, said(error)))
+/// What somebody else has answered. They have done what they were asked for, which is `done`, whether
+/// or not that can be read here.
+pub(super) fn read<T: DeserializeOwned>(done: &str, data: JsValue) -> Result<T, Error> {
+    serde_wasm_bindgen::from_value(data).map_err(|error| {
+        let said = said(error);
+        let message = format!("{done}, and the data is not what was expected: {said}");
+        Error::new(Code::DECODE_FAILED, message)
+    })
 }
 
 /// The data of a capability.

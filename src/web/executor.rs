@@ -5,7 +5,7 @@
 //! poll must enter through the guard that turns a trap into answers; `spawn_local` of
 //! wasm-bindgen-futures polls in a microtask of its own, past the guard.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -15,9 +15,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures::channel::oneshot;
 use rustc_hash::FxHashMap;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::AbortController;
 
 use super::context::{CallContext, Place};
+use super::end::End;
 use super::handle::HOSTS;
 use super::{Error, inspect, sys};
 use crate::call::{CallId, Response};
@@ -27,14 +27,10 @@ pub(super) type Outcome = Result<JsValue, Error>;
 pub(super) type LocalFuture = Pin<Box<dyn Future<Output = Outcome>>>;
 pub(super) type RustHandler = Rc<dyn Fn(JsValue, CallContext) -> LocalFuture>;
 
-/// Why a call was stopped, once it was.
-pub(super) type Stopped = Rc<OnceCell<Option<String>>>;
-
 struct Running {
     task: Task<Outcome>,
     /// What its call was made with.
     given: JsValue,
-    stopped: Stopped,
     waker: Waker,
     scheduled: Cell<bool>,
     /// It was stopped within a poll, at whose end it is dropped. Until then the host says nothing.
@@ -46,7 +42,8 @@ pub(super) struct RustCalls {
     /// The number of the host.
     host: u32,
     tasks: RefCell<FxHashMap<u32, Rc<Running>>>,
-    pub controllers: RefCell<FxHashMap<u32, AbortController>>,
+    /// How what handlers have spawned learns of the end of their calls.
+    ends: RefCell<FxHashMap<u32, Rc<End>>>,
     /// Handlers that wait for the answer to a call or a question of theirs.
     pub waiting: RefCell<FxHashMap<u32, oneshot::Sender<Response<JsValue>>>>,
 }
@@ -78,7 +75,7 @@ impl RustCalls {
         RustCalls {
             host,
             tasks: RefCell::default(),
-            controllers: RefCell::default(),
+            ends: RefCell::default(),
             waiting: RefCell::default(),
         }
     }
@@ -93,15 +90,14 @@ impl RustCalls {
         let Some(host) = HOSTS.get(self.host) else {
             return;
         };
-        let stopped = Stopped::default();
-        let context = CallContext {
-            place: Place::Page {
-                host: host.clone(),
-                key,
-                stopped: stopped.clone(),
-            },
-            id,
+        let end = Rc::<End>::default();
+        self.ends.borrow_mut().insert(key, end.clone());
+        let place = Place::Page {
+            host: host.clone(),
+            key,
+            end,
         };
+        let context = CallContext { place, id };
         // What a handler does before it gives its future is no poll, and may have it stopped.
         let params = given.unchecked_ref::<sys::Given>().params();
         host.dropping.update(|count| count + 1);
@@ -115,7 +111,6 @@ impl RustCalls {
         let running = Running {
             task: Task::new(future),
             given,
-            stopped,
             waker: Waker::from(Arc::new(WakeUp {
                 host: self.host,
                 key,
@@ -158,12 +153,9 @@ impl RustCalls {
     /// it is false, because the future is being polled: then they run at the end of that poll.
     pub fn stop(&self, key: u32, reason: Option<&str>) -> bool {
         let running = self.tasks.borrow_mut().remove(&key);
-        if let Some(running) = &running {
-            let _ = running.stopped.set(reason.map(Into::into));
-        }
-        let controller = self.controllers.borrow_mut().remove(&key);
-        if let Some(controller) = controller {
-            sys::abort_with(&controller, reason);
+        let end = self.ends.borrow_mut().remove(&key);
+        if let Some(end) = end {
+            end.stop(reason);
         }
         let dropped = running.as_ref().is_none_or(|it| it.task.stop());
         if let Some(running) = running {
@@ -185,9 +177,12 @@ impl RustCalls {
         }
     }
 
-    /// A call is over.
-    pub fn ended(&self, key: u32) {
-        self.controllers.borrow_mut().remove(&key);
+    /// A call is over, as cancelled or in another way.
+    pub fn ended(&self, key: u32, cancelled: bool) {
+        let end = self.ends.borrow_mut().remove(&key);
+        if let Some(end) = end {
+            end.over(cancelled);
+        }
     }
 
     /// Gives a response to the future that waits for it; back again if none does.

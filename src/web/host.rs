@@ -17,7 +17,7 @@ use super::inner::{Handler, Inner};
 use super::object::{self, get, object, put};
 use super::watch::{self, Observer, Stats};
 use super::worker_module::WorkerModule;
-use super::{Error, HostHandle, data, panics, params, promise, sys, worker};
+use super::{Error, HostHandle, data, panics, params, sys, worker};
 use crate::call::Code;
 use crate::capability::Ending;
 use crate::session::Limits;
@@ -264,7 +264,7 @@ impl Host {
     ) -> CancelResponse {
         let answer = self.0.js.cancel_call(session_id, call_id, reason);
         // It does not reject.
-        CancelResponse::read(&promise::settled(&answer).await.unwrap_or_default())
+        CancelResponse::read(&answer.await.unwrap_or_default())
     }
 
     /// Tells a listener each step of each call, until the observer is dropped. `T` is what it takes:

@@ -95,7 +95,8 @@ impl Inner {
             }
             Action::Terminate { key } => self.running.terminate(key),
             Action::Respond { key, to, response } => {
-                self.rust_calls.ended(key);
+                let cancelled = matches!(response.outcome, Outcome::Cancelled(_));
+                self.rust_calls.ended(key, cancelled);
                 match to {
                     ReplyTo::Agent(to, id) => self.respond(key, to, &or_undefined(id), response),
                     ReplyTo::Parent => self.hand_over(key, response),

@@ -137,29 +137,6 @@ impl From<Aborted> for Error {
     }
 }
 
-/// Waits until a signal fires.
-pub(super) async fn fired(signal: AbortSignal) {
-    let mut listener = None;
-    std::future::poll_fn(|context| {
-        if signal.aborted() {
-            return Poll::Ready(());
-        }
-        listener
-            .get_or_insert_with(|| Listener::new(signal.clone(), || {}))
-            .wake(context.waker());
-        Poll::Pending
-    })
-    .await;
-}
-
-/// Does something once when a signal fires. The signal owns it.
-#[cfg(feature = "tokio-util")]
-pub(super) fn when_fired(signal: &AbortSignal, work: impl FnOnce() + 'static) -> Result<(), Error> {
-    let callback = Closure::once_into_js(work);
-    signal.add_event_listener_with_callback("abort", callback.unchecked_ref())?;
-    Ok(())
-}
-
 /// Does something when a signal fires, and wakes who waits for that. It is taken off the signal when
 /// this is dropped: else all that it holds would live as long as the signal.
 struct Listener {

@@ -60,9 +60,10 @@ use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, AbortSignal};
 
 use super::context::{CallContext, Place};
+use super::end::End;
 use super::executor::Outcome;
 use super::object::{self, get, object, put};
-use super::{Error, data, panics, params, perform, promise};
+use super::{Error, data, panics, params, perform};
 use crate::call::{CallId, Code};
 use crate::capability::Task;
 
@@ -86,6 +87,9 @@ extern "C" {
     pub(super) fn signal(this: &WorkerCall) -> AbortSignal;
     #[wasm_bindgen(method)]
     pub(super) fn cancelled(this: &WorkerCall) -> bool;
+    /// Whether the call was to stop, as far as this is known to its handler.
+    #[wasm_bindgen(method, getter)]
+    fn told(this: &WorkerCall) -> bool;
     #[wasm_bindgen(method)]
     pub(super) fn progress(this: &WorkerCall, info: &JsValue);
     #[wasm_bindgen(method)]
@@ -118,8 +122,9 @@ where
 {
     let handler = Rc::new(handler);
     offer(name, move |given, call| {
-        let (handler, context) = (handler.clone(), context(&call));
-        run(call, async move {
+        let (handler, end) = (handler.clone(), Rc::<End>::default());
+        let context = context(&call, &end);
+        run(call, end, async move {
             data::returned(&handler(params::read(given)?, context).await?)
         });
     });
@@ -133,8 +138,9 @@ where
     T: Serialize,
 {
     offer(name, move |given, call| {
-        let result = params::read(given).and_then(|params| handler(params, context(&call)));
-        finish(&call, result.and_then(|data| data::returned(&data)));
+        let end = Rc::<End>::default();
+        let result = params::read(given).and_then(|params| handler(params, context(&call, &end)));
+        finish(&call, &end, result.and_then(|data| data::returned(&data)));
     });
 }
 
@@ -152,17 +158,21 @@ fn offer(name: &str, start: impl Fn(JsValue, WorkerCall) + 'static) {
     }
 }
 
-fn context(call: &WorkerCall) -> CallContext {
+fn context(call: &WorkerCall, end: &Rc<End>) -> CallContext {
     // The host has read it.
     let id = CallId::parse(&call.call_id()).unwrap_or_else(|_| CallId::random());
     CallContext {
-        place: Place::Worker(call.clone()),
+        place: Place::Worker {
+            call: call.clone(),
+            end: end.clone(),
+        },
         id,
     }
 }
 
 /// The end of a call whose future has not been dropped.
-fn finish(call: &WorkerCall, result: Outcome) {
+fn finish(call: &WorkerCall, end: &End, result: Outcome) {
+    end.over(call.told());
     match result {
         // Made by serde here: nobody else has what is in it.
         Ok(data) => call.end("done", &data, true),
@@ -173,6 +183,7 @@ fn finish(call: &WorkerCall, result: Outcome) {
 /// The call that runs, if it is a future: a worker has one at a time.
 struct Running {
     call: WorkerCall,
+    end: Rc<End>,
     task: Task<Outcome>,
     waker: Waker,
     scheduled: Cell<bool>,
@@ -203,10 +214,11 @@ impl Wake for WakeUp {
     }
 }
 
-fn run(call: WorkerCall, future: impl Future<Output = Outcome> + 'static) {
+fn run(call: WorkerCall, end: Rc<End>, future: impl Future<Output = Outcome> + 'static) {
     COUNT.set(COUNT.get().wrapping_add(1));
     let running = Running {
         call,
+        end,
         task: Task::new(future),
         waker: Waker::from(Arc::new(WakeUp(COUNT.get()))),
         scheduled: Cell::new(false),
@@ -226,7 +238,7 @@ fn poll() {
         Poll::Ready(result) => {
             CURRENT.take();
             if let Some(result) = result {
-                finish(&running.call, result);
+                finish(&running.call, &running.end, result);
             }
         }
         Poll::Pending if running.stops.get() => stop(),
@@ -236,10 +248,11 @@ fn poll() {
 
 /// Drops the future: its drop guards have run when the page is told.
 fn stop() {
-    if let Some(running) = CURRENT.take()
-        && running.task.stop()
-    {
-        running.call.dropped();
+    if let Some(running) = CURRENT.take() {
+        running.end.stop(None);
+        if running.task.stop() {
+            running.call.dropped();
+        }
     }
 }
 
@@ -287,7 +300,7 @@ pub(super) async fn elicit(call: &WorkerCall, request: &JsValue) -> Outcome {
 
 /// The data of an `ABPResponse`, of a promise that does not reject.
 async fn answer(promise: Promise) -> Outcome {
-    let response = promise::settled(&promise).await?;
+    let response = promise.await?;
     if get(&response, "success") == true {
         return Ok(get(&response, "data"));
     }

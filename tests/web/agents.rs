@@ -77,10 +77,49 @@ async fn a_call_that_fails_tells_its_code() {
     assert_eq!(refused.to_string(), "INVALID_PARAMS: no number");
     let unknown = agent.call::<f64>("triple", &json!({})).await.unwrap_err();
     assert_eq!(unknown.code(), &Code::UNKNOWN_CAPABILITY);
-    let odd = agent.call::<String>("double", &json!({ "number": 4 }));
-    assert_eq!(odd.await.unwrap_err().code(), &Code::OPERATION_FAILED);
     let no_object = agent.call::<f64>("double", &4).await.unwrap_err();
     assert_eq!(no_object.code(), &Code::INVALID_PARAMS);
+}
+
+#[wasm_bindgen_test]
+async fn data_of_another_type_is_told_apart_from_a_call_that_failed() {
+    let (host, _) = app();
+    let read = |_: Json, context: CallContext| async move {
+        let params = json!({ "number": 4 });
+        let child = context.call::<String>("double", &params, None).await;
+        let error = child.unwrap_err();
+        assert_eq!(error.code, Code::DECODE_FAILED);
+        Err::<(), _>(error)
+    };
+    host.register(Capability::new("read"), read).unwrap();
+    let agent = Agent::in_page(&host).await.unwrap();
+
+    let call = agent.call::<String>("double", &json!({ "number": 4 }));
+    let odd = call.with_id("odd").await.unwrap_err();
+    let CallError::Decode { response, message } = &odd else {
+        panic!("{odd:?}");
+    };
+    assert!(message.contains("expected a string"), "{message}");
+    let duration = crate::support::get(&crate::support::get(response, "metadata"), "duration");
+    assert!(duration.as_f64().is_some());
+    assert_eq!(odd.data().unwrap().as_f64(), Some(8.0));
+    assert!(odd.is_decode() && !odd.is_cancelled() && odd.error().is_none());
+    assert_eq!(odd.code(), &Code::DECODE_FAILED);
+    assert!(
+        odd.to_string().starts_with("The call has completed"),
+        "{odd}"
+    );
+    // What the host says agrees.
+    let late = agent.cancel("odd", None).await;
+    assert_eq!(late.reason.as_deref(), Some("Operation already completed"));
+
+    let failed = agent.call::<()>("read", &json!({})).await.unwrap_err();
+    assert!(!failed.is_decode());
+    assert_eq!(failed.code(), &Code::DECODE_FAILED);
+    assert!(
+        failed.message().starts_with("The call has completed"),
+        "{failed}"
+    );
 }
 
 #[wasm_bindgen_test]

@@ -30,10 +30,12 @@ fn spawning(work: fn(CallContext, Record)) -> (Host, Record) {
 
 fn wait_cancelled(context: CallContext, record: Record) {
     spawn_local(async move {
-        context.cancelled().await;
-        record.add(match context.is_cancelled() {
+        let cancelled = context.cancelled().await;
+        assert_eq!(cancelled, context.is_cancelled());
+        assert_eq!(cancelled, context.cancelled().await);
+        record.add(match cancelled {
             true => "cancelled",
-            false => "woken for nothing",
+            false => "ended",
         });
     });
 }
@@ -53,13 +55,72 @@ async fn a_task_is_told_of_the_cancel_of_its_call() {
 }
 
 #[wasm_bindgen_test]
-async fn a_task_is_told_nothing_of_a_call_that_completes() {
+async fn a_task_is_told_of_the_end_of_a_call_that_completes() {
     let (host, record) = spawning(wait_cancelled);
     let agent = Agent::in_page(&host).await.unwrap();
     let cancelled: bool = agent.call("spawn", &json!({})).await.unwrap();
     assert!(!cancelled);
     turn().await;
-    assert!(record.all().is_empty());
+    assert_eq!(record.all(), ["ended"]);
+}
+
+#[wasm_bindgen_test]
+async fn a_task_is_told_of_the_end_of_a_call_that_fails_and_of_one_that_stops_by_itself() {
+    for (code, end) in [("NO_LUCK", "ended"), ("CANCELLED", "cancelled")] {
+        let (host, record) = (host(), Record::default());
+        let seen = record.clone();
+        let fail = move |_: Json, context: CallContext| {
+            wait_cancelled(context, seen.clone());
+            async move { Err::<(), _>(Error::new(code, "As it is")) }
+        };
+        host.register(Capability::new("fail"), fail).unwrap();
+        let agent = Agent::in_page(&host).await.unwrap();
+        agent.call::<()>("fail", &json!({})).await.unwrap_err();
+        turn().await;
+        assert_eq!(record.all(), [end]);
+    }
+}
+
+#[wasm_bindgen_test]
+async fn a_task_is_told_of_a_cancel_before_the_handler_gave_its_future() {
+    let (host, record) = (host(), Record::default());
+    let (own, seen) = (
+        std::rc::Rc::new(std::cell::OnceCell::<Agent>::new()),
+        record.clone(),
+    );
+    let agent = own.clone();
+    let suicide = move |_: Json, context: CallContext| {
+        wait_cancelled(context.clone(), seen.clone());
+        drop(own.get().unwrap().cancel(context.call_id(), None));
+        async move { Ok(()) }
+    };
+    host.register(Capability::new("suicide"), suicide).unwrap();
+    let connected = Agent::in_page(&host).await.unwrap();
+    agent.set(connected.clone()).ok().unwrap();
+    let stopped = connected.call::<()>("suicide", &json!({})).await;
+    assert!(stopped.unwrap_err().is_cancelled());
+    turn().await;
+    assert_eq!(record.all(), ["cancelled"]);
+    connected.shutdown().await;
+}
+
+#[cfg(feature = "tokio-util")]
+#[wasm_bindgen_test]
+async fn a_token_of_a_call_that_has_completed_is_not_cancelled() {
+    let (host, record) = spawning(|context, record| {
+        let [token, other] = [(); 2].map(|()| context.cancellation_token().unwrap());
+        spawn_local(async move {
+            assert!(!context.cancelled().await);
+            assert!(!token.is_cancelled());
+            token.cancel();
+            assert!(!other.is_cancelled() && !context.cancellation_token().unwrap().is_cancelled());
+            record.add("ended");
+        });
+    });
+    let agent = Agent::in_page(&host).await.unwrap();
+    let _: bool = agent.call("spawn", &json!({})).await.unwrap();
+    turn().await;
+    assert_eq!(record.all(), ["ended"]);
 }
 
 #[cfg(feature = "tokio-util")]

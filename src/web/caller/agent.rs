@@ -1,8 +1,12 @@
 //! A session of an agent on an app.
 
+use std::cell::OnceCell;
 use std::future::Future;
 use std::rc::Rc;
 
+use futures::future::{FutureExt as _, LocalBoxFuture, Shared};
+use js_sys::Promise;
+use js_sys::futures::JsFuture;
 use send_wrapper::SendWrapper;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
@@ -10,7 +14,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::answer::CancelResponse;
 use super::sys::JsAgent;
 use crate::web::object::{object, put};
-use crate::web::{Error, data, promise};
+use crate::web::{Error, data};
 
 /// A session of an agent on an app: it calls the app's capabilities.
 ///
@@ -41,13 +45,17 @@ impl PartialEq for Agent {
     }
 }
 
-struct Session(JsAgent);
+struct Session {
+    js: JsAgent,
+    /// Once somebody waits for it: what waits for a promise is held until that settles.
+    ended: OnceCell<Shared<LocalBoxFuture<'static, SessionEnd>>>,
+}
 
 impl Drop for Session {
     fn drop(&mut self) {
         let params = object();
         put(&params, "reason", "The agent was dropped");
-        let _ = self.0.shutdown(&params);
+        let _ = self.js.shutdown(&params);
     }
 }
 
@@ -74,13 +82,25 @@ pub enum SessionEnd {
     Failed,
 }
 
+impl SessionEnd {
+    async fn of(closed: Promise) -> Self {
+        let how = closed.await.unwrap_or_default();
+        match how.as_string().as_deref() {
+            Some("shutdown") => SessionEnd::Shutdown,
+            Some("disconnected") => SessionEnd::Disconnected,
+            _ => SessionEnd::Failed,
+        }
+    }
+}
+
 impl Agent {
     pub(super) fn of(js: JsValue) -> Self {
-        Agent(SendWrapper::new(Rc::new(Session(js.unchecked_into()))))
+        let (js, ended) = (js.unchecked_into(), OnceCell::new());
+        Agent(SendWrapper::new(Rc::new(Session { js, ended })))
     }
 
     pub(super) fn js(&self) -> &JsAgent {
-        &self.0.0
+        &self.0.js
     }
 
     /// Cancels a call of this session by its id, whoever has made it. What it leads to has begun when
@@ -90,10 +110,11 @@ impl Agent {
         call_id: &str,
         reason: Option<&str>,
     ) -> impl Future<Output = CancelResponse> + use<> + 'static {
-        let answer = promise::outcome(&self.js().cancel(call_id, reason));
+        let answer = JsFuture::from(self.js().cancel(call_id, reason));
         let agent = self.clone();
         async move {
-            let response = answer.await.ok().and_then(Result::ok).unwrap_or_default();
+            // It does not reject.
+            let response = answer.await.unwrap_or_default();
             drop(agent);
             CancelResponse::read(&response)
         }
@@ -105,7 +126,7 @@ impl Agent {
     /// # Errors
     /// Where the app does not say.
     pub async fn list_capabilities<T: DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
-        data::read(promise::settled(&self.js().list_capabilities()).await?)
+        data::read("The app has answered", self.js().list_capabilities().await?)
     }
 
     /// The id of the session; `None` once it is over.
@@ -115,17 +136,13 @@ impl Agent {
 
     /// Waits for the end of the session.
     pub async fn closed(&self) -> SessionEnd {
-        let how = promise::settled(&self.js().closed()).await;
-        match how.ok().and_then(|how| how.as_string()).as_deref() {
-            Some("shutdown") => SessionEnd::Shutdown,
-            Some("disconnected") => SessionEnd::Disconnected,
-            _ => SessionEnd::Failed,
-        }
+        let ended = || SessionEnd::of(self.js().closed()).boxed_local().shared();
+        self.0.ended.get_or_init(ended).clone().await
     }
 
     /// Ends the session: the app cancels what is in flight. Nothing is pending when this has ended.
     pub async fn shutdown(&self) {
         // It does not reject.
-        let _ = promise::settled(&self.js().shutdown(&object())).await;
+        let _ = self.js().shutdown(&object()).await;
     }
 }

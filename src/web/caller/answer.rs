@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use crate::call::{Code, Stop};
 use crate::web::object::{self, get};
-use crate::web::{Error, some};
+use crate::web::{Error, data, some};
 
 /// Why a call has no data.
 ///
@@ -18,6 +19,8 @@ use crate::web::{Error, some};
 ///     match result {
 ///         Ok(primes) => format!("{primes} primes"),
 ///         Err(CallError::Cancelled { stop }) => format!("stopped: {}", stop.as_str()),
+///         // It has run. To call again would run it again.
+///         Err(error) if error.is_decode() => format!("counted, and answered with {:?}", error.data()),
 ///         Err(error) if error.code() == &Code::DISCONNECTED => "the app is gone".into(),
 ///         Err(error) => error.to_string(),
 ///     }
@@ -25,7 +28,8 @@ use crate::web::{Error, some};
 /// ```
 ///
 /// In a capability `?` makes an [`Error`] of it. There a call that was cancelled counts as one that
-/// has failed: it has not stopped the capability that made it.
+/// has failed: it has not stopped the capability that made it. One whose data cannot be read keeps
+/// [`Code::DECODE_FAILED`].
 #[derive(Clone, Debug)]
 pub enum CallError {
     /// It was cancelled, and that is a fact: there is no result, and never will be.
@@ -36,6 +40,14 @@ pub enum CallError {
     /// It has failed. With [`Code::TIMEOUT`], [`Code::DISCONNECTED`] and [`Code::TRANSPORT_ERROR`]
     /// nobody knows its outcome.
     Failed(Error),
+    /// It has completed, and its data is not what was expected: the capability has done what it does,
+    /// and to call it again would do that again.
+    Decode {
+        /// The `ABPResponse` as it came, with its `data` and `metadata`.
+        response: JsValue,
+        /// What is wrong with the data.
+        message: String,
+    },
 }
 
 impl CallError {
@@ -44,20 +56,36 @@ impl CallError {
         matches!(self, CallError::Cancelled { .. })
     }
 
+    /// Whether the call has completed, and only its data could not be read.
+    pub fn is_decode(&self) -> bool {
+        matches!(self, CallError::Decode { .. })
+    }
+
+    /// The data that could not be read, as it came.
+    pub fn data(&self) -> Option<JsValue> {
+        match self {
+            CallError::Decode { response, .. } => Some(get(response, "data")),
+            _ => None,
+        }
+    }
+
     /// How far its work was seen to stop, of a call that was cancelled.
     pub fn stop(&self) -> Option<Stop> {
         match self {
             CallError::Cancelled { stop } => Some(*stop),
-            CallError::Failed(_) => None,
+            _ => None,
         }
     }
 
-    /// [`Code::CANCELLED`] of a call that was cancelled, else that of its error.
+    /// [`Code::CANCELLED`] of a call that was cancelled, [`Code::DECODE_FAILED`] of one that has
+    /// completed, else that of its error.
     pub fn code(&self) -> &Code {
         const CANCELLED: &Code = &Code::CANCELLED;
+        const DECODE_FAILED: &Code = &Code::DECODE_FAILED;
         match self {
             CallError::Cancelled { .. } => CANCELLED,
             CallError::Failed(error) => &error.code,
+            CallError::Decode { .. } => DECODE_FAILED,
         }
     }
 
@@ -66,26 +94,32 @@ impl CallError {
         match self {
             CallError::Cancelled { .. } => "The call was cancelled",
             CallError::Failed(error) => &error.message,
+            CallError::Decode { message, .. } => message,
         }
     }
 
     /// The error of a call that has failed, with its `details` and the rest.
     pub fn error(&self) -> Option<&Error> {
         match self {
-            CallError::Cancelled { .. } => None,
             CallError::Failed(error) => Some(error),
+            _ => None,
         }
     }
 
-    /// The data of an `ABPResponse`, if it has completed.
-    pub(super) fn unless_completed(response: &JsValue) -> Result<JsValue, CallError> {
-        if get(response, "success") == true {
-            Ok(get(response, "data"))
-        } else if get(response, "cancelled") == true {
-            let stop = stop_of(response);
+    /// The data of an `ABPResponse`.
+    pub(super) fn unless_read<T: DeserializeOwned>(response: JsValue) -> Result<T, CallError> {
+        if get(&response, "success") == true {
+            data::read("The call has completed", get(&response, "data")).map_err(|error| {
+                CallError::Decode {
+                    message: error.message.clone().into_owned(),
+                    response,
+                }
+            })
+        } else if get(&response, "cancelled") == true {
+            let stop = stop_of(&response);
             Err(CallError::Cancelled { stop })
         } else {
-            Err(CallError::Failed(object::error(&get(response, "error"))))
+            Err(CallError::Failed(object::error(&get(&response, "error"))))
         }
     }
 }
@@ -97,6 +131,7 @@ impl fmt::Display for CallError {
                 write!(f, "The call was cancelled ({})", stop.as_str())
             }
             CallError::Failed(error) => error.fmt(f),
+            CallError::Decode { message, .. } => f.write_str(message),
         }
     }
 }
@@ -111,6 +146,7 @@ impl From<CallError> for Error {
                 "The call this one waited for was cancelled",
             ),
             CallError::Failed(error) => error,
+            CallError::Decode { message, .. } => Error::new(Code::DECODE_FAILED, message),
         }
     }
 }
@@ -125,7 +161,7 @@ impl From<CallError> for JsValue {
     fn from(error: CallError) -> Self {
         match error {
             CallError::Cancelled { .. } => Error::new(Code::CANCELLED, error.to_string()).into(),
-            CallError::Failed(error) => error.into(),
+            error => Error::from(error).into(),
         }
     }
 }
@@ -184,13 +220,13 @@ pub struct HandlerEnd {
 impl CancelResponse {
     pub(in crate::web) fn read(response: &JsValue) -> Self {
         let cancelled = get(response, "cancelled") == true;
-        let ended = get(&get(response, "metadata"), "ended");
+        let ended = within(&within(response, "metadata"), "ended");
         CancelResponse {
             call_id: get(response, "callId").as_string().unwrap_or_default(),
             cancelled,
             reason: get(response, "reason").as_string(),
             stop: cancelled.then(|| stop_of(response)),
-            ended: get(&ended, "after").as_f64().map(|after| HandlerEnd {
+            ended: within(&ended, "after").as_f64().map(|after| HandlerEnd {
                 success: get(&ended, "success") == true,
                 after: Duration::try_from_secs_f64(after / 1_000.0).unwrap_or_default(),
             }),
@@ -200,6 +236,15 @@ impl CancelResponse {
 }
 
 fn stop_of(response: &JsValue) -> Stop {
-    let word = get(&get(response, "metadata"), "stop").as_string();
+    let word = within(&get(response, "metadata"), "stop").as_string();
     Stop::of_peer(word.as_deref())
+}
+
+/// A property of what may be undefined: for a `Reflect.get` that throws wasm-bindgen keeps one
+/// reference for ever.
+fn within(object: &JsValue, key: &str) -> JsValue {
+    match object.is_object() {
+        true => get(object, key),
+        false => JsValue::UNDEFINED,
+    }
 }

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures::channel::oneshot;
 use js_sys::Array;
+use js_sys::futures::JsFuture;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
@@ -17,7 +17,7 @@ use super::agent::Agent;
 use super::answer::{CallError, CancelResponse};
 use crate::call::{CallId, Code};
 use crate::web::object::{object, put};
-use crate::web::{Error, data, panics, promise};
+use crate::web::{Error, data, panics};
 
 /// A call that is to be made, by [`Call::start`] or `.await`. Made with [`Agent::call`].
 ///
@@ -159,18 +159,23 @@ impl<T: DeserializeOwned> Call<T> {
         }
     }
 
-    fn ask(&self) -> Result<(Answer, AbortController), Error> {
+    fn ask(&self) -> Result<(JsFuture, AbortController), Error> {
         panics::notice();
         let params = self.params.clone()?;
         let controller = AbortController::new()?;
-        self.signals.push(&controller.signal());
+        let own = controller.signal();
+        self.signals.push(&own);
+        let signal = match self.signals.length() {
+            1 => own,
+            _ => AbortSignal::any(&self.signals),
+        };
         put(&self.options, "callId", &*self.id);
-        put(&self.options, "signal", AbortSignal::any(&self.signals));
+        put(&self.options, "signal", signal);
         let answer = self
             .agent
             .js()
             .call(&self.capability, &params, &self.options);
-        Ok((promise::outcome(&answer), controller))
+        Ok((answer.into(), controller))
     }
 }
 
@@ -182,8 +187,6 @@ impl<T: DeserializeOwned> IntoFuture for Call<T> {
         self.start()
     }
 }
-
-type Answer = oneshot::Receiver<Result<JsValue, JsValue>>;
 
 /// A call under way: a future of its data. Dropping it cancels the call.
 ///
@@ -206,7 +209,7 @@ pub struct RunningCall<T> {
     /// Until the call has settled.
     controller: Option<AbortController>,
     /// Or why it could not be made.
-    answer: Result<Answer, Option<Error>>,
+    answer: Result<JsFuture, Option<Error>>,
     data: PhantomData<fn() -> T>,
 }
 
@@ -242,14 +245,9 @@ impl<T: DeserializeOwned> Future for RunningCall<T> {
         };
         self.controller = None;
         self.answer = Err(None);
-        // The promise does not reject, and its answer is lost only with the page.
-        let response = answer.ok().and_then(Result::ok).unwrap_or_default();
-        let data = CallError::unless_completed(&response)?;
-        Poll::Ready(serde_wasm_bindgen::from_value(data).map_err(|error| {
-            let said = data::said(error);
-            let message = format!("The data of the call is not what was expected: {said}");
-            CallError::Failed(Error::new(Code::OPERATION_FAILED, message))
-        }))
+        // It does not reject.
+        let response = answer.unwrap_or_default();
+        Poll::Ready(CallError::unless_read(response))
     }
 }
 

@@ -9,7 +9,7 @@ use web_sys::Window;
 use super::agent::Agent;
 use super::sys;
 use crate::web::object::{get, object, put};
-use crate::web::{AgentHandle, Error, Host, panics, promise};
+use crate::web::{AgentHandle, Error, Host, panics};
 
 /// How an agent connects. The ways without options are functions of [`Agent`].
 ///
@@ -124,8 +124,7 @@ impl Connect {
     async fn connect(self, way: &str, to: &JsValue) -> Result<Agent, Error> {
         panics::notice();
         let class = get(&AgentHandle.into(), "constructor");
-        let connecting = sys::connect(&class, way, to, &self.0);
-        Ok(Agent::of(promise::settled(&connecting).await?))
+        Ok(Agent::of(sys::connect(&class, way, to, &self.0).await?))
     }
 }
 

@@ -11,7 +11,7 @@ import { Connection, UNREADABLE, isJsonRpc } from './connection.js';
 import { abpError, log } from './errors.js';
 import { TYPES } from './from-agent.js';
 import { MAX_NAME, isId, originOf } from './read.js';
-import { transferables } from './transfer.js';
+import { toAgent } from './transfer.js';
 
 /** How often to look whether an agent's window is still there: nothing announces its end. */
 const LOOK_EVERY = 500;
@@ -96,8 +96,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
    */
   const connect = (source, origin) => {
     const connection = new Connection(shell, (envelope) => {
-      const transfer = transferables(envelope.payload, connection.wantsTransfer(envelope));
-      source.postMessage(envelope, { targetOrigin: origin, transfer });
+      toAgent(envelope, (message, transfer) => source.postMessage(message, { targetOrigin: origin, transfer }));
     });
     return connection;
   };

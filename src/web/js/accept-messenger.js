@@ -2,7 +2,7 @@
  * Agents behind a transport of the app's own.
  */
 import { Connection } from './connection.js';
-import { transferables } from './transfer.js';
+import { toAgent } from './transfer.js';
 
 /**
  * @param {import('./shell.js').Shell} shell
@@ -16,7 +16,7 @@ export function acceptMessenger(shell, messenger, hold) {
 
   const connect = () => {
     /** @type {Connection} */
-    const made = new Connection(shell, (envelope) => messenger.post(/** @type {any} */ (envelope), transferables(envelope.payload, made.wantsTransfer(envelope))));
+    const made = new Connection(shell, (envelope) => toAgent(envelope, (message, moved) => messenger.post(message, moved)));
     made.onover = part;
     return made;
   };

@@ -9,7 +9,7 @@ import { abpError } from './errors.js';
 import { asJson } from './json.js';
 import { isExtension, listenTo } from './port.js';
 import { foretold, longCall, nextOf, shortResult, takesShort } from './short.js';
-import { transferables } from './transfer.js';
+import { toAgent } from './transfer.js';
 
 /** Two hosts would run each call twice. */
 export const SERVED = 'has a host already: close it first, or pass { replace: true }';
@@ -43,9 +43,8 @@ export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
       if (extension) return port.postMessage(asJson(envelope));
       const before = made.short && foretold(envelope);
       if (before) port.postMessage(before);
-      const moved = transferables(envelope.payload, made.wantsTransfer(envelope));
-      const message = made.short ? shortResult(envelope) : envelope;
-      return moved.length > 0 ? port.postMessage(message, moved) : port.postMessage(message);
+      const post = (/** @type {any} */ message, /** @type {Transferable[]} */ moved) => moved.length > 0 ? port.postMessage(message, moved) : port.postMessage(message);
+      return toAgent(envelope, post, made.short ? shortResult(envelope) : envelope);
     });
     // The host is closed, and this connection answers nothing else.
     if (!made.number) return made;

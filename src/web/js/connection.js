@@ -26,7 +26,7 @@ const KIT = { toText, inspect, newId, problem };
 const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
 export class Connection {
-  /** @type {Map<unknown, { type: string, callId: unknown, transfer: boolean }>} */
+  /** @type {Map<unknown, { type: string, callId: unknown }>} */
   #pending = new Map();
   #open;
   /** @type {unknown} */
@@ -86,10 +86,9 @@ export class Connection {
    * @param {string | number | undefined} id
    * @param {string} type
    * @param {string} [callId]
-   * @param {boolean} [transfer] whether the data of the answer is moved rather than copied
    */
-  expect(id, type, callId, transfer = false) {
-    if (id !== undefined) this.#pending.set(id, { type, callId, transfer });
+  expect(id, type, callId) {
+    if (id !== undefined) this.#pending.set(id, { type, callId });
   }
 
   /** @param {Envelope} envelope the host's message */
@@ -122,13 +121,15 @@ export class Connection {
   }
 
   /**
-   * Whoever waits for an envelope that cannot be sent is told so.
+   * Whoever waits for an envelope that cannot be sent is told so. An error goes without its details.
    *
    * @param {Envelope} envelope
    * @param {string} why
    */
   #sendInstead(envelope, why) {
-    const { type, id } = envelope;
+    const { type, id, payload } = envelope;
+    const { details, ...error } = Object(payload?.error);
+    if (details !== undefined) return this.deliver({ ...envelope, payload: { ...payload, error } });
     const data = type === 'capabilities/call-result';
     const failed = failure('OPERATION_FAILED', `${data ? 'The capability returned data that' : `The ${type}`} cannot be sent: ${why}`);
     if (type === 'elicitation/request') this.answer(id, failed);
@@ -166,15 +167,6 @@ export class Connection {
     } catch {
       // The transport is gone, and its end will be noticed.
     }
-  }
-
-  /**
-   * Whether the caller asked for the data in this answer to be moved rather than copied.
-   *
-   * @param {Envelope} envelope
-   */
-  wantsTransfer(envelope) {
-    return this.#pending.get(envelope.id)?.transfer ?? false;
   }
 
   /** Answers everything that a lost instance will not answer any more. */

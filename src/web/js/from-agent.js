@@ -19,7 +19,6 @@ import { reasonOf } from './signal.js';
  * @property {object} params
  * @property {number} timeout milliseconds; infinite for none
  * @property {unknown} token of its progress, if the agent gave one
- * @property {boolean} transfer the data of the response is moved rather than copied
  * @property {number} by the connection of the agent that made it, or has made the call that made it
  * @property {string[]} [within] the callIds of the calls that have made it, the nearest first
  */
@@ -82,12 +81,12 @@ export function readCall(payload) {
   const { capability, options = NONE, params = {}, callId: beside } = payload;
   if (typeof capability !== 'string') throw bad('capability', 'it is the name of one');
   if (!isObject(options)) throw bad('options', 'it is an object');
-  const { timeout = Infinity, progressToken: token, callId = beside, transfer } = options;
+  const { timeout = Infinity, progressToken: token, callId = beside } = options;
   if (!isAmount(timeout)) throw bad('options.timeout', MILLISECONDS);
   if (token !== undefined && !isId(token)) throw bad('options.progressToken', TEXT);
   if (!isObject(params)) throw bad('params', 'parameters are an object');
   if (capability.length > MAX_NAME) throw new Refusal(problem('UNKNOWN_CAPABILITY', `There is no capability "${clipped(capability)}…"`));
-  return { callId: callId === undefined ? newId() : callIdOf(callId), capability, params, timeout, token, transfer: transfer === true, by: 0 };
+  return { callId: callId === undefined ? newId() : callIdOf(callId), capability, params, timeout, token, by: 0 };
 }
 
 /** @type {any} */

@@ -17,7 +17,7 @@ import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
 import { defaultSocket } from './socket.js';
 import { withJsonSchemas } from './standard-schema.js';
-import { transferables } from './transfer.js';
+import { carry } from './transfer.js';
 
 /** @import { Context } from './running.js' */
 /** @import { Shell } from './shell.js' */
@@ -294,7 +294,7 @@ export class Host {
 }
 
 /** Handed to what is loaded on demand. */
-const KIT = { abpError, newId, text, transferables };
+const KIT = { abpError, newId, text, carry };
 
 const NOT_FOUND = 'Operation not found';
 

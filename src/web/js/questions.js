@@ -2,6 +2,7 @@
  * What the app asks, until it is answered or withdrawn.
  */
 import { failure, text } from './errors.js';
+import { carry } from './transfer.js';
 
 export class Questions {
   /** @type {Map<unknown, AbortController>} */
@@ -28,7 +29,7 @@ export class Questions {
     if (!this.#open.delete(id)) return;
     const envelope = { type: 'elicitation/response', id, timestamp: Date.now(), payload };
     try {
-      this.messenger.post(envelope);
+      carry(envelope, (message, moved) => this.messenger.post(message, moved));
     } catch (error) {
       this.messenger.post({ ...envelope, payload: failure('OPERATION_FAILED', `The answer cannot be sent: ${error}`) });
     }

@@ -2,7 +2,6 @@
  * Reading what somebody else has made: a message, an error, options. Nothing here throws.
  */
 import { log } from './errors.js';
-import { inspect } from './inspect.js';
 
 /** @param {unknown} value @returns {value is Record<string, any>} false for null, an array, and a proxy that was revoked */
 export function isObject(value) {
@@ -62,30 +61,6 @@ export const isAmount = (value) => typeof value === 'number' && value >= 0;
 
 /** What is said of milliseconds that are no such amount. */
 export const MILLISECONDS = 'it is a number of milliseconds, not negative';
-
-/** Characters of a message, and of details. */
-const MAX_TEXT = 65_536;
-
-/**
- * What somebody threw or answered, as Rust takes it. Its code is kept; anything without one is the
- * operation's failure. Nothing of it but text, numbers and plain details is passed on.
- *
- * @param {unknown} error
- * @returns {{ code: string, message: string, retryable: boolean | undefined, retryAfter: number | undefined, details: unknown, alternatives: unknown }}
- */
-export function failureOf(error) {
-  const code = getA('string', error, 'code');
-  const message = getA('string', error, 'message') ?? (typeof error === 'string' ? error : 'The capability failed');
-  const [details, alternatives] = ['details', 'alternatives'].map((name) => get(error, name));
-  return {
-    code: code && code.length <= 128 ? code : 'OPERATION_FAILED',
-    message: message.slice(0, MAX_TEXT),
-    retryable: getA('boolean', error, 'retryable'),
-    retryAfter: getA('number', error, 'retryAfter'),
-    details: inspect(details, 32, MAX_TEXT) === undefined ? details : undefined,
-    alternatives: inspect(alternatives, 1, MAX_TEXT) === undefined ? alternatives : undefined,
-  };
-}
 
 /** Options that were told of. @type {Set<string>} */
 const told = new Set();

@@ -3,9 +3,10 @@
  */
 import { refusal } from './envelope.js';
 import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
+import { failureOf } from './failure.js';
 import { questionOf, readCall, readCancel, readEnvelope, readInitialize, unknownType } from './from-agent.js';
 import { inspect, memory } from './inspect.js';
-import { failureOf, get, isId } from './read.js';
+import { get, isId } from './read.js';
 import { reasonOf } from './signal.js';
 import { copied } from './snapshot.js';
 
@@ -45,7 +46,7 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       // Nothing has copied it yet: what passes the schema is what the handler gets.
       if (connection.local) call.params = copyOf(call.params);
       call.by = number;
-      connection.expect(id, type, call.callId, call.transfer);
+      connection.expect(id, type, call.callId);
       const unfit = aborted
         ? rust.callAborted(shell.number, number, id, call.callId, call.capability, call, aborted.reason)
         : rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token, memory);

@@ -2,10 +2,12 @@
  * The JavaScript handlers of a host that run, and what each is given.
  */
 import { log } from './errors.js';
+import { copyIfAny } from './failure.js';
 import { awaitEnd, guardDepth, unwound } from './guard.js';
 import { inspect } from './inspect.js';
 import { abortWith } from './platform.js';
 import { get, getA } from './read.js';
+import { give } from './transfer.js';
 
 /** @import { Shell } from './shell.js' */
 
@@ -156,7 +158,10 @@ export class Running {
    */
   #settle(key, context, data) {
     const { rust, number, depth, size } = this.#shell;
-    const unfit = inspect(data, depth, size);
+    let unfit = inspect(data, depth, size);
+    // A reactive Map or Set has methods of its own.
+    const copy = unfit === 'cannot be read' && copyIfAny(data);
+    if (copy) unfit = inspect((data = copy), depth, size);
     if (unfit) rust.unfit(number, key, `The capability returned data that cannot be sent: it ${unfit}`, context.told);
     else rust.settle(number, key, data, context.told);
   }
@@ -265,6 +270,11 @@ export class Context {
       const payload = { capability, params, options: Object(options) };
       return this.#shell.asks.call(this.key, payload, get(options, 'signal'));
     };
+  }
+
+  /** Gives objects away: they are moved with the data, where they would be copied. */
+  get transfer() {
+    return give;
   }
 
   /** Asks the agent; gives the promise of an ABPResponse. */

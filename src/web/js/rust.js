@@ -9,6 +9,6 @@ export { Host } from './host.js';
 export { connectFromRust } from './in-rust.js';
 export { inspect } from './inspect.js';
 export { abortWith, array, inNextTask, now, push, textAt } from './platform.js';
-export { failureOf } from './read.js';
+export { failureOf } from './failure.js';
 export { Shell } from './shell.js';
 export { inWorker, panicked, serve } from './workers/serve.js';

@@ -1,12 +1,8 @@
 /**
  * Parameters as they are when a call is made, whatever their owner does with them later.
  */
-import { isPlain } from './inspect.js';
-import { transferables } from './transfer.js';
-
-/** So many levels and members are copied here; what is larger `structuredClone` does faster. */
-const LEVELS = 8;
-const MEMBERS = 100;
+import { isPlain, isSimple } from './inspect.js';
+import { carry, copyOf } from './transfer.js';
 
 /**
  * Parameters of a call that is sent a moment later.
@@ -16,9 +12,9 @@ const MEMBERS = 100;
  * @returns {{ params: object, transfer?: Transferable[] }}
  * @throws {DOMException} for what cannot be cloned
  */
-export function snapshot(params, transfer) {
-  if (transfer?.length) return structuredClone({ params, transfer }, { transfer });
-  return { params: small(params) ?? structuredClone(params) };
+export function snapshot(params, transfer = []) {
+  const plain = transfer.length === 0 && small(params);
+  return plain ? { params: plain } : carry({ params, transfer }, (it) => structuredClone(it, { transfer }), params, false, transfer);
 }
 
 /**
@@ -29,62 +25,20 @@ export function snapshot(params, transfer) {
  * @returns {object}
  * @throws {DOMException} for what cannot be cloned
  */
-export const copied = (params) => small(params) ?? structuredClone(params, { transfer: transferables(params, false) });
+export const copied = (params) => small(params) ?? cloned(params);
+
+/** @param {any} value @returns {any} */
+export const cloned = (value) => carry(value, (it, transfer) => structuredClone(it, { transfer }));
 
 /**
- * @param {object} params
- * @returns {object | undefined} a copy of what is small and plain; undefined for anything else
+ * @param {any} value an object
+ * @returns {any} a copy of what is small and plain; undefined for anything else, which `structuredClone` copies faster
  */
-function small(params) {
+function small(value) {
   // Nearly all are flat.
-  if (isPlain(params) && Object.values(params).every(isPrimitive)) return { ...params };
-  const given = { members: MEMBERS, met: [] };
-  const copy = isPlain(params) ? copyOf(params, LEVELS, given) : undefined;
-  return given.members >= 0 ? copy : undefined;
+  if (isPlain(value) && Object.values(value).every(isPrimitive)) return { ...value };
+  return isSimple(value) ? copyOf(value) : undefined;
 }
 
 /** @param {unknown} value */
 const isPrimitive = (value) => value === null || (typeof value !== 'object' && typeof value !== 'function' && typeof value !== 'symbol');
-
-/** What there is still room for, and what has been copied. @typedef {{ members: number, met: unknown[] }} Given */
-
-/**
- * @param {any} object
- * @param {number} levels
- * @param {Given} given whose members are below zero once there is something that is not copied here
- * @returns {any}
- */
-function copyOf(object, levels, given) {
-  const isArray = Array.isArray(object);
-  // Before anything is expanded: an array of a few bytes may be very long. One that is met again
-  // stays one object in a clone.
-  if (levels === 0 || (isArray && object.length > given.members) || given.met.includes(object)) return giveUp(given);
-  given.met.push(object);
-  const keys = Object.keys(object);
-  given.members -= keys.length;
-  // One with holes, or with more than its elements.
-  if (isArray && keys.length !== object.length) return giveUp(given);
-  /** @type {any} */
-  const copy = isArray ? [] : { ...object };
-  for (let at = 0; at < keys.length && given.members >= 0; at += 1) {
-    const key = /** @type {string} */ (keys[at]);
-    const value = isArray ? object[at] : copy[key];
-    const inner = typeof value === 'object' && value !== null ? copyInner(value, levels - 1, given) : value;
-    if (typeof inner === 'function' || typeof inner === 'symbol') return giveUp(given);
-    if (isArray) copy.push(inner);
-    else if (inner !== value) copy[key] = inner;
-  }
-  return copy;
-}
-
-/**
- * @param {object} value
- * @param {number} levels
- * @param {Given} given
- */
-const copyInner = (value, levels, given) => (Array.isArray(value) || isPlain(value) ? copyOf(value, levels, given) : giveUp(given));
-
-/** @param {Given} given */
-function giveUp(given) {
-  given.members = -1;
-}

@@ -1,9 +1,9 @@
 /**
- * What is moved with a message rather than copied.
+ * What is moved with a message rather than copied, and what is copied in a way of its own.
  */
 import { isPlain, isSimple } from './inspect.js';
 
-/** Copied unless the caller asks for them to be moved. */
+/** Copied unless whoever has them gives them away. */
 const MOVABLE = ['ArrayBuffer', 'ImageBitmap', 'OffscreenCanvas', 'AudioData', 'VideoFrame'];
 /** Never copied: they can only be moved. */
 const MOVED = ['ReadableStream', 'WritableStream', 'TransformStream', 'MessagePort'];
@@ -14,14 +14,29 @@ const existing = (names) =>
 const movable = existing(MOVABLE);
 const moved = existing(MOVED);
 
+/** What handlers have given away. @type {WeakSet<object>} */
+const given = new WeakSet();
+
+/** These are moved with the data that they are in. @param {object[]} objects */
+export const give = (...objects) => objects.forEach((it) => given.add(it));
+
+/** Whether data is moved that could be copied as well, or which. @typedef {boolean | ((it: object) => boolean | undefined)} Wants */
+
+/** Whether what was looked through last has a view of a part of a buffer that is not moved. */
+let partial = false;
+
+/** What an object is, by its own account. @param {unknown} it */
+export const kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
+
 /**
  * The transferable objects in a payload.
  *
  * @param {unknown} payload within the limits of nesting and size
- * @param {boolean} wanted the caller asks for data to be moved
+ * @param {Wants} [wants]
  * @returns {Transferable[]}
  */
-export function transferables(payload, wanted) {
+export function transferables(payload, wants) {
+  partial = false;
   if (isSimple(payload)) return [];
   /** @type {Set<any>} */
   const found = new Set();
@@ -29,24 +44,97 @@ export function transferables(payload, wanted) {
   const seen = new Set();
   const stack = [payload];
   while (stack.length > 0) {
+    /** @type {any} */
     const item = stack.pop();
     if (typeof item !== 'object' || item === null || seen.has(item)) continue;
     seen.add(item);
+    const isView = ArrayBuffer.isView(item);
+    const owner = isView ? item.buffer : item;
     if (moved.some((type) => item instanceof type)) found.add(item);
-    else if (wanted && movable.some((type) => item instanceof type)) found.add(item);
-    else if (ArrayBuffer.isView(item)) {
-      if (wanted && item.buffer instanceof ArrayBuffer) found.add(item.buffer);
-    } else {
-      const inner = Array.isArray(item) || isPlain(item) ? Object.values(item) : membersOf(item);
-      // One by one: a call takes so many arguments only.
-      for (const it of inner) if (typeof it === 'object') stack.push(it);
-    }
+    else if ((typeof wants === 'function' ? wants(owner) : wants) && movable.some((type) => owner instanceof type)) found.add(owner);
+    else if (isView) partial ||= isPart(item);
+    // One by one: a call takes so many arguments only.
+    else for (const it of membersOf(item)) stack.push(it);
   }
   return [...found];
 }
 
-/** What a collection holds, which is cloned with it. @param {object} item @returns {Iterable<unknown>} */
+/** What is cloned with an object. @param {any} item @returns {unknown[]} */
 function membersOf(item) {
-  if (item instanceof Map) return [...item.keys(), ...item.values()];
-  return item instanceof Set ? item : [];
+  if (isRecord(item)) return Object.values(item);
+  /** @type {unknown[]} */
+  const members = [];
+  if (isCollection(item)) item.forEach((/** @type {unknown} */ it, /** @type {unknown} */ key) => members.push(it, key));
+  return members;
+}
+
+// Of this realm or another, or a proxy of one.
+
+/** @param {any} item */
+const isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === 'Object';
+/** @param {unknown} item */
+const isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
+
+/** @param {ArrayBufferView} view */
+const isPart = (view) => view.byteLength < view.buffer.byteLength;
+
+/**
+ * Hands a message to what clones it. A view goes without the rest of its buffer, such as the memory of
+ * a wasm module, and of what cannot be cloned, such as a reactive proxy, a copy is tried. What is wanted
+ * to be moved and cannot be is copied.
+ *
+ * @template T
+ * @param {any} message
+ * @param {(message: any, moved: Transferable[]) => T} post throws for what cannot be cloned
+ * @param {unknown} [payload] what of the message others have made
+ * @param {Wants} [wants]
+ * @param {Transferable[]} [kept] buffers that go with their views whatever becomes of the rest
+ * @returns {T}
+ */
+export function carry(message, post, payload = message, wants, kept = []) {
+  const found = transferables(payload, wants);
+  try {
+    return post(partial ? copyOf(message, [...found, ...kept]) : message, found);
+  } catch (error) {
+    // The latter for what cannot be moved.
+    if (!/^(DataClone|Type)Error$/.test(/** @type {any} */ (error)?.name)) throw error;
+    return post(copyOf(message, kept), transferables(payload));
+  }
+}
+
+/**
+ * The same for what a host says.
+ *
+ * @param {{ type?: unknown, payload?: any }} envelope
+ * @param {(message: any, moved: Transferable[]) => void} post
+ * @param {any} [message] how it is written
+ */
+export const toAgent = (envelope, post, message = envelope) =>
+  carry(message, post, envelope.payload, envelope.type === 'capabilities/call-result' && ((it) => given.has(it)));
+
+/**
+ * A copy of the objects that hold what is cloned.
+ *
+ * @param {any} value
+ * @param {Transferable[]} [kept] the buffers that go with their views
+ * @param {Map<object, any>} [met]
+ * @returns {any}
+ */
+export function copyOf(value, kept = [], met = new Map()) {
+  if (typeof value !== 'object' || value === null || met.has(value)) return met.get(value) ?? value;
+  const inner = (/** @type {unknown} */ it) => copyOf(it, kept, met);
+  const made = (/** @type {any} */ it) => (met.set(value, it), it);
+  if (isRecord(value)) {
+    const copy = made(Array.isArray(value) ? Object.assign(Array(value.length), value) : { ...value });
+    for (const key of Object.keys(copy)) copy[key] = inner(copy[key]);
+    return copy;
+  }
+  const Type = /** @type {any} */ (globalThis)[kindOf(value)];
+  if (isCollection(value)) {
+    const copy = made(new Type());
+    value.forEach((/** @type {unknown} */ it, /** @type {unknown} */ key) => (copy.set ? copy.set(inner(key), inner(it)) : copy.add(inner(it))));
+    return copy;
+  }
+  if (!ArrayBuffer.isView(value) || !isPart(value) || kept.includes(/** @type {any} */ (value.buffer))) return value;
+  return made(new Type(new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice().buffer));
 }

@@ -15,7 +15,7 @@ const ways = {
 };
 
 for (const [way, source] of Object.entries(ways)) {
-  test(`over ${way}, buffers, bitmaps and streams are moved when asked for, and copied otherwise`, async () => {
+  test(`over ${way}, buffers, bitmaps and streams are moved when whoever has them gives them, and copied otherwise`, async () => {
     const seen = await lab.run(async (lab, source) => {
       const host = await lab.newHost();
       const connect = new /** @type {any} */ ((async () => {}).constructor)('lab', 'host', source);
@@ -25,9 +25,13 @@ for (const [way, source] of Object.entries(ways)) {
       const keep = (/** @type {any} */ it) => (kept.push(it), it);
       host.register('size', {}, async (/** @type {any} */ { buffer, view, list }) =>
         [buffer, view?.buffer, list?.[0]?.deep].map((it) => it?.byteLength));
-      host.register('buffer', {}, async () => keep(new Uint8Array(8).fill(7).buffer));
-      host.register('nested', {}, async () => ({ list: [{ view: keep(new Uint8Array(8)) }], same: kept.at(-1) }));
-      host.register('bitmap', {}, async (/** @type {any} */ { bitmap }) => (bitmap ? bitmap.width : keep(await createImageBitmap(new ImageData(3, 2)))));
+      const given = (/** @type {any} */ it, /** @type {any} */ { give }, /** @type {any} */ { transfer }) => {
+        if (give) transfer(it.buffer ?? it);
+        return keep(it);
+      };
+      host.register('buffer', {}, async (/** @type {any} */ params, /** @type {any} */ context) => given(new Uint8Array(8).fill(7).buffer, params, context));
+      host.register('nested', {}, async (/** @type {any} */ params, /** @type {any} */ context) => ({ list: [{ view: given(new Uint8Array(8), params, context) }], same: kept.at(-1) }));
+      host.register('bitmap', {}, async (/** @type {any} */ params, /** @type {any} */ context) => (params.bitmap ? params.bitmap.width : given(await createImageBitmap(new ImageData(3, 2)), params, context)));
       host.register('stream', {}, async (/** @type {any} */ { stream }) => (stream ? new Response(stream).text() : new Response('from the app').body));
       const buffer = (/** @type {number} */ size) => new ArrayBuffer(size);
       const [a, b, c, d] = [buffer(1), new Uint8Array(2), buffer(3), buffer(4)];
@@ -37,11 +41,13 @@ for (const [way, source] of Object.entries(ways)) {
 
       const size = (/** @type {any} */ it) => it.byteLength ?? it.width;
       const out = [];
-      for (const [name, options] of [['buffer', {}], ['buffer', { transfer: true }], ['buffer', { transfer: [] }], ['bitmap', {}], ['bitmap', { transfer: true }]]) {
-        const { data } = await agent.call(name, {}, options);
-        out.push([name, size(data), size(kept.at(-1))]);
+      for (const name of ['buffer', 'bitmap']) {
+        for (const [give, options] of [[false, {}], [false, { transfer: true }], [false, { transfer: [] }], [true, {}], [true, { transfer: true }]]) {
+          const { data } = await agent.call(name, { give }, options);
+          out.push([name, size(data), size(kept.at(-1))]);
+        }
       }
-      const { data: nested } = await agent.call('nested', {}, { transfer: true });
+      const { data: nested } = await agent.call('nested', { give: true });
       const bitmap = await createImageBitmap(new ImageData(5, 1));
       const width = (await agent.call('bitmap', { bitmap }, { transfer: [bitmap] })).data;
       const stream = /** @type {ReadableStream} */ (new Response('from the agent').body);
@@ -54,7 +60,7 @@ for (const [way, source] of Object.entries(ways)) {
     }, source);
     assert.deepEqual(seen, {
       moved: [1, 2, 3], left: [0, 0, 0], copied: [4, 4],
-      out: [['buffer', 8, 8], ['buffer', 8, 0], ['buffer', 8, 0], ['bitmap', 3, 3], ['bitmap', 3, 0]],
+      out: [...[8, 8, 8, 0, 0].map((left) => ['buffer', 8, left]), ...[3, 3, 3, 0, 0].map((left) => ['bitmap', 3, left])],
       nested: [8, true, 0], width: 5, bitmap: 0, sent: 'from the agent', received: 'from the app',
     });
   });
@@ -71,16 +77,20 @@ test('what cannot be moved is told at once, and nothing is lost', async () => {
     for (const transfer of [[gone], [fine, fine], [{}], [null], 'x', 7]) {
       codes.push((await agent.call('test.echo', { fine }, { transfer })).error?.code);
     }
-    // An app that gives the same buffer to two callers that both want it moved.
+    // An app that gives the same buffer to two callers.
     const shared = new ArrayBuffer(3);
-    host.register('shared', {}, async () => shared);
-    const two = [await agent.call('shared', {}, { transfer: true }), await agent.call('shared', {}, { transfer: true }), await agent.call('shared')];
-    // A plain agent asks with the option itself.
+    host.register('shared', {}, async (/** @type {any} */ _, /** @type {any} */ { transfer }) => (transfer(shared), shared));
+    const two = [await agent.call('shared'), await agent.call('shared')];
+    // It cannot be moved, and is copied.
+    const fixed = new WebAssembly.Memory({ initial: 1 }).buffer;
+    host.register('fixed', {}, async (/** @type {any} */ _, /** @type {any} */ { transfer }) => (transfer(fixed), { fixed }));
+    const copied = [(await agent.call('fixed')).data?.fixed.byteLength, fixed.byteLength];
+    // A plain agent asks with the option itself, and takes nothing that was not given.
     const raw = await rawPort(host);
     const own = new ArrayBuffer(4);
     host.register('own', {}, async () => own);
     const plain = await raw.call('own', {}, { transfer: true });
-    return { codes, fine: fine.byteLength, two: two.map((it) => it.data?.byteLength ?? it.error.code), plain: plain.data.byteLength, own: own.byteLength, held: host.stats().inFlight };
+    return { codes, fine: fine.byteLength, two: two.map((it) => it.data?.byteLength ?? it.error.code), copied, plain: plain.data.byteLength, own: own.byteLength, held: host.stats().inFlight };
   });
-  assert.deepEqual(seen, { codes: Array(6).fill('INVALID_PARAMS'), fine: 2, two: [3, 'OPERATION_FAILED', 'OPERATION_FAILED'], plain: 4, own: 0, held: 0 });
+  assert.deepEqual(seen, { codes: Array(6).fill('INVALID_PARAMS'), fine: 2, two: [3, 'OPERATION_FAILED'], copied: [65_536, 65_536], plain: 4, own: 4, held: 0 });
 });

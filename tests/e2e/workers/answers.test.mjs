@@ -74,6 +74,42 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     assert.deepEqual(seen, [['OPERATION_FAILED', 'it cannot be read'], ['MY_CODE', 'mine'], ['OPERATION_FAILED', 'odd'], ['OPERATION_FAILED', 'undefined']]);
   });
 
+  test(`${place.name}: in a worker, too, a view goes alone, a proxy is copied, and of what is thrown is kept what can be sent`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab, module) => {
+      const host = await lab.newHost();
+      host.registerWorker('part', undefined, module);
+      const memory = new ArrayBuffer(4096);
+      host.register('view', {}, () => ({ view: new Uint8Array(memory, 8, 4), proxy: new Proxy({ a: [1] }, {}) }));
+      const agent = await lab.connect(host);
+      const call = async (/** @type {any} */ params) => (await agent.call('part', params, { timeout: 5000 }));
+      const errors = [];
+      for (const fails of ['object', 'aggregate', 'response', 'map']) errors.push((await call({ fails })).error);
+      const { data } = await call({ view: new Uint8Array(memory, 0, 4) });
+      return { errors, sizes: [data.got, data.asked, data.view.buffer.byteLength, memory.byteLength], proxy: data.proxy, rows: data.rows[499] };
+    }, moduleOf(`export default async ({ fails, view }, { call }) => {
+      const http = (details) => Object.assign(new Error('No luck'), { code: 'HTTP_500', retryable: true, details });
+      if (fails === 'object') throw { status: 404, run() {} };
+      if (fails === 'aggregate') throw new AggregateError([new TypeError('one')], 'all');
+      if (fails === 'response') throw http(new Response('no'));
+      if (fails === 'map') throw http({ map: new Map([['a', new Response('no')]]) });
+      const { data } = await call('view', { view: new Uint8Array(4096).subarray(1, 2), proxy: new Proxy({}, {}) });
+      return {
+        got: view.buffer.byteLength, asked: data.view.buffer.byteLength, view: new Uint8Array(4096).subarray(4, 8),
+        proxy: new Proxy({ deep: data.proxy }, {}), rows: new Proxy(Array.from({ length: 500 }, (_, at) => new Proxy({ at }, {})), {}),
+      };
+    };`));
+    const http = { code: 'HTTP_500', message: 'No luck', retryable: true };
+    const failed = { code: 'OPERATION_FAILED', retryable: false };
+    if (seen) assert.deepEqual(seen, {
+      errors: [
+        { ...failed, message: 'The capability failed', details: { status: 404 } },
+        { ...failed, message: 'all', details: { name: 'AggregateError', errors: [{ name: 'TypeError', message: 'one' }] } },
+        http, http,
+      ],
+      sizes: [4, 4, 4, 4096], proxy: { deep: { a: [1] } }, rows: { at: 499 },
+    });
+  });
+
   test(`${place.name}: what a handler calls or asks after its end is answered as in the page`, { timeout: 30_000 }, async (context) => {
     const source = `
       const late = (ask) => new Promise((resolve) => setTimeout(() => resolve(ask()), 30));

@@ -81,4 +81,17 @@ for (const place of places) {
     const done = { done: true };
     assert.deepEqual(seen, { panics: [fails('task'), done, fails('closure'), done, fails('timer'), done], early: done, after: done });
   });
+
+  test(`${place.name}: a task that a Rust capability in a worker has spawned is told of the end of its call`, { timeout: 30_000 }, async (context) => {
+    const seen = await workers.run(context, place, async (lab) => {
+      const agent = await lab.connect(await lab.rustHost());
+      const first = await agent.call('worker.task', { way: 'return' });
+      const call = agent.call('worker.task', { way: 'waits' }, { callId: 'waits' });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const cancel = await agent.cancel('waits');
+      const ends = await agent.call('worker.task', { way: 'return' });
+      return [first.data, cancel.metadata?.stop, (await call).cancelled, ends.data];
+    });
+    if (seen) assert.deepEqual(seen, [[], 'dropped', true, [false, true]]);
+  });
 }

@@ -5,6 +5,7 @@
 
 mod agent;
 mod bare;
+mod many;
 mod panics;
 mod workers;
 

@@ -7,7 +7,7 @@ use caphost::{
 };
 use js_sys::{Atomics, Date, Int32Array};
 use serde::{Deserialize, Serialize};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 use std::time::Duration;
 use wasm_bindgen::prelude::*;
@@ -234,6 +234,23 @@ fn host(_: Work, _: CallContext) -> Result<Done, Error> {
     Ok(Done { done: true })
 }
 
+thread_local! {
+    static ENDS: RefCell<Vec<bool>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Spawns a task that waits for the end of the call. Gives how the calls before were seen to end by
+/// theirs: whether they were cancelled.
+async fn task(work: Work, context: CallContext) -> Result<Vec<bool>, Error> {
+    wasm_bindgen_futures::spawn_local(async move {
+        let cancelled = context.cancelled().await;
+        ENDS.with_borrow_mut(|ends| ends.push(cancelled));
+    });
+    if work.way == "waits" {
+        std::future::pending::<()>().await;
+    }
+    Ok(ENDS.with_borrow(Clone::clone))
+}
+
 /// What this module serves in its workers.
 pub fn serve() {
     worker::serve_sync("worker.host", host);
@@ -242,6 +259,7 @@ pub fn serve() {
     worker::serve_sync("worker.heeds", run);
     worker::serve("worker.pace", pace);
     worker::serve("worker.ask", ask);
+    worker::serve("worker.task", task);
     sum::serve();
 }
 
@@ -258,6 +276,8 @@ pub fn register(host: &Host) -> Result<(), Error> {
     for name in ["worker.pace", "worker.heeds"] {
         host.register_worker(Capability::new(name), &patient)?;
     }
+    let single = patient.clone().pool(1);
+    host.register_worker(Capability::new("worker.task"), &single)?;
     host.register_worker(product::capability(), &module)?;
     host.register_worker(sum::capability(), &module)?;
     host.register(

@@ -116,7 +116,8 @@ export const makeDesk = () => {
     }
   };
 
-  const asText = (/** @type {any} */ answer) => {
+  /** @type {(answer: any) => string} */
+  const asText = (answer) => {
     const toBase64 = (/** @type {Uint8Array} */ bytes) => {
       const native = /** @type {any} */ (bytes).toBase64?.();
       if (native !== undefined) return native;
@@ -138,6 +139,9 @@ export const makeDesk = () => {
       // What is no answer at all is told apart from no app.
       return JSON.stringify(answer, encode) ?? 'null';
     } catch (error) {
+      // Of an error, it may be the details.
+      const { details, ...failed } = Object(answer?.error);
+      if (details !== undefined) return asText({ ...answer, error: failed });
       const message = `The app answered with what cannot be sent: ${error}`;
       return JSON.stringify({ success: false, error: { code: 'OPERATION_FAILED', message, retryable: false } });
     }

@@ -23,7 +23,7 @@
  * @property {typeof import('../errors.js').abpError} abpError
  * @property {typeof import('../platform.js').newId} newId
  * @property {typeof import('../errors.js').text} text
- * @property {typeof import('../transfer.js').transferables} transferables
+ * @property {typeof import('../transfer.js').carry} carry
  *
  * @typedef {object} Module
  * @property {string} url of what has the handler
@@ -106,12 +106,14 @@ export class Thread {
     };
   }
 
+  #post = (/** @type {any} */ message, /** @type {Transferable[]} */ moved) => this.#worker.postMessage(message, moved);
+
   /** @param {Job} job */
   #start({ name, params, context, reject }) {
-    const { abpError, text, transferables } = this.#kit;
+    const { abpError, text, carry } = this.#kit;
     try {
       // The page has its copy of them for this call alone.
-      this.#worker.postMessage(['run', this.#serial, name, context.callId, params], transferables(params, true));
+      carry(['run', this.#serial, name, context.callId, params], this.#post, params, true);
     } catch (error) {
       this.#job = undefined;
       reject(abpError('INVALID_PARAMS', `The parameters cannot be sent to the worker: ${text(error)}`));
@@ -206,14 +208,14 @@ export class Thread {
 
   /** @param {number} number of what the handler has asked @param {Promise<any>} response */
   #answer(number, response) {
-    const { text, transferables } = this.#kit;
+    const { text, carry } = this.#kit;
     this.#asked.add(number);
     void response.then((it) => {
       this.#asked.delete(number);
       if (this.ended) return;
       try {
         // The page keeps what is its own: only what can be nothing but moved is.
-        this.#worker.postMessage(['answer', number, it], transferables(it, false));
+        carry(['answer', number, it], this.#post, it);
       } catch (error) {
         this.#fail(number, `sent to the worker: ${text(error)}`);
       }

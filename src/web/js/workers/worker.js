@@ -6,8 +6,10 @@
  * crate have this bundled, as what is both a module and a classic script.
  */
 import { failure, later, log, text } from '../errors.js';
+import { copyIfAny, detailsOf, messageOf } from '../failure.js';
+import { get, getA } from '../read.js';
 import { underSignal } from '../signal.js';
-import { transferables } from '../transfer.js';
+import { carry } from '../transfer.js';
 
 /** @import { WorkerContext } from '../../../../npm/index.js' */
 
@@ -147,7 +149,8 @@ class Call {
 
   /** Is moved with the data. @param {Iterable<any>} objects */
   transfer(objects) {
-    this.#moved = new Set([...(this.#moved ?? []), ...objects]);
+    this.#moved ??= new Set();
+    for (const it of objects) this.#moved.add(it);
   }
 
   /** @param {string} capability @param {object} [params] @param {any} [options] */
@@ -173,7 +176,7 @@ class Call {
     if (this.#over) return { success: false, cancelled: true, metadata: { stop: 'never-started' } };
     const number = (asked += 1);
     try {
-      say([what, this.serial, number, ...payload], transferables(payload, false));
+      carry([what, this.serial, number, ...payload], say, payload);
     } catch (error) {
       return failure('INVALID_PARAMS', `It cannot be sent: ${text(error)}`);
     }
@@ -229,12 +232,11 @@ class Call {
     if (this.#over) return;
     this.#tell();
     try {
-      const found = transferables(value, fresh);
-      say([how, this.serial, value, this.#step], this.#moved ? [...new Set([...found, ...this.#moved])] : found);
+      carry([how, this.serial, value, this.#step], say, value, fresh || ((it) => this.#moved?.has(it)));
     } catch (error) {
-      // Of an error, it may be the details that cannot be sent.
-      const [code, message] = how === 'done' ? ['', `The capability returned data that cannot be sent: ${text(error)}`] : [value.code, value.message];
-      say(['failed', this.serial, { code: (typeof code === 'string' && code) || 'OPERATION_FAILED', message }, this.#step]);
+      // Of an error, it is the details that cannot be sent.
+      const unfit = how === 'done' ? { code: 'OPERATION_FAILED', message: `The capability returned data that cannot be sent: ${text(error)}` } : { ...value, details: undefined };
+      say(['failed', this.serial, unfit, this.#step]);
     }
     this.#over = true;
     current = undefined;
@@ -299,15 +301,15 @@ async function run(handler, name, params, call) {
 }
 
 /** An Error would lose its code. @param {any} error */
-function failureOf(error) {
-  const message = text(error);
-  try {
-    const { code, retryable, retryAfter, details, alternatives } = Object(error);
-    return { code, message, retryable, retryAfter, details, alternatives };
-  } catch {
-    return { message };
-  }
-}
+const failureOf = (error) => ({
+  code: getA('string', error, 'code'),
+  // An object without a message has no text of its own.
+  message: text(error).replace(/^\[object \w+\]$/, () => messageOf(error)),
+  retryable: getA('boolean', error, 'retryable'),
+  retryAfter: getA('number', error, 'retryAfter'),
+  alternatives: copyIfAny(get(error, 'alternatives')),
+  details: detailsOf(error, copyIfAny),
+});
 
 /** @param {string} name @returns {Promise<boolean>} whether it is held, for as long as the worker lives */
 const hold = (name) =>

@@ -1,0 +1,99 @@
+/**
+ * What somebody threw, or answered instead of data, as it is passed on. It may be anything: nothing
+ * that it does while it is read is thrown here.
+ */
+import { CapHostError } from './errors.js';
+import { inspect } from './inspect.js';
+import { get, getA } from './read.js';
+import { cloned } from './snapshot.js';
+import { kindOf } from './transfer.js';
+
+/** Characters of a message, and of details. */
+const MAX_TEXT = 65_536;
+
+/** What ABP gives an error: anything else an object says is one of its details. */
+const FIELDS = ['code', 'message', 'retryable', 'retryAfter', 'details', 'alternatives'];
+
+/** So many members or errors are details, and so many causes, each of the one before. */
+const MOST = 64;
+const CAUSES = 4;
+
+/** @param {unknown} error what people read of it */
+export const messageOf = (error) => getA('string', error, 'message') ?? (typeof error === 'string' ? error : 'The capability failed');
+
+/** Of what can be sent a copy; undefined for anything else. @typedef {(value: unknown) => unknown} Fit */
+
+/** @type {Fit} */
+export function copyIfAny(value) {
+  try {
+    return cloned(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The details it has, or if none of these can be sent, what else is known of it.
+ *
+ * @param {unknown} error
+ * @param {Fit} fit
+ * @returns {unknown}
+ */
+export function detailsOf(error, fit) {
+  const own = fit(get(error, 'details'));
+  if (own !== undefined) return own;
+  try {
+    const more = about(error, fit, CAUSES);
+    if (Object.keys(more).length > 0) return fit(more);
+  } catch {
+    // It cannot be read.
+  }
+  return undefined;
+}
+
+/**
+ * @param {any} error
+ * @param {Fit} fit
+ * @param {number} causes
+ * @returns {Record<string, unknown>} its members, or if it is an Error, its name, errors and cause
+ */
+function about(error, fit, causes) {
+  const keys = isError(error) ? OF_ERRORS : kindOf(error) === 'Object' ? Object.keys(error) : [];
+  const inner = (/** @type {unknown} */ it) => {
+    if (!isError(it)) return fit(it);
+    const code = getA('string', it, 'code');
+    return causes > 0 ? { ...(code && { code }), message: messageOf(it), ...about(it, fit, causes - 1) } : undefined;
+  };
+  const found = keys.filter((key) => !FIELDS.includes(key)).slice(0, MOST).map((key) => {
+    const it = get(error, key);
+    return [key, Array.isArray(it) && it.some(isError) ? it.slice(0, MOST).map(inner) : inner(it)];
+  });
+  // A name that says nothing is none.
+  return Object.fromEntries(found.filter(([, it]) => it !== undefined && it !== 'Error' && it !== CapHostError.name));
+}
+
+const OF_ERRORS = ['name', 'errors', 'cause'];
+
+/** @param {unknown} it */
+const isError = (it) => /Error$|^DOMException$/.test(kindOf(it));
+
+/**
+ * What somebody threw or answered, as Rust takes it. Its code is kept; anything without one is the
+ * operation's failure. Nothing of it but text, numbers and details that are data is passed on.
+ *
+ * @param {unknown} error
+ * @returns {{ code: string, message: string, retryable: boolean | undefined, retryAfter: number | undefined, details: unknown, alternatives: unknown }}
+ */
+export function failureOf(error) {
+  const code = getA('string', error, 'code');
+  /** @type {(depth: number) => Fit} */
+  const within = (depth) => (it) => (inspect(it, depth, MAX_TEXT) === undefined ? copyIfAny(it) : undefined);
+  return {
+    code: code && code.length <= 128 ? code : 'OPERATION_FAILED',
+    message: messageOf(error).slice(0, MAX_TEXT),
+    retryable: getA('boolean', error, 'retryable'),
+    retryAfter: getA('number', error, 'retryAfter'),
+    details: detailsOf(error, within(32)),
+    alternatives: within(1)(get(error, 'alternatives')),
+  };
+}
