@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::late::GivenUp;
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, Settled};
 use crate::call::{Code, Deadlines, Error, Millis, in_order};
@@ -71,7 +72,7 @@ impl<P: Clone> AgentState<P> {
             let Some(cancel) = self.cancels.remove(&key) else {
                 continue;
             };
-            let outcome = self.decided_outcome(&cancel.call).unwrap_or_else(|| {
+            let outcome = self.known_outcome(&cancel.call).unwrap_or_else(|| {
                 CancelOutcome::failed(UNKNOWN, Error::new(Code::DISCONNECTED, UNKNOWN))
             });
             self.actions.push_back(Action::SettleCancel(key, outcome));
@@ -85,6 +86,7 @@ impl<P: Clone> AgentState<P> {
         // An agent whose session is over may be kept for long: what it still needs is little.
         self.calls = FxHashMap::default();
         self.cancels = FxHashMap::default();
+        self.late = GivenUp::default();
         self.ledger.shrink();
         self.actions.shrink_to_fit();
         self.shutting_down = None;

@@ -115,6 +115,15 @@ impl Ledger {
         }
     }
 
+    /// What became of a call that was remembered as open is known after all. Nothing comes of it for
+    /// any other call.
+    pub fn decide(&mut self, id: &(impl Digest + ?Sized), end: End) {
+        let open = [End::Unknown, End::Undecided].map(Standing::Ended);
+        if open.contains(&self.standing(id)) {
+            self.ended.insert(id, end);
+        }
+    }
+
     /// Takes a call out that is in flight, as if it had never been. False when it is not.
     pub fn withdraw(&mut self, id: &CallId) -> bool {
         self.calls.remove(&id.digest()).is_some()
