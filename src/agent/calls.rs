@@ -141,10 +141,10 @@ impl<P: Clone> AgentState<P> {
             true => End::Completed,
             false => End::Unknown,
         };
-        self.give_up(key, &call);
         let message = "The app gave no answer in time: the outcome is unknown";
         let error = Error::new(Code::TIMEOUT, message);
         self.settle_as(key, Some(end), Settled::Failed(error));
+        self.ledger.give_up(&call, key, false);
     }
 
     /// Settles a call, and remembers how.

@@ -94,7 +94,6 @@ impl<P: Clone> AgentState<P> {
         let Some(cancel) = self.cancels.remove(&key) else {
             return;
         };
-        self.give_up(key, &cancel.call);
         if cancel.wanted {
             // The call's own response may have told meanwhile.
             let known = self.known_outcome(&cancel.call);
@@ -104,6 +103,7 @@ impl<P: Clone> AgentState<P> {
         if let Some(of) = cancel.of {
             self.call_unanswered(of);
         }
+        self.ledger.give_up(&cancel.call, key, true);
     }
 
     pub(super) fn cancel_failed(&mut self, key: RequestKey, error: Error<P>) {
@@ -159,7 +159,7 @@ impl<P: Clone> AgentState<P> {
             },
         };
         let Some(cancel) = self.cancels.remove(&key) else {
-            return self.come_late(key, theirs.end());
+            return self.ledger.come_late(key, theirs.end());
         };
         self.life.known_to_answer();
         if lost_session && self.shutting_down.is_some() && self.is_pending(cancel.of) {

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::late::GivenUp;
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, Settled};
 use crate::call::{Code, Deadlines, Error, Millis, in_order};
@@ -86,7 +85,6 @@ impl<P: Clone> AgentState<P> {
         // An agent whose session is over may be kept for long: what it still needs is little.
         self.calls = FxHashMap::default();
         self.cancels = FxHashMap::default();
-        self.late = GivenUp::default();
         self.ledger.shrink();
         self.actions.shrink_to_fit();
         self.shutting_down = None;

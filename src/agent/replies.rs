@@ -14,7 +14,7 @@ impl<P: Clone> AgentState<P> {
     pub fn called(&mut self, key: RequestKey, response: Option<P>, stop: Option<Stop>) {
         let Some(pending) = self.calls.get(&key) else {
             let end = stop.map_or(End::Completed, End::Cancelled);
-            self.come_late(key, response.map(|_| end));
+            self.ledger.come_late(key, response.map(|_| end));
             return;
         };
         let settled = match (response, stop) {

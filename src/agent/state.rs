@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 
 use super::calls::Pending;
 use super::cancels::PendingCancel;
-use super::late::GivenUp;
 use super::liveness::Liveness;
 use super::{Action, RequestKey};
 use crate::call::{Code, Deadlines, Ledger, Millis};
@@ -65,8 +64,6 @@ pub struct AgentState<P> {
     pub(super) cancels: FxHashMap<RequestKey, PendingCancel>,
     /// Calls by their ids: those that are pending, and how the last ones ended.
     pub(super) ledger: Ledger,
-    /// Requests that have been answered here, because the host did not.
-    pub(super) late: GivenUp,
     pub(super) deadlines: Deadlines<DeadlineOf>,
     pub(super) actions: VecDeque<Action<P>>,
     pub(super) closed: Option<(Code, &'static str)>,
@@ -85,7 +82,6 @@ impl<P: Clone> AgentState<P> {
             unsent: VecDeque::new(),
             cancels: FxHashMap::default(),
             ledger: Ledger::new(options.remembered),
-            late: GivenUp::default(),
             deadlines: Deadlines::default(),
             actions: VecDeque::new(),
             closed: None,

@@ -11,7 +11,6 @@ mod stop;
 
 pub use deadline::Deadlines;
 pub use error::{Code, Error, ErrorParts};
-pub(crate) use id::Digest;
 pub use id::{CallId, InvalidCallId, MAX_CALL_ID_CHARS};
 pub use ledger::{CancelAnswer, End, Ledger, Standing};
 pub use outcome::{Outcome, Response};

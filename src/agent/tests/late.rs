@@ -197,17 +197,13 @@ fn after_a_disconnect_a_late_confirmation_is_still_told() {
 }
 
 #[test]
-fn what_was_given_up_takes_bounded_memory() {
-    let remembered = 10;
-    let mut agent = Agent::with(AgentOptions {
-        remembered,
-        ..AgentOptions::default()
-    });
-    for number in 0..50 {
-        agent.sent(&number.to_string());
-        agent.cancel(&number.to_string());
-    }
+fn of_several_cancels_that_were_given_up_the_last_one_may_confirm() {
+    let mut agent = Agent::new();
+    agent.sent("a");
+    let (_, last) = (agent.cancel("a"), agent.cancel("a"));
     agent.wait(5_000.0);
     agent.actions();
-    assert_eq!(agent.state.given_up(), 2 * remembered);
+    agent.confirm(last);
+    let actions = told_without_the_app(&mut agent);
+    assert_eq!(actions, [confirmed(last + 1)]);
 }
