@@ -37,7 +37,10 @@ export interface HostOptions {
    * Default 67 108 864.
    */
   maxInFlightBytes?: number | undefined;
-  /** Sessions open at once. Default 1 000. */
+  /**
+   * Sessions open at once. Default 1 000. One origin's windows, one window and one gateway have a share
+   * of them, so that none locks out the others.
+   */
   maxSessions?: number | undefined;
   /** Requests per second and session, with a burst of the same size. Default 100 000. */
   maxRequestsPerSecond?: number | undefined;

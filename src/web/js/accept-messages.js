@@ -31,6 +31,7 @@ let stopServing;
 /**
  * @typedef {object} Peer
  * @property {string} origin
+ * @property {number[]} from the numbers of its origin and its window
  * @property {Map<unknown, Connection>} connections of plain agents, by the channels of MCP-B
  * @property {Map<unknown, () => void>} ports by the id of the initialize that brought them
  */
@@ -51,6 +52,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
   const told = new Set();
   /** @type {Map<any, Peer>} */
   const peers = new Map();
+  let windows = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let looking;
 
@@ -73,7 +75,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     }
     // An agent that invents more channels than that is not heard on them.
     if (peer.connections.size >= MAX_CHANNELS && !peer.connections.has(data.channel)) return;
-    const connection = peer.connections.get(data.channel) ?? connect(source, origin);
+    const connection = peer.connections.get(data.channel) ?? connect(source, peer);
     peer.connections.set(data.channel, connection);
     connection.hear(data);
   };
@@ -92,13 +94,13 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
 
   /**
    * @param {any} source
-   * @param {string} origin
+   * @param {Peer} peer
    */
-  const connect = (source, origin) => {
+  const connect = (source, { origin, from }) => {
     const connection = new Connection(shell, (envelope) => {
       const transfer = transferables(envelope.payload, connection.wantsTransfer(envelope));
       source.postMessage(envelope, { targetOrigin: origin, transfer });
-    });
+    }, from);
     return connection;
   };
 
@@ -107,7 +109,8 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
    * @param {string} origin
    */
   const greet = (source, origin) => {
-    const peer = { origin, connections: new Map(), ports: new Map() };
+    const from = [allowedOrigins.indexOf(origin) + 1, (windows += 1)];
+    const peer = { origin, from, connections: new Map(), ports: new Map() };
     peers.set(source, peer);
     looking ??= setInterval(look, LOOK_EVERY);
     return peer;
@@ -122,7 +125,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     const { id } = initialize;
     const hold = (/** @type {() => void} */ close, /** @type {boolean} */ held) =>
       void (held ? peer.ports.set(id, close) : peer.ports.delete(id));
-    acceptPort(shell, port, hold, { initialize });
+    acceptPort(shell, port, hold, { initialize, from: peer.from });
   };
 
   /** @param {any} source */

@@ -22,11 +22,11 @@ const taken = new WeakMap();
  * @param {any} port
  * @param {(close: () => void, held: boolean) => void} hold told what closes the port, and whether
  *   there is something to be closed
- * @param {{ replace?: boolean, initialize?: any }} [options] `replace`: instead of another host;
- *   `initialize`: that brought the port, which is closed with the session then
+ * @param {{ replace?: boolean, initialize?: any, from?: number[] }} [options] `replace`: instead of another host;
+ *   `initialize`: that brought the port, which is closed with the session then, and `from` whom it comes
  * @returns {() => void} lets go of the port, and leaves it open
  */
-export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
+export function acceptPort(shell, port, hold, { replace, initialize, from } = {}) {
   const extension = isExtension(port, 'acceptPort');
   if (taken.has(port) && !replace) {
     throw abpError('INVALID_PARAMS', `This port ${SERVED}`);
@@ -46,7 +46,7 @@ export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
       const moved = transferables(envelope.payload, made.wantsTransfer(envelope));
       const message = made.short ? shortResult(envelope) : envelope;
       return moved.length > 0 ? port.postMessage(message, moved) : port.postMessage(message);
-    });
+    }, from);
     // The host is closed, and this connection answers nothing else.
     if (!made.number) return made;
     made.onover = initialize ? close : part;
@@ -112,7 +112,11 @@ export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
   taken.set(port, release);
   if (extension) hold(close, true);
   const stop = listenTo(port, onMessage, onLost, gone);
-  if (initialize) hear(initialize);
+  if (initialize) {
+    hear(initialize);
+    // Refused: whoever comes again brings another.
+    if (connection && !shell.rust.sessionId(shell.number, connection.number)) close();
+  }
   return release;
 }
 

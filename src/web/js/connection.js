@@ -47,11 +47,13 @@ export class Connection {
    * @param {import('./shell.js').Shell} shell
    * @param {(envelope: Envelope) => void} send hands an envelope to the transport; throws for what
    *   that cannot carry
+   * @param {number[]} from whom it comes from, if others may come from there as well: the numbers of an
+   *   origin and a window, or that of a link
    */
-  constructor(shell, send) {
+  constructor(shell, send, [origin = 0, window = 0] = []) {
     this.shell = shell;
     this.send = send;
-    this.number = shell.rust.connect(shell.number) ?? 0;
+    this.number = shell.rust.connect(shell.number, origin, window) ?? 0;
     // A host that is closed has no numbers.
     this.#open = this.number > 0;
     if (this.#open) shell.connections.set(this.number, this);

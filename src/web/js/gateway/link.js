@@ -26,6 +26,8 @@ const UPDATE = 'update';
 /** How a socket ends that was not closed. */
 const BROKEN = 1006;
 
+let links = 0;
+
 export class GatewayLink {
   /** @type {Map<string, Connection>} */
   #agents = new Map();
@@ -46,6 +48,7 @@ export class GatewayLink {
   #offer;
   #forgetChanges;
   #closed = false;
+  #number = (links += 1);
 
   /**
    * @param {import('../shell.js').Shell} shell
@@ -298,7 +301,7 @@ export class GatewayLink {
     if (!connection) {
       // The next session may give its name to another.
       const send = (/** @type {object} */ envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
-      connection = new this.tools.Connection(this.shell, send);
+      connection = new this.tools.Connection(this.shell, send, [this.#number]);
       agents.set(agent, connection);
     }
     return connection;
