@@ -6,10 +6,12 @@
  * speaks JSON-RPC. An opaque origin, that of a sandbox, has no name to answer to: whatever document is
  * in that window by then would get it. Its agents are heard over ports of their own only.
  */
-import { SERVED, acceptPort } from './accept-port.js';
+import { acceptPort } from './accept-port.js';
+import { claim } from './claim.js';
 import { Connection, UNREADABLE, isJsonRpc } from './connection.js';
 import { abpError } from './errors.js';
 import { TYPES } from './from-agent.js';
+import { onWindow } from './on-window.js';
 import { MAX_NAME, isId, originOf } from './read.js';
 import { transferables } from './transfer.js';
 
@@ -24,9 +26,6 @@ const MAX_PORTS = 1024;
 
 /** So many origins that are not heard are told of. */
 const MAX_TOLD = 32;
-
-/** Stops the host that hears this window. @type {(() => void) | undefined} */
-let stopServing;
 
 /**
  * @typedef {object} Peer
@@ -44,10 +43,13 @@ let stopServing;
  */
 export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), replace }, stopped) {
   const allowedOrigins = originsOf(given);
-  if (stopServing && !replace) {
-    throw abpError('INVALID_PARAMS', `This window ${SERVED}`);
-  }
-  stopServing?.();
+  const stop = () => {
+    for (const undo of undos.splice(0)) undo();
+    onHide();
+    clearInterval(looking);
+    stopped();
+  };
+  const undos = [claim(globalThis, 'window', replace, () => stop())];
   /** Those that were told of. @type {Set<string>} */
   const told = new Set();
   /** @type {Map<any, Peer>} */
@@ -176,21 +178,9 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     target.postMessage({ channel, type: 'mcp', direction: 'server-to-client', payload: 'mcp-server-ready' }, origin);
   };
 
-  addEventListener('message', onMessage);
-  addEventListener('messageerror', onLost);
-  addEventListener('pagehide', onHide);
+  undos.push(onWindow('message', onMessage), onWindow('messageerror', onLost), onWindow('pagehide', onHide));
   announce(globalThis, location.origin, 'mcp-default');
   announce(parent, location.ancestorOrigins?.[0], 'mcp-iframe');
-  const stop = () => {
-    if (stopServing === stop) stopServing = undefined;
-    removeEventListener('message', onMessage);
-    removeEventListener('messageerror', onLost);
-    removeEventListener('pagehide', onHide);
-    onHide();
-    clearInterval(looking);
-    stopped();
-  };
-  stopServing = stop;
   return stop;
 }
 

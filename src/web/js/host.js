@@ -12,6 +12,7 @@ import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
 import { asyncDispose, newId } from './platform.js';
 import { problemWithMessenger } from './messenger.js';
+import { onWindow } from './on-window.js';
 import { isObject, warnOfUnknown } from './read.js';
 import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
@@ -118,11 +119,12 @@ export class Host {
    * Puts `abp` on the window, or on another object.
    *
    * @param {any} target
-   * @param {{ webmcp?: boolean }} [options] `webmcp`: the capabilities are tools of the browser, too
+   * @param {{ webmcp?: boolean, replace?: boolean }} [options] `webmcp`: the capabilities are tools of the
+   *   browser, too; `replace`: instead of another host
    */
-  expose(target = globalThis, { webmcp } = {}) {
+  expose(target = globalThis, { webmcp, replace } = {}) {
     this.#ensureOpen();
-    this.#closers.add(exposeAbp(this.shell, target));
+    this.#closers.add(exposeAbp(this.shell, target, replace));
     if (webmcp) this.#exposeTools(target.document?.modelContext ?? target.navigator?.modelContext);
   }
 
@@ -194,7 +196,7 @@ export class Host {
     import('./gateway/link.js').then(
       ({ GatewayLink }) => {
         if (this.shell.closed) return;
-        ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, toText }));
+        ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, onWindow, toText }));
       },
       (error) => {
         socket.close(1000);

@@ -47,6 +47,7 @@ export class GatewayLink {
   #open = false;
   #offer;
   #forgetChanges;
+  #forgetWindow;
   #closed = false;
   #number = (links += 1);
 
@@ -55,7 +56,7 @@ export class GatewayLink {
    * @param {string} url
    * @param {{ token?: string, WebSocket?: any }} options
    * @param {any} socket the first one, opened already
-   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, toText: (envelope: any) => string }} tools
+   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, onWindow: typeof import('../on-window.js').onWindow, toText: (envelope: any) => string }} tools
    */
   constructor(shell, url, options, socket, tools) {
     this.shell = shell;
@@ -65,8 +66,7 @@ export class GatewayLink {
     this.#offer = new Offer(shell.capabilities);
     this.#forgetChanges = shell.capabilities.onChanged(() => this.#update());
     this.#use(socket);
-    globalThis.addEventListener?.('pagehide', this.#leave);
-    globalThis.addEventListener?.('pageshow', this.#return);
+    this.#forgetWindow = [tools.onWindow('pagehide', this.#leave), tools.onWindow('pageshow', this.#return)];
   }
 
   /** The capabilities have changed. */
@@ -79,8 +79,7 @@ export class GatewayLink {
 
   close = () => {
     this.#closed = true;
-    globalThis.removeEventListener?.('pagehide', this.#leave);
-    globalThis.removeEventListener?.('pageshow', this.#return);
+    for (const forget of this.#forgetWindow) forget();
     this.#forgetChanges();
     this.#end();
   };
