@@ -12,7 +12,7 @@ import { onWindow } from './on-window.js';
 import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
 import { MAX_NAME, getA, isAmount, isObject, warnOfUnknown } from './read.js';
-import { reasonText } from './signal.js';
+import { NO_SIGNAL, reasonText } from './signal.js';
 import { snapshot } from './snapshot.js';
 import { Timer } from './timer.js';
 
@@ -327,7 +327,7 @@ function problemWith(capability, params, { signal, timeout, callId, onProgress, 
   if (typeof params !== 'object' || params === null || Array.isArray(params)) return 'params must be an object';
   if (callId !== undefined && typeof callId !== 'string') return 'callId must be a string';
   if (timeout !== undefined && !isAmount(timeout)) return 'timeout must be a number of milliseconds, not negative';
-  if (signal != null && typeof signal.addEventListener !== 'function') return 'signal must be an AbortSignal';
+  if (signal != null && typeof signal.addEventListener !== 'function') return NO_SIGNAL;
   if (onProgress !== undefined && typeof onProgress !== 'function') return 'onProgress must be a function';
   if (transfer !== undefined && transfer !== true && !Array.isArray(transfer)) return 'transfer must be an array';
   return undefined;
