@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { test } from 'node:test';
 import { connectPort, connectWebSocket } from 'caphost/agent';
 import { WebSocketServer } from 'ws';
@@ -28,6 +27,7 @@ test('connecting is called off by a signal: it rejects with its reason, and noth
 });
 
 test('a signal that has fired lets nothing begin, also one that fires while the module is loaded', async () => {
+  /** @type {any[]} */
   const posted = [];
   const port = { postMessage: (/** @type {any} */ message) => posted.push(message), addEventListener() {}, removeEventListener() {} };
   await assert.rejects(connectPort(port, { signal: AbortSignal.abort('before') }), (reason) => reason === 'before');

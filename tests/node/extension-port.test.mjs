@@ -53,7 +53,7 @@ test("an extension's service worker that wakes while the first message is under 
 });
 
 test("an extension's port that breaks while it is asked again is told, and nothing is thrown beside it", async () => {
-  const [, other] = extensionPorts();
+  const [, other] = /** @type {any[]} */ (extensionPorts());
   let asked = 0;
   other.postMessage = () => {
     if ((asked += 1) > 1) throw new Error('Attempting to use a disconnected port object');

@@ -9,6 +9,7 @@ import { failure, problem, text } from './errors.js';
 import { inspect } from './inspect.js';
 import { toText } from './json.js';
 import { newId } from './platform.js';
+import { loadPart } from './part.js';
 import { get, isId } from './read.js';
 import { receive } from './receive.js';
 
@@ -234,12 +235,19 @@ export const isJsonRpc = (message) =>
  * @returns {(message: any) => void} takes a message
  */
 function jsonRpc(connection, first) {
-  const taking = import('./json-rpc/peer.js').then(({ serve }) => serve(connection, first, KIT));
-  return (message) =>
-    void taking.then(
+  /** @type {Promise<(message: any) => void> | undefined} */
+  let taking;
+  return (message) => {
+    taking ??= loadPart(() => import('./json-rpc/peer.js')).then(({ serve }) => serve(connection, first, KIT));
+    taking.then(
       (take) => take(message),
-      ({ message: why }) => connection.send(/** @type {any} */ ({ jsonrpc: '2.0', id: get(message, 'id') ?? null, error: { code: -32603, message: why } })),
+      ({ message: why }) => {
+        // The next message has it tried again.
+        taking = undefined;
+        connection.send(/** @type {any} */ ({ jsonrpc: '2.0', id: get(message, 'id') ?? null, error: { code: -32603, message: why } }));
+      },
     );
+  };
 }
 
 /**

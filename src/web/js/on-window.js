@@ -14,9 +14,8 @@ let watching;
  * @returns {() => void} takes it away
  */
 export function onWindow(type, listener) {
-  const { document } = globalThis;
   // What observes is not taken away. Of a page that is written anew the first to go is the root.
-  if (document) (watching ??= new MutationObserver(() => all.forEach(add))).observe(document, { childList: true });
+  if (globalThis.MutationObserver) (watching ??= new MutationObserver(() => all.forEach(add))).observe(document, { childList: true });
   /** @type {[string, (event: any) => void]} */
   const mine = [type, listener];
   all.add(mine);

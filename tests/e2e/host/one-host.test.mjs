@@ -37,7 +37,7 @@ for (const [client, launch] of clients) {
       if (!page) return;
       const seen = await page.evaluate(async () => {
         const { lab } = /** @type {any} */ (window);
-        const [first, second] = [await import('/caphost/agent.js'), await import(/** @type {any} */ ('/copy/agent.js'))];
+        const [first, second] = [await import(/** @type {any} */ ('/caphost/agent.js')), await import(/** @type {any} */ ('/copy/agent.js'))];
         const { createHost } = await import(/** @type {any} */ ('/copy/index.js'));
         const [a, b] = [await lab.newHost(), await createHost({ app: { id: 'b', name: 'B', version: '1' } })];
         /** @type {string[]} */
@@ -101,7 +101,7 @@ for (const [client, launch] of clients) {
         host.register('run', {}, () => (ran += 1));
         host.expose();
         host.acceptMessages();
-        Object.assign(window, { host, lab, agents: await import('/caphost/agent.js') });
+        Object.assign(window, { host, lab, agents: await import(/** @type {any} */ ('/caphost/agent.js')) });
       });
       const called = () => page.evaluate(async () => {
         const { agents } = /** @type {any} */ (window);
@@ -151,7 +151,7 @@ for (const [client, launch] of clients) {
         const { port1, port2 } = new MessageChannel();
         host.acceptPort(port1);
         host.acceptMessages();
-        const agents = await import('/caphost/agent.js');
+        const agents = await import(/** @type {any} */ ('/caphost/agent.js'));
         const agent = await agents.connectPort(port2, { liveness: Infinity });
         const { document } = contentWindow;
         document.open();
