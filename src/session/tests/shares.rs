@@ -28,7 +28,13 @@ fn opens(host: &mut Host, party: Party) -> bool {
     };
     host.initialize(agent, None, params, format!("{agent}").into(), 0.0);
     let steps = drain(host);
-    let [Action::Answer { answer: Answer::Initialized(result), .. }] = &steps[..] else {
+    let [
+        Action::Answer {
+            answer: Answer::Initialized(result),
+            ..
+        },
+    ] = &steps[..]
+    else {
         panic!("{steps:?}");
     };
     let refused = result.as_ref().err().map(|error| error.code.clone());
