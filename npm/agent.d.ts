@@ -142,6 +142,8 @@ export interface ConnectOptions {
    * Then the promise rejects with an Error whose `code` is `TIMEOUT`.
    */
   connectTimeout?: number | undefined;
+  /** Calls the connecting off: the promise rejects with its reason. Once connected, it counts no longer. */
+  signal?: AbortSignal | undefined;
   /**
    * Milliseconds the app has to confirm a cancel, and to answer a call past its timeout. Then the
    * outcome is unknown, and is said to be. Default 5 000.

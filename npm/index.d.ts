@@ -37,7 +37,10 @@ export interface HostOptions {
    * Default 67 108 864.
    */
   maxInFlightBytes?: number | undefined;
-  /** Sessions open at once. Default 1 000. */
+  /**
+   * Sessions open at once. Default 1 000. One origin's windows, one window and one gateway have a share
+   * of them, so that none locks out the others.
+   */
   maxSessions?: number | undefined;
   /** Requests per second and session, with a burst of the same size. Default 100 000. */
   maxRequestsPerSecond?: number | undefined;
@@ -309,11 +312,12 @@ export interface Host<Caps = any> {
   unregister(name: keyof Caps & string): boolean;
 
   /**
-   * Puts `abp` on the window, or on another object, in place of one that is there: whoever has that
-   * keeps its session, and its calls go on. With `webmcp` the capabilities are tools of the
+   * Puts `abp` on the window, or on another object. An object has one host at a time, whichever copy of
+   * this package that comes from; with `replace` this one takes its place: whoever has the `abp` of
+   * before keeps its session, and its calls go on. With `webmcp` the capabilities are tools of the
    * browser as well (`document.modelContext`), where it has such a thing.
    */
-  expose(target?: object, options?: { webmcp?: boolean | undefined }): void;
+  expose(target?: object, options?: { webmcp?: boolean | undefined; replace?: boolean | undefined }): void;
   /**
    * Serves agents that post messages to this window, from these origins. Default: the page's own.
    * They speak ABP or JSON-RPC 2.0 (MCP, also in the envelope of `@mcp-b/transports`; ACP or LSP style).

@@ -1,5 +1,6 @@
 //! Calls, from being made to being settled.
 
+use super::late::says_completed;
 use super::state::DeadlineOf;
 use super::{Action, AgentState, Outgoing, Request, RequestKey, Settled};
 use crate::call::{CallId, Code, End, Error, Millis, Standing, Stop};
@@ -132,8 +133,18 @@ impl<P: Clone> AgentState<P> {
     }
 
     pub(super) fn call_unanswered(&mut self, key: RequestKey) {
+        let Some(pending) = self.calls.get(&key) else {
+            return;
+        };
+        let call = pending.id.clone();
+        let end = match says_completed(pending.refused.as_deref()) {
+            true => End::Completed,
+            false => End::Unknown,
+        };
         let message = "The app gave no answer in time: the outcome is unknown";
-        self.settle(key, Settled::Failed(Error::new(Code::TIMEOUT, message)));
+        let error = Error::new(Code::TIMEOUT, message);
+        self.settle_as(key, Some(end), Settled::Failed(error));
+        self.ledger.give_up(&call, key, false);
     }
 
     /// Settles a call, and remembers how.

@@ -22,9 +22,7 @@ impl<P: Clone> AgentState<P> {
     pub fn cancel(&mut self, call: CallId, reason: Option<String>, now: Millis) -> RequestKey {
         if let Some((code, message)) = self.closed.clone() {
             let key = self.next_key();
-            let known = self
-                .decided_outcome(&call)
-                .filter(|known| known.error.is_none());
+            let known = self.known_outcome(&call);
             if let Some(known) = known.filter(|_| code == Code::DISCONNECTED) {
                 self.actions.push_back(Action::SettleCancel(key, known));
                 return key;
@@ -105,6 +103,7 @@ impl<P: Clone> AgentState<P> {
         if let Some(of) = cancel.of {
             self.call_unanswered(of);
         }
+        self.ledger.give_up(&cancel.call, key, true);
     }
 
     pub(super) fn cancel_failed(&mut self, key: RequestKey, error: Error<P>) {
@@ -122,7 +121,8 @@ impl<P: Clone> AgentState<P> {
     /// What a cancel of a call that has settled may say, whatever the host says.
     pub(super) fn known_outcome(&self, call: &CallId) -> Option<CancelOutcome<P>> {
         match self.ledger.standing(call) {
-            Standing::Ended(End::Unknown) => Some(CancelOutcome::unconfirmed()),
+            // What the host says of it now, or still says, decides.
+            Standing::Ended(End::Unknown | End::Undecided) => None,
             Standing::Ended(_) => Some(match self.ledger.answer(call) {
                 CancelAnswer::Cancelled { stop, ended, .. } => {
                     CancelOutcome::confirmed(stop, ended)
@@ -131,13 +131,6 @@ impl<P: Clone> AgentState<P> {
             }),
             Standing::InFlight(_) | Standing::Unknown => None,
         }
-    }
-
-    /// The same, but for a call whose response left open what became of it.
-    pub(super) fn decided_outcome(&self, call: &CallId) -> Option<CancelOutcome<P>> {
-        let undecided = Standing::Ended(End::Undecided);
-        let decided = self.ledger.standing(call) != undecided;
-        decided.then(|| self.known_outcome(call))?
     }
 
     /// A cancel-result. `confirmed` is how far the stop was seen, of one that was cancelled, and how
@@ -156,8 +149,17 @@ impl<P: Clone> AgentState<P> {
             }
             return;
         }
+        let theirs = match confirmed {
+            Some((stop, ended)) => CancelOutcome::confirmed(stop, ended),
+            None => CancelOutcome {
+                stop: None,
+                ended: None,
+                reason,
+                error: error.map(Ok),
+            },
+        };
         let Some(cancel) = self.cancels.remove(&key) else {
-            return;
+            return self.ledger.come_late(key, theirs.end());
         };
         self.life.known_to_answer();
         if lost_session && self.shutting_down.is_some() && self.is_pending(cancel.of) {
@@ -185,16 +187,11 @@ impl<P: Clone> AgentState<P> {
                 ..
             }) => CancelOutcome::confirmed(stop, confirmed.and_then(|(_, ended)| ended)),
             Some(known) if known.cancelled() => known,
-            _ => match confirmed {
-                Some((stop, ended)) => CancelOutcome::confirmed(stop, ended),
-                None => CancelOutcome {
-                    stop: None,
-                    ended: None,
-                    reason,
-                    error: error.map(Ok),
-                },
-            },
+            _ => theirs,
         };
+        if let Some(end) = outcome.end() {
+            self.ledger.decide(&cancel.call, end);
+        }
         if let Some(of) = cancel.of {
             if let Some(stop) = outcome.stop {
                 let confirmation = Action::SettleCancel(key, outcome);

@@ -71,7 +71,7 @@ impl<P: Clone> AgentState<P> {
             let Some(cancel) = self.cancels.remove(&key) else {
                 continue;
             };
-            let outcome = self.decided_outcome(&cancel.call).unwrap_or_else(|| {
+            let outcome = self.known_outcome(&cancel.call).unwrap_or_else(|| {
                 CancelOutcome::failed(UNKNOWN, Error::new(Code::DISCONNECTED, UNKNOWN))
             });
             self.actions.push_back(Action::SettleCancel(key, outcome));

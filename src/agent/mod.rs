@@ -9,6 +9,7 @@ mod action;
 mod calls;
 mod cancels;
 mod end;
+mod late;
 mod liveness;
 mod replies;
 mod state;

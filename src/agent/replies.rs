@@ -13,6 +13,8 @@ impl<P: Clone> AgentState<P> {
     /// `stop` is how far a stop was seen, of one that was cancelled.
     pub fn called(&mut self, key: RequestKey, response: Option<P>, stop: Option<Stop>) {
         let Some(pending) = self.calls.get(&key) else {
+            let end = stop.map_or(End::Completed, End::Cancelled);
+            self.ledger.come_late(key, response.map(|_| end));
             return;
         };
         let settled = match (response, stop) {

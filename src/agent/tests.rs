@@ -3,6 +3,7 @@
 mod calls;
 mod cancels;
 mod ends;
+mod late;
 mod liveness;
 mod timeouts;
 

@@ -93,6 +93,13 @@ impl Digest for str {
     }
 }
 
+/// One that was kept in place of its id.
+impl Digest for u64 {
+    fn digest(&self) -> u64 {
+        *self
+    }
+}
+
 /// Strangers choose the ids, and whoever knew how they are hashed could choose such as collide. The
 /// standard library's `RandomState` has fixed keys in wasm.
 static SECRET: LazyLock<u128> = LazyLock::new(|| Uuid::new_v4().as_u128());

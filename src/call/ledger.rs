@@ -115,6 +115,28 @@ impl Ledger {
         }
     }
 
+    /// What became of a call that was remembered as open is known after all. Nothing comes of it for
+    /// any other call.
+    pub fn decide(&mut self, id: &(impl Digest + ?Sized), end: End) {
+        if self.key(id).is_none() {
+            self.ended.decide(id, end);
+        }
+    }
+
+    /// An agent has given up a request about a call that is remembered as open: that call itself, or
+    /// a cancel of it.
+    pub fn give_up(&mut self, id: &CallId, key: CallKey, cancel: bool) {
+        self.ended.give_up(id, key, cancel);
+    }
+
+    /// A request that was given up is answered after all, and this is how the call ended, if that
+    /// says so.
+    pub fn come_late(&mut self, key: CallKey, end: Option<End>) {
+        if let Some((call, end)) = self.ended.given_up(key).zip(end) {
+            self.decide(&call, end);
+        }
+    }
+
     /// Takes a call out that is in flight, as if it had never been. False when it is not.
     pub fn withdraw(&mut self, id: &CallId) -> bool {
         self.calls.remove(&id.digest()).is_some()

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::id::Digest;
-use super::{End, LateEnd, Stop, StoppedBy};
+use super::{CallKey, End, LateEnd, Stop, StoppedBy};
 
 /// Digests of callIds, and the order in which they came. A call takes at most 60 bytes, and what is
 /// held grows with the calls.
@@ -19,7 +19,7 @@ pub(super) struct Recent {
     ended: FxHashSet<Entry>,
     /// The oldest first.
     order: VecDeque<Entry>,
-    /// What is known only of some cancelled calls, by their digests.
+    /// What is known only of some calls, by their digests.
     more: FxHashMap<u64, More>,
 }
 
@@ -29,6 +29,9 @@ struct More {
     late: Option<LateEnd>,
     /// What has stopped it.
     by: Option<StoppedBy>,
+    /// Of one that is open: the requests of it that an agent has given up, which are the call itself
+    /// and its last cancel. 0 for none.
+    given_up: [CallKey; 2],
 }
 
 /// A digest, whose lowest bits say how the call ended. Entries of one digest are equal.
@@ -110,6 +113,32 @@ impl Recent {
             let more = self.more.entry(id.digest() & !END).or_default();
             more.late.get_or_insert(end);
         }
+    }
+
+    /// Remembers a request of an agent about a call that is remembered as open.
+    pub fn give_up(&mut self, id: &(impl Digest + ?Sized), key: CallKey, cancel: bool) {
+        if self.is_open(id) {
+            let more = self.more.entry(id.digest() & !END).or_default();
+            more.given_up[usize::from(cancel)] = key;
+        }
+    }
+
+    /// The digest of the call that a request was about which was given up.
+    pub fn given_up(&self, key: CallKey) -> Option<u64> {
+        let mut all = self.more.iter();
+        let found = all.find(|(_, more)| key != 0 && more.given_up.contains(&key));
+        found.map(|(digest, _)| *digest)
+    }
+
+    /// How a call ended that is remembered as open is known after all.
+    pub fn decide(&mut self, id: &(impl Digest + ?Sized), end: End) {
+        if self.is_open(id) {
+            self.insert(id, end);
+        }
+    }
+
+    fn is_open(&self, id: &(impl Digest + ?Sized)) -> bool {
+        matches!(self.get(id), Some(End::Unknown | End::Undecided))
     }
 
     /// Remembers how a call ended; of an id that is remembered already, the last end counts.

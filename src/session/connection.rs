@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::limits::Rate;
 use super::state::not_initialized;
-use super::{Action, Answer, ConnectionId, HostState, ReplyTo};
+use super::{Action, Answer, ConnectionId, HostState, Party, ReplyTo};
 use crate::call::{Code, Error, Ledger, Millis, in_order};
 
 /// Who the agent says it is.
@@ -58,6 +58,7 @@ pub(super) struct Closing<P> {
 /// A transport with, perhaps, a session on it.
 pub(super) struct Connection {
     pub session: Option<Session>,
+    pub party: Party,
 }
 
 pub(super) struct Session {
@@ -73,8 +74,17 @@ pub(super) struct Session {
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// A transport has come up.
     pub fn connect(&mut self) -> ConnectionId {
+        self.connect_from(Party::Alone)
+    }
+
+    /// The same, from where others may come as well.
+    pub fn connect_from(&mut self, party: Party) -> ConnectionId {
         let id = self.next_connection();
-        self.connections.insert(id, Connection { session: None });
+        let connection = Connection {
+            session: None,
+            party,
+        };
+        self.connections.insert(id, connection);
         id
     }
 
@@ -104,7 +114,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 "There is a session already: shut it down first",
             ));
         }
-        if self.sessions() >= self.limits.sessions {
+        let party = self.connections.get(&connection).map(|it| it.party);
+        if !self.has_room(party.unwrap_or_default()) {
             return Err(Error::new(Code::RATE_LIMITED, "Too many sessions are open"));
         }
         let opened = Session {

@@ -22,7 +22,8 @@ pub struct Limits {
     /// Bytes of calls in flight per session, 64 MiB: about what their parameters take. The last of
     /// them may exceed it by what one message may take.
     pub in_flight_bytes: usize,
-    /// Sessions open at once, 1 000: agents of one page, or of one app behind a gateway.
+    /// Sessions open at once, 1 000: agents of one page, or of one app behind a gateway. One origin's
+    /// windows, one window and one gateway have a share of them: see [`Party`](super::Party).
     pub sessions: usize,
     /// Requests per second per session, 100 000, with a burst of the same size: far above what a
     /// transport carries, low enough to stop a loop gone wrong.

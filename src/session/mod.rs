@@ -15,6 +15,7 @@ mod elicitation;
 mod late;
 mod limits;
 mod progress;
+mod shares;
 mod slots;
 mod state;
 mod stopping;
@@ -28,6 +29,7 @@ pub use cancels::Cancelled;
 pub use changes::Changes;
 pub use connection::{Agent, Features, Initialize, Initialized};
 pub use limits::Limits;
+pub use shares::Party;
 pub use state::{Counters, HostState};
 
 /// Names one agent's connection to a host. Never reused while the host lives.

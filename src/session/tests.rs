@@ -5,6 +5,7 @@ use crate::capability::{Descriptor, Ending};
 mod changes;
 mod forced;
 mod progress;
+mod shares;
 mod slots;
 mod stopping;
 

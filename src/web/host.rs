@@ -185,11 +185,10 @@ impl Host {
         removed
     }
 
-    /// Puts `window.abp` on the page, or on another object, in place of one that is there: whoever
-    /// has that keeps its session, and its calls go on.
+    /// Puts `window.abp` on the page, or on another object.
     ///
     /// # Errors
-    /// When the host is closed.
+    /// When the host is closed, or another host's is there, be it of JavaScript.
     pub fn expose(&self, target: &JsValue) -> Result<(), Error> {
         Ok(self.0.js.expose(target, &object())?)
     }

@@ -8,7 +8,7 @@ use super::handle::{HOSTS, HostHandle, Work};
 use super::object;
 use super::sys::now;
 use crate::call::CallId;
-use crate::session::{Agent, CallRequest, Features, Initialize};
+use crate::session::{Agent, CallRequest, Features, Initialize, Party};
 
 /// What is kept of a reason.
 const REASON_CHARACTERS: usize = 1_024;
@@ -16,9 +16,16 @@ const REASON_CHARACTERS: usize = 1_024;
 #[wasm_bindgen]
 #[allow(clippy::too_many_arguments)]
 impl HostHandle {
-    /// An agent has a connection. Gives its number; 0 if the host is closed.
-    pub fn connect(host: u32) -> u32 {
-        Work::of(host).map_or(0, |host| host.state().connect())
+    /// An agent has a connection, which comes from a window of an origin; where `window` is 0, over
+    /// the link `origin`, and where that is 0 as well, from nowhere else. Gives its number; 0 if the
+    /// host is closed.
+    pub fn connect(host: u32, origin: u32, window: u32) -> u32 {
+        let party = match (origin, window) {
+            (0, _) => Party::Alone,
+            (link, 0) => Party::Link(link),
+            _ => Party::Window { origin, window },
+        };
+        Work::of(host).map_or(0, |host| host.state().connect_from(party))
     }
 
     /// The connection is gone, and with it the session of its agent.

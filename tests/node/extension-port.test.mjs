@@ -37,3 +37,26 @@ test("what JSON has nothing for is told by an extension's port, and never arrive
   assert.match(unsendable.error?.message ?? '', /cannot be sent: .*Set/);
   assert.deepEqual((await agent.call('echo', { a: 1 })).data, { a: 1 });
 });
+
+test("an extension's service worker that wakes while the first message is under way is connected as soon as its host is there", async () => {
+  const [one, other] = extensionPorts();
+  const connecting = connectPort(/** @type {any} */ (other));
+  // Until it is there nobody listens, and what came is lost.
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  const host = await newHost();
+  host.register('echo', {}, (params) => params);
+  host.acceptPort(/** @type {any} */ (one));
+  const agent = await connecting;
+  assert.deepEqual((await agent.call('echo', { a: 1 })).data, { a: 1 });
+  assert.equal(host.stats().sessions, 1);
+  await agent.shutdown();
+});
+
+test("an extension's port that breaks while it is asked again is told, and nothing is thrown beside it", async () => {
+  const [, other] = /** @type {any[]} */ (extensionPorts());
+  let asked = 0;
+  other.postMessage = () => {
+    if ((asked += 1) > 1) throw new Error('Attempting to use a disconnected port object');
+  };
+  await assert.rejects(connectPort(/** @type {any} */ (other)), { code: 'INVALID_PARAMS', message: /^initialize cannot be sent: .*disconnected port/ });
+});

@@ -55,3 +55,29 @@ test('what is no port is refused with what is one', async () => {
     await assert.rejects(connectPort(/** @type {any} */ (port)), refusal('connectPort'));
   }
 });
+
+test('a worker that stood still has its late answers told to whoever asks again', async (t) => {
+  const worker = workerOf(`
+    const host = await createHost({ app: { id: 'inside', name: 'Inside', version: '1' } });
+    const wait = (milliseconds) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+    host.register('hold', {}, (_, { signal }) => new Promise((resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
+    let finish;
+    host.register('finish', {}, () => new Promise((resolve) => (finish = resolve)));
+    host.register('stand.still', {}, () => {
+      finish();
+      wait(700);
+    });
+    host.acceptPort(parentPort);`, t);
+  const agent = await connectPort(worker, { grace: 100 });
+  const held = agent.call('hold', {}, { callId: 'held' });
+  const finished = agent.call('finish', {}, { callId: 'finished' });
+  await agent.listCapabilities();
+  const still = agent.call('stand.still');
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  const first = await Promise.all([agent.cancel('held'), held, agent.cancel('finished'), finished]);
+  assert.deepEqual(first.map(({ error }) => error?.code), ['TIMEOUT', 'TIMEOUT', 'TIMEOUT', 'TIMEOUT']);
+  await still;
+  assert.deepEqual(await agent.cancel('held'), { callId: 'held', cancelled: true, metadata: { stop: 'returned' } });
+  assert.deepEqual(await agent.cancel('finished'), { callId: 'finished', cancelled: false, reason: 'Operation already completed' });
+  await agent.shutdown();
+});

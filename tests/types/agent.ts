@@ -12,7 +12,7 @@ export async function anAgent(frame: HTMLIFrameElement, worker: Worker, puppetee
     await connectWebSocket('ws://127.0.0.1:8787/abp', { token: 'secret', onElicitation: async (request, { signal }) => (signal.aborted ? undefined : request) }),
     await connectWebSocket(new URL('ws://127.0.0.1:8787/abp'), { WebSocket }),
     await attach(puppeteer),
-    await attach(playwright, { connectTimeout: 5000, grace: 100 }),
+    await attach(playwright, { connectTimeout: 5000, grace: 100, signal: AbortSignal.timeout(10_000) }),
   ];
   for (const agent of agents) {
     const controller = new AbortController();

@@ -6,10 +6,12 @@
  * speaks JSON-RPC. An opaque origin, that of a sandbox, has no name to answer to: whatever document is
  * in that window by then would get it. Its agents are heard over ports of their own only.
  */
-import { SERVED, acceptPort } from './accept-port.js';
+import { acceptPort } from './accept-port.js';
+import { claim } from './claim.js';
 import { Connection, UNREADABLE, isJsonRpc } from './connection.js';
 import { abpError, log } from './errors.js';
 import { TYPES } from './from-agent.js';
+import { onWindow } from './on-window.js';
 import { MAX_NAME, isId, originOf } from './read.js';
 import { toAgent } from './transfer.js';
 
@@ -25,12 +27,10 @@ const MAX_PORTS = 1024;
 /** So many origins that are not heard are told of. */
 const MAX_TOLD = 32;
 
-/** Stops the host that hears this window. @type {(() => void) | undefined} */
-let stopServing;
-
 /**
  * @typedef {object} Peer
  * @property {string} origin
+ * @property {number[]} from the numbers of its origin and its window
  * @property {Map<unknown, Connection>} connections of plain agents, by the channels of MCP-B
  * @property {Map<unknown, () => void>} ports by the id of the initialize that brought them
  */
@@ -43,14 +43,18 @@ let stopServing;
  */
 export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), replace }, stopped) {
   const allowedOrigins = originsOf(given);
-  if (stopServing && !replace) {
-    throw abpError('INVALID_PARAMS', `This window ${SERVED}`);
-  }
-  stopServing?.();
+  const stop = () => {
+    for (const undo of undos.splice(0)) undo();
+    onHide();
+    clearInterval(looking);
+    stopped();
+  };
+  const undos = [claim(globalThis, 'window', replace, () => stop())];
   /** Those that were told of. @type {Set<string>} */
   const told = new Set();
   /** @type {Map<any, Peer>} */
   const peers = new Map();
+  let windows = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let looking;
 
@@ -73,7 +77,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     }
     // An agent that invents more channels than that is not heard on them.
     if (peer.connections.size >= MAX_CHANNELS && !peer.connections.has(data.channel)) return;
-    const connection = peer.connections.get(data.channel) ?? connect(source, origin);
+    const connection = peer.connections.get(data.channel) ?? connect(source, peer);
     peer.connections.set(data.channel, connection);
     connection.hear(data);
   };
@@ -92,12 +96,12 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
 
   /**
    * @param {any} source
-   * @param {string} origin
+   * @param {Peer} peer
    */
-  const connect = (source, origin) => {
+  const connect = (source, { origin, from }) => {
     const connection = new Connection(shell, (envelope) => {
       toAgent(envelope, (message, transfer) => source.postMessage(message, { targetOrigin: origin, transfer }));
-    });
+    }, from);
     return connection;
   };
 
@@ -106,7 +110,8 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
    * @param {string} origin
    */
   const greet = (source, origin) => {
-    const peer = { origin, connections: new Map(), ports: new Map() };
+    const from = [allowedOrigins.indexOf(origin) + 1, (windows += 1)];
+    const peer = { origin, from, connections: new Map(), ports: new Map() };
     peers.set(source, peer);
     looking ??= setInterval(look, LOOK_EVERY);
     return peer;
@@ -121,7 +126,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     const { id } = initialize;
     const hold = (/** @type {() => void} */ close, /** @type {boolean} */ held) =>
       void (held ? peer.ports.set(id, close) : peer.ports.delete(id));
-    acceptPort(shell, port, hold, { initialize });
+    acceptPort(shell, port, hold, { initialize, from: peer.from });
   };
 
   /** @param {any} source */
@@ -172,21 +177,9 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     target.postMessage({ channel, type: 'mcp', direction: 'server-to-client', payload: 'mcp-server-ready' }, origin);
   };
 
-  addEventListener('message', onMessage);
-  addEventListener('messageerror', onLost);
-  addEventListener('pagehide', onHide);
+  undos.push(onWindow('message', onMessage), onWindow('messageerror', onLost), onWindow('pagehide', onHide));
   announce(globalThis, location.origin, 'mcp-default');
   announce(parent, location.ancestorOrigins?.[0], 'mcp-iframe');
-  const stop = () => {
-    if (stopServing === stop) stopServing = undefined;
-    removeEventListener('message', onMessage);
-    removeEventListener('messageerror', onLost);
-    removeEventListener('pagehide', onHide);
-    onHide();
-    clearInterval(looking);
-    stopped();
-  };
-  stopServing = stop;
   return stop;
 }
 

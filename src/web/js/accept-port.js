@@ -4,36 +4,29 @@
  * A port over which nobody has a session is held by its own listeners alone: once its other end is
  * gone it is garbage, whether the browser tells of that end or not.
  */
+import { claim, isClaimed } from './claim.js';
 import { Connection, UNREADABLE } from './connection.js';
-import { abpError } from './errors.js';
 import { asJson } from './json.js';
+import { onWindow } from './on-window.js';
 import { isExtension, listenTo } from './port.js';
 import { foretold, longCall, nextOf, shortResult, takesShort } from './short.js';
 import { toAgent } from './transfer.js';
-
-/** Two hosts would run each call twice. */
-export const SERVED = 'has a host already: close it first, or pass { replace: true }';
-
-/** Of the ports that a host hears: what has it let go of one. @type {WeakMap<object, () => void>} */
-const taken = new WeakMap();
 
 /**
  * @param {import('./shell.js').Shell} shell
  * @param {any} port
  * @param {(close: () => void, held: boolean) => void} hold told what closes the port, and whether
  *   there is something to be closed
- * @param {{ replace?: boolean, initialize?: any }} [options] `replace`: instead of another host;
- *   `initialize`: that brought the port, which is closed with the session then
+ * @param {{ replace?: boolean, initialize?: any, from?: number[] }} [options] `replace`: instead of another host;
+ *   `initialize`: that brought the port, which is closed with the session then, and `from` whom it comes
  * @returns {() => void} lets go of the port, and leaves it open
  */
-export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
+export function acceptPort(shell, port, hold, { replace, initialize, from } = {}) {
   const extension = isExtension(port, 'acceptPort');
-  if (taken.has(port) && !replace) {
-    throw abpError('INVALID_PARAMS', `This port ${SERVED}`);
-  }
-  taken.get(port)?.();
   /** @type {Connection | undefined} */
   let connection;
+  /** @type {(() => void) | undefined} */
+  let forget;
   /** The agent has said that it takes short messages. It may still send them when its session is over. */
   let short = false;
 
@@ -45,24 +38,24 @@ export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
       if (before) port.postMessage(before);
       const post = (/** @type {any} */ message, /** @type {Transferable[]} */ moved) => moved.length > 0 ? port.postMessage(message, moved) : port.postMessage(message);
       return toAgent(envelope, post, made.short ? shortResult(envelope) : envelope);
-    });
+    }, from);
     // The host is closed, and this connection answers nothing else.
     if (!made.number) return made;
     made.onover = initialize ? close : part;
     made.onlost = onHide;
     hold(close, true);
-    globalThis.addEventListener?.('pagehide', onHide);
+    forget = onWindow('pagehide', onHide);
     return made;
   };
   /** The session is over, and there may be another. */
   const part = () => {
-    globalThis.removeEventListener?.('pagehide', onHide);
+    forget?.();
     hold(close, extension);
     connection?.close();
     connection = undefined;
   };
   const release = () => {
-    if (taken.get(port) === release) taken.delete(port);
+    unclaim();
     stop();
     connection?.leave();
     part();
@@ -108,10 +101,14 @@ export function acceptPort(shell, port, hold, { replace, initialize } = {}) {
     if (!next) hear(short ? longCall(data) : data);
   };
 
-  taken.set(port, release);
+  const unclaim = claim(port, 'port', replace, release);
   if (extension) hold(close, true);
   const stop = listenTo(port, onMessage, onLost, gone);
-  if (initialize) hear(initialize);
+  if (initialize) {
+    hear(initialize);
+    // Refused: whoever comes again brings another.
+    if (connection && !shell.rust.sessionId(shell.number, connection.number)) close();
+  }
   return release;
 }
 
@@ -127,6 +124,6 @@ export function idles(port, release) {
   const [known, mine] = [new WeakRef(port), new WeakRef(release)];
   return () => {
     const left = known.deref();
-    if (left?.start && taken.get(left) === mine.deref()) left.unref?.();
+    if (left?.start && isClaimed(left, 'port', mine.deref())) left.unref?.();
   };
 }

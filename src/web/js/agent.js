@@ -8,10 +8,11 @@ import { receiveFromApp } from './from-app.js';
 import { Guard, guarded, lost, oneWay } from './guard.js';
 import { Caller } from './invoke.js';
 import { Listing } from './listing.js';
+import { onWindow } from './on-window.js';
 import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
 import { MAX_NAME, getA, isAmount, isObject, warnOfUnknown } from './read.js';
-import { reasonText } from './signal.js';
+import { NO_SIGNAL, reasonText } from './signal.js';
 import { snapshot } from './snapshot.js';
 import { Timer } from './timer.js';
 
@@ -132,7 +133,7 @@ export class Agent extends Caller {
     });
     messenger.onmessage = (envelope) => this.#receive(envelope);
     messenger.onclose = this.#disconnected;
-    globalThis.addEventListener?.('pagehide', this.#leave);
+    this.#stay = onWindow('pagehide', this.#leave);
     messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
     // The instance was lost before this agent was made.
     if (this.#guard.trap !== undefined) this.#lost();
@@ -272,13 +273,15 @@ export class Agent extends Caller {
 
   #disconnected = () => void this.#rust.disconnected(this.#number, this.#shell);
 
+  #stay;
+
   /** The page goes, and nothing else would tell the app: a port just falls silent. */
   #leave = () => void this.shutdown({ reason: 'The agent has left' });
 
   /** @param {string} how */
   #end(how) {
     this.#timer.stop();
-    globalThis.removeEventListener?.('pagehide', this.#leave);
+    this.#stay();
     this.sessionId = null;
     this.#questions.close();
     this.#listing.close();
@@ -325,7 +328,7 @@ function problemWith(capability, params, { signal, timeout, callId, onProgress, 
   if (typeof params !== 'object' || params === null || Array.isArray(params)) return 'params must be an object';
   if (callId !== undefined && typeof callId !== 'string') return 'callId must be a string';
   if (timeout !== undefined && !isAmount(timeout)) return 'timeout must be a number of milliseconds, not negative';
-  if (signal != null && typeof signal.addEventListener !== 'function') return 'signal must be an AbortSignal';
+  if (signal != null && typeof signal.addEventListener !== 'function') return NO_SIGNAL;
   if (onProgress !== undefined && typeof onProgress !== 'function') return 'onProgress must be a function';
   if (transfer !== undefined && transfer !== true && !Array.isArray(transfer)) return 'transfer must be an array';
   return undefined;

@@ -29,7 +29,9 @@ export async function connect(load, messenger, given) {
   const options = given ?? {};
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError('INVALID_PARAMS', unfit);
+  options.signal?.throwIfAborted();
   const { AgentHandle } = await load();
+  options.signal?.throwIfAborted();
   const made = typeof messenger === 'function' ? await madeBy(messenger) : messenger;
   const odd = problemWithMessenger(made);
   if (odd) throw abpError('INVALID_PARAMS', odd);

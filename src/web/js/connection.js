@@ -9,6 +9,7 @@ import { failure, log, problem, text } from './errors.js';
 import { lost } from './guard.js';
 import { inspect } from './inspect.js';
 import { toText } from './json.js';
+import { loadPart } from './part.js';
 import { newId, soon } from './platform.js';
 import { get, isId } from './read.js';
 import { receive } from './receive.js';
@@ -48,11 +49,13 @@ export class Connection {
    * @param {import('./shell.js').Shell} shell
    * @param {(envelope: Envelope) => void} send hands an envelope to the transport; throws for what
    *   that cannot carry
+   * @param {number[]} from whom it comes from, if others may come from there as well: the numbers of an
+   *   origin and a window, or that of a link
    */
-  constructor(shell, send) {
+  constructor(shell, send, [origin = 0, window = 0] = []) {
     this.shell = shell;
     this.send = send;
-    this.number = shell.rust.connect(shell.number) ?? 0;
+    this.number = shell.rust.connect(shell.number, origin, window) ?? 0;
     // A host that is closed has no numbers.
     this.#open = this.number > 0;
     if (this.#open) shell.connections.set(this.number, this);
@@ -229,12 +232,19 @@ export const isJsonRpc = (message) =>
  * @returns {(message: any) => void} takes a message
  */
 function jsonRpc(connection, first) {
-  const taking = import('./json-rpc/peer.js').then(({ serve }) => serve(connection, first, KIT));
-  return (message) =>
-    void taking.then(
+  /** @type {Promise<(message: any) => void> | undefined} */
+  let taking;
+  return (message) => {
+    taking ??= loadPart(() => import('./json-rpc/peer.js')).then(({ serve }) => serve(connection, first, KIT));
+    taking.then(
       (take) => take(message),
-      ({ message: why }) => connection.send(/** @type {any} */ ({ jsonrpc: '2.0', id: get(message, 'id') ?? null, error: { code: -32603, message: why } })),
+      ({ message: why }) => {
+        // The next message has it tried again.
+        taking = undefined;
+        connection.send(/** @type {any} */ ({ jsonrpc: '2.0', id: get(message, 'id') ?? null, error: { code: -32603, message: why } }));
+      },
     );
+  };
 }
 
 /**

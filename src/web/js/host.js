@@ -12,6 +12,8 @@ import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
 import { asyncDispose, newId } from './platform.js';
 import { problemWithMessenger } from './messenger.js';
+import { onWindow } from './on-window.js';
+import { loadPart } from './part.js';
 import { isObject, warnOfUnknown } from './read.js';
 import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
@@ -64,7 +66,7 @@ export class Host {
     /** @type {import('./workers/workers.js').Spec} */
     const spec = { name, url: urlOf(module), type, pool, warm, finish, script };
     // Whoever has no workers does not load what they take.
-    const loading = () => import('./workers/workers.js').then(({ Workers }) => (this.#workers ??= new Workers(this.shell, KIT)));
+    const loading = () => loadPart(() => import('./workers/workers.js')).then(({ Workers }) => (this.#workers ??= new Workers(this.shell, KIT)));
     const run = (/** @type {any} */ params, /** @type {Context} */ context) => {
       if (this.#workers) return this.#workers.run(spec, params, context);
       const { rust, number } = this.shell;
@@ -118,11 +120,12 @@ export class Host {
    * Puts `abp` on the window, or on another object.
    *
    * @param {any} target
-   * @param {{ webmcp?: boolean }} [options] `webmcp`: the capabilities are tools of the browser, too
+   * @param {{ webmcp?: boolean, replace?: boolean }} [options] `webmcp`: the capabilities are tools of the
+   *   browser, too; `replace`: instead of another host
    */
-  expose(target = globalThis, { webmcp } = {}) {
+  expose(target = globalThis, { webmcp, replace } = {}) {
     this.#ensureOpen();
-    this.#closers.add(exposeAbp(this.shell, target));
+    this.#closers.add(exposeAbp(this.shell, target, replace));
     if (webmcp) this.#exposeTools(target.document?.modelContext ?? target.navigator?.modelContext);
   }
 
@@ -130,10 +133,10 @@ export class Host {
   #exposeTools(browser) {
     if (!browser) return;
     // Whoever does not want it does not load it.
-    const exposed = import('./webmcp/expose-tools.js').then(({ exposeTools }) => {
+    const exposed = loadPart(() => import('./webmcp/expose-tools.js'), () => !this.shell.closed).then(({ exposeTools }) => {
       if (this.shell.closed) return undefined;
       return exposeTools(this.shell, browser, { requests: new Requests(this.shell, () => {}), underSignal, newId, toText, log });
-    });
+    }, () => undefined);
     this.#closers.add(() => void exposed.then((close) => close?.()));
   }
 
@@ -191,16 +194,15 @@ export class Host {
     let close = () => socket.close(1000);
     this.#closers.add(() => close());
     // Whoever has no gateway does not load it. The socket connects meanwhile.
-    import('./gateway/link.js').then(
-      ({ GatewayLink }) => {
-        if (this.shell.closed) return;
-        ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, toText, log }));
-      },
-      (error) => {
-        socket.close(1000);
-        this.shell.timeline.emit({ type: 'gateway', state: 'refused', url: to, error: problem('TRANSPORT_ERROR', `It could not be loaded: ${text(error)}`) });
-      },
-    );
+    const goesOn = (/** @type {unknown} */ error) => {
+      if (this.shell.closed) return false;
+      this.shell.timeline.emit({ type: 'gateway', state: 'disconnected', url: to, error: problem('TRANSPORT_ERROR', `It could not be loaded: ${text(error)}`) });
+      return true;
+    };
+    loadPart(() => import('./gateway/link.js'), goesOn).then(({ GatewayLink }) => {
+      if (this.shell.closed) return;
+      ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, log, onWindow, toText }));
+    }, () => {});
   }
 
   /** The manifest of what is registered. */

@@ -1,8 +1,10 @@
 /**
  * `window.abp`: the ABP 0.1 object, for automation clients and scripts of the page itself.
  */
+import { claim } from './claim.js';
 import { CAPABILITIES_CHANGED } from './envelope.js';
 import { failure, text, thrown } from './errors.js';
+import { onWindow } from './on-window.js';
 import { newId } from './platform.js';
 import { get } from './read.js';
 import { Requests } from './requests.js';
@@ -12,9 +14,11 @@ import { reasonText, underSignal } from './signal.js';
 /**
  * @param {import('./shell.js').Shell} shell
  * @param {any} target
+ * @param {boolean} [replace] instead of another host, whose sessions go on
  * @returns {() => void} takes it away again
  */
-export function exposeAbp(shell, target) {
+export function exposeAbp(shell, target, replace) {
+  const unclaim = claim(target, 'object', replace, () => link?.remove());
   const requests = new Requests(shell, (envelope) => void callBack(target, envelope, connection));
   const { connection } = requests;
   /** @type {Requests['request']} */
@@ -123,9 +127,10 @@ export function exposeAbp(shell, target) {
     connection.giveUp('The page was left');
     shell.rust.giveUp(shell.number, connection.number);
   };
-  globalThis.addEventListener?.('pagehide', onHide);
+  const forget = onWindow('pagehide', onHide);
   return () => {
-    globalThis.removeEventListener?.('pagehide', onHide);
+    forget();
+    unclaim();
     if (target.abp === abp) delete target.abp;
     link?.remove();
     connection.close();

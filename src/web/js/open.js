@@ -5,6 +5,7 @@ import { Agent } from './agent.js';
 import { abpError } from './errors.js';
 import { newId } from './platform.js';
 import { isAmount, warnOfUnknown } from './read.js';
+import { NO_SIGNAL } from './signal.js';
 
 /** How long a refusal is held back that may be that of a repeated question. */
 const DOUBT = 500;
@@ -16,14 +17,16 @@ const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 const CALLED = /** @type {const} */ (['onNotification', 'onElicitation']);
 
 /** Of all ways to connect. */
-const KNOWN = [...TIMES, ...CALLED, 'agent', 'requestedCapabilities', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
+const KNOWN = [...TIMES, ...CALLED, 'signal', 'agent', 'requestedCapabilities', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
 
 /** @param {OpenOptions} options @returns {string | undefined} what is wrong with them */
 export function problemWithOptions(options) {
   warnOfUnknown('connect', options, KNOWN);
   const bad = TIMES.find((name) => options[name] !== undefined && !isAmount(options[name]));
   const idle = CALLED.find((name) => options[name] !== undefined && typeof options[name] !== 'function');
-  return bad ? `${bad} must be a number of milliseconds, not negative` : idle && `${idle} must be a function`;
+  if (bad) return `${bad} must be a number of milliseconds, not negative`;
+  if (options.signal != null && typeof options.signal.addEventListener !== 'function') return NO_SIGNAL;
+  return idle && `${idle} must be a function`;
 }
 
 /**
@@ -34,7 +37,7 @@ export function problemWithOptions(options) {
  */
 export function open(AgentHandle, messenger, options) {
   const { agent = { name: 'caphost', version: '0.1' }, requestedCapabilities, onElicitation } = options;
-  const { connectTimeout = 10_000 } = options;
+  const { connectTimeout = 10_000, signal } = options;
   const id = newId();
   const features = { notifications: true, progress: true, elicitation: onElicitation !== undefined };
   const payload = { agent, protocolVersion: '0.1', features, ...(requestedCapabilities && { requestedCapabilities }) };
@@ -46,25 +49,41 @@ export function open(AgentHandle, messenger, options) {
     /** @param {number} pause until it is asked again, under the same id */
     const ask = (pause) => {
       asked += 1;
-      messenger.post({ type: 'initialize', id, timestamp: Date.now(), payload });
-      if (messenger.forgetful) again = setTimeout(() => ask(Math.min(1.5 * pause, 1000)), pause);
+      try {
+        messenger.post({ type: 'initialize', id, timestamp: Date.now(), payload });
+        if (messenger.forgetful) again = setTimeout(() => ask(Math.min(1.5 * pause, 1000)), pause);
+      } catch (error) {
+        fail(abpError('INVALID_PARAMS', `initialize cannot be sent: ${error}`));
+      }
+    };
+    const settle = () => {
+      clearTimeout(timer);
+      clearTimeout(again);
+      signal?.removeEventListener('abort', callOff);
     };
     /** @param {Error} error */
     const fail = (error) => {
-      clearTimeout(timer);
-      clearTimeout(again);
+      settle();
       messenger.close();
       reject(error);
     };
-    const timer = setTimeout(() => {
+    /** @param {Error} error @param {string} reason */
+    const giveUp = (error, reason) => {
       // If the app answers after all, it must not keep a session that nobody uses.
       try {
-        messenger.post({ type: 'shutdown', timestamp: Date.now(), payload: { reason: 'Not answered in time' } });
+        if (asked) messenger.post({ type: 'shutdown', timestamp: Date.now(), payload: { reason } });
       } catch {
         // It never was there.
       }
-      fail(abpError('TIMEOUT', `No app answered within ${connectTimeout} ms${messenger.hint ?? ''}`));
-    }, Math.min(connectTimeout, 0x7fffffff)); // as much as a timer holds
+      fail(error);
+    };
+    const callOff = () => giveUp(signal?.reason, 'Called off');
+    const timer = setTimeout(
+      () => giveUp(abpError('TIMEOUT', `No app answered within ${connectTimeout} ms${messenger.hint ?? ''}`), 'Not answered in time'),
+      Math.min(connectTimeout, 0x7fffffff), // as much as a timer holds
+    );
+    if (signal?.aborted) return callOff();
+    signal?.addEventListener('abort', callOff);
     messenger.onmessage = (envelope) => {
       if (envelope?.id !== id) return;
       clearTimeout(again);
@@ -77,15 +96,11 @@ export function open(AgentHandle, messenger, options) {
       } else if (envelope.type !== 'initialize-result' || typeof sessionId !== 'string') {
         fail(abpError('TRANSPORT_ERROR', 'The app did not answer with an initialize-result'));
       } else {
-        clearTimeout(timer);
+        settle();
         resolve(new Agent(AgentHandle, messenger, envelope.payload, options));
       }
     };
     messenger.onclose = (error) => fail(error ?? abpError('DISCONNECTED', 'The app disconnected'));
-    try {
-      ask(25);
-    } catch (error) {
-      fail(abpError('INVALID_PARAMS', `initialize cannot be sent: ${error}`));
-    }
+    ask(25);
   });
 }

@@ -28,8 +28,8 @@ export function portMessenger(port, ours = false, short = false) {
 
   /** @type {import('./messenger.js').Messenger} */
   const messenger = {
-    // A MessagePort keeps what comes before it is listened to; a worker does not.
-    forgetful: !extension && !port.start,
+    // A MessagePort keeps what comes before it is listened to; a worker does not, nor does an extension's that wakes.
+    forgetful: !port.start,
     onmessage: undefined,
     onclose: undefined,
     post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,

@@ -3,6 +3,8 @@
  */
 import { failure, report } from './errors.js';
 
+export const NO_SIGNAL = 'signal must be an AbortSignal';
+
 /** @typedef {{ reason: string | undefined }} Aborted that a signal had fired when its call was made */
 
 /**
@@ -23,7 +25,7 @@ export function underSignal(signal, abort, call) {
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) aborted = { reason: reasonText(signal.reason) };
   } catch {
-    return Promise.resolve(failure('INVALID_PARAMS', 'signal must be an AbortSignal'));
+    return Promise.resolve(failure('INVALID_PARAMS', NO_SIGNAL));
   }
   return call(aborted).then((response) => {
     report(() => signal.removeEventListener('abort', onAbort));

@@ -3,6 +3,7 @@
  * one is registered; until it is there, calls wait, and can be cancelled meanwhile.
  */
 import { invalid, log, problem, text } from './errors.js';
+import { loadPart } from './part.js';
 import { examine } from './schema/examine.js';
 
 /**
@@ -18,7 +19,7 @@ let compile;
 
 /** A failed load is tried again by the next who needs it. */
 function load() {
-  loading ??= import('./schema/compile.js').then(
+  loading ??= loadPart(() => import('./schema/compile.js')).then(
     (module) => {
       ({ compile } = module);
     },

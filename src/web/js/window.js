@@ -6,6 +6,7 @@
  * that window and origin are the connection; one of an opaque origin, which has no name, is not heard.
  */
 import { abpError } from './errors.js';
+import { onWindow } from './on-window.js';
 import { portMessenger } from './port.js';
 import { originOf } from './read.js';
 import { announcing, takesShort } from './short.js';
@@ -57,6 +58,7 @@ export function windowMessenger(win, given) {
     close() {
       messenger.onmessage = messenger.onclose = messenger.onsuspect = undefined;
       stop.abort();
+      for (const off of offs) off();
       retract();
       clearInterval(looking);
       port?.close();
@@ -91,7 +93,7 @@ export function windowMessenger(win, given) {
     messenger.onmessage?.(envelope);
   };
 
-  addEventListener('message', ({ source, origin: from, data }) => {
+  const offs = [onWindow('message', ({ source, origin: from, data }) => {
     if (port || source !== win || (expected !== '*' && from !== expected)) return;
     if (!plain) {
       if (opening === undefined || data?.id !== opening || !isAnswer(data)) return;
@@ -103,9 +105,8 @@ export function windowMessenger(win, given) {
       watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
     }
     messenger.onmessage?.(data);
-  }, { signal });
   // An answer was lost, and nobody can tell which.
-  addEventListener('messageerror', ({ source }) => plain && source === win && gone(), { signal });
+  }), onWindow('messageerror', ({ source }) => plain && source === win && gone())];
   return messenger;
 }
 

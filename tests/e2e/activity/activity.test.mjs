@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launchPuppeteer } from '../support/browsers.mjs';
 import { click, comesTo, focus, look, until } from '../support/hands.mjs';
+import { standInOrder } from '../support/reading-order.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; img-src data:; require-trusted-types-for 'script'";
@@ -224,4 +225,23 @@ test('host.cancel finds the session, or takes the one that is named', { timeout:
   const confirmed = { callId: 'mine', cancelled: true, metadata: { stop: 'returned' } };
   assert.deepEqual(cancelled, [{ callId: 'nobody', cancelled: false, reason: 'Operation not found' }, confirmed, confirmed, 'SESSION_INVALID']);
   assert.equal((await answer('mine')).cancelled, true);
+});
+
+test("a direction mark in a name, a stage or an error does not reorder the page's own words", { timeout: 60_000 }, async (t) => {
+  const { page, call, end } = await opened(t);
+  await page.evaluate(() => {
+    const { host, ends } = /** @type {{ activity: Fixture }} */ (/** @type {any} */ (window)).activity;
+    host.register('\u202Edaolnwod\u2069\u202E', {}, (/** @type {any} */ _, /** @type {any} */ { callId, progress }) => new Promise((resolve, reject) => {
+      progress({ progress: 1, stage: '\u202Ednoces', status: 'first' });
+      ends.set(callId, (/** @type {any} */ error) => (error ? reject(error) : resolve(1)));
+    }));
+  });
+  await call('marked', '\u202Edaolnwod\u2069\u202E');
+  const row = await page.waitForSelector('cap-activity >>> .call');
+  const order = (/** @type {string} */ words) => row?.evaluate(standInOrder, words);
+  await page.waitForFunction(() => /** @type {any} */ (document.querySelector('cap-activity')).shadowRoot.querySelector('.state').textContent.includes('first'));
+  assert.deepEqual([await order('for tester'), await order(' · first'), await order('Stop')], [true, true, true]);
+  await end('marked', '\u202Erorre na');
+  await page.waitForFunction(() => /** @type {any} */ (document.querySelector('cap-activity')).shadowRoot.querySelector('.state').textContent.startsWith('Failed'));
+  assert.deepEqual([await order('Failed: '), await order('for tester')], [true, true]);
 });

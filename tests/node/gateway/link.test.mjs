@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { Capabilities } from '../../../src/web/js/capabilities.js';
+import { onWindow } from '../../../src/web/js/on-window.js';
 import { GatewayLink } from '../../../src/web/js/gateway/link.js';
 
 const OPEN = 1;
@@ -98,7 +99,7 @@ const newShell = (events, registered = new Map()) => ({
 });
 /** Tells the last link that the capabilities have changed. */
 let update = () => {};
-const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, toText: JSON.stringify, log };
+const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, log, onWindow, toText: JSON.stringify };
 
 /** A link on its first socket. @param {any} [resume] what the gateway offers @param {string} [updates] what it takes */
 function connect(resume = { token: 'secret', grace: GRACE }, updates) {

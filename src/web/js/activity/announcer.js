@@ -2,7 +2,7 @@
  * Says to screen readers what calls come to: at most once a second, and many as a number.
  */
 import { keyOf } from './activity.js';
-import { isRunning, stateText } from './words.js';
+import { isRunning, isolated, stateText } from './words.js';
 
 /** @import { ActivityCall, ActivityTexts } from '../../../../npm/activity.js' */
 
@@ -34,7 +34,7 @@ export class Announcer {
     this.#said = new Map();
     for (const call of calls) {
       const key = keyOf(call.sessionId, call.callId);
-      const text = `${call.capability}: ${stateText({ ...call, state: call.state === 'queued' ? 'running' : call.state }, texts)}`;
+      const text = `${isolated(call.capability)}: ${stateText({ ...call, state: call.state === 'queued' ? 'running' : call.state }, texts)}`;
       this.#said.set(key, text);
       // Who has not heard of a call needs not hear of its end.
       if (before.get(key) === text || (!before.has(key) && !isRunning(call))) continue;

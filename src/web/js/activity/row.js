@@ -1,7 +1,7 @@
 /**
  * One call as it is shown: its name, for whom, how far it is, and a button that stops it.
  */
-import { elapsedText, isRunning, percentage, stageText, stateText } from './words.js';
+import { elapsedText, isRunning, isolated, percentage, stageText, stateText } from './words.js';
 
 /** @import { ActivityCall, ActivityTexts } from '../../../../npm/activity.js' */
 
@@ -41,13 +41,13 @@ export class Row {
     this.item.className = `call ${call.state}`;
     this.item.part.value = `call ${call.state}`;
     write(this.#name, capability);
-    write(this.#agent, texts.by(call.agent?.name ?? texts.someAgent));
+    write(this.#agent, texts.by(isolated(call.agent?.name ?? texts.someAgent)));
     write(this.#state, [stateText(call, texts), stage].filter(Boolean).join(' · '));
     this.tick(texts, now);
     write(this.#stop, texts.stop);
-    this.#stop.ariaLabel = `${texts.stop} ${capability}`;
+    this.#stop.ariaLabel = `${texts.stop} ${isolated(capability)}`;
     this.#stop.ariaDisabled = String(stopping);
-    this.#progress.ariaLabel = texts.progress(capability);
+    this.#progress.ariaLabel = texts.progress(isolated(capability));
     if (percent === undefined) this.#progress.removeAttribute('value');
     else this.#progress.value = percent;
     this.#progress.hidden = !running || call.state === 'queued';

@@ -14,6 +14,8 @@ export const STYLE = `
   color: var(--_color);
 }
 :host([hidden]) { display: none; }
+/* Names are others': what runs from right to left there ends with its element. */
+span { unicode-bidi: isolate; }
 section, ul { margin: 0; padding: 0; }
 section { display: grid; gap: var(--_gap); outline: none; }
 ul { display: grid; gap: var(--_gap); list-style: none; }

@@ -33,6 +33,14 @@ export const ENGLISH = {
   },
 };
 
+/**
+ * What others have said, among words of the page's: nothing in it reorders those. @param {string} text
+ */
+export const isolated = (text) => (DIRECTED.test(text) ? `\u2068${text.replace(/[\u2066-\u2069]/g, '')}\u2069` : text);
+
+/** What has a direction of its own. */
+const DIRECTED = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
+
 /** Whether the call is in flight. @param {ActivityCall} call */
 export const isRunning = ({ state }) => state === 'queued' || state === 'running';
 
@@ -41,13 +49,13 @@ export function stateText(call, texts) {
   const { state, stopping, stop, ended, error } = call;
   if (stopping) return texts.stopping;
   if (state === 'cancelled') return stop === 'abandoned' && ended ? texts.endedLate : texts.cancelled[stop ?? 'abandoned'];
-  return state === 'failed' && error ? `${texts.failed}: ${error.message}` : texts[state];
+  return state === 'failed' && error ? `${texts.failed}: ${isolated(error.message)}` : texts[state];
 }
 
 /** What it is at, in the app's own words. @param {ActivityCall} call */
 export function stageText({ progress }) {
   const { stage, status } = progress ?? {};
-  return [stage, status].filter((it) => typeof it === 'string' && it !== '').join(' · ').slice(0, 200);
+  return [stage, status].filter((it) => typeof it === 'string' && it !== '').map((it) => isolated(String(it).slice(0, 200))).join(' · ');
 }
 
 /** 0 to 100; undefined where nobody knows. @param {ActivityCall} call */

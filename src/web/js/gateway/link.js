@@ -26,6 +26,8 @@ const UPDATE = 'update';
 /** How a socket ends that was not closed. */
 const BROKEN = 1006;
 
+let links = 0;
+
 export class GatewayLink {
   /** @type {Map<string, Connection>} */
   #agents = new Map();
@@ -45,14 +47,16 @@ export class GatewayLink {
   #open = false;
   #offer;
   #forgetChanges;
+  #forgetWindow;
   #closed = false;
+  #number = (links += 1);
 
   /**
    * @param {import('../shell.js').Shell} shell
    * @param {string} url
    * @param {{ token?: string, WebSocket?: any }} options
    * @param {any} socket the first one, opened already
-   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, toText: (envelope: any) => string, log: typeof import('../errors.js').log }} tools
+   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, log: typeof import('../errors.js').log, onWindow: typeof import('../on-window.js').onWindow, toText: (envelope: any) => string }} tools
    */
   constructor(shell, url, options, socket, tools) {
     this.shell = shell;
@@ -62,8 +66,7 @@ export class GatewayLink {
     this.#offer = new Offer(shell.capabilities);
     this.#forgetChanges = shell.capabilities.onChanged(() => this.#update());
     this.#use(socket);
-    globalThis.addEventListener?.('pagehide', this.#leave);
-    globalThis.addEventListener?.('pageshow', this.#return);
+    this.#forgetWindow = [tools.onWindow('pagehide', this.#leave), tools.onWindow('pageshow', this.#return)];
   }
 
   /** The capabilities have changed. */
@@ -76,8 +79,7 @@ export class GatewayLink {
 
   close = () => {
     this.#closed = true;
-    globalThis.removeEventListener?.('pagehide', this.#leave);
-    globalThis.removeEventListener?.('pageshow', this.#return);
+    for (const forget of this.#forgetWindow) forget();
     this.#forgetChanges();
     this.#end();
   };
@@ -298,7 +300,7 @@ export class GatewayLink {
     if (!connection) {
       // The next session may give its name to another.
       const send = (/** @type {object} */ envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
-      connection = new this.tools.Connection(this.shell, send);
+      connection = new this.tools.Connection(this.shell, send, [this.#number]);
       agents.set(agent, connection);
     }
     return connection;

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { launchFirefox, launchPuppeteer } from '../support/browsers.mjs';
+import { startGateway } from '../support/gateway.mjs';
+import { inLab } from '../support/lab.mjs';
+import { serveFiles } from '../support/static-server.mjs';
+
+/** @type {[string, () => Promise<any>][]} */
+const browsers = [['Chromium', launchPuppeteer], ['Firefox', launchFirefox]];
+for (const [name, launch] of browsers) {
+  describe(`a part of the package whose first request fails, in ${name}`, () => {
+    /** @type {any} */
+    let browser;
+    /** @type {Awaited<ReturnType<typeof serveFiles>>} */
+    let server;
+    before(async () => {
+      [browser, server] = await Promise.all([launch(), serveFiles()]);
+    });
+    after(async () => {
+      await browser?.close();
+      await server?.close();
+    });
+
+    /** A page in which so many requests for a part fail. @param {import('node:test').TestContext} t @param {number} times */
+    async function failing(t, times) {
+      if (!browser) return t.skip('no Firefox is installed');
+      const page = await browser.newPage();
+      t.after(() => page.close());
+      await page.goto(server.url('/lab/'));
+      await page.waitForSelector('html[data-ready]');
+      const limit = { times };
+      /** @type {string[]} */
+      const failed = [];
+      await page.setRequestInterception(true);
+      page.on('request', (/** @type {any} */ request) => {
+        if (!/chunk-.*\.js/.test(request.url()) || failed.length >= limit.times) return request.continue();
+        failed.push(request.url());
+        return request.respond({ status: 503, body: 'Unavailable' });
+      });
+      await page.evaluate(() => {
+        /** @type {string[]} */
+        const uncaught = [];
+        Object.assign(window, { uncaught });
+        addEventListener('unhandledrejection', ({ reason }) => uncaught.push(String(reason)));
+        addEventListener('error', ({ message }) => uncaught.push(message));
+      });
+      /** @returns {Promise<string[]>} */
+      const uncaught = () => page.evaluate(() => /** @type {any} */ (window).uncaught);
+      return { page, limit, failed, uncaught };
+    }
+
+    test('the gateway is connected to all the same', async (t) => {
+      const opened = await failing(t, 1);
+      if (!opened) return;
+      const gateway = await startGateway({ args: ['--allow-origin', server.origin] });
+      t.after(() => gateway.stop());
+      const states = await inLab(opened.page, async ({ createHost }, url) => {
+        const host = await createHost({ app: { id: 'lab', name: 'Laboratory', version: '1' } });
+        /** @type {string[]} */
+        const states = [];
+        await new Promise((resolve) => {
+          host.observe((/** @type {any} */ event) => {
+            if (event.type !== 'gateway') return;
+            states.push(event.error?.code ?? event.state);
+            if (event.state === 'connected') resolve(undefined);
+          });
+          host.connectGateway(url);
+        });
+        return states;
+      }, `${gateway.wsUrl}/abp/app`);
+      assert.deepEqual(states.filter((/** @type {string} */ it) => it !== 'connecting'), ['TRANSPORT_ERROR', 'connected']);
+      assert.deepEqual([opened.failed.length, await opened.uncaught()], [1, []]);
+    });
+
+    test('the tools of the browser, JSON-RPC and schemas work all the same', async (t) => {
+      for (const part of ['tools', 'json-rpc', 'schema']) {
+        const opened = await failing(t, 1);
+        if (!opened) return;
+        const seen = await inLab(opened.page, async ({ createHost, rawPort, inPage }, part) => {
+          const host = await createHost({ app: { id: 'lab', name: 'Laboratory', version: '1' } });
+          if (part === 'tools') {
+            host.register('tool', {}, () => 1);
+            return new Promise((resolve) => {
+              const registerTool = (/** @type {any} */ tool) => resolve(typeof tool.name);
+              host.expose({ navigator: { modelContext: { registerTool } } }, { webmcp: true });
+            });
+          }
+          if (part === 'json-rpc') {
+            const raw = await rawPort(host, false);
+            raw.post({ jsonrpc: '2.0', id: 1, method: 'ping' });
+            return (await raw.hear((/** @type {any} */ it) => it.id === 1)).result;
+          }
+          const inputSchema = { type: 'object', properties: { n: { type: 'integer' } } };
+          host.register('check', { inputSchema }, (/** @type {any} */ { n }) => n);
+          const abp = await inPage(host);
+          return [(await abp.call('check', { n: 1 })).data, (await abp.call('check', { n: 'x' })).error?.code];
+        }, part);
+        assert.deepEqual(seen, { tools: 'string', 'json-rpc': {}, schema: [1, 'INVALID_TYPE'] }[part]);
+        assert.deepEqual([opened.failed.length, await opened.uncaught()], [1, []], part);
+      }
+    });
+
+    test('JSON-RPC that stays away is told, and the next message has it tried again', async (t) => {
+      const opened = await failing(t, Infinity);
+      if (!opened) return;
+      const { page } = opened;
+      await inLab(page, async (lab) => {
+        const raw = await lab.rawPort(await lab.createHost({ app: { id: 'lab', name: 'Laboratory', version: '1' } }), false);
+        Object.assign(window, {
+          ask: async (/** @type {number} */ id) => {
+            raw.post({ jsonrpc: '2.0', id, method: 'ping' });
+            const { result, error } = await raw.hear((/** @type {any} */ it) => it.id === id);
+            return result ?? error.code;
+          },
+        });
+      });
+      const ask = (/** @type {number} */ number) => page.evaluate((/** @type {number} */ id) => /** @type {any} */ (window).ask(id), number);
+      assert.equal(await ask(1), -32603);
+      opened.limit.times = 0;
+      assert.deepEqual([await ask(2), await opened.uncaught()], [{}, []]);
+    });
+  });
+}
