@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{Action, HostState};
+use super::{Action, HostState, Scope};
 
 /// What has become of the set of capabilities: names, each in one of the lists, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,21 @@ pub struct Changes {
     pub removed: Vec<Rc<str>>,
     /// Those that were removed and registered again.
     pub changed: Vec<Rc<str>>,
+}
+
+impl Changes {
+    /// Those of what there is for an agent.
+    fn of(&self, scope: &Scope) -> Changes {
+        let wanted = |names: &[Rc<str>]| {
+            let names = names.iter().filter(|name| scope.has_capability(name));
+            names.cloned().collect()
+        };
+        Changes {
+            added: wanted(&self.added),
+            removed: wanted(&self.removed),
+            changed: wanted(&self.changed),
+        }
+    }
 }
 
 /// The names that agents are to be told of, each with whether it was registered when they were last
@@ -42,14 +57,17 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 (false, false) => {}
             }
         }
-        if changes == Changes::default() {
-            return;
-        }
-        let changes = Rc::new(changes);
+        let all = Rc::new(changes);
         for to in self.listeners() {
-            let changes = changes.clone();
-            self.actions
-                .push_back(Action::CapabilitiesChanged { to, changes });
+            let scope = self.session(to).map(|session| &session.scope);
+            let changes = match scope.filter(|scope| scope.capabilities.is_some()) {
+                Some(scope) => Rc::new(all.of(scope)),
+                None => all.clone(),
+            };
+            if *changes != Changes::default() {
+                self.actions
+                    .push_back(Action::CapabilitiesChanged { to, changes });
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::limits::Rate;
+use super::scope::Scope;
 use super::state::not_initialized;
 use super::{Action, Answer, ConnectionId, HostState, ReplyTo};
 use crate::call::{Code, Error, Ledger, Millis, in_order};
@@ -34,6 +35,8 @@ pub struct Initialize {
     pub agent: Agent,
     /// What it can take.
     pub features: Features,
+    /// What it wants of the host.
+    pub scope: Scope,
 }
 
 /// What `initialize` answers.
@@ -64,6 +67,7 @@ pub(super) struct Session {
     pub id: Rc<str>,
     pub agent: Agent,
     pub features: Features,
+    pub scope: Scope,
     pub ledger: Ledger,
     /// Of the calls in flight.
     pub bytes: usize,
@@ -107,10 +111,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if self.sessions() >= self.limits.sessions {
             return Err(Error::new(Code::RATE_LIMITED, "Too many sessions are open"));
         }
+        let mut features = params.features;
+        features.elicitation &= !params.scope.takes_nothing();
+        let documents = self.documents_for(&params.scope);
         let opened = Session {
             id: session.clone(),
             agent: params.agent.clone(),
-            features: params.features,
+            features,
+            scope: params.scope,
             ledger: Ledger::new(self.limits.remembered),
             bytes: 0,
             rate: Rate::full(&self.limits, now),
@@ -128,15 +136,24 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 open: true,
             });
         }
-        let documents = self
-            .registry
-            .iter()
-            .map(|it| it.descriptor.document.clone());
         Ok(Initialized {
             session,
-            features: params.features,
-            capabilities: documents.collect(),
+            features,
+            capabilities: documents,
         })
+    }
+
+    /// The `Capability` documents that there are for the agent of a connection, by name: of all that
+    /// are registered where there is no session.
+    pub fn documents(&self, connection: ConnectionId) -> Vec<P> {
+        let session = self.session(connection);
+        self.documents_for(session.map_or(&Scope::default(), |session| &session.scope))
+    }
+
+    fn documents_for(&self, scope: &Scope) -> Vec<P> {
+        let registered = self.registry.iter().map(|it| &it.descriptor);
+        let wanted = registered.filter(|it| scope.has_capability(&it.name));
+        wanted.map(|it| it.document.clone()).collect()
     }
 
     /// Ends the session: from now on there is none. What is in flight is cancelled; once all of

@@ -15,6 +15,7 @@ mod elicitation;
 mod late;
 mod limits;
 mod progress;
+mod scope;
 mod slots;
 mod state;
 mod stopping;
@@ -27,7 +28,9 @@ pub use calls::CallRequest;
 pub use cancels::Cancelled;
 pub use changes::Changes;
 pub use connection::{Agent, Features, Initialize, Initialized};
+pub use elicitation::Question;
 pub use limits::Limits;
+pub use scope::{Names, Scope};
 pub use state::{Counters, HostState};
 
 /// Names one agent's connection to a host. Never reused while the host lives.

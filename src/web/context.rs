@@ -13,6 +13,7 @@ use super::builder::Progress;
 use super::executor::Stopped;
 use super::inner::{Inner, State};
 use super::object::{get, object, put};
+use super::receive::question;
 use super::sys::{self, now};
 use super::worker::{self, WorkerCall};
 use super::{Error, data, signals};
@@ -205,7 +206,7 @@ impl CallContext {
         let data = match &self.place {
             Place::Page { host, key, .. } => {
                 let timeout = get(&request, "timeout").as_f64();
-                let ask = |state: &mut State| state.elicit(*key, request, timeout, now());
+                let ask = |state: &mut State| state.elicit(*key, question(request, timeout), now());
                 await_response(host, State::withdraw, ask).await?
             }
             Place::Worker(call) => worker::elicit(call, &request).await?,

@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::handles::{Handles, Table};
 use super::inner::{Handler, Inner, State};
-use super::receive::{request, shortened, timeout_of};
+use super::receive::{question, request, shortened, timeout_of};
 use super::sys::{self, now};
 use super::{Error, object};
 use crate::call::{CallId, Code, Millis, Step, Stop};
@@ -106,12 +106,13 @@ impl HostHandle {
         Work::of(host).is_some_and(|host| host.state().unregister(name))
     }
 
-    /// An array of the `Capability` documents, by name.
-    pub fn documents(host: u32) -> JsValue {
+    /// An array of the `Capability` documents that there are for the agent of a connection, by name:
+    /// of all for the connection 0.
+    pub fn documents(host: u32, connection: u32) -> JsValue {
         let documents = sys::array();
         if let Some(host) = HOSTS.get(host) {
-            for it in host.state.borrow().registry().iter() {
-                sys::push(&documents, &it.descriptor.document);
+            for it in host.state.borrow().documents(connection) {
+                sys::push(&documents, &it);
             }
         }
         documents
@@ -289,7 +290,7 @@ impl HostHandle {
     pub fn elicit(host: u32, call: u32, request: JsValue, timeout: f64) -> u32 {
         HOSTS.get(host).map_or(0, |host| {
             let mut state = host.state.borrow_mut();
-            state.elicit(call, request, timeout_of(timeout), now())
+            state.elicit(call, question(request, timeout_of(timeout)), now())
         })
     }
 
@@ -298,7 +299,8 @@ impl HostHandle {
     pub fn ask(host: u32, connection: u32, request: JsValue, timeout: f64) -> u32 {
         HOSTS.get(host).map_or(0, |host| {
             let mut state = host.state.borrow_mut();
-            state.ask(connection, None, request, timeout_of(timeout), now())
+            let question = question(request, timeout_of(timeout));
+            state.ask(connection, None, question, now())
         })
     }
 

@@ -33,8 +33,13 @@ pub(super) fn name_alternatives(error: &JsValue, names: &[String]) {
 
 /// The names of capabilities that may serve instead of what failed, or of a capability.
 fn alternatives(object: &JsValue) -> Vec<String> {
-    let names = get(object, "alternatives");
-    (0..).map_while(|at| sys::text_at(&names, at)).collect()
+    texts(object, "alternatives").unwrap_or_default()
+}
+
+/// The texts of an array that is a property; `None` where there is no such property.
+pub(super) fn texts(object: &JsValue, key: &str) -> Option<Vec<String>> {
+    let texts = some(get(object, key))?;
+    Some((0..).map_while(|at| sys::text_at(&texts, at)).collect())
 }
 
 /// An error as `failureOf` in `read.js` takes it apart. Without `retryable` that follows from the code.

@@ -8,7 +8,7 @@ use super::handle::{HOSTS, HostHandle, Work};
 use super::object;
 use super::sys::now;
 use crate::call::CallId;
-use crate::session::{Agent, CallRequest, Features, Initialize};
+use crate::session::{Agent, CallRequest, Features, Initialize, Question, Scope};
 
 /// What is kept of a reason.
 const REASON_CHARACTERS: usize = 1_024;
@@ -49,6 +49,10 @@ impl HostHandle {
                 notifications: feature("notifications"),
                 progress: feature("progress"),
                 elicitation: feature("elicitation"),
+            },
+            scope: Scope {
+                capabilities: object::texts(params, "capabilities").map(FromIterator::from_iter),
+                requests: object::texts(params, "requests").map(FromIterator::from_iter),
             },
         };
         if let Some(host) = Work::of(host) {
@@ -164,6 +168,16 @@ pub(super) fn request(
         token: Some(token),
         bytes: 0,
     })
+}
+
+/// What a handler, or the app, asks an agent.
+pub(super) fn question(request: JsValue, timeout: Option<f64>) -> Question<JsValue> {
+    let method = object::get(&request, "method").as_string();
+    Question {
+        method: method.unwrap_or_default(),
+        request,
+        timeout,
+    }
 }
 
 /// An infinite timeout is none.
