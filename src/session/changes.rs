@@ -16,21 +16,6 @@ pub struct Changes {
     pub changed: Vec<Rc<str>>,
 }
 
-impl Changes {
-    /// Those of what there is for an agent.
-    fn of(&self, scope: &Scope) -> Changes {
-        let wanted = |names: &[Rc<str>]| {
-            let names = names.iter().filter(|name| scope.has_capability(name));
-            names.cloned().collect()
-        };
-        Changes {
-            added: wanted(&self.added),
-            removed: wanted(&self.removed),
-            changed: wanted(&self.changed),
-        }
-    }
-}
-
 /// The names that agents are to be told of, each with whether it was registered when they were last
 /// told.
 pub(super) type Untold = BTreeMap<Rc<str>, bool>;
@@ -48,27 +33,36 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if self.untold.is_empty() {
             return;
         }
-        let mut changes = Changes::default();
-        for (name, before) in std::mem::take(&mut self.untold) {
-            match (before, self.registry.get(&name).is_some()) {
-                (false, true) => changes.added.push(name),
-                (true, false) => changes.removed.push(name),
-                (true, true) => changes.changed.push(name),
-                (false, false) => {}
-            }
-        }
-        let all = Rc::new(changes);
+        let untold = std::mem::take(&mut self.untold);
+        let all = Rc::new(self.changes(&untold, None));
         for to in self.listeners() {
             let scope = self.session(to).map(|session| &session.scope);
             let changes = match scope.filter(|scope| scope.capabilities.is_some()) {
-                Some(scope) => Rc::new(all.of(scope)),
                 None => all.clone(),
+                scope => Rc::new(self.changes(&untold, scope)),
             };
             if *changes != Changes::default() {
                 self.actions
                     .push_back(Action::CapabilitiesChanged { to, changes });
             }
         }
+    }
+
+    /// What has changed of all that there is, or of what there is for one agent.
+    #[inline(never)]
+    fn changes(&self, untold: &Untold, scope: Option<&Scope>) -> Changes {
+        let mut changes = Changes::default();
+        for (name, before) in untold {
+            let list = match (before, self.registry.get(name).is_some()) {
+                _ if scope.is_some_and(|scope| !scope.has_capability(name)) => continue,
+                (false, true) => &mut changes.added,
+                (true, false) => &mut changes.removed,
+                (true, true) => &mut changes.changed,
+                (false, false) => continue,
+            };
+            list.push(name.clone());
+        }
+        changes
     }
 
     /// Queues what is said to an agent: it hears first of what has changed before.

@@ -30,20 +30,12 @@ impl Scope {
     }
 }
 
-/// Some names, in order.
+/// Some names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Names(Vec<String>);
+pub struct Names(pub Vec<String>);
 
 impl Names {
     fn have(&self, name: &str) -> bool {
-        self.0.binary_search_by(|it| (**it).cmp(name)).is_ok()
-    }
-}
-
-impl FromIterator<String> for Names {
-    fn from_iter<T: IntoIterator<Item = String>>(names: T) -> Self {
-        let mut names: Vec<_> = names.into_iter().collect();
-        names.sort_unstable();
-        Names(names)
+        self.0.iter().any(|it| it == name)
     }
 }

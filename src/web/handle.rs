@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 use super::handles::{Handles, Table};
 use super::inner::{Handler, Inner, State};
 use super::receive::{question, request, shortened, timeout_of};
-use super::sys::{self, now};
+use super::sys::now;
 use super::{Error, object};
 use crate::call::{CallId, Code, Millis, Step, Stop};
 use crate::capability::Ending;
@@ -109,13 +109,9 @@ impl HostHandle {
     /// An array of the `Capability` documents that there are for the agent of a connection, by name:
     /// of all for the connection 0.
     pub fn documents(host: u32, connection: u32) -> JsValue {
-        let documents = sys::array();
-        if let Some(host) = HOSTS.get(host) {
-            for it in host.state.borrow().documents(connection) {
-                sys::push(&documents, &it);
-            }
-        }
-        documents
+        let host = HOSTS.get(host);
+        let documents = host.map(|host| host.state.borrow().documents(connection));
+        object::array(&documents.unwrap_or_default())
     }
 
     /// A handler calls. The key its answer will come under, or 0 when `call` can be no callId or

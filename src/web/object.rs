@@ -20,6 +20,14 @@ pub(super) fn get(object: &JsValue, key: &str) -> JsValue {
     Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED)
 }
 
+pub(super) fn array(elements: &[JsValue]) -> JsValue {
+    let array = sys::array();
+    for element in elements {
+        sys::push(&array, element);
+    }
+    array
+}
+
 /// Adds the names of capabilities that may serve instead to an `ABPError`.
 pub(super) fn name_alternatives(error: &JsValue, names: &[String]) {
     if !names.is_empty() {

@@ -153,10 +153,7 @@ impl Inner {
     fn answer(&self, to: u32, id: &JsValue, answer: Answer<JsValue>) {
         match answer {
             Answer::Initialized(Ok(opened)) => {
-                let documents = sys::array();
-                for document in &opened.capabilities {
-                    sys::push(&documents, document);
-                }
+                let documents = object::array(&opened.capabilities);
                 let it = opened.features;
                 let features = object::object();
                 object::put(&features, "notifications", it.notifications);

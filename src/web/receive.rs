@@ -8,7 +8,7 @@ use super::handle::{HOSTS, HostHandle, Work};
 use super::object;
 use super::sys::now;
 use crate::call::CallId;
-use crate::session::{Agent, CallRequest, Features, Initialize, Question, Scope};
+use crate::session::{Agent, CallRequest, Features, Initialize, Names, Question, Scope};
 
 /// What is kept of a reason.
 const REASON_CHARACTERS: usize = 1_024;
@@ -40,6 +40,7 @@ impl HostHandle {
     pub fn initialize(host: u32, connection: u32, id: JsValue, params: &JsValue) {
         let text = |key| object::get(params, key).as_string().unwrap_or_default();
         let feature = |key| object::get(params, key) == true;
+        let names = |key| object::texts(params, key).map(Names);
         let params = Initialize {
             agent: Agent {
                 name: text("name"),
@@ -51,8 +52,8 @@ impl HostHandle {
                 elicitation: feature("elicitation"),
             },
             scope: Scope {
-                capabilities: object::texts(params, "capabilities").map(FromIterator::from_iter),
-                requests: object::texts(params, "requests").map(FromIterator::from_iter),
+                capabilities: names("capabilities"),
+                requests: names("requests"),
             },
         };
         if let Some(host) = Work::of(host) {

@@ -3,7 +3,7 @@
 use super::*;
 
 fn names(names: &[&str]) -> Option<Names> {
-    Some(names.iter().map(ToString::to_string).collect())
+    Some(Names(names.iter().map(ToString::to_string).collect()))
 }
 
 /// An agent that has asked for that, and what it was answered.

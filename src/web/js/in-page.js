@@ -87,15 +87,15 @@ export function exposeAbp(shell, target) {
     },
 
     async listCapabilities() {
-      return shell.capabilities.documents();
+      return shell.capabilities.documents(connection.number);
     },
 
     async describeCapability(name) {
-      return shell.capabilities.find(name) ?? null;
+      return shell.capabilities.find(name, connection.number) ?? null;
     },
 
     async supports(name) {
-      const found = shell.capabilities.find(name);
+      const found = shell.capabilities.find(name, connection.number);
       if (!found) return { supported: false, available: false, reason: `There is no capability "${String(name).slice(0, 64)}"` };
       const { available, requirements, features, alternatives } = found;
       return { supported: true, available, requirements, features, ...(alternatives && { alternatives }) };

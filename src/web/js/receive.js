@@ -74,7 +74,7 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       break;
     case 'capabilities/list': {
       if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
-      shell.post(number, 'capabilities/list-result', id, { capabilities: shell.capabilities.documents() });
+      shell.post(number, 'capabilities/list-result', id, { capabilities: shell.capabilities.documents(number) });
       break;
     }
     case 'elicitation/response':
