@@ -2,9 +2,9 @@
  * The JavaScript handlers of a host that run, and what each is given.
  */
 import { awaitEnd, guardDepth, unwound } from './guard.js';
-import { inspect } from './inspect.js';
 import { abortWith } from './platform.js';
 import { get, getA } from './read.js';
+import { dataOf } from './taken.js';
 
 /** @import { Shell } from './shell.js' */
 
@@ -150,11 +150,11 @@ export class Running {
   /**
    * @param {number} key
    * @param {Context} context
-   * @param {unknown} data
+   * @param {unknown} returned
    */
-  #settle(key, context, data) {
-    const { rust, number, depth, size } = this.#shell;
-    const unfit = inspect(data, depth, size);
+  #settle(key, context, returned) {
+    const { rust, number } = this.#shell;
+    const { data, unfit } = dataOf(this.#shell, returned);
     if (unfit) rust.unfit(number, key, `The capability returned data that cannot be sent: it ${unfit}`, context.told);
     else rust.settle(number, key, data, context.told);
   }

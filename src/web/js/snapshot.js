@@ -32,14 +32,18 @@ export function snapshot(params, transfer) {
 export const copied = (params) => small(params) ?? structuredClone(params, { transfer: transferables(params, false) });
 
 /**
- * @param {object} params
- * @returns {object | undefined} a copy of what is small and plain; undefined for anything else
+ * @param {any} params
+ * @returns {any} a copy of what is small and plain; undefined for anything else
  */
-function small(params) {
-  // Nearly all are flat.
-  if (isPlain(params) && Object.values(params).every(isPrimitive)) return { ...params };
+export function small(params) {
+  if (isPrimitive(params)) return undefined;
+  const isArray = Array.isArray(params);
+  if (!isArray && !isPlain(params)) return undefined;
+  // Read once. Nearly all are flat.
+  const read = isArray ? params : { ...params };
+  if (!isArray && Object.values(read).every(isPrimitive)) return read;
   const given = { members: MEMBERS, met: [] };
-  const copy = isPlain(params) ? copyOf(params, LEVELS, given) : undefined;
+  const copy = copyOf(read, LEVELS, given);
   return given.members >= 0 ? copy : undefined;
 }
 
@@ -60,12 +64,15 @@ function copyOf(object, levels, given) {
   // stays one object in a clone.
   if (levels === 0 || (isArray && object.length > given.members) || given.met.includes(object)) return giveUp(given);
   given.met.push(object);
-  const keys = Object.keys(object);
+  // What is larger is not copied in vain.
+  let keys = Object.keys(object);
   given.members -= keys.length;
   // One with holes, or with more than its elements.
-  if (isArray && keys.length !== object.length) return giveUp(given);
+  if (given.members < 0 || (isArray && keys.length !== object.length)) return giveUp(given);
   /** @type {any} */
   const copy = isArray ? [] : { ...object };
+  // A proxy may say others now.
+  if (!isArray) keys = Object.keys(copy);
   for (let at = 0; at < keys.length && given.members >= 0; at += 1) {
     const key = /** @type {string} */ (keys[at]);
     const value = isArray ? object[at] : copy[key];
