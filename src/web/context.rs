@@ -16,7 +16,7 @@ use super::object::{get, object, put};
 use super::receive::question;
 use super::sys::{self, now};
 use super::worker::{self, WorkerCall};
-use super::{Error, data, signals};
+use super::{Error, data, inspect, signals};
 use crate::call::{CallId, Code, Outcome, Response};
 use crate::session::CallRequest;
 
@@ -183,6 +183,7 @@ impl CallContext {
                 let given = object();
                 put(&given, "callId", id.as_str());
                 put(&given, "params", params);
+                let given = inspect::call(given, host.state.borrow().limits())?;
                 let request = CallRequest {
                     id,
                     capability: capability.into(),
@@ -205,6 +206,7 @@ impl CallContext {
         let request = data::write(request)?;
         let data = match &self.place {
             Place::Page { host, key, .. } => {
+                let request = inspect::question(request, host.state.borrow().limits())?;
                 let timeout = get(&request, "timeout").as_f64();
                 let ask = |state: &mut State| state.elicit(*key, question(request, timeout), now());
                 await_response(host, State::withdraw, ask).await?

@@ -28,14 +28,19 @@ pub(super) fn array(elements: &[JsValue]) -> JsValue {
     array
 }
 
+/// An array of texts.
+pub(super) fn texts_of(texts: &[impl AsRef<str>]) -> JsValue {
+    let array = sys::array();
+    for text in texts {
+        sys::push_text(&array, text.as_ref());
+    }
+    array
+}
+
 /// Adds the names of capabilities that may serve instead to an `ABPError`.
 pub(super) fn name_alternatives(error: &JsValue, names: &[String]) {
     if !names.is_empty() {
-        let list = sys::array();
-        for name in names {
-            sys::push_text(&list, name);
-        }
-        put(error, "alternatives", list);
+        put(error, "alternatives", texts_of(names));
     }
 }
 

@@ -108,7 +108,8 @@ impl Inner {
             Action::Notify { to, event, data } => shell.tell(to, &event, &or_undefined(data)),
             Action::CapabilitiesChanged { to, changes } => {
                 let [added, removed, changed] =
-                    [&changes.added, &changes.removed, &changes.changed].map(|it| texts(it));
+                    [&changes.added, &changes.removed, &changes.changed]
+                        .map(|it| object::texts_of(it));
                 shell.tell_change(to, &added, &removed, &changed);
             }
             Action::Call(event) => self.saw_call(event),
@@ -254,14 +255,6 @@ fn cancel_response(given: &JsValue, answer: Cancelled<JsValue>) -> JsValue {
         Ok(answer) => sys::cancel_response(given, answer.reason(), &JsValue::UNDEFINED),
         Err(failure) => sys::cancel_response(given, None, &error(&failure)),
     }
-}
-
-fn texts(texts: &[std::rc::Rc<str>]) -> JsValue {
-    let array = sys::array();
-    for text in texts {
-        sys::push_text(&array, text);
-    }
-    array
 }
 
 fn or_undefined(value: Option<JsValue>) -> JsValue {

@@ -3,6 +3,7 @@
  */
 import { CAPABILITIES_CHANGED } from './envelope.js';
 import { failure, text, thrown } from './errors.js';
+import { toText } from './json.js';
 import { newId } from './platform.js';
 import { get } from './read.js';
 import { Requests } from './requests.js';
@@ -169,7 +170,7 @@ function linkManifest(shell, document) {
   const link = document.createElement('link');
   link.rel = 'abp-manifest';
   const update = () => {
-    link.href = `data:application/json,${encodeURIComponent(JSON.stringify(shell.capabilities.manifest()))}`;
+    link.href = `data:application/json,${encodeURIComponent(toText(shell.capabilities.manifest()))}`;
   };
   update();
   document.head.append(link);

@@ -52,7 +52,7 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
   try {
     const schema = jsonSchema?.[side]({ target: DIALECT });
     // Some mark it as one of theirs, which a JSON Schema is not.
-    if (schema) return JSON.parse(JSON.stringify(schema));
+    if (schema) return JSON.parse(textOf(schema, (_, inner) => inner));
   } catch (error) {
     why = text(error);
   }
@@ -112,4 +112,4 @@ function verdictOf(issues) {
 }
 
 /** @param {readonly (PropertyKey | { key: PropertyKey })[]} path */
-const pathOf = (path) => Array.from(path, (it) => String(typeof it === 'object' ? it.key : it)).join('.');
+const pathOf = (path) => [...path].map((it) => String(typeof it === 'object' ? it.key : it)).join('.');
