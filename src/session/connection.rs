@@ -176,6 +176,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// The transport is gone: what is in flight is cancelled, and nobody is answered. Handlers that
     /// make calls still get their answers, for which they may be waiting.
     pub fn disconnect(&mut self, connection: ConnectionId, now: Millis) {
+        self.part(connection, "The agent disconnected", now);
+    }
+
+    /// The same of a connection that ends for another reason, which handlers are told.
+    pub fn part(&mut self, connection: ConnectionId, reason: &str, now: Millis) {
         for key in self.calls_where(|call| call.connection == connection) {
             if let Some(call) = self.calls.get_mut(&key) {
                 call.askers
@@ -188,7 +193,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         for closing in &mut self.closing {
             closing.asker.take_if(|(asker, _)| *asker == connection);
         }
-        let reason = Some("The agent disconnected".into());
+        let reason = Some(reason.into());
         self.cancel_all(connection, reason.as_ref(), now);
         self.end_session(connection, None);
         self.connections.remove(&connection);

@@ -22,9 +22,9 @@ impl HostHandle {
     }
 
     /// The connection is gone, and with it the session of its agent.
-    pub fn disconnect(host: u32, connection: u32) {
+    pub fn disconnect(host: u32, connection: u32, reason: &str) {
         if let Some(host) = Work::of(host) {
-            host.state().disconnect(connection, now());
+            host.state().part(connection, reason, now());
         }
     }
 

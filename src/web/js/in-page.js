@@ -1,6 +1,7 @@
 /**
  * `window.abp`: the ABP 0.1 object, for automation clients and scripts of the page itself.
  */
+import { LEFT } from './connection.js';
 import { CAPABILITIES_CHANGED } from './envelope.js';
 import { failure, text, thrown } from './errors.js';
 import { toText } from './json.js';
@@ -121,7 +122,7 @@ export function exposeAbp(shell, target) {
   const link = linkManifest(shell, target.document);
   /** The page is left. It may come back, but whoever drove it has been told that it is gone. */
   const onHide = () => {
-    connection.giveUp('The page was left');
+    connection.giveUp(LEFT);
     shell.rust.giveUp(shell.number, connection.number);
   };
   globalThis.addEventListener?.('pagehide', onHide);
