@@ -51,7 +51,7 @@ export class Agent<Caps = any> {
   readonly capabilities: readonly CapabilitySummary[];
   /**
    * Resolves when the session is over: shut down by this agent; disconnected, because the app is
-   * gone; or failed, because this agent itself has.
+   * gone or the agent's own page was left; or failed, because this agent itself has.
    */
   readonly closed: Promise<'shutdown' | 'disconnected' | 'failed'>;
 

@@ -4,6 +4,7 @@
  * told the JSON Schema that the library gives (Standard JSON Schema), if it gives one.
  */
 import { invalid, text } from './errors.js';
+import { textOf } from './json.js';
 import { isObject } from './read.js';
 import { Validators } from './validators.js';
 
