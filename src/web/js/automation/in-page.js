@@ -134,8 +134,9 @@ export const makeDesk = () => {
       if (!(value instanceof Date)) return value;
       return isNaN(/** @type {any} */ (value)) ? null : value.toISOString();
     };
-    const encode = function (/** @type {string} */ key, /** @type {any} */ written) {
-      const value = unpatched(/** @type {any} */ (this)[key], written);
+    /** @this {any} @param {string} key @param {any} written */
+    const encode = function (key, written) {
+      const value = unpatched(this[key], written);
       const binary = value instanceof ArrayBuffer || ArrayBuffer.isView(value);
       const kind = Object.prototype.toString.call(value).slice(8, -1);
       // It would be an empty object, without a word.
