@@ -76,7 +76,7 @@ for (const [page, patches] of PAGES) {
       host.register('words', { inputSchema: SCHEMA, features: { list: true }, alternatives: ['other'] }, ({ words }) => ({ words, when: new Date(0) }));
       host.acceptPort(port1);
       const agent = await connectPort(port2);
-      const [listed] = await agent.listCapabilities();
+      const [listed] = /** @type {any[]} */ (await agent.listCapabilities());
       assert.equal(page && listed.inputSchema.required[0], 'words');
       assert.equal(listed.alternatives[0], 'other');
       const good = await agent.call('words', { words: ['one', 'two'], kind: ['b'] });

@@ -33,7 +33,7 @@ function inPageOf(host) {
   const target = {
     __abp_notification: (/** @type {any} */ payload) => void unasked.push({ type: 'notification', payload }),
     __abp_capabilities_changed: (/** @type {any} */ data) => void unasked.push({ type: 'notification', payload: { event: 'notifications/capabilities/list_changed', data } }),
-    __abp_elicitation: ({ id, ...payload }) => new Promise((resolve) => {
+    __abp_elicitation: (/** @type {any} */ { id, ...payload }) => new Promise((resolve) => {
       questions.set(id, resolve);
       unasked.push({ type: 'elicitation/request', id, payload });
     }),
