@@ -51,7 +51,7 @@ export class Agent<Caps = any> {
   readonly capabilities: readonly CapabilitySummary[];
   /**
    * Resolves when the session is over: shut down by this agent; disconnected, because the app is
-   * gone; or failed, because this agent itself has.
+   * gone or the agent's own page was left; or failed, because this agent itself has.
    */
   readonly closed: Promise<'shutdown' | 'disconnected' | 'failed'>;
 
@@ -136,7 +136,13 @@ export interface CallAbortError extends DOMException {
 export interface ConnectOptions {
   /** Who calls. Default: this package. */
   agent?: AgentInfo | undefined;
+  /** The only capabilities that there are for this agent, by their names. Default: all. */
   requestedCapabilities?: string[] | undefined;
+  /**
+   * The only questions that the app may ask, by their methods, such as `elicitation/confirm`; none for
+   * an empty list. `elicitation/request` stands for all. Default: any, if there is `onElicitation`.
+   */
+  allowedRequests?: string[] | undefined;
   /**
    * Milliseconds until the app must have answered, and for a page or frame: appeared. Default 10 000.
    * Then the promise rejects with an Error whose `code` is `TIMEOUT`.

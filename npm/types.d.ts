@@ -297,8 +297,10 @@ export interface BinaryReference {
 export interface InitializeParams {
   agent: AgentInfo;
   protocolVersion: '0.1';
+  /** The only capabilities that there are for the agent. Default: all. */
   requestedCapabilities?: string[];
   features?: { notifications?: boolean; progress?: boolean; elicitation?: boolean };
+  /** `allowedRequests`: the only questions that the agent takes, by their methods. Default: any. */
   agentCapabilities?: { allowedRequests: string[] };
 }
 

@@ -102,6 +102,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 "Too many calls are in flight",
             ));
         }
+        // What a capability calls is no affair of the agent's.
+        if parent.is_none() && !session.scope.has_capability(&request.capability) {
+            let message = format!(
+                "The capability \"{}\" was not requested for this session",
+                request.capability
+            );
+            return Err(Error::new(Code::UNKNOWN_CAPABILITY, message));
+        }
         let session = session.id.clone();
         let capability = self
             .registry

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{Action, HostState};
+use super::{Action, HostState, Scope};
 
 /// What has become of the set of capabilities: names, each in one of the lists, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,24 +33,36 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if self.untold.is_empty() {
             return;
         }
-        let mut changes = Changes::default();
-        for (name, before) in std::mem::take(&mut self.untold) {
-            match (before, self.registry.get(&name).is_some()) {
-                (false, true) => changes.added.push(name),
-                (true, false) => changes.removed.push(name),
-                (true, true) => changes.changed.push(name),
-                (false, false) => {}
+        let untold = std::mem::take(&mut self.untold);
+        let all = Rc::new(self.changes(&untold, None));
+        for to in self.listeners() {
+            let scope = self.session(to).map(|session| &session.scope);
+            let changes = match scope.filter(|scope| scope.capabilities.is_some()) {
+                None => all.clone(),
+                scope => Rc::new(self.changes(&untold, scope)),
+            };
+            if *changes != Changes::default() {
+                self.actions
+                    .push_back(Action::CapabilitiesChanged { to, changes });
             }
         }
-        if changes == Changes::default() {
-            return;
+    }
+
+    /// What has changed of all that there is, or of what there is for one agent.
+    #[inline(never)]
+    fn changes(&self, untold: &Untold, scope: Option<&Scope>) -> Changes {
+        let mut changes = Changes::default();
+        for (name, before) in untold {
+            let list = match (before, self.registry.get(name).is_some()) {
+                _ if scope.is_some_and(|scope| !scope.has_capability(name)) => continue,
+                (false, true) => &mut changes.added,
+                (true, false) => &mut changes.removed,
+                (true, true) => &mut changes.changed,
+                (false, false) => continue,
+            };
+            list.push(name.clone());
         }
-        let changes = Rc::new(changes);
-        for to in self.listeners() {
-            let changes = changes.clone();
-            self.actions
-                .push_back(Action::CapabilitiesChanged { to, changes });
-        }
+        changes
     }
 
     /// Queues what is said to an agent: it hears first of what has changed before.

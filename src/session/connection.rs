@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::limits::Rate;
+use super::scope::Scope;
 use super::state::not_initialized;
 use super::{Action, Answer, ConnectionId, HostState, Party, ReplyTo};
 use crate::call::{Code, Error, Ledger, Millis, in_order};
@@ -34,6 +35,8 @@ pub struct Initialize {
     pub agent: Agent,
     /// What it can take.
     pub features: Features,
+    /// What it wants of the host.
+    pub scope: Scope,
 }
 
 /// What `initialize` answers.
@@ -65,6 +68,7 @@ pub(super) struct Session {
     pub id: Rc<str>,
     pub agent: Agent,
     pub features: Features,
+    pub scope: Scope,
     pub ledger: Ledger,
     /// Of the calls in flight.
     pub bytes: usize,
@@ -118,10 +122,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if !self.has_room(party.unwrap_or_default()) {
             return Err(Error::new(Code::RATE_LIMITED, "Too many sessions are open"));
         }
+        let mut features = params.features;
+        features.elicitation &= !params.scope.takes_nothing();
+        let documents = self.documents_for(&params.scope);
         let opened = Session {
             id: session.clone(),
             agent: params.agent.clone(),
-            features: params.features,
+            features,
+            scope: params.scope,
             ledger: Ledger::new(self.limits.remembered),
             bytes: 0,
             rate: Rate::full(&self.limits, now),
@@ -139,15 +147,24 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 open: true,
             });
         }
-        let documents = self
-            .registry
-            .iter()
-            .map(|it| it.descriptor.document.clone());
         Ok(Initialized {
             session,
-            features: params.features,
-            capabilities: documents.collect(),
+            features,
+            capabilities: documents,
         })
+    }
+
+    /// The `Capability` documents that there are for the agent of a connection, by name: of all that
+    /// are registered where there is no session.
+    pub fn documents(&self, connection: ConnectionId) -> Vec<P> {
+        let session = self.session(connection);
+        self.documents_for(session.map_or(&Scope::default(), |session| &session.scope))
+    }
+
+    fn documents_for(&self, scope: &Scope) -> Vec<P> {
+        let registered = self.registry.iter().map(|it| &it.descriptor);
+        let wanted = registered.filter(|it| scope.has_capability(&it.name));
+        wanted.map(|it| it.document.clone()).collect()
     }
 
     /// Ends the session: from now on there is none. What is in flight is cancelled; once all of
@@ -170,6 +187,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// The transport is gone: what is in flight is cancelled, and nobody is answered. Handlers that
     /// make calls still get their answers, for which they may be waiting.
     pub fn disconnect(&mut self, connection: ConnectionId, now: Millis) {
+        self.part(connection, "The agent disconnected", now);
+    }
+
+    /// The same of a connection that ends for another reason, which handlers are told.
+    pub fn part(&mut self, connection: ConnectionId, reason: &str, now: Millis) {
         for key in self.calls_where(|call| call.connection == connection) {
             if let Some(call) = self.calls.get_mut(&key) {
                 call.askers
@@ -182,7 +204,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         for closing in &mut self.closing {
             closing.asker.take_if(|(asker, _)| *asker == connection);
         }
-        let reason = Some("The agent disconnected".into());
+        let reason = Some(reason.into());
         self.cancel_all(connection, reason.as_ref(), now);
         self.end_session(connection, None);
         self.connections.remove(&connection);

@@ -4,6 +4,17 @@ use super::state::DeadlineOf;
 use super::{Action, ConnectionId, ElicitationKey, HostState};
 use crate::call::{CallKey, Code, Error, Millis, Outcome, Response, Stop, in_order};
 
+/// What an agent is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question<P> {
+    /// What kind of question it is, such as `elicitation/input`; empty where it does not say.
+    pub method: String,
+    /// All of it.
+    pub request: P,
+    /// Milliseconds until no answer is wanted any more.
+    pub timeout: Option<Millis>,
+}
+
 pub(super) struct Elicitation {
     pub connection: ConnectionId,
     pub call: Option<CallKey>,
@@ -11,18 +22,12 @@ pub(super) struct Elicitation {
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// A running call asks its agent. Answered with [`Action::Elicited`] under the key returned.
-    pub fn elicit(
-        &mut self,
-        call: CallKey,
-        request: P,
-        timeout: Option<Millis>,
-        now: Millis,
-    ) -> ElicitationKey {
+    pub fn elicit(&mut self, call: CallKey, question: Question<P>, now: Millis) -> ElicitationKey {
         if self.refuses(call) {
             return self.never_asked();
         }
         match self.calls.get(&call).map(|it| it.connection) {
-            Some(connection) => self.ask(connection, Some(call), request, timeout, now),
+            Some(connection) => self.ask(connection, Some(call), question, now),
             None => self.never_asked(),
         }
     }
@@ -39,8 +44,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         &mut self,
         connection: ConnectionId,
         call: Option<CallKey>,
-        request: P,
-        timeout: Option<Millis>,
+        question: Question<P>,
         now: Millis,
     ) -> ElicitationKey {
         let key = self.next_key();
@@ -53,19 +57,30 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.elicited(key, Outcome::Failed(error));
             return key;
         }
+        if !session.scope.takes(&question.method) {
+            let message = format!(
+                "The agent takes no questions of the method \"{}\"",
+                question.method
+            );
+            self.elicited(
+                key,
+                Outcome::Failed(Error::new(Code::NOT_SUPPORTED, message)),
+            );
+            return key;
+        }
         self.elicitations
             .insert(key, Elicitation { connection, call });
         if let Some(call) = call.and_then(|call| self.calls.get_mut(&call)) {
             call.elicitations.push(key);
         }
-        if let Some(timeout) = timeout {
+        if let Some(timeout) = question.timeout {
             self.deadlines
                 .insert(now + timeout, DeadlineOf::Elicitation(key));
         }
         self.say(Action::Elicit {
             to: connection,
             key,
-            request,
+            request: question.request,
         });
         key
     }

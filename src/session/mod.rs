@@ -15,6 +15,7 @@ mod elicitation;
 mod late;
 mod limits;
 mod progress;
+mod scope;
 mod shares;
 mod slots;
 mod state;
@@ -28,7 +29,9 @@ pub use calls::CallRequest;
 pub use cancels::Cancelled;
 pub use changes::Changes;
 pub use connection::{Agent, Features, Initialize, Initialized};
+pub use elicitation::Question;
 pub use limits::Limits;
+pub use scope::{Names, Scope};
 pub use shares::Party;
 pub use state::{Counters, HostState};
 

@@ -1,10 +1,13 @@
 use super::*;
-use crate::call::{CallId, CallKey, CancelAnswer, Code, Error, LateEnd, Outcome, Response, Stop};
+use crate::call::{
+    CallId, CallKey, CancelAnswer, Code, Error, LateEnd, Millis, Outcome, Response, Stop,
+};
 use crate::capability::{Descriptor, Ending};
 
 mod changes;
 mod forced;
 mod progress;
+mod scope;
 mod shares;
 mod slots;
 mod stopping;
@@ -46,6 +49,14 @@ fn host() -> (Host, ConnectionId) {
     (host, agent)
 }
 
+fn question(timeout: Option<Millis>) -> Question<u32> {
+    Question {
+        method: "elicitation/input".into(),
+        request: 4,
+        timeout,
+    }
+}
+
 fn join(host: &mut Host, session: &str) -> ConnectionId {
     let agent = host.connect();
     open(host, agent, session);
@@ -63,6 +74,7 @@ fn open(host: &mut Host, agent: ConnectionId, session: &str) {
             progress: true,
             elicitation: true,
         },
+        scope: Scope::default(),
     };
     host.initialize(agent, Some(1), params, session.into(), 0.0);
     assert!(matches!(
@@ -355,6 +367,7 @@ fn join_again(host: &mut Host, agent: ConnectionId) {
             progress: true,
             elicitation: true,
         },
+        scope: Scope::default(),
     };
     host.initialize(agent, None, params.clone(), "again".into(), 3.0);
     host.initialize(agent, None, params, "twice".into(), 3.0);
@@ -404,7 +417,7 @@ fn progress_after_the_end_is_dropped() {
 fn a_question_is_withdrawn_when_its_call_is_cancelled() {
     let (mut host, agent) = host();
     let call = start(&mut host, agent, "a", "work");
-    let question = host.elicit(call, 4, None, 0.0);
+    let question = host.elicit(call, question(None), 0.0);
     assert!(matches!(
         drain(&mut host)[..],
         [Action::Elicit { request: 4, .. }]
@@ -432,7 +445,7 @@ fn a_question_is_answered_once_by_its_own_agent_or_times_out() {
     let (mut host, agent) = host();
     let other = join(&mut host, "other");
     let call = start(&mut host, agent, "a", "work");
-    let question = host.elicit(call, 4, Some(50.0), 0.0);
+    let question = host.elicit(call, question(Some(50.0)), 0.0);
     drain(&mut host);
     host.answered(other, question, Ok(1));
     assert!(drain(&mut host).is_empty());
@@ -572,6 +585,7 @@ fn every_limit_refuses_with_rate_limited() {
             progress: true,
             elicitation: true,
         },
+        scope: Scope::default(),
     };
     host.initialize(second, None, params, "second".into(), 0.0);
     assert!(matches!(

@@ -13,9 +13,10 @@ use super::builder::Progress;
 use super::end::End;
 use super::inner::{Inner, State};
 use super::object::{get, object, put};
+use super::receive::question;
 use super::sys::now;
 use super::worker::{self, WorkerCall};
-use super::{Error, data};
+use super::{Error, data, inspect};
 use crate::call::{CallId, Code, Outcome, Response};
 use crate::session::CallRequest;
 
@@ -173,6 +174,7 @@ impl CallContext {
                 let given = object();
                 put(&given, "callId", id.as_str());
                 put(&given, "params", params);
+                let given = inspect::call(given, host.state.borrow().limits())?;
                 let request = CallRequest {
                     id,
                     capability: capability.into(),
@@ -195,8 +197,9 @@ impl CallContext {
         let request = data::write(request)?;
         let data = match &self.place {
             Place::Page { host, key, .. } => {
+                let request = inspect::question(request, host.state.borrow().limits())?;
                 let timeout = get(&request, "timeout").as_f64();
-                let ask = |state: &mut State| state.elicit(*key, request, timeout, now());
+                let ask = |state: &mut State| state.elicit(*key, question(request, timeout), now());
                 await_response(host, State::withdraw, ask).await?
             }
             Place::Worker { call, .. } => worker::elicit(call, &request).await?,

@@ -7,8 +7,8 @@ use wasm_bindgen::prelude::*;
 
 use super::handles::{Handles, Table};
 use super::inner::{Handler, Inner, State};
-use super::receive::{request, shortened, timeout_of};
-use super::sys::{self, now};
+use super::receive::{question, request, shortened, timeout_of};
+use super::sys::now;
 use super::{Error, object};
 use crate::call::{CallId, Code, Millis, Step, Stop};
 use crate::capability::Ending;
@@ -106,15 +106,12 @@ impl HostHandle {
         Work::of(host).is_some_and(|host| host.state().unregister(name))
     }
 
-    /// An array of the `Capability` documents, by name.
-    pub fn documents(host: u32) -> JsValue {
-        let documents = sys::array();
-        if let Some(host) = HOSTS.get(host) {
-            for it in host.state.borrow().registry().iter() {
-                sys::push(&documents, &it.descriptor.document);
-            }
-        }
-        documents
+    /// An array of the `Capability` documents that there are for the agent of a connection, by name:
+    /// of all for the connection 0.
+    pub fn documents(host: u32, connection: u32) -> JsValue {
+        let host = HOSTS.get(host);
+        let documents = host.map(|host| host.state.borrow().documents(connection));
+        object::array(&documents.unwrap_or_default())
     }
 
     /// A handler calls. The key its answer will come under, or 0 when `call` can be no callId or
@@ -290,7 +287,7 @@ impl HostHandle {
     pub fn elicit(host: u32, call: u32, request: JsValue, timeout: f64) -> u32 {
         HOSTS.get(host).map_or(0, |host| {
             let mut state = host.state.borrow_mut();
-            state.elicit(call, request, timeout_of(timeout), now())
+            state.elicit(call, question(request, timeout_of(timeout)), now())
         })
     }
 
@@ -299,7 +296,8 @@ impl HostHandle {
     pub fn ask(host: u32, connection: u32, request: JsValue, timeout: f64) -> u32 {
         HOSTS.get(host).map_or(0, |host| {
             let mut state = host.state.borrow_mut();
-            state.ask(connection, None, request, timeout_of(timeout), now())
+            let question = question(request, timeout_of(timeout));
+            state.ask(connection, None, question, now())
         })
     }
 

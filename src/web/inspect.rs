@@ -1,18 +1,44 @@
-//! What a capability written in Rust may return.
+//! What a capability written in Rust may return, and ask for.
 
 use wasm_bindgen::JsValue;
 
+use super::object::{object, put};
 use super::{Error, sys};
 use crate::call::Code;
 use crate::session::Limits;
 
 /// Refuses data that could not be handed to the caller, whatever the transport.
 pub(super) fn data(value: JsValue, limits: &Limits) -> Result<JsValue, Error> {
-    match sys::inspect(&value, limits.depth as f64, limits.message_bytes as f64) {
+    let problem = sys::inspect(&value, limits.depth as f64, limits.message_bytes as f64);
+    fit(value, Code::OPERATION_FAILED, RETURNED, problem)
+}
+
+const RETURNED: &str = "The capability returned data that cannot be sent: it ";
+
+/// Refuses what a host would not take of an agent: a call whose parameters are in `given`.
+pub(super) fn call(given: JsValue, limits: &Limits) -> Result<JsValue, Error> {
+    let envelope = object();
+    put(&envelope, "payload", &given);
+    // The envelope and its payload are levels themselves.
+    let depth = limits.depth as f64 + 2.0;
+    let problem = sys::inspect(&envelope, depth, limits.message_bytes as f64);
+    fit(given, Code::INVALID_PARAMS, "The message ", problem)
+}
+
+/// Refuses what a host would not send an agent.
+pub(super) fn question(request: JsValue, limits: &Limits) -> Result<JsValue, Error> {
+    let problem = sys::inspect(&request, limits.depth as f64, limits.message_bytes as f64);
+    fit(request, Code::INVALID_PARAMS, "The request ", problem)
+}
+
+fn fit(
+    value: JsValue,
+    code: Code,
+    what: &'static str,
+    problem: Option<String>,
+) -> Result<JsValue, Error> {
+    match problem {
         None => Ok(value),
-        Some(problem) => Err(Error::new(
-            Code::OPERATION_FAILED,
-            format!("The capability returned data that cannot be sent: it {problem}"),
-        )),
+        Some(problem) => Err(Error::new(code, format!("{what}{problem}"))),
     }
 }

@@ -20,21 +20,39 @@ pub(super) fn get(object: &JsValue, key: &str) -> JsValue {
     Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED)
 }
 
+pub(super) fn array(elements: &[JsValue]) -> JsValue {
+    let array = sys::array();
+    for element in elements {
+        sys::push(&array, element);
+    }
+    array
+}
+
+/// An array of texts.
+pub(super) fn texts_of(texts: &[impl AsRef<str>]) -> JsValue {
+    let array = sys::array();
+    for text in texts {
+        sys::push_text(&array, text.as_ref());
+    }
+    array
+}
+
 /// Adds the names of capabilities that may serve instead to an `ABPError`.
 pub(super) fn name_alternatives(error: &JsValue, names: &[String]) {
     if !names.is_empty() {
-        let list = sys::array();
-        for name in names {
-            sys::push_text(&list, name);
-        }
-        put(error, "alternatives", list);
+        put(error, "alternatives", texts_of(names));
     }
 }
 
 /// The names of capabilities that may serve instead of what failed, or of a capability.
 fn alternatives(object: &JsValue) -> Vec<String> {
-    let names = get(object, "alternatives");
-    (0..).map_while(|at| sys::text_at(&names, at)).collect()
+    texts(object, "alternatives").unwrap_or_default()
+}
+
+/// The texts of an array that is a property; `None` where there is no such property.
+pub(super) fn texts(object: &JsValue, key: &str) -> Option<Vec<String>> {
+    let texts = some(get(object, key))?;
+    Some((0..).map_while(|at| sys::text_at(&texts, at)).collect())
 }
 
 /// An error as `failureOf` in `read.js` takes it apart. Without `retryable` that follows from the code.

@@ -128,7 +128,8 @@ impl Inner {
             Action::Notify { to, event, data } => shell.tell(to, &event, &or_undefined(data)),
             Action::CapabilitiesChanged { to, changes } => {
                 let [added, removed, changed] =
-                    [&changes.added, &changes.removed, &changes.changed].map(|it| texts(it));
+                    [&changes.added, &changes.removed, &changes.changed]
+                        .map(|it| object::texts_of(it));
                 shell.tell_change(to, &added, &removed, &changed);
             }
             Action::Call(event) => self.saw_call(event),
@@ -173,10 +174,7 @@ impl Inner {
     fn answer(&self, to: u32, id: &JsValue, answer: Answer<JsValue>) {
         match answer {
             Answer::Initialized(Ok(opened)) => {
-                let documents = sys::array();
-                for document in &opened.capabilities {
-                    sys::push(&documents, document);
-                }
+                let documents = object::array(&opened.capabilities);
                 let it = opened.features;
                 let features = object::object();
                 object::put(&features, "notifications", it.notifications);
@@ -277,14 +275,6 @@ fn cancel_response(given: &JsValue, answer: Cancelled<JsValue>) -> JsValue {
         Ok(answer) => sys::cancel_response(given, answer.reason(), &JsValue::UNDEFINED),
         Err(failure) => sys::cancel_response(given, None, &error(&failure)),
     }
-}
-
-fn texts(texts: &[std::rc::Rc<str>]) -> JsValue {
-    let array = sys::array();
-    for text in texts {
-        sys::push_text(&array, text);
-    }
-    array
 }
 
 fn or_undefined(value: Option<JsValue>) -> JsValue {

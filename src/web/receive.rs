@@ -8,7 +8,7 @@ use super::handle::{HOSTS, HostHandle, Work};
 use super::object;
 use super::sys::now;
 use crate::call::CallId;
-use crate::session::{Agent, CallRequest, Features, Initialize, Party};
+use crate::session::{Agent, CallRequest, Features, Initialize, Names, Party, Question, Scope};
 
 /// What is kept of a reason.
 const REASON_CHARACTERS: usize = 1_024;
@@ -29,9 +29,9 @@ impl HostHandle {
     }
 
     /// The connection is gone, and with it the session of its agent.
-    pub fn disconnect(host: u32, connection: u32) {
+    pub fn disconnect(host: u32, connection: u32, reason: &str) {
         if let Some(host) = Work::of(host) {
-            host.state().disconnect(connection, now());
+            host.state().part(connection, reason, now());
         }
     }
 
@@ -47,6 +47,7 @@ impl HostHandle {
     pub fn initialize(host: u32, connection: u32, id: JsValue, params: &JsValue) {
         let text = |key| object::get(params, key).as_string().unwrap_or_default();
         let feature = |key| object::get(params, key) == true;
+        let names = |key| object::texts(params, key).map(Names);
         let params = Initialize {
             agent: Agent {
                 name: text("name"),
@@ -56,6 +57,10 @@ impl HostHandle {
                 notifications: feature("notifications"),
                 progress: feature("progress"),
                 elicitation: feature("elicitation"),
+            },
+            scope: Scope {
+                capabilities: names("capabilities"),
+                requests: names("requests"),
             },
         };
         if let Some(host) = Work::of(host) {
@@ -171,6 +176,16 @@ pub(super) fn request(
         token: Some(token),
         bytes: 0,
     })
+}
+
+/// What a handler, or the app, asks an agent.
+pub(super) fn question(request: JsValue, timeout: Option<f64>) -> Question<JsValue> {
+    let method = object::get(&request, "method").as_string();
+    Question {
+        method: method.unwrap_or_default(),
+        request,
+        timeout,
+    }
 }
 
 /// An infinite timeout is none.

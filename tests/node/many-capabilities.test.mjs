@@ -103,3 +103,28 @@ test('a host that is closed in the turn in which it changed tells nobody', async
   await turn();
   assert.deepEqual([window.written, events.includes('capabilities')], [1, false]);
 });
+
+/** Bytes of the tables of characters that patterns have made. @param {string[]} patterns one for each capability */
+async function tablesOf(patterns) {
+  const host = await newHost();
+  const before = process.memoryUsage().arrayBuffers;
+  for (const [at, pattern] of patterns.entries()) {
+    host.register(`p${at}`, { inputSchema: { type: 'object', properties: { text: { type: 'string', pattern } } } }, () => at);
+  }
+  const abp = await inPage(host);
+  for (let at = 0; at < patterns.length; at += 1) {
+    assert.equal((await abp.call(`p${at}`, { text: 'abcä日9' })).data, at);
+    assert.equal((await abp.call(`p${at}`, { text: 'ABC!' })).error?.code, 'INVALID_PARAMS');
+  }
+  return process.memoryUsage().arrayBuffers - before;
+}
+
+test('a thousand capabilities with one pattern take the memory of one', async () => {
+  const bytes = await tablesOf(Array(1_000).fill('^[a-zä\\p{Script=Han}]+[0-9_]*\\d$'));
+  assert.ok(bytes < 200_000, `${bytes} bytes`);
+});
+
+test('a thousand capabilities with a pattern each take little', async () => {
+  const bytes = await tablesOf(Array.from({ length: 1_000 }, (_, at) => `^[a-zä\\p{Script=Han}${String.fromCharCode(0x3042 + at)}]+[0-9_]*\\d$`));
+  assert.ok(bytes < 4_000_000, `${bytes} bytes`);
+});

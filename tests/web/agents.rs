@@ -123,6 +123,32 @@ async fn data_of_another_type_is_told_apart_from_a_call_that_failed() {
 }
 
 #[wasm_bindgen_test]
+async fn an_agent_has_what_it_requests_and_is_asked_what_it_allows() {
+    let (host, _) = app();
+    let ask = async |_: Json, context: CallContext| {
+        let request = json!({ "method": "elicitation/confirm" });
+        context.elicit::<Json>(&request).await
+    };
+    host.register(Capability::new("ask"), ask).unwrap();
+    let modest = Connect::new()
+        .requesting(&["ask"])
+        .allowing(&["elicitation/input"])
+        .on_elicitation(|_| js_sys::Promise::resolve(&JsValue::from("yes")));
+    let agent = modest.in_page(&host).await.unwrap();
+    let params = json!({ "number": 4 });
+    let double = agent.call::<f64>("double", &params);
+    let code = |error: CallError| error.code().clone();
+    assert_eq!(code(double.await.unwrap_err()), Code::UNKNOWN_CAPABILITY);
+    let asked = agent.call::<Json>("ask", &json!({}));
+    assert_eq!(code(asked.await.unwrap_err()), Code::NOT_SUPPORTED);
+    let yes = |_| js_sys::Promise::resolve(&JsValue::from("yes"));
+    let open = Connect::new().on_elicitation(yes);
+    let agent = open.in_page(&host).await.unwrap();
+    let answer: Json = agent.call("ask", &json!({})).await.unwrap();
+    assert_eq!(answer, json!("yes"));
+}
+
+#[wasm_bindgen_test]
 async fn progress_is_told_with_its_type() {
     let (agent, _) = in_page().await;
     let told = Rc::<RefCell<Vec<ProgressInfo>>>::default();

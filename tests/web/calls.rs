@@ -201,6 +201,37 @@ async fn a_host_has_limits_of_its_own() {
     assert_eq!(settled::<Json>(first).await["success"], true);
 }
 
+#[wasm_bindgen_test]
+async fn a_child_call_and_a_question_obey_the_limits_of_the_host() {
+    let limits = Limits {
+        message_bytes: 1_000,
+        ..Limits::default()
+    };
+    let host = Host::with_limits(App::new("limited", "Limited", "1.0.0"), limits).unwrap();
+    let length = async |text: Json, _: CallContext| Ok(text.to_string().len());
+    host.register(Capability::new("length"), length).unwrap();
+    let parent = async |given: Json, context: CallContext| {
+        let text = "x".repeat(given["size"].as_u64().unwrap() as usize);
+        let params = json!({ "text": text });
+        context.call::<usize>("length", &params, None).await
+    };
+    host.register(Capability::new("parent"), parent).unwrap();
+    let asking = async |_: Json, context: CallContext| {
+        let request = json!({ "method": "elicitation/input", "text": "x".repeat(2_000) });
+        context.elicit::<Json>(&request).await
+    };
+    host.register(Capability::new("asking"), asking).unwrap();
+    let abp = Abp::of(&host).await;
+    assert_eq!(call(&abp, "parent", r#"{"size":100}"#).await["data"], 111);
+    let refused = call(&abp, "parent", r#"{"size":2000}"#).await;
+    assert_eq!(refused["error"]["code"], "INVALID_PARAMS");
+    let said = "The message is larger than 1000 characters";
+    assert_eq!(refused["error"]["message"], said);
+    let refused = call(&abp, "asking", "{}").await;
+    let said = "The request is larger than 1000 characters";
+    assert_eq!(refused["error"]["message"], said);
+}
+
 /// What is said of parameters that the handler's type cannot be read from.
 async fn said_of<P: serde::de::DeserializeOwned + 'static>(given: &str) -> String {
     let host = host();

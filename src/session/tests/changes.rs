@@ -124,6 +124,7 @@ fn an_agent_that_joins_in_between_has_each_name_once_in_its_list_or_told() {
             progress: false,
             elicitation: false,
         },
+        scope: Scope::default(),
     };
     host.initialize(second, None, params, "second".into(), 0.0);
     register(&mut host, "after");
@@ -164,7 +165,7 @@ fn an_agent_hears_of_a_change_before_what_was_said_after_it() {
     });
     say(&mut host, "progress", &|host| host.progress(key, 1, 0.0));
     say(&mut host, "a question", &|host| {
-        let asked = host.ask(agent, Some(key), 1, None, 0.0);
+        let asked = host.ask(agent, Some(key), question(None), 0.0);
         host.withdraw(asked);
     });
     say(&mut host, "the end of a call", &|host| {
@@ -198,6 +199,7 @@ fn whoever_takes_no_notifications_or_has_left_is_not_told() {
             progress: true,
             elicitation: true,
         },
+        scope: Scope::default(),
     };
     host.initialize(deaf, None, params, "deaf".into(), 0.0);
     register(&mut host, "newer");

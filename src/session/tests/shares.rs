@@ -25,6 +25,7 @@ fn opens(host: &mut Host, party: Party) -> bool {
             progress: false,
             elicitation: false,
         },
+        scope: Scope::default(),
     };
     host.initialize(agent, None, params, format!("{agent}").into(), 0.0);
     let steps = drain(host);

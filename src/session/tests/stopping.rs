@@ -357,7 +357,7 @@ fn a_child_abandoned_before_weakens_its_parent_for_as_long_as_it_runs() {
 fn a_withdrawn_question_tells_the_handler() {
     let (mut host, agent) = host();
     let key = start(&mut host, agent, "a", "script");
-    host.elicit(key, 4, None, 0.0);
+    host.elicit(key, question(None), 0.0);
     drain(&mut host);
     let steps = ask(&mut host, agent, "a", 1.0);
     assert!(steps.iter().any(|it| matches!(it, Action::Withdraw { .. })));
@@ -372,7 +372,7 @@ fn a_call_or_a_question_that_is_refused_tells_the_handler() {
         let key = start(&mut host, agent, "a", "script");
         ask(&mut host, agent, "a", 1.0);
         if asks {
-            host.elicit(key, 4, None, 2.0);
+            host.elicit(key, question(None), 2.0);
         } else {
             host.call_from(key, request("late", "work"), 2.0);
         }

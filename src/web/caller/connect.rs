@@ -8,7 +8,7 @@ use web_sys::Window;
 
 use super::agent::Agent;
 use super::sys;
-use crate::web::object::{get, object, put};
+use crate::web::object::{get, object, put, texts_of as texts};
 use crate::web::{AgentHandle, Error, Host, panics};
 
 /// How an agent connects. The ways without options are functions of [`Agent`].
@@ -47,6 +47,17 @@ impl Connect {
         put(&agent, "name", name);
         put(&agent, "version", version);
         self.with("agent", agent)
+    }
+
+    /// The only capabilities that there are for this agent, by their names. All unless told otherwise.
+    pub fn requesting(self, capabilities: &[&str]) -> Self {
+        self.with("requestedCapabilities", texts(capabilities))
+    }
+
+    /// The only questions that the app may ask, by their methods, such as `elicitation/confirm`. Any
+    /// unless told otherwise, if there is somebody to answer.
+    pub fn allowing(self, requests: &[&str]) -> Self {
+        self.with("allowedRequests", texts(requests))
     }
 
     /// How long the app has to answer at first. 10 s unless told otherwise.

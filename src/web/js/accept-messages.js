@@ -8,7 +8,7 @@
  */
 import { acceptPort } from './accept-port.js';
 import { claim } from './claim.js';
-import { Connection, UNREADABLE, isJsonRpc } from './connection.js';
+import { Connection, LEFT, UNREADABLE, isJsonRpc } from './connection.js';
 import { abpError, log } from './errors.js';
 import { TYPES } from './from-agent.js';
 import { onWindow } from './on-window.js';
@@ -32,7 +32,7 @@ const MAX_TOLD = 32;
  * @property {string} origin
  * @property {number[]} from the numbers of its origin and its window
  * @property {Map<unknown, Connection>} connections of plain agents, by the channels of MCP-B
- * @property {Map<unknown, () => void>} ports by the id of the initialize that brought them
+ * @property {Map<unknown, (reason?: string) => void>} ports by the id of the initialize that brought them
  */
 
 /**
@@ -124,17 +124,17 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
    */
   const adopt = (port, initialize, peer) => {
     const { id } = initialize;
-    const hold = (/** @type {() => void} */ close, /** @type {boolean} */ held) =>
+    const hold = (/** @type {(reason?: string) => void} */ close, /** @type {boolean} */ held) =>
       void (held ? peer.ports.set(id, close) : peer.ports.delete(id));
     acceptPort(shell, port, hold, { initialize, from: peer.from });
   };
 
-  /** @param {any} source */
-  const forget = (source) => {
+  /** @param {any} source @param {string} [reason] */
+  const forget = (source, reason) => {
     const peer = peers.get(source);
     peers.delete(source);
-    for (const connection of peer?.connections.values() ?? []) connection.close();
-    for (const close of peer?.ports.values() ?? []) close();
+    for (const connection of peer?.connections.values() ?? []) connection.close(reason);
+    for (const close of peer?.ports.values() ?? []) close(reason);
   };
 
   const look = () => {
@@ -152,18 +152,19 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     for (const connection of peer.connections.values()) {
       connection.giveUp(UNREADABLE);
       connection.leave();
-      connection.close();
     }
     peer.connections.clear();
   };
 
-  /** The page is left. It may come back, but its agents have been told that it is gone. */
-  const onHide = () => {
+  /** @param {string} [reason] */
+  const leave = (reason) => {
     for (const { connections } of peers.values()) {
-      for (const connection of connections.values()) connection.leave();
+      for (const connection of connections.values()) connection.leave(reason);
     }
-    for (const source of [...peers.keys()]) forget(source);
+    for (const source of [...peers.keys()]) forget(source, reason);
   };
+  /** The page is left. It may come back, but its agents have been told that it is gone. */
+  const onHide = () => leave(LEFT);
 
   /**
    * Clients of MCP-B wait for this, which they may have asked for before there was anybody to say it.

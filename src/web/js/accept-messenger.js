@@ -18,6 +18,8 @@ export function acceptMessenger(shell, messenger, hold) {
     /** @type {Connection} */
     const made = new Connection(shell, (envelope) => toAgent(envelope, (message, moved) => messenger.post(message, moved)));
     made.onover = part;
+    // Nobody knows what the app's own transport hands over.
+    made.local = true;
     return made;
   };
   /** The session is over, and there may be another. */

@@ -5,7 +5,7 @@
  * gone it is garbage, whether the browser tells of that end or not.
  */
 import { claim, isClaimed } from './claim.js';
-import { Connection, UNREADABLE } from './connection.js';
+import { Connection, LEFT, UNREADABLE } from './connection.js';
 import { asJson } from './json.js';
 import { onWindow } from './on-window.js';
 import { isExtension, listenTo } from './port.js';
@@ -15,7 +15,7 @@ import { toAgent } from './transfer.js';
 /**
  * @param {import('./shell.js').Shell} shell
  * @param {any} port
- * @param {(close: () => void, held: boolean) => void} hold told what closes the port, and whether
+ * @param {(close: (reason?: string) => void, held: boolean) => void} hold told what closes the port, and whether
  *   there is something to be closed
  * @param {{ replace?: boolean, initialize?: any, from?: number[] }} [options] `replace`: instead of another host;
  *   `initialize`: that brought the port, which is closed with the session then, and `from` whom it comes
@@ -41,8 +41,8 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
     }, from);
     // The host is closed, and this connection answers nothing else.
     if (!made.number) return made;
-    made.onover = initialize ? close : part;
-    made.onlost = onHide;
+    made.onover = initialize ? () => close() : part;
+    made.onlost = lose;
     hold(close, true);
     forget = onWindow('pagehide', onHide);
     return made;
@@ -54,15 +54,18 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
     connection?.close();
     connection = undefined;
   };
-  const release = () => {
+  /** @param {string} [reason] */
+  const end = (reason) => {
     unclaim();
     stop();
-    connection?.leave();
+    connection?.leave(reason);
     part();
     hold(close, false);
   };
-  const close = () => {
-    release();
+  const release = () => end();
+  /** @param {string} [reason] */
+  const close = (reason) => {
+    end(reason);
     if (extension) port.disconnect?.();
     // A worker is not ours to end, and has no close that spares it.
     else if (port instanceof MessagePort) port.close();
@@ -75,17 +78,20 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
   /**
    * The page is left, or its agent seems to be gone. Either may come back, but the agent has been
    * told that the host is gone.
+   *
+   * @param {string} [reason]
    */
-  const onHide = () => {
-    if (initialize) return close();
-    connection?.leave();
+  const lose = (reason = 'The agent disconnected') => {
+    if (initialize) return close(reason);
+    connection?.leave(reason);
     return part();
   };
+  const onHide = () => lose(LEFT);
   /** A message could not be read. If nobody can tell which, the agent has to begin anew. */
   const onLost = () => {
     if (next && connection) return connection.lost(next);
     connection?.giveUp(UNREADABLE);
-    onHide();
+    lose();
   };
   /** @param {any} message */
   const hear = (message) => {

@@ -275,8 +275,14 @@ export class Agent extends Caller {
 
   #stay;
 
-  /** The page goes, and nothing else would tell the app: a port just falls silent. */
-  #leave = () => void this.shutdown({ reason: 'The agent has left' });
+  /**
+   * The page is left, and nothing else would tell the app: a port just falls silent. Should it come
+   * back, nobody has asked for a shutdown: the connection is lost.
+   */
+  #leave = () => {
+    report(() => this.#messenger.post({ type: 'shutdown', timestamp: Date.now(), payload: { reason: 'The page of the agent was left' } }));
+    this.#disconnected();
+  };
 
   /** @param {string} how */
   #end(how) {

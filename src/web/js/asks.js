@@ -9,16 +9,12 @@ import { lost } from './guard.js';
 import { inspect } from './inspect.js';
 import { MAX_NAME, MILLISECONDS, get, isAmount, isObject } from './read.js';
 import { underSignal } from './signal.js';
-import { copied } from './snapshot.js';
+import { check, copyOf } from './taken.js';
 
 /** @import { Call } from './from-agent.js' */
 /** @import { Shell } from './shell.js' */
 
 const FAILED = 'The host has failed';
-
-/** Of what the app itself asks. */
-const DEPTH = 128;
-const SIZE = 1 << 24;
 
 export class Asks {
   /** @type {Map<number, (response: any) => void>} */
@@ -45,30 +41,25 @@ export class Asks {
       signal,
       (reason) => rust.cancelKey(number, child, reason),
       (aborted) => {
-        let refused;
         try {
           /** @type {Call} */
           const call = readCall(payload);
-          const unfit = inspect(call.params, DEPTH, SIZE);
-          if (!unfit) {
-            // What passes the schema is what the handler gets.
-            call.params = copied(call.params);
-            const from = this.#shell.running.given(parent);
-            call.by = from?.by ?? 0;
-            if (from) call.within = [from.callId, ...(from.within ?? [])];
-            // By no other promise: what waits for that is lost if this very job is ended.
-            return this.#answer(() => {
-              child = aborted
-                ? rust.callFromAborted(number, parent, call.callId, call.capability, call, aborted.reason)
-                : rust.callFrom(number, parent, call.callId, call.capability, call, call.timeout, call.token);
-              return child;
-            });
-          }
-          refused = failure('INVALID_PARAMS', `The call cannot be made: what it is given ${unfit}`);
+          // What passes the limits and the schema is what the handler gets.
+          call.params = copyOf(this.#shell, call.params);
+          check(this.#shell, { payload: call });
+          const from = this.#shell.running.given(parent);
+          call.by = from?.by ?? 0;
+          if (from) call.within = [from.callId, ...(from.within ?? [])];
+          // By no other promise: what waits for that is lost if this very job is ended.
+          return this.#answer(() => {
+            child = aborted
+              ? rust.callFromAborted(number, parent, call.callId, call.capability, call, aborted.reason)
+              : rust.callFrom(number, parent, call.callId, call.capability, call, call.timeout, call.token);
+            return child;
+          });
         } catch (error) {
-          refused = error instanceof Refusal ? { success: false, error: error.error } : failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`);
+          return Promise.resolve(error instanceof Refusal ? { success: false, error: error.error } : failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`));
         }
-        return Promise.resolve(refused);
       },
     );
   }
@@ -82,12 +73,18 @@ export class Asks {
    * @returns {Promise<any>} an ABPResponse
    */
   async agent(request, method, of) {
-    const timeout = get(request, 'timeout') ?? Infinity;
+    const shell = this.#shell;
     let unfit = isObject(request) ? undefined : 'is no object';
+    try {
+      if (!unfit) request = copyOf(shell, request);
+    } catch (error) {
+      unfit = inspect(request, shell.depth, shell.size) ?? `cannot be sent: ${text(error)}`;
+    }
+    const timeout = get(request, 'timeout') ?? Infinity;
     if (!isAmount(timeout)) unfit ??= `has a bad timeout: ${MILLISECONDS}`;
-    unfit ??= inspect(request, DEPTH, SIZE);
+    unfit ??= inspect(request, shell.depth, shell.size);
     if (unfit) return failure('INVALID_PARAMS', `The request ${unfit}`);
-    return this.#answer(() => method(this.#shell.number, of, request, timeout));
+    return this.#answer(() => method(shell.number, of, request, timeout));
   }
 
   /**

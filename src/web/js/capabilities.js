@@ -22,14 +22,14 @@ export class Capabilities {
     });
   }
 
-  /** @returns {any[]} the Capability objects of what is registered, by name */
-  documents() {
-    return this.#shell.rust.documents(this.#shell.number) ?? [];
+  /** @param {number} [by] the connection of an agent, of whose session they are @returns {any[]} the Capability objects of what is registered, by name */
+  documents(by = 0) {
+    return this.#shell.rust.documents(this.#shell.number, by) ?? [];
   }
 
-  /** @param {unknown} name @returns {any} its Capability object, if there is one */
-  find(name) {
-    return this.documents().find((it) => it.name === name);
+  /** @param {unknown} name @param {number} [by] @returns {any} its Capability object, if there is one */
+  find(name, by) {
+    return this.documents(by).find((it) => it.name === name);
   }
 
   /** The manifest of what is registered. */

@@ -17,6 +17,9 @@ import { receive } from './receive.js';
 const LOST = 'The host has failed and cannot go on';
 const CLOSED = problem('NOT_INITIALIZED', 'The host is closed');
 
+/** Why a session is over when the page is left, whether it comes back or not. */
+export const LEFT = 'The page was left';
+
 /** Why a session is given up when a message could not be deserialised. */
 export const UNREADABLE = 'A message of the agent could not be read';
 
@@ -157,10 +160,11 @@ export class Connection {
     this.receive({ type: 'shutdown', payload: { reason } });
   }
 
-  /** The host goes away: a transport itself cannot say so everywhere. */
-  leave() {
+  /** The host goes away: a transport itself cannot say so everywhere. @param {string} [reason] what handlers are told of it */
+  leave(reason = 'The host has let go of the agent') {
     this.shell.rust.giveUp(this.shell.number, this.number);
     this.#trySend({ type: 'notification', timestamp: Date.now(), payload: { event: 'notifications/host/closed' } });
+    this.close(reason);
   }
 
   /** @param {Envelope} envelope */
@@ -199,13 +203,13 @@ export class Connection {
     this.#trySend({ type: kind, id, timestamp: Date.now(), payload });
   }
 
-  /** The transport is gone. */
-  close() {
+  /** The transport is gone. @param {string} [reason] what handlers are told of it */
+  close(reason = 'The agent disconnected') {
     if (!this.#open) return;
     this.#open = false;
     this.#pending.clear();
     const { connections, rust, number } = this.shell;
-    rust.disconnect(number, this.number);
+    rust.disconnect(number, this.number, reason);
     const forget = () => void connections.delete(this.number);
     // Of what is being said in this turn, the rest is still for its promises.
     if (this.local) soon(forget);

@@ -1,6 +1,7 @@
 /**
  * What an app says of itself and of its capabilities.
  */
+import { textOf } from './json.js';
 import { MAX_NAME, isAmount, isObject, warnOfUnknown } from './read.js';
 import { examine } from './schema/examine.js';
 import { senseless } from './validators.js';
@@ -99,7 +100,7 @@ export function describe(name, options) {
  * @throws {Error} for what JSON has not, functions among it, which it would leave out without a word
  */
 function frozen(value) {
-  const text = JSON.stringify(value, (key, inner) => {
+  const text = textOf(value, (key, inner) => {
     if (typeof inner === 'function' || typeof inner === 'symbol') throw new TypeError(`"${key}" is a ${typeof inner}`);
     return inner;
   });

@@ -54,7 +54,7 @@ export const unknownType = (type) => new Refusal(problem('NOT_IMPLEMENTED', `The
  * @throws {Refusal}
  */
 export function readInitialize(payload) {
-  const { agent, protocolVersion, features = {}, requestedCapabilities = [] } = payload;
+  const { agent, protocolVersion, features = {}, requestedCapabilities, agentCapabilities = NONE } = payload;
   if (!isObject(agent)) throw bad('agent', 'the agent is {name, version}');
   const { name, version } = agent;
   if (typeof name !== 'string') throw bad('agent.name', TEXT);
@@ -65,11 +65,25 @@ export function readInitialize(payload) {
   for (const [feature, on] of Object.entries({ notifications, progress, elicitation })) {
     if (typeof on !== 'boolean') throw bad(`features.${feature}`, FLAG);
   }
-  if (!Array.isArray(requestedCapabilities)) throw bad('requestedCapabilities', 'it is an array of names');
+  const capabilities = namesOf('requestedCapabilities', requestedCapabilities);
+  if (!isObject(agentCapabilities)) throw bad('agentCapabilities', 'it is {allowedRequests}');
+  const requests = namesOf('agentCapabilities.allowedRequests', agentCapabilities.allowedRequests);
   if (protocolVersion !== '0.1') {
     throw new Refusal(problem('NOT_SUPPORTED', `Protocol version "${clipped(protocolVersion)}" is not supported; this host speaks "0.1"`));
   }
-  return { name: name.slice(0, MAX_NAME), version: version.slice(0, MAX_NAME), notifications, progress, elicitation };
+  return { name: name.slice(0, MAX_NAME), version: version.slice(0, MAX_NAME), notifications, progress, elicitation, capabilities, requests };
+}
+
+/** More than any agent has to name: they are kept as long as its session. */
+const MAX_NAMES = 4096;
+
+/** @param {string} path @param {unknown} list @returns {string[] | undefined} undefined where it says nothing */
+function namesOf(path, list) {
+  if (list === undefined) return undefined;
+  const names = Array.isArray(list) && list.length <= MAX_NAMES ? [...list] : [0];
+  if (!names.every((it) => typeof it === 'string')) throw bad(path, `it is an array of names, ${MAX_NAMES} at most`);
+  // Nothing has a name that long.
+  return names.map((it) => it.slice(0, MAX_NAME + 1));
 }
 
 /**

@@ -2,8 +2,10 @@
  * `window.abp`: the ABP 0.1 object, for automation clients and scripts of the page itself.
  */
 import { claim } from './claim.js';
+import { LEFT } from './connection.js';
 import { CAPABILITIES_CHANGED } from './envelope.js';
 import { failure, text, thrown } from './errors.js';
+import { toText } from './json.js';
 import { onWindow } from './on-window.js';
 import { newId } from './platform.js';
 import { get } from './read.js';
@@ -91,15 +93,15 @@ export function exposeAbp(shell, target, replace) {
     },
 
     async listCapabilities() {
-      return shell.capabilities.documents();
+      return shell.capabilities.documents(connection.number);
     },
 
     async describeCapability(name) {
-      return shell.capabilities.find(name) ?? null;
+      return shell.capabilities.find(name, connection.number) ?? null;
     },
 
     async supports(name) {
-      const found = shell.capabilities.find(name);
+      const found = shell.capabilities.find(name, connection.number);
       if (!found) return { supported: false, available: false, reason: `There is no capability "${String(name).slice(0, 64)}"` };
       const { available, requirements, features, alternatives } = found;
       return { supported: true, available, requirements, features, ...(alternatives && { alternatives }) };
@@ -124,7 +126,7 @@ export function exposeAbp(shell, target, replace) {
   const link = linkManifest(shell, target.document);
   /** The page is left. It may come back, but whoever drove it has been told that it is gone. */
   const onHide = () => {
-    connection.giveUp('The page was left');
+    connection.giveUp(LEFT);
     shell.rust.giveUp(shell.number, connection.number);
   };
   const forget = onWindow('pagehide', onHide);
@@ -174,7 +176,7 @@ function linkManifest(shell, document) {
   const link = document.createElement('link');
   link.rel = 'abp-manifest';
   const update = () => {
-    link.href = `data:application/json,${encodeURIComponent(JSON.stringify(shell.capabilities.manifest()))}`;
+    link.href = `data:application/json,${encodeURIComponent(toText(shell.capabilities.manifest()))}`;
   };
   update();
   document.head.append(link);

@@ -7,7 +7,32 @@
  * @returns {string}
  * @throws {TypeError} for what JSON cannot express
  */
-export const toText = (envelope) => JSON.stringify(envelope, (_, value) => encode(value));
+export const toText = (envelope) => textOf(envelope, (_, value) => encode(value));
+
+/**
+ * JSON text, whatever `toJSON` the page has put on the prototypes of everything: old libraries have
+ * one that makes a text of an array.
+ *
+ * @param {unknown} value
+ * @param {(key: string, value: any) => unknown} each
+ * @returns {string}
+ */
+export const textOf = (value, each) =>
+  JSON.stringify(value, function (key, written) {
+    return each(key, unpatched(this[key], written));
+  });
+
+/** @param {any} value @param {unknown} written what its `toJSON` has made of it, if it has one */
+function unpatched(value, written) {
+  if (value === written || typeof value !== 'object' || value === null) return written;
+  const { toJSON } = value;
+  if (!toJSON || !COMMON.some((it) => it.prototype.toJSON === toJSON)) return written;
+  if (!(value instanceof Date)) return value;
+  return isNaN(/** @type {any} */ (value)) ? null : value.toISOString();
+}
+
+/** @type {any[]} */
+const COMMON = [Date, Array, Object, String, Number, Boolean];
 
 /**
  * An envelope for a port that carries JSON: it would leave out without a word, or change, what JSON

@@ -17,7 +17,7 @@ const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 const CALLED = /** @type {const} */ (['onNotification', 'onElicitation']);
 
 /** Of all ways to connect. */
-const KNOWN = [...TIMES, ...CALLED, 'signal', 'agent', 'requestedCapabilities', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
+const KNOWN = [...TIMES, ...CALLED, 'signal', 'agent', 'requestedCapabilities', 'allowedRequests', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
 
 /** @param {OpenOptions} options @returns {string | undefined} what is wrong with them */
 export function problemWithOptions(options) {
@@ -36,11 +36,16 @@ export function problemWithOptions(options) {
  * @returns {Promise<Agent>}
  */
 export function open(AgentHandle, messenger, options) {
-  const { agent = { name: 'caphost', version: '0.1' }, requestedCapabilities, onElicitation } = options;
+  const { agent = { name: 'caphost', version: '0.1' }, requestedCapabilities, allowedRequests, onElicitation } = options;
   const { connectTimeout = 10_000, signal } = options;
   const id = newId();
   const features = { notifications: true, progress: true, elicitation: onElicitation !== undefined };
-  const payload = { agent, protocolVersion: '0.1', features, ...(requestedCapabilities && { requestedCapabilities }) };
+  /** @type {object} */
+  const payload = {
+    agent, protocolVersion: '0.1', features,
+    ...(requestedCapabilities !== undefined && { requestedCapabilities }),
+    ...(allowedRequests !== undefined && { agentCapabilities: { allowedRequests } }),
+  };
 
   return new Promise((resolve, reject) => {
     /** @type {ReturnType<typeof setTimeout> | undefined} */

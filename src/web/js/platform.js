@@ -22,7 +22,7 @@ const settled = Promise.resolve();
 export const soon = (callback) => void settled.then(callback);
 
 /** Each byte as two digits. */
-const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const DIGITS = [...new Uint8Array(256)].map((_, byte) => byte.toString(16).padStart(2, '0'));
 
 /** Random bytes, drawn for many ids at once: a draw, or a `randomUUID`, costs as much as half a call. */
 const drawn = new Uint8Array(4096);

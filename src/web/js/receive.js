@@ -5,10 +5,10 @@ import { refusal } from './envelope.js';
 import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
 import { failureOf } from './failure.js';
 import { questionOf, readCall, readCancel, readEnvelope, readInitialize, unknownType } from './from-agent.js';
-import { inspect, memory } from './inspect.js';
+import { memory } from './inspect.js';
 import { get, isId } from './read.js';
 import { reasonOf } from './signal.js';
-import { copied } from './snapshot.js';
+import { check as checkFor, copyOf } from './taken.js';
 
 /** @import { Connection } from './connection.js' */
 
@@ -42,9 +42,9 @@ function take(connection, envelope, { type, id, payload }, aborted) {
   switch (type) {
     case 'capabilities/call': {
       const call = readCall(payload);
-      check(connection, envelope);
-      // Nothing has copied it yet: what passes the schema is what the handler gets.
-      if (connection.local) call.params = copyOf(call.params);
+      // What passes the limits and the schema is what the handler gets.
+      if (connection.local) call.params = copyOf(shell, call.params);
+      check(connection, envelope, call);
       call.by = number;
       connection.expect(id, type, call.callId);
       const unfit = aborted
@@ -55,33 +55,38 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       break;
     }
     case 'capabilities/cancel': {
-      const { callId, reason } = readCancel(payload);
-      check(connection, envelope);
+      const cancel = readCancel(payload);
+      const { callId, reason } = cancel;
+      check(connection, envelope, cancel);
       connection.expect(id, type, callId);
       if (rust.cancel(shell.number, number, id, callId, reason)) throw new Refusal(BAD_CALL_ID);
       break;
     }
     case 'initialize': {
       const params = readInitialize(payload);
-      check(connection, envelope);
+      check(connection, envelope, params);
       connection.expect(id, type);
       rust.initialize(shell.number, number, id, params);
       break;
     }
-    case 'shutdown':
-      check(connection, envelope);
+    case 'shutdown': {
+      const reason = reasonOf(get(payload, 'reason'));
+      check(connection, envelope, reason);
       connection.expect(id, type);
-      rust.shutdown(shell.number, number, id, reasonOf(get(payload, 'reason')));
-      break;
-    case 'capabilities/list': {
-      if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
-      shell.post(number, 'capabilities/list-result', id, { capabilities: shell.capabilities.documents() });
+      rust.shutdown(shell.number, number, id, reason);
       break;
     }
-    case 'elicitation/response':
-      check(connection, envelope);
-      answer(connection, questionOf(id), payload);
+    case 'capabilities/list': {
+      if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
+      shell.post(number, 'capabilities/list-result', id, { capabilities: shell.capabilities.documents(number) });
       break;
+    }
+    case 'elicitation/response': {
+      const said = connection.local ? copyOf(shell, payload) : payload;
+      check(connection, envelope, said);
+      answer(connection, questionOf(id), said);
+      break;
+    }
     default:
       throw unknownType(type);
   }
@@ -99,21 +104,12 @@ function answer({ shell, number }, question, payload) {
   return shell.rust.unanswered(shell.number, number, question, failureOf(error));
 }
 
-/** @param {Connection} connection @param {unknown} envelope */
-function check({ shell }, envelope) {
-  // The envelope and its payload are levels themselves.
-  const unfit = inspect(envelope, shell.depth + 2, shell.size);
-  if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
-}
-
-/** @param {object} params */
-function copyOf(params) {
-  try {
-    return copied(params);
-  } catch (error) {
-    throw new Refusal(invalid(`The call cannot be made: ${text(error)}`));
-  }
-}
+/**
+ * @param {Connection} connection
+ * @param {unknown} envelope as it came
+ * @param {unknown} payload what was read of it: from the page itself nothing else counts
+ */
+const check = ({ shell, local }, envelope, payload) => checkFor(shell, local ? { payload } : envelope);
 
 /**
  * @param {Connection} connection

@@ -2,11 +2,10 @@
  * The JavaScript handlers of a host that run, and what each is given.
  */
 import { log } from './errors.js';
-import { copyIfAny } from './failure.js';
 import { awaitEnd, guardDepth, unwound } from './guard.js';
-import { inspect } from './inspect.js';
 import { abortWith } from './platform.js';
 import { get, getA } from './read.js';
+import { dataOf } from './taken.js';
 import { give } from './transfer.js';
 
 /** @import { Shell } from './shell.js' */
@@ -154,14 +153,11 @@ export class Running {
   /**
    * @param {number} key
    * @param {Context} context
-   * @param {unknown} data
+   * @param {unknown} returned
    */
-  #settle(key, context, data) {
-    const { rust, number, depth, size } = this.#shell;
-    let unfit = inspect(data, depth, size);
-    // A reactive Map or Set has methods of its own.
-    const copy = unfit === 'cannot be read' && copyIfAny(data);
-    if (copy) unfit = inspect((data = copy), depth, size);
+  #settle(key, context, returned) {
+    const { rust, number } = this.#shell;
+    const { data, unfit } = dataOf(this.#shell, returned);
     if (unfit) rust.unfit(number, key, `The capability returned data that cannot be sent: it ${unfit}`, context.told);
     else rust.settle(number, key, data, context.told);
   }

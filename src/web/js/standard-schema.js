@@ -4,6 +4,7 @@
  * told the JSON Schema that the library gives (Standard JSON Schema), if it gives one.
  */
 import { invalid, log, text } from './errors.js';
+import { textOf } from './json.js';
 import { isObject } from './read.js';
 import { Validators } from './validators.js';
 
@@ -52,7 +53,7 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
   try {
     const schema = jsonSchema?.[side]({ target: DIALECT });
     // Some mark it as one of theirs, which a JSON Schema is not.
-    if (schema) return JSON.parse(JSON.stringify(schema));
+    if (schema) return JSON.parse(textOf(schema, (_, inner) => inner));
   } catch (error) {
     why = text(error);
   }
@@ -112,4 +113,4 @@ function verdictOf(issues) {
 }
 
 /** @param {readonly (PropertyKey | { key: PropertyKey })[]} path */
-const pathOf = (path) => Array.from(path, (it) => String(typeof it === 'object' ? it.key : it)).join('.');
+const pathOf = (path) => [...path].map((it) => String(typeof it === 'object' ? it.key : it)).join('.');

@@ -20,6 +20,9 @@ const given = new WeakSet();
 /** These are moved with the data that they are in. @param {object[]} objects */
 export const give = (...objects) => objects.forEach((it) => given.add(it));
 
+/** @param {object} it */
+export const isGiven = (it) => given.has(it);
+
 /** Whether data is moved that could be copied as well, or which. @typedef {boolean | ((it: object) => boolean | undefined)} Wants */
 
 /** Whether what was looked through last has a view of a part of a buffer that is not moved. */
@@ -110,7 +113,7 @@ export function carry(message, post, payload = message, wants, kept = []) {
  * @param {any} [message] how it is written
  */
 export const toAgent = (envelope, post, message = envelope) =>
-  carry(message, post, envelope.payload, envelope.type === 'capabilities/call-result' && ((it) => given.has(it)));
+  carry(message, post, envelope.payload, envelope.type === 'capabilities/call-result' && isGiven);
 
 /**
  * A copy of the objects that hold what is cloned.

@@ -47,7 +47,7 @@ export class Validators {
   set(name, schema) {
     const entry = { name, schema };
     // Parameters are an object anyway.
-    if (JSON.stringify(schema) === '{"type":"object"}') this.#byName.delete(name);
+    if (schema?.type === 'object' && Object.keys(schema).length === 1) this.#byName.delete(name);
     else this.#byName.set(name, entry);
     if (this.#byName.has(name)) this.#compile(entry).catch(() => {});
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { createHost } from 'caphost';
 import { connectWebSocket } from 'caphost/agent';
 import { inLab } from '../support/lab.mjs';
 import { useLabWithGateway } from '../support/lab-gateway.mjs';
@@ -111,5 +112,104 @@ test('a page that comes back has ended the sessions of those whom it has told th
     assert.deepEqual(seen, { persisted: true, inFlight: 0, sessions: 0, connections: 0 });
   } finally {
     await page.close();
+  }
+});
+
+test('handlers of a page that is left are told that, over whatever their agents are connected', async () => {
+  const page = await lab.page(lab.server.url('/kept/'));
+  try {
+    await join(page);
+    await inLab(page, async ({ agents }) => {
+      const { host } = /** @type {any} */ (window);
+      /** @type {any} */
+      const told = {};
+      let begun = 0;
+      host.register('tell', { replace: true }, (/** @type {any} */ { over }, /** @type {any} */ { signal }) => new Promise((resolve) => {
+        begun += 1;
+        signal.addEventListener('abort', () => resolve((told[over] = signal.reason.message)));
+      }));
+      /** @type {any} */
+      const reasons = {};
+      const names = new Map();
+      host.observe((/** @type {any} */ event) => {
+        if (event.type !== 'call') return;
+        if (event.state === 'queued') names.set(event.callId, event.params.over);
+        if (event.response) reasons[names.get(event.callId)] = event.reason;
+      });
+      const { port1, port2 } = new MessageChannel();
+      host.acceptPort(port1);
+      host.acceptMessages();
+      host.expose();
+      const { abp } = /** @type {any} */ (window);
+      await abp.initialize({ agent: { name: 'a', version: '1' }, protocolVersion: '0.1' });
+      void abp.call('tell', { over: 'window.abp' });
+      const byPort = await agents.connectPort(port2);
+      void byPort.call('tell', { over: 'a port' });
+      const byWindow = await agents.connectWindow(window);
+      void byWindow.call('tell', { over: 'a window' });
+      while (begun < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+      Object.assign(window, { told, reasons, ends: { port: byPort.closed, window: byWindow.closed } });
+      const { port1: plain, port2: theirs } = new MessageChannel();
+      host.acceptPort(plain);
+      theirs.postMessage({ type: 'initialize', id: 1, timestamp: 0, payload: { agent: { name: 'p', version: '1' }, protocolVersion: '0.1' } });
+      theirs.postMessage({ type: 'capabilities/call', id: 2, timestamp: 0, payload: { capability: 'tell', params: { over: 'a plain port' } } });
+      while (begun < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+    });
+    const agent = await connectWebSocket(lab.urls.agent);
+    const called = agent.call('tell', { over: 'a gateway' });
+    await page.waitForFunction(() => /** @type {any} */ (window).host.stats().inFlight === 5);
+    await page.goto(lab.server.url('/next/'));
+    assert.equal((await called).error?.code, 'DISCONNECTED');
+    await page.goBack();
+    const { told, reasons, ends } = await page.evaluate(async () => {
+      const { told, reasons, ends } = /** @type {any} */ (window);
+      return { told, reasons, ends: [await ends.port, await ends.window] };
+    });
+    const left = 'The page was left';
+    // Agents of the same page have left it as well: what they say is heard first, or the page's own end is.
+    const of = (/** @type {any} */ it) => [it['window.abp'], it['a plain port'], it['a gateway']];
+    assert.deepEqual(of(told), [left, left, left]);
+    assert.deepEqual(of(reasons), [left, left, left]);
+    assert.match(told['a port'], /^The page (of the agent )?was left$/);
+    assert.match(told['a window'], /^The page (of the agent )?was left$/);
+    // Nobody has shut anything down.
+    assert.deepEqual(ends, ['disconnected', 'disconnected']);
+  } finally {
+    await page.close();
+  }
+});
+
+test('an agent in a page that is left and comes back was disconnected, and has shut nothing down', async () => {
+  const host = await createHost({ app: { id: 'lab', name: 'Laboratory', version: '1' } });
+  const page = await lab.page(lab.server.url('/kept/'));
+  try {
+    /** @type {any} */
+    let held;
+    host.register('held', {}, (_, { signal }) => new Promise((resolve) => {
+      held = new Promise((told) => signal.addEventListener('abort', () => {
+        told(signal.reason.message);
+        resolve(1);
+      }));
+    }));
+    const connected = new Promise((resolve) => host.observe((event) => event.type === 'gateway' && event.state === 'connected' && resolve(undefined)));
+    host.connectGateway(lab.urls.app);
+    await connected;
+    await inLab(page, async ({ agents }, url) => {
+      const agent = await agents.connectWebSocket(url);
+      Object.assign(window, { agent, called: agent.call('held') });
+      addEventListener('pageshow', ({ persisted }) => Object.assign(window, { persisted }));
+    }, lab.urls.agent);
+    while (!held) await new Promise((resolve) => setTimeout(resolve, 10));
+    await page.goto(lab.server.url('/next/'));
+    assert.equal(await held, 'The page of the agent was left');
+    await page.goBack();
+    const seen = await page.evaluate(async () => {
+      const { agent, called, persisted } = /** @type {any} */ (window);
+      return { persisted, closed: await agent.closed, code: (await called).error?.code, then: (await agent.call('held')).error?.code };
+    });
+    assert.deepEqual(seen, { persisted: true, closed: 'disconnected', code: 'DISCONNECTED', then: 'DISCONNECTED' });
+  } finally {
+    await page.close();
+    host.close();
   }
 });

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{VERSION, kind};
 use crate::wire::clipped;
 use caphost::call::{CallId, Code, Error, Millis};
-use caphost::session::{Agent, Features, Initialize};
+use caphost::session::{Agent, Features, Initialize, Names, Scope};
 
 /// A message understood.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,12 +119,23 @@ const IN_INITIALIZE: &[Rule] = &[
     ),
     may("features.progress", Value::is_boolean, "it is a boolean"),
     may("features.elicitation", Value::is_boolean, "it is a boolean"),
+    may("requestedCapabilities", are_names, NAMES),
     may(
-        "requestedCapabilities",
-        Value::is_array,
-        "it is an array of names",
+        "agentCapabilities",
+        Value::is_object,
+        "it is {allowedRequests}",
     ),
+    may("agentCapabilities.allowedRequests", are_names, NAMES),
 ];
+
+/// More than any agent has to name: they are kept as long as its session.
+const MAX_NAMES: usize = 4_096;
+const NAMES: &str = "it is an array of names, 4096 at most";
+
+fn are_names(value: &Value) -> bool {
+    let list = value.as_array().filter(|list| list.len() <= MAX_NAMES);
+    list.is_some_and(|list| list.iter().all(Value::is_string))
+}
 
 const IN_CALL: &[Rule] = &[
     must("capability", Value::is_string, "it is the name of one"),
@@ -192,7 +203,16 @@ fn initialize(params: &Value) -> Result<FromAgent, Error<Value>> {
             name: text(&agent["name"]).into(),
             version: text(&agent["version"]).into(),
         },
+        scope: Scope {
+            capabilities: names(&params["requestedCapabilities"]),
+            requests: names(&params["agentCapabilities"]["allowedRequests"]),
+        },
     }))
+}
+
+fn names(list: &Value) -> Option<Names> {
+    let names = list.as_array()?.iter().map(text);
+    Some(Names(names.map(String::from).collect()))
 }
 
 /// Reads the payload of a call.

@@ -161,11 +161,13 @@ export class CapActivityElement extends Base {
     }));
     for (const { item } of before.values()) this.#hide(item, true, true);
     let at = list.firstChild;
-    for (const [index, row] of [...this.#rows.values()].entries()) {
+    let index = 0;
+    for (const row of this.#rows.values()) {
       // One that is where it belongs is not moved: that would take the focus from it.
       if (row.item === at) at = at.nextSibling;
       else list.insertBefore(row.item, at);
       row.show(/** @type {ActivityCall} */ (shown[index]), this.#texts, now);
+      index += 1;
     }
   }
 

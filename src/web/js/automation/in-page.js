@@ -126,7 +126,18 @@ export const makeDesk = () => {
       return btoa(pieces.join(''));
     };
     const expressed = ['Object', 'Array', 'Null', 'Number', 'String', 'Boolean'];
-    const encode = (/** @type {string} */ _, /** @type {any} */ value) => {
+    // The page may have put a `toJSON` on the prototypes of everything.
+    const common = /** @type {any[]} */ ([Date, Array, Object, String, Number, Boolean]);
+    const unpatched = (/** @type {any} */ value, /** @type {any} */ written) => {
+      if (value === written || typeof value !== 'object' || value === null) return written;
+      const { toJSON } = value;
+      if (!toJSON || !common.some((it) => it.prototype.toJSON === toJSON)) return written;
+      if (!(value instanceof Date)) return value;
+      return isNaN(/** @type {any} */ (value)) ? null : value.toISOString();
+    };
+    /** @this {any} @param {string} key @param {any} written */
+    const encode = function (key, written) {
+      const value = unpatched(this[key], written);
       const binary = value instanceof ArrayBuffer || ArrayBuffer.isView(value);
       const kind = Object.prototype.toString.call(value).slice(8, -1);
       // It would be an empty object, without a word.

@@ -84,17 +84,18 @@ export class GatewayLink {
     this.#end();
   };
 
-  #end() {
+  /** @param {string} [reason] */
+  #end(reason) {
     this.#stopRetrying();
     this.#socket?.close(1000);
     this.#live = false;
-    this.#forget();
+    this.#forget(reason);
   }
 
   /** The page is left: nobody is to wait for it, neither while it is kept to come back to nor while the next one loads. */
   #leave = () => {
     if (this.#session) leave(this.#key, this.#session.token);
-    this.#end();
+    this.#end('The page was left');
     this.#socket = undefined;
     this.#state('disconnected');
   };
@@ -200,12 +201,12 @@ export class GatewayLink {
     this.#lost(socket);
   };
 
-  /** The session is over, and the work for its agents. */
-  #forget() {
+  /** The session is over, and the work for its agents. @param {string} [reason] */
+  #forget(reason = 'The connection to the gateway was lost') {
     this.#stop('grace');
     this.#stop('told');
     this.#session = undefined;
-    for (const connection of this.#agents.values()) connection.close();
+    for (const connection of this.#agents.values()) connection.close(reason);
     this.#agents = new Map();
   }
 

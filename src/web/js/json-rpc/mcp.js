@@ -121,7 +121,7 @@ export class Mcp {
       const { error, result } = answerCall(id, found.name, payload, (error) => ({ result: wrap(failed(error)) }), (data, metadata) => {
         // As JSON has it: bytes are base64.
         const plain = data === undefined ? undefined : JSON.parse(peer.kit.toText(data));
-        return wrap(done(plain, metadata, outputSchema !== undefined, callId));
+        return wrap(done(plain, metadata, outputSchema !== undefined, callId, peer.kit.toText));
       });
       // The same as the cancellation API's.
       if (!error) return { result };

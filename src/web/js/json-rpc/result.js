@@ -14,13 +14,14 @@ const asText = (text) => ({ type: 'text', text });
  * @param {any} metadata
  * @param {boolean} promised the tool has an output schema, so clients insist on structured content
  * @param {string} callId
+ * @param {(data: any) => string} [toText] JSON
  */
-export function done(data = null, metadata, promised, callId) {
+export function done(data = null, metadata, promised, callId, toText = JSON.stringify) {
   const keeps = isObject(data) || !promised;
   const holder = { data };
   // Where it breaks its promise, the error comes first.
   const files = extract(holder, keeps ? 1 : 2, callId);
-  const text = data === null ? [] : [asText(typeof data === 'string' ? data : JSON.stringify(data))];
+  const text = data === null ? [] : [asText(typeof data === 'string' ? data : toText(data))];
   const content = [...text, ...files];
   if (keeps) {
     return {

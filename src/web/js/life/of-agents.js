@@ -52,11 +52,11 @@ export class LifeOfAgents {
       watched.heard = true;
       if (message?.type !== ANSWER) hear.call(connection, message);
     };
-    connection.close = () => {
+    connection.close = (reason) => {
       stop();
       this.#watched.delete(connection);
       if (this.#watched.size === 0) this.#looking = clearInterval(this.#looking);
-      close.call(connection);
+      close.call(connection, reason);
     };
     if (this.#half < Infinity) this.#looking ??= setInterval(this.#look, Math.min(this.#half, 0x7fffffff));
     // Node would wait for it.

@@ -351,8 +351,8 @@ export class Checker {
     if (uniqueItems !== true || array.length < 2) return fits;
     /** @type {Map<unknown, number>} */
     const met = new Map();
-    for (const [at, item] of array.entries()) {
-      const print = this.#fingerprints.of(item);
+    for (let at = 0; at < array.length; at += 1) {
+      const print = this.#fingerprints.of(array[at]);
       const before = met.get(print);
       if (before !== undefined) return this.#bad(problems, 'uniqueItems', `is equal to item ${before}`, at);
       met.set(print, at);
@@ -440,7 +440,10 @@ const counted = (count, noun) => `${count} ${count === 1 ? noun : `${noun}s`.rep
 
 /** @param {unknown} value of a schema */
 const shown = (value) => {
-  const text = JSON.stringify(value);
+  // A page may have put a `toJSON` on the prototypes of everything.
+  const text = JSON.stringify(value, function (key) {
+    return this[key];
+  });
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 };
 

@@ -21,6 +21,30 @@ const DONE = 3;
 
 class Unable extends Error {}
 
+/** What is made of a source, as long as anybody has it: an app has the same pattern in many schemas. @template {object} Made */
+class Shared {
+  /** @type {Map<string, WeakRef<Made>>} */
+  #made = new Map();
+  /** With so many it is looked for those that nobody has any more. */
+  #many = 1024;
+
+  /** @param {string} source @param {(source: string) => Made} make @returns {Made} */
+  of(source, make) {
+    const known = this.#made.get(source)?.deref();
+    if (known) return known;
+    const made = make(source);
+    this.#made.set(source, new WeakRef(made));
+    if (this.#made.size > this.#many) {
+      for (const [old, it] of this.#made) if (!it.deref()) this.#made.delete(old);
+      this.#many = Math.max(1024, 2 * this.#made.size);
+    }
+    return made;
+  }
+}
+
+/** @type {Shared<LinearPattern>} */
+const patterns = new Shared();
+
 export class LinearPattern {
   #steps;
   #start;
@@ -48,7 +72,7 @@ export class LinearPattern {
    */
   static of(source) {
     try {
-      return new LinearPattern(new Parser(source).parse());
+      return patterns.of(source, () => new LinearPattern(new Parser(source).parse()));
     } catch (error) {
       if (error instanceof Unable) return undefined;
       throw error;
@@ -130,8 +154,6 @@ class Parser {
   #at = 0;
   /** @type {Step[]} */
   #steps = [];
-  /** @type {Map<string, (code: number) => boolean>} */
-  #takers = new Map();
 
   /** @param {string} source */
   constructor(source) {
@@ -217,32 +239,33 @@ class Parser {
     // It refers to a group.
     if (atom === '' || /^\\[1-9k]/.test(atom)) throw new Unable();
     this.#at += atom.length;
-    const takes = this.#taker(atom);
+    const takes = takers.of(atom, takerOf);
     return (next) => this.#step(TAKE, next, -1, { takes });
   }
-
-  /** What one character has to be, as the browser itself sees it. @param {string} atom */
-  #taker(atom) {
-    let takes = this.#takers.get(atom);
-    if (!takes) this.#takers.set(atom, (takes = takerOf(atom)));
-    return takes;
-  }
 }
+
+/** What one character has to be. @type {Shared<(code: number) => boolean>} */
+const takers = new Shared();
 
 /** One character, or what stands for one. */
 const ATOM = /^(?:\[(?:\\.|[^\]\\])*\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\c[a-zA-Z]|\\[pP]\{[^}]*\}|\\.|[^\\])/su;
 
-/** @param {string} atom @returns {(code: number) => boolean} */
+/** Characters of one page of a table. */
+const PAGE = 256;
+
+/** @param {string} atom @returns {(code: number) => boolean} what the browser itself sees in it */
 function takerOf(atom) {
   const [first = 0, more] = [...atom].map((character) => /** @type {number} */ (character.codePointAt(0)));
   if (more === undefined && atom !== '.') return (code) => code === first;
   const pattern = new RegExp(`^${atom}$`, 'u');
-  /** 1 for yes, 2 for no. @type {Uint8Array | undefined} */
-  let known;
+  /** What was found of the characters met so far: 1 for yes, 2 for no. Texts are of a few pages. */
+  const latin = new Uint8Array(PAGE);
+  /** @type {(Uint8Array | undefined)[] | undefined} */
+  let others;
   return (code) => {
     if (code > 0xffff) return pattern.test(String.fromCodePoint(code));
-    known ??= new Uint8Array(0x10000);
-    return (known[code] ||= pattern.test(String.fromCharCode(code)) ? 1 : 2) === 1;
+    const page = code < PAGE ? latin : ((others ??= new Array(0x10000 / PAGE))[code >> 8] ??= new Uint8Array(PAGE));
+    return (page[code & 255] ||= pattern.test(String.fromCharCode(code)) ? 1 : 2) === 1;
   };
 }
 

@@ -99,10 +99,12 @@ export class Patterns {
     const answer = await askWorker(asked);
     if (answer === 'none') return NO_WORKER;
     if (answer === 'late') return UNCHECKED;
-    for (const [at, [pattern, text]] of asked.entries()) {
+    let at = 0;
+    for (const [pattern, text] of asked) {
       let known = this.#known.get(pattern);
       if (!known) this.#known.set(pattern, (known = new Map()));
       known.set(text, answer[at] === true);
+      at += 1;
     }
     return undefined;
   }

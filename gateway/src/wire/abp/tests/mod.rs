@@ -2,6 +2,7 @@
 //! conformance vectors, and thousands of calls raced against their cancels.
 
 mod bench;
+mod initialize;
 mod lane;
 mod race;
 mod vectors;

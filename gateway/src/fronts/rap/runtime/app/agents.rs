@@ -186,11 +186,7 @@ impl ToolServerApp<'_> {
     /// Tells an agent of a session what it may call.
     fn list(&self, to: ConnectionId, id: Option<Value>) {
         let payload = match self.state.session_id(to) {
-            Some(_) => {
-                let tools = self.state.registry().iter();
-                let documents: Vec<_> = tools.map(|it| &it.descriptor.document).collect();
-                json!({ "capabilities": documents })
-            }
+            Some(_) => json!({ "capabilities": self.state.documents(to) }),
             None => json!({ "error": error_json(&no_session()) }),
         };
         self.post(to, abp::kind::LIST_RESULT, id, payload);

@@ -1,0 +1,62 @@
+/**
+ * What is taken from the page itself, which no transport has copied: whoever reads it again may get
+ * something else, so a copy is taken, and the copy is what is looked at.
+ */
+import { Refusal, invalid, text } from './errors.js';
+import { copyIfAny } from './failure.js';
+import { inspect, memory } from './inspect.js';
+import { copied, small } from './snapshot.js';
+import { carry, isGiven } from './transfer.js';
+
+/** @import { Shell } from './shell.js' */
+
+/** @param {Shell} shell @param {unknown} envelope @throws {Refusal} for what is larger or deeper than the host takes */
+export function check({ depth, size }, envelope) {
+  // The envelope and its payload are levels themselves.
+  const unfit = inspect(envelope, depth + 2, size);
+  if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
+}
+
+/**
+ * @template {object} T
+ * @param {Shell} shell
+ * @param {T} given
+ * @returns {T} a copy of it
+ * @throws {Refusal} for what cannot be cloned
+ */
+export function copyOf(shell, given) {
+  try {
+    return /** @type {T} */ (copied(given));
+  } catch (error) {
+    check(shell, { payload: { given } });
+    throw new Refusal(invalid(`The call cannot be made: ${text(error)}`));
+  }
+}
+
+/** Bytes; of what is larger, or cannot be cloned, no copy is made. */
+const LARGE = 1 << 16;
+
+/**
+ * Data of a capability.
+ *
+ * @param {Shell} shell
+ * @param {unknown} given
+ * @returns {{ data: unknown, unfit: string | undefined }} what may be sent, and else what is wrong with it
+ */
+export function dataOf({ depth, size }, given) {
+  let data = small(given);
+  let unfit = inspect(data ?? given, depth, size);
+  if (unfit === 'cannot be read') {
+    // A reactive Map or Set has methods of its own.
+    data = copyIfAny(given);
+    if (data) unfit = inspect(data, depth, size);
+  } else if (data === undefined && !unfit && typeof given === 'object' && memory <= LARGE) {
+    try {
+      data = carry(given, (it, transfer) => structuredClone(it, { transfer }), given, isGiven);
+      unfit = inspect(data, depth, size);
+    } catch {
+      // The transport may know better.
+    }
+  }
+  return { data: data ?? given, unfit };
+}
