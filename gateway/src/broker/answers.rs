@@ -10,8 +10,8 @@ use super::{Action, Broker, PeerId};
 use crate::broker::runs::{Ending, Lost, RunId};
 use crate::wire::stops::Grade;
 use crate::wire::{
-    Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed, failed,
-    is_of_another,
+    Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed,
+    failed, is_of_another,
 };
 use caphost::call::{Code, Error, Stop};
 

@@ -79,7 +79,9 @@ fn with_an_error(payload: &str) -> Option<String> {
     let code = code.filter(|_| has_code);
     let code = code.as_deref().unwrap_or(Code::OPERATION_FAILED.as_str());
     // Some apps say it as a text.
-    let message = message.or_else(|| text_of(error)).filter(|it| !it.is_empty());
+    let message = message
+        .or_else(|| text_of(error))
+        .filter(|it| !it.is_empty());
     let message = message.as_deref().unwrap_or(NO_MESSAGE);
     let mut written = String::new();
     members(error, |key, value| {
@@ -88,10 +90,18 @@ fn with_an_error(payload: &str) -> Option<String> {
         }
     });
     push(&mut written, "code", json!(code).to_string().as_bytes());
-    push(&mut written, "message", json!(message).to_string().as_bytes());
+    push(
+        &mut written,
+        "message",
+        json!(message).to_string().as_bytes(),
+    );
     if member(error, "retryable").is_none() {
         let retryable = Code::from(code.to_string()).retryable();
-        push(&mut written, "retryable", Value::from(retryable).to_string().as_bytes());
+        push(
+            &mut written,
+            "retryable",
+            Value::from(retryable).to_string().as_bytes(),
+        );
     }
     let mut mended = without(payload, "error");
     mended.truncate(mended.len() - 1);
