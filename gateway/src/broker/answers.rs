@@ -10,7 +10,8 @@ use super::{Action, Broker, PeerId};
 use crate::broker::runs::{Ending, Lost, RunId};
 use crate::wire::stops::Grade;
 use crate::wire::{
-    Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed, failed,
+    Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed,
+    failed, is_of_another,
 };
 use caphost::call::{Code, Error, Stop};
 
@@ -21,6 +22,26 @@ pub(super) struct Loss {
     pub reason: &'static str,
     /// Who went away, if it is that.
     pub who: Option<Lost>,
+}
+
+/// The payload of an answer to that request. The error: nobody can tell what it says, or of what.
+fn readable<'a>(
+    entry: &Entry,
+    envelope: &Envelope<'a>,
+    said: &Said<'_>,
+) -> Result<&'a str, Failure> {
+    let payload = envelope.object()?;
+    if let Some(why) = said.unreadable {
+        return Err(Error::invalid_params(why));
+    }
+    if entry.request == Request::Cancel
+        && let Some(call_id) = entry.call_id.as_deref()
+        && is_of_another(payload, call_id)
+    {
+        let what = "`callId` of a CancelResponse must be that of the cancel";
+        return Err(Error::invalid_params(what));
+    }
+    Ok(payload)
 }
 
 impl Broker {
@@ -34,7 +55,7 @@ impl Broker {
         let Some(entry) = self.settle(peer, agent, envelope.id, |it| it == request) else {
             return;
         };
-        let payload = match envelope.object() {
+        let payload = match readable(&entry, envelope, said) {
             Ok(payload) => payload,
             Err(error) => {
                 self.answer_lost(agent, &entry, &error);
@@ -49,12 +70,12 @@ impl Broker {
             }
         };
         let grade = self.grade(agent, &entry, said);
-        self.run_answered(agent, &entry, (said, grade), || match said.success {
-            Some(_) => Reply::Json(Json::keep(payload, envelope.shared)),
-            None => {
-                let message = "The app's answer is no ABPResponse";
-                Reply::Failed(Error::new(Code::TRANSPORT_ERROR, message))
-            }
+        let (payload, shared) = match said.mended.as_deref() {
+            Some(mended) => (mended, None),
+            None => (payload, envelope.shared),
+        };
+        self.run_answered(agent, &entry, (said, grade), || {
+            Reply::Json(Json::keep(payload, shared))
         });
         if self.told_otherwise(agent, &entry, said.cancelled) {
             return;
@@ -77,8 +98,8 @@ impl Broker {
             && !said.says(grade);
         let here = self.agents.get(&agent).is_some_and(Agent::is_here);
         let message = match graded && here {
-            true => Outgoing::graded(header, Json::keep(payload, envelope.shared), grade),
-            false => Outgoing::new(header, payload, envelope.shared),
+            true => Outgoing::graded(header, Json::keep(payload, shared), grade),
+            false => Outgoing::new(header, payload, shared),
         };
         self.actions.push_back(Action::Send {
             peer: agent,

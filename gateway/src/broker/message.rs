@@ -9,7 +9,8 @@ use super::offering::{Register, Update};
 use super::runs::{self, RunId};
 use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
 use crate::wire::{
-    Envelope, Failure, Request, Said, member, members, outline, said, stops, text_of,
+    Envelope, Failure, Request, Said, answer_to_call, answer_to_cancel, member, members, outline,
+    said, stops, text_of,
 };
 use caphost::call::LateEnd;
 
@@ -94,6 +95,10 @@ impl<'a> Message<'a> {
                 Content::Update(Box::new(update))
             }
             kind => match Request::answered_by(kind) {
+                Some(Request::Call) => Content::Answer(Request::Call, answer_to_call(payload)),
+                Some(Request::Cancel) => {
+                    Content::Answer(Request::Cancel, answer_to_cancel(payload))
+                }
                 Some(request) => Content::Answer(request, said(payload)),
                 None => Content::Other,
             },

@@ -1,6 +1,7 @@
 //! The ABP envelope as JSON text: `{ type, id?, agent?, timestamp, payload }`.
 
 pub mod abp;
+mod answers;
 pub mod binary;
 mod envelope;
 mod incoming;
@@ -25,6 +26,7 @@ use serde_json::{Value, json};
 use caphost::call::Error;
 
 pub use abp::Request;
+pub use answers::{answer_to_call, answer_to_cancel, is_of_another};
 pub use envelope::{Envelope, RefusedMessage, Subject};
 pub use incoming::Incoming;
 pub use outline::outline;

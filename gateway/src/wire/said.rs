@@ -23,6 +23,10 @@ pub struct Said<'a> {
     pub error: Option<&'a str>,
     /// `error.code`, if it is a string.
     pub code: Option<Cow<'a, str>>,
+    /// Why nobody can tell what it says.
+    pub unreadable: Option<&'static str>,
+    /// The payload as agents are to read it, if that is not as the app has written it.
+    pub mended: Option<Box<str>>,
 }
 
 /// Reads it.
@@ -96,7 +100,7 @@ pub fn with_grade(payload: &str, grade: Grade) -> String {
 }
 
 /// Adds a member to the inside of an object.
-fn push(object: &mut String, key: &str, value: &[u8]) {
+pub(super) fn push(object: &mut String, key: &str, value: &[u8]) {
     let Ok(value) = std::str::from_utf8(value) else {
         return;
     };

@@ -28,11 +28,15 @@ fn registering(schema: &str) -> String {
     message.to_string().replace("\"SCHEMA\"", schema)
 }
 
-/// The app returns `data`, as it wrote it.
-async fn returns(app: &mut Peer, call: &Value, data: &str) {
-    let response = json!({ "success": true, "data": "DATA" });
-    let message = answer(call, "capabilities/call-result", response).to_string();
-    app.text(message.replace("\"DATA\"", data)).await;
+/// The app answers with a payload, as it wrote it.
+async fn returns(app: &mut Peer, call: &Value, payload: &str) {
+    let message = answer(call, "capabilities/call-result", json!("PAYLOAD")).to_string();
+    app.text(message.replace("\"PAYLOAD\"", payload)).await;
+}
+
+/// The payload of a success with that data, as the app wrote it.
+fn succeeded(data: &str) -> String {
+    format!(r#"{{"success":true,"data":{data}}}"#)
 }
 
 /// Calls with those parameters, as they are written.
@@ -65,7 +69,7 @@ async fn only_run(gateway: &Gateway) -> Value {
     list.json()["runs"][0].clone()
 }
 
-/// What each kind of caller is told of a result, and what the run says then.
+/// What each kind of caller is told of an answer, and what the run says then.
 async fn told(data: &str) -> Vec<(&'static str, Value, Value)> {
     let mut told = Vec::new();
 
@@ -116,7 +120,7 @@ async fn told(data: &str) -> Vec<(&'static str, Value, Value)> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_cut_inside_an_emoji_reaches_every_caller() {
-    for (dialect, got, run) in told(CUT).await {
+    for (dialect, got, run) in told(&succeeded(CUT)).await {
         assert!(got.to_string().contains("cut \u{fffd}"), "{dialect}: {got}");
         assert_eq!(run["state"], "completed", "{dialect}: {run}");
     }
@@ -124,7 +128,7 @@ async fn a_result_cut_inside_an_emoji_reaches_every_caller() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_with_a_number_out_of_range_is_an_error_to_every_caller() {
-    for (dialect, got, run) in told(TOO_LARGE).await {
+    for (dialect, got, run) in told(&succeeded(TOO_LARGE)).await {
         let said = got.to_string();
         assert!(said.contains("number out of range"), "{dialect}: {said}");
         assert_eq!(run["state"], "unknown", "{dialect}: {run}");
@@ -286,4 +290,110 @@ async fn a_bound_of_nesting_holds_in_every_dialect_and_is_named() {
     );
     assert_eq!(invoke(&runtime, &receiver, &good).await.0, 200);
     called(&mut app).await;
+}
+
+/// What a caller was told: `completed`, `cancelled`, `unknown` or `failed`.
+fn truth(dialect: &str, got: &Value) -> &'static str {
+    let said = got.to_string();
+    let is_cancelled = match dialect {
+        "abp" => {
+            got["payload"]
+                == json!({ "success": false, "cancelled": true, "metadata": { "stop": "abandoned" } })
+        }
+        "json-rpc" | "mcp" => {
+            got["error"]["code"] == -32800 && got["error"]["data"]["stop"] == "abandoned"
+        }
+        _ => said.to_lowercase().contains("cancelled") && !said.contains("TRANSPORT_ERROR"),
+    };
+    match () {
+        () if is_cancelled => "cancelled",
+        () if said.contains("TRANSPORT_ERROR") => "unknown",
+        () if said.contains("OPERATION_FAILED") => "failed",
+        () => "completed",
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_odd_answer_is_the_same_to_every_caller_the_run_and_the_metrics() {
+    for (payload, expected) in [
+        (r#"{"data":1}"#, "unknown"),
+        (r#"{"success":"true"}"#, "unknown"),
+        (r#"{"success":1}"#, "unknown"),
+        (r#"{"success":null,"data":1}"#, "unknown"),
+        (r#"[]"#, "unknown"),
+        (r#""done""#, "unknown"),
+        (r#"{"cancelled":true}"#, "unknown"),
+        (
+            r#"{"success":false,"error":{"code":"CANCELLED"}}"#,
+            "cancelled",
+        ),
+        (r#"{"success":false,"cancelled":true}"#, "cancelled"),
+        (r#"{"success":true,"data":1,"cancelled":true}"#, "completed"),
+        (r#"{"success":false}"#, "failed"),
+        (r#"{"success":false,"error":"broken"}"#, "failed"),
+        (r#"{"success":false,"cancelled":"true"}"#, "failed"),
+    ] {
+        for (dialect, got, run) in told(payload).await {
+            assert_eq!(
+                truth(dialect, &got),
+                expected,
+                "{payload}, {dialect}: {got}"
+            );
+            assert_eq!(run["state"], expected, "{payload}, {dialect}: {run}");
+            if expected == "failed" {
+                let said = got.to_string();
+                let has_words =
+                    said.contains("broken") || said.contains("did not say what went wrong");
+                assert!(has_words, "{payload}, {dialect}: {said}");
+            }
+            if dialect == "abp" && expected == "completed" {
+                assert_eq!(got["payload"], json!({ "success": true, "data": 1 }));
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_confirmation_of_another_call_confirms_nothing() {
+    for (payload, cancelled) in [
+        (json!({ "callId": "other", "cancelled": true }), false),
+        (json!({ "callId": "c", "cancelled": "true" }), false),
+        (
+            json!({ "callId": "c", "cancelled": true, "error": { "code": "X", "message": "x" } }),
+            false,
+        ),
+        (json!({ "callId": "c", "cancelled": true }), true),
+    ] {
+        let gateway = Gateway::start().await;
+        let mut app = app_with(&gateway, "{}").await;
+        let mut agent = gateway.agent().await;
+        agent.initialize(&mut app).await;
+        agent.send(call("1", "c")).await;
+        let calling = app.next().await;
+        agent.send(cancel("2", "c")).await;
+        let cancelling = app.next().await;
+        app.send(answer(
+            &cancelling,
+            "capabilities/cancel-result",
+            payload.clone(),
+        ))
+        .await;
+        let got = agent.next().await;
+        assert_eq!(got["type"], "capabilities/cancel-result");
+        assert_eq!(
+            (&got["payload"]["callId"], &got["payload"]["cancelled"]),
+            (&json!("c"), &json!(cancelled)),
+            "{payload}"
+        );
+        if cancelled {
+            continue;
+        }
+        assert_eq!(
+            got["payload"]["error"]["code"], "TRANSPORT_ERROR",
+            "{payload}"
+        );
+        returns(&mut app, &calling, r#"{"success":true,"data":1}"#).await;
+        assert_eq!(agent.next().await["payload"]["data"], 1);
+        assert_eq!(only_run(&gateway).await["state"], "completed", "{payload}");
+    }
 }

@@ -155,7 +155,14 @@ fn a_malformed_message_of_an_app_disturbs_nothing_else() {
     );
     goes_on(&mut bench, 2);
     only(
-        &bench.send(1, answer(&waiting, "capabilities/call-result", json!({}))),
+        &bench.send(
+            1,
+            answer(
+                &waiting,
+                "capabilities/call-result",
+                json!({ "success": true }),
+            ),
+        ),
         3,
     );
 }

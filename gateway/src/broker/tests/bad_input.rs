@@ -114,7 +114,14 @@ fn a_duplicate_id_in_flight_is_refused_and_the_first_undisturbed() {
         (Some("error"), "INVALID_PARAMS")
     );
     only(
-        &bench.send(1, answer(&first, "capabilities/call-result", json!({}))),
+        &bench.send(
+            1,
+            answer(
+                &first,
+                "capabilities/call-result",
+                json!({ "success": true }),
+            ),
+        ),
         2,
     );
     bench.relayed(2, call("1", "c3"));

@@ -30,13 +30,27 @@ fn ids_come_back_as_they_were_written() {
         let mut message = call("", "c");
         message["id"] = id.clone();
         let relayed = bench.relayed(2, message);
-        let seen = bench.send(1, answer(&relayed, "capabilities/call-result", json!({})));
+        let seen = bench.send(
+            1,
+            answer(
+                &relayed,
+                "capabilities/call-result",
+                json!({ "success": true }),
+            ),
+        );
         assert_eq!(only(&seen, 2)["id"], id);
     }
     let mut message = call("", "c");
     message.as_object_mut().unwrap().remove("id");
     let relayed = bench.relayed(2, message);
-    let seen = bench.send(1, answer(&relayed, "capabilities/call-result", json!({})));
+    let seen = bench.send(
+        1,
+        answer(
+            &relayed,
+            "capabilities/call-result",
+            json!({ "success": true }),
+        ),
+    );
     assert!(only(&seen, 2).get("id").is_none());
 }
 

@@ -1,0 +1,166 @@
+//! What an app's answer to a call, or to a cancel, counts as. It is read here and nowhere else: every dialect, the
+//! run and the metrics go by that. `src/web/js/from-app.js` has the same rule, held to it by the vectors of
+//! `tests/conformance/answers.json`.
+
+use serde_json::{Value, json};
+
+use super::said::{Said, push, said, with_grade};
+use super::scan::{member, members, text_of};
+use caphost::call::{Code, Stop};
+
+const NO_RESPONSE: &str = "`success` of an ABPResponse must be true or false";
+const NO_CONFIRMATION: &str = "`cancelled` of a CancelResponse must be true or false";
+const BOTH: &str = "a CancelResponse with `cancelled: true` has no error";
+/// What an error says that an app has given no message.
+const NO_MESSAGE: &str = "The app did not say what went wrong";
+
+/// Reads an answer to a call.
+pub fn answer_to_call(payload: &str) -> Said<'_> {
+    let mut read = said(payload);
+    match read.success {
+        None => {
+            read.cancelled = false;
+            read.unreadable = Some(NO_RESPONSE);
+        }
+        // What has succeeded was not cancelled, whatever else is said.
+        Some(true) if is_true(payload, "cancelled") => {
+            read.mended = Some(without(payload, "cancelled").into());
+        }
+        Some(true) => {}
+        Some(false) if read.cancelled => {}
+        // The code of a call that was cancelled, in the words of a failure: nothing of its stop was seen.
+        Some(false) if read.code.as_deref() == Some(Code::CANCELLED.as_str()) => {
+            read.cancelled = true;
+            read.grade = Stop::Abandoned.into();
+            read.exact = true;
+            (read.error, read.code) = (None, None);
+            let plain = r#"{"success":false,"cancelled":true}"#;
+            read.mended = Some(with_grade(plain, read.grade).into());
+        }
+        Some(false) => read.mended = with_an_error(payload).map(Into::into),
+    }
+    read
+}
+
+/// Reads an answer to a cancel.
+pub fn answer_to_cancel(payload: &str) -> Said<'_> {
+    let mut read = said(payload);
+    let cancelled = member(payload.as_bytes(), "cancelled");
+    let is_said = matches!(cancelled, Some(b"true" | b"false"));
+    read.unreadable = match read.error {
+        None if !is_said => Some(NO_CONFIRMATION),
+        Some(_) if read.cancelled => Some(BOTH),
+        _ => None,
+    };
+    read.cancelled &= read.unreadable.is_none();
+    read
+}
+
+/// Whether an answer to a cancel names another call than the one it was asked of. Both as JSON.
+pub fn is_of_another(payload: &str, call_id: &str) -> bool {
+    let named = member(payload.as_bytes(), "callId").filter(|it| *it != b"null");
+    named.is_some_and(|named| text_of(named) != text_of(call_id.as_bytes()))
+}
+
+fn is_true(payload: &str, name: &str) -> bool {
+    member(payload.as_bytes(), name) == Some(b"true")
+}
+
+/// The payload of a failure with an error that every agent can read, if its own is none.
+fn with_an_error(payload: &str) -> Option<String> {
+    let error = member(payload.as_bytes(), "error").unwrap_or_default();
+    let text = |name: &str| member(error, name).and_then(text_of);
+    let (code, message) = (text("code"), text("message"));
+    let has_code = code.as_deref().is_some_and(|it| !it.is_empty());
+    let has_message = message.as_deref().is_some_and(|it| !it.is_empty());
+    if has_code && has_message {
+        return None;
+    }
+    let code = code.filter(|_| has_code);
+    let code = code.as_deref().unwrap_or(Code::OPERATION_FAILED.as_str());
+    // Some apps say it as a text.
+    let message = message
+        .or_else(|| text_of(error))
+        .filter(|it| !it.is_empty());
+    let message = message.as_deref().unwrap_or(NO_MESSAGE);
+    let mut written = String::new();
+    members(error, |key, value| {
+        if !matches!(key, "code" | "message") {
+            push(&mut written, key, value);
+        }
+    });
+    push(&mut written, "code", json!(code).to_string().as_bytes());
+    push(
+        &mut written,
+        "message",
+        json!(message).to_string().as_bytes(),
+    );
+    if member(error, "retryable").is_none() {
+        let retryable = Code::from(code.to_string()).retryable();
+        push(
+            &mut written,
+            "retryable",
+            Value::from(retryable).to_string().as_bytes(),
+        );
+    }
+    let mut mended = without(payload, "error");
+    mended.truncate(mended.len() - 1);
+    mended.push_str(if mended == "{" { "" } else { "," });
+    Some(format!(r#"{mended}"error":{{{written}}}}}"#))
+}
+
+/// The payload without a member.
+fn without(payload: &str, name: &str) -> String {
+    let mut written = String::with_capacity(payload.len());
+    members(payload.as_bytes(), |key, value| {
+        if key != name {
+            push(&mut written, key, value);
+        }
+    });
+    format!("{{{written}}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vectors() -> Value {
+        let text = include_str!("../../../tests/conformance/answers.json");
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn what_an_answer_to_a_call_counts_as() {
+        for vector in vectors()["calls"].as_array().unwrap() {
+            let payload = vector["payload"].to_string();
+            let read = answer_to_call(&payload);
+            let mended = read.mended.as_deref().unwrap_or(&payload);
+            let mended: Value = serde_json::from_str(mended).unwrap_or_default();
+            let got = match (read.unreadable, read.cancelled, read.success) {
+                (Some(_), ..) => json!({ "unreadable": true }),
+                (_, true, _) => json!({ "cancelled": read.grade.stop.as_str() }),
+                (.., Some(true)) => json!({ "success": mended["data"] }),
+                _ => json!({ "error": mended["error"] }),
+            };
+            assert_eq!(got, vector["is"], "{payload}");
+            if read.unreadable.is_none() && !read.cancelled {
+                assert_ne!(mended["cancelled"], true, "{payload}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_answer_to_a_cancel_counts_as() {
+        for vector in vectors()["cancels"].as_array().unwrap() {
+            let payload = vector["payload"].to_string();
+            let read = answer_to_cancel(&payload);
+            let is_another = is_of_another(&payload, r#""mine""#);
+            let got = match (read.unreadable.is_some() || is_another, read.cancelled) {
+                (true, _) => json!("unreadable"),
+                (_, true) => json!(read.grade.stop.as_str()),
+                _ => json!(false),
+            };
+            assert_eq!(got, vector["is"], "{payload}");
+        }
+    }
+}
