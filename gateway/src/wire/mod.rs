@@ -5,6 +5,7 @@ pub mod binary;
 mod envelope;
 mod incoming;
 pub mod json_rpc;
+mod lines;
 mod outline;
 mod reading;
 mod reply;
@@ -27,6 +28,7 @@ use caphost::call::Error;
 pub use abp::Request;
 pub use envelope::{Envelope, RefusedMessage, Subject};
 pub use incoming::Incoming;
+pub use lines::one_line;
 pub use outline::outline;
 pub use reading::{check_length, check_readable, mended, mended_bytes, read_value};
 pub use reply::{

@@ -168,10 +168,7 @@ async fn requests_of_2026_07_28_pass_without_a_session() {
         .send(&modern("d", "server/discover", json!({})))
         .await;
     let found = bridge.next().await;
-    assert_eq!(
-        found["result"]["supportedVersions"],
-        json!([LEGACY, MODERN])
-    );
+    assert_eq!(found["result"]["supportedVersions"], json!(ALL_VERSIONS));
     let call = |id: i64| modern(id, "tools/call", json!({ "name": "echo", "arguments": {} }));
     bridge.send(&call(1)).await;
     let relayed = called(&mut app).await;
