@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::sync::{mpsc, watch};
 
+use super::result::complete;
 use super::session::McpSession;
 use super::tools;
 use crate::fronts::cancel_notices::next_cancelled;
 use crate::gateway::Hub;
 use crate::gateway::calls::CancelNotice;
-use crate::wire::json_rpc::{Id, notification};
+use crate::wire::json_rpc::{Id, notification, success};
 
 const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 
@@ -97,6 +98,11 @@ pub fn acknowledged(id: &Id, tools: bool) -> String {
     };
     let params = json!({ "notifications": accepted, "_meta": subscribed(id) });
     notification("notifications/subscriptions/acknowledged", params).to_string()
+}
+
+/// What a subscription ends with, when the gateway stops.
+pub fn unsubscribed(id: &Id) -> String {
+    success(id.value(), &complete(json!({ "_meta": subscribed(id) })))
 }
 
 /// What a subscription without a session is told of the tools of an app. `id` is that of its request.

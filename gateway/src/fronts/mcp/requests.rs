@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use futures_util::stream;
+use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::call;
 use super::head::{Accepted, Head};
 use super::header::{APP, SESSION, encoded_app};
-use super::listening::{acknowledged, subscription};
+use super::listening::{acknowledged, subscription, unsubscribed};
 use super::reply::{events, whole};
 use super::request::Request;
 use super::result::{answer, complete};
@@ -19,6 +19,7 @@ use super::session::{Caller, McpSession, NotTaken};
 use super::sessions::no_session;
 use super::tools;
 use crate::fronts::refusal::Refusal;
+use crate::gateway::lifecycle::Phase;
 use crate::wire::clipped;
 use crate::wire::json_rpc::{Id, RpcError, code};
 use caphost::call::{Code, Error};
@@ -185,10 +186,15 @@ impl Mcp {
         let share = self.share(asker)?;
         let first = Some(acknowledged(&id, tools));
         let app = asker.caller.app.clone();
-        Ok(match tools {
-            true => events(first, subscription(&self.hub, app, id), share),
-            false => events(first, stream::pending(), share),
-        })
+        let changes = match tools {
+            true => subscription(&self.hub, app, id.clone()),
+            false => stream::pending().boxed(),
+        };
+        // A client whose stream ends without a result takes the connection for broken.
+        let stopping = self.hub.lifecycle.reached(Phase::Stopping);
+        let ended = stream::once(async move { unsubscribed(&id) }).boxed();
+        let messages = changes.take_until(stopping.boxed()).chain(ended);
+        Ok(events(first, messages, share))
     }
 }
 
