@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::capability_info::{CapabilityInfo, plain};
-use super::tool_names::{MAX_TOOL_NAME, tool_names};
+use super::tool_names::{name_bytes, tool_names};
 
 /// Characters of an app's id, and of a capability's name: as many as a page takes.
 pub const MAX_NAME_CHARS: usize = 256;
@@ -61,7 +61,8 @@ impl Offer {
             description,
         } = &self.app;
         let about = id.len() + name.len() + version.len();
-        let capabilities = self.capabilities.iter().map(|it| it.texts() + AROUND_TEXTS);
+        let each = |it: &CapabilityInfo| it.texts() + name_bytes(&it.name) + AROUND_TEXTS;
+        let capabilities = self.capabilities.iter().map(each);
         about + description.as_ref().map_or(0, String::len) + capabilities.sum::<usize>()
     }
 
@@ -104,17 +105,19 @@ impl Offer {
 
     /// The names that the capabilities have as tools, in the order of these.
     pub fn tool_names(&self) -> impl Iterator<Item = &str> {
-        self.order().tool_names.iter().map(|name| &**name)
+        let order = self.order();
+        let all = self.capabilities.iter().enumerate();
+        all.map(|(place, it)| order.tool_name(place).unwrap_or(&it.name))
     }
 
     /// The capability whose tool has that name.
     pub fn tool(&self, name: &str) -> Option<&CapabilityInfo> {
-        let Order {
-            tool_names,
-            by_tool_name,
-            ..
-        } = self.order();
-        let tool_name = |place: &u32| tool_names.get(*place as usize).map_or("", |it| &**it);
+        let order = self.order();
+        let tool_name = |place: &u32| {
+            let own = self.at(place).map_or("", |it| &*it.name);
+            order.tool_name(*place as usize).unwrap_or(own)
+        };
+        let by_tool_name = &order.by_tool_name;
         let found = by_tool_name.binary_search_by(|place| tool_name(place).cmp(name));
         self.at(by_tool_name.get(found.ok()?)?)
     }
@@ -173,7 +176,14 @@ struct Order {
     by_name: Box<[u32]>,
     by_plain_name: Box<[u32]>,
     by_tool_name: Box<[u32]>,
-    tool_names: Box<[Box<str>]>,
+    /// Where it is not the capability's own.
+    tool_names: Box<[Option<Box<str>>]>,
+}
+
+impl Order {
+    fn tool_name(&self, place: usize) -> Option<&str> {
+        self.tool_names.get(place)?.as_deref()
+    }
 }
 
 impl Clone for Index {
@@ -191,7 +201,7 @@ impl PartialEq for Index {
 
 impl Index {
     /// Bytes kept of it for each capability.
-    pub const EACH: usize = 3 * size_of::<u32>() + size_of::<Box<str>>() + MAX_TOOL_NAME + 1;
+    pub const EACH: usize = 3 * size_of::<u32>() + size_of::<Box<str>>() + 1;
 
     fn order(&self, all: &[CapabilityInfo]) -> &Order {
         self.order.get_or_init(|| {
@@ -205,7 +215,10 @@ impl Index {
             let names: Vec<_> = all.iter().map(|it| &*it.name).collect();
             let tool_names = tool_names(&names);
             let mut by_tool_name = by_plain_name.clone();
-            by_tool_name.sort_by_key(|place| tool_names.get(*place as usize));
+            by_tool_name.sort_by_key(|place| {
+                let tool_name = tool_names.get(*place as usize)?.as_deref();
+                Some(tool_name.unwrap_or_else(|| name(*place)))
+            });
             Order {
                 by_name,
                 by_plain_name,

@@ -6,12 +6,13 @@ use std::collections::{HashMap, HashSet};
 use super::capability_info::plain;
 
 /// Characters of a tool's name: as many as every interface to a model takes.
-pub const MAX_TOOL_NAME: usize = 64;
+const MAX_TOOL_NAME: usize = 64;
 
 /// For each name of a capability the name of its tool: unique, of 1 to 64 letters, digits, `_` and `-`, and the
 /// same for the same set of names, whatever their order. A name that is so already stays. Any other is made
-/// plain, and where that is too long, says nothing or is another's, its hash tells it from the others.
-pub fn tool_names(names: &[&str]) -> Box<[Box<str>]> {
+/// plain, and where that is too long, says nothing or is another's, its hash tells it from the others. None: it
+/// is the capability's own.
+pub fn tool_names(names: &[&str]) -> Box<[Option<Box<str>>]> {
     let plain_names: Vec<String> = names.iter().map(|name| plain(name).collect()).collect();
     let mut alike: HashMap<&str, usize> = HashMap::new();
     for name in &plain_names {
@@ -20,19 +21,33 @@ pub fn tool_names(names: &[&str]) -> Box<[Box<str>]> {
     let stays = |at: usize| plain_names[at] == names[at] && is_fit(names[at]);
     let is_alone = |at: usize| alike[&*plain_names[at]] == 1 && is_fit(&plain_names[at]);
     let mut taken: HashSet<String> = HashSet::new();
-    let mut given: Vec<Option<Box<str>>> = vec![None; names.len()];
-    for at in (0..names.len()).filter(|at| stays(*at) || is_alone(*at)) {
-        taken.insert(plain_names[at].clone());
-        given[at] = Some(plain_names[at].as_str().into());
+    let mut given: Box<[Option<Box<str>>]> = vec![None; names.len()].into();
+    let mut rest = Vec::new();
+    for (at, name) in plain_names.iter().enumerate() {
+        match (stays(at), is_alone(at)) {
+            (true, _) => drop(taken.insert(name.clone())),
+            (_, true) => {
+                taken.insert(name.clone());
+                given[at] = Some(name.as_str().into());
+            }
+            _ => rest.push(at),
+        }
     }
-    let mut rest: Vec<usize> = (0..names.len()).filter(|at| given[*at].is_none()).collect();
     rest.sort_by_key(|at| names[*at]);
     for at in rest {
         let name = told_apart(&plain_names[at], names[at], &taken);
         taken.insert(name.clone());
         given[at] = Some(name.into());
     }
-    given.into_iter().map(Option::unwrap_or_default).collect()
+    given
+}
+
+/// Bytes kept for the tool's name of a capability of that name, at most.
+pub fn name_bytes(name: &str) -> usize {
+    match plain(name).eq(name.chars()) && is_fit(name) {
+        true => 0,
+        false => MAX_TOOL_NAME,
+    }
 }
 
 fn is_fit(name: &str) -> bool {
@@ -68,7 +83,11 @@ mod tests {
     use super::*;
 
     fn named(names: &[&str]) -> Vec<String> {
-        tool_names(names).iter().map(|it| it.to_string()).collect()
+        let given = tool_names(names);
+        let given = given.iter().zip(names);
+        given
+            .map(|(it, own)| it.as_deref().unwrap_or(own).to_string())
+            .collect()
     }
 
     #[test]
