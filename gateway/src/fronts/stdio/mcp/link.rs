@@ -68,6 +68,11 @@ impl Request {
         self.version.is_some()
     }
 
+    /// Whether it calls a tool.
+    pub fn calls(&self) -> bool {
+        self.method == "tools/call"
+    }
+
     /// Whether it begins a session.
     pub fn begins(&self) -> bool {
         self.method == "initialize" && !self.is_alone()

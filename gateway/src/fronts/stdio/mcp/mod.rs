@@ -19,8 +19,8 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use parking_lot::Mutex;
 use reqwest::StatusCode;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, watch};
@@ -31,7 +31,9 @@ use super::codec::{Broken, Codec, Frame};
 use super::{CHUNK_BYTES, MESSAGE_BYTES, Output};
 use crate::limits::MAX_DEPTH;
 use crate::pauses::Pauses;
-use crate::wire::json_rpc::{Fault, Id, Message, RpcError, Unreadable, code, read, read_cancel};
+use crate::wire::json_rpc::{
+    Fault, Id, Message, RpcError, Unreadable, code, read, read_cancel, success,
+};
 use crate::wire::mended;
 use caphost::dialect::mcp::MAX_BATCH;
 pub use link::Endpoint;
@@ -49,6 +51,8 @@ const LEAVE: Duration = Duration::from_secs(2);
 /// Time between the progress of a request and its answer. Clients read what comes together at once, and
 /// some hear of the answer first: the progress is then that of a request they do not know any more.
 const BREATH: Duration = Duration::from_millis(10);
+/// Bytes of a message that every client reads from a program: published ones end the session after a longer line.
+const MOST_READ: usize = 10_000_000;
 /// Answers of the bridge's own that the client has not taken yet.
 const UNWRITTEN: usize = 64;
 /// Before it is tried again to listen, and the most that grows to.
@@ -292,6 +296,10 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
             let message = message.unwrap_or_else(|| {
                 disconnected(id, "The gateway closed the stream before it answered")
             });
+            let message = match message.len() {
+                bytes if bytes > MOST_READ => too_large(request, bytes),
+                _ => message,
+            };
             if answered && request.begins() {
                 let hello = (text.clone(), request.id.clone());
                 self.session.begun(hello, session.clone(), &message);
@@ -410,6 +418,26 @@ fn unreadable(Unreadable { code, id, error }: Unreadable) -> String {
     refused.data = error.details.as_deref().cloned();
     let id = id.as_ref().map_or(&Value::Null, Id::value);
     refused.answer(id).to_string()
+}
+
+/// The answer in place of one that the client could not read. Of a call it is a result, for the model to read.
+fn too_large(request: &Request, bytes: usize) -> String {
+    let id = &request.id;
+    let megabytes = bytes.div_ceil(1_000_000);
+    let most = MOST_READ / 1_000_000;
+    let what = format!(
+        "The answer has {megabytes} MB, and clients of `caphost mcp` read at most {most} MB. \
+         The call has run. `caphost call <capability> --output <file>` writes its files, and MCP over HTTP has no such limit."
+    );
+    if !request.calls() {
+        return refusal(Some(id), code::FAILED, &what);
+    }
+    let error = json!({ "code": "OPERATION_FAILED", "message": what, "retryable": false });
+    let text = format!("OPERATION_FAILED: {what}");
+    let result = json!({
+        "content": [{ "type": "text", "text": text }], "isError": true, "_meta": { "caphost/error": error },
+    });
+    success(id.value(), &result)
 }
 
 /// The answer to a message that is not passed on.
