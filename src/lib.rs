@@ -15,6 +15,9 @@ pub mod agent;
 pub mod call;
 #[doc(hidden)]
 pub mod capability;
+// What page and gateway both know of protocols.
+#[doc(hidden)]
+pub mod dialect;
 #[doc(hidden)]
 pub mod session;
 

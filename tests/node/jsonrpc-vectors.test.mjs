@@ -7,10 +7,15 @@ import { extract } from '../../src/web/js/json-rpc/content.js';
 import { FAULTS, cancelledError, codeFor, read, rpcError } from '../../src/web/js/json-rpc/message.js';
 import { DIALECTS, keyOf, readCancel } from '../../src/web/js/json-rpc/policy.js';
 import { done, failed, progressReader } from '../../src/web/js/json-rpc/result.js';
-import { findTool, inputSchema, outputSchema, page } from '../../src/web/js/json-rpc/tools.js';
+import { toolNames } from '../../src/web/js/json-rpc/tool-names.js';
+import { findTool, inputSchema, outputSchema } from '../../src/web/js/json-rpc/tools.js';
+import { VERSIONS } from '../../src/web/js/json-rpc/versions.js';
 
 /** The vectors that the gateway's half passes too. @param {string} name */
 const vectors = (name) => JSON.parse(readFileSync(join(root, 'tests', 'conformance', 'jsonrpc', `${name}.json`), 'utf8'));
+
+/** A version of MCP, the newest by default. @param {string} [name] @returns {any} */
+const version = (name = '2026-07-28') => VERSIONS.find((it) => it.name === name);
 
 /** As it goes over the wire. @param {any} value */
 const plain = (value) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
@@ -56,8 +61,8 @@ function comparable({ _meta, ...result }, pattern) {
 
 test('results of MCP', () => {
   const { call, results, failures, noBinary, progress } = vectors('mcp');
-  for (const { data, promised, gives } of results) {
-    const [got, expected] = comparable(/** @type {any} */ (done(data, undefined, promised, call)), gives);
+  for (const { data, promised, version: of, gives } of results) {
+    const [got, expected] = comparable(/** @type {any} */ (done(data, undefined, promised, version(of), call)), gives);
     assert.deepEqual(plain(got), expected);
   }
   for (const { error, gives } of failures) {
@@ -66,30 +71,24 @@ test('results of MCP', () => {
   }
   for (const value of noBinary) {
     const data = structuredClone(value);
-    assert.deepEqual([extract(data, 1, call), data], [[], value]);
+    assert.deepEqual([extract(data, 1, version(), call), data], [[], value]);
   }
   for (const { infos, gives } of progress) {
-    const reader = progressReader(0);
+    const reader = progressReader(0, version());
     assert.deepEqual(infos.flatMap((/** @type {any} */ info) => reader?.(info)?.params ?? []), gives);
   }
 });
 
 test('tools of MCP', () => {
   const { inputSchemas, outputSchemas, tools } = vectors('mcp');
-  for (const { schema, gives } of inputSchemas) assert.deepEqual(inputSchema(schema), gives);
+  for (const { schema, gives, rule } of inputSchemas) assert.deepEqual(inputSchema(schema), { schema: gives, ...(rule && { rule }) });
   for (const { schema, gives } of outputSchemas) assert.deepEqual(outputSchema(schema) ?? null, gives);
-  const documents = tools.names.map((/** @type {string} */ name) => ({ name }));
-  for (const [wanted, name] of Object.entries(tools.found)) assert.equal(findTool(documents, wanted).name, name);
-  for (const [wanted, message] of Object.entries(tools.refused)) assert.equal(findTool(documents, wanted), message);
-  /** @type {string | undefined} */
-  let cursor;
-  const cursors = [];
-  for (const names of tools.pages.names) {
-    const found = page(documents, cursor, tools.pages.size);
-    assert.deepEqual(found?.documents.map(({ name }) => name), names);
-    cursor = found?.nextCursor;
-    cursors.push(cursor);
+  const names = Object.keys(tools.names);
+  assert.deepEqual(toolNames(names), Object.values(tools.names));
+  const documents = names.map((name) => ({ name }));
+  for (const [own, listed] of Object.entries(tools.names)) {
+    assert.match(listed, /^[\w-]{1,64}$/);
+    for (const wanted of [own, listed]) assert.equal(findTool(documents, wanted).name, own);
   }
-  assert.deepEqual(cursors, [...tools.pages.cursors, undefined]);
-  assert.equal(page(documents, 'bm9wZQ', 2), undefined);
+  for (const [wanted, message] of Object.entries(tools.refused)) assert.equal(findTool(documents, wanted), message);
 });

@@ -38,6 +38,7 @@ pub mod runs;
 mod stops;
 #[cfg(test)]
 mod tests;
+mod tool_names;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;

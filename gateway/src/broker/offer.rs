@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::capability_info::{CapabilityInfo, plain};
+use super::tool_names::{name_bytes, tool_names};
 
 /// Characters of an app's id, and of a capability's name: as many as a page takes.
 pub const MAX_NAME_CHARS: usize = 256;
@@ -60,7 +61,8 @@ impl Offer {
             description,
         } = &self.app;
         let about = id.len() + name.len() + version.len();
-        let capabilities = self.capabilities.iter().map(|it| it.texts() + AROUND_TEXTS);
+        let each = |it: &CapabilityInfo| it.texts() + name_bytes(&it.name) + AROUND_TEXTS;
+        let capabilities = self.capabilities.iter().map(each);
         about + description.as_ref().map_or(0, String::len) + capabilities.sum::<usize>()
     }
 
@@ -81,10 +83,7 @@ impl Offer {
 
     /// The capability of that name.
     pub fn named(&self, name: &str) -> Option<&CapabilityInfo> {
-        let order = &self.order().by_name;
-        let place = order.partition_point(|it| self.at(it).is_some_and(|it| *it.name < *name));
-        let found = order.get(place).and_then(|it| self.at(it));
-        found.filter(|it| it.name == name)
+        self.capabilities.get(self.place_of(name)?)
     }
 
     /// The capabilities whose plain name that is, or begins with it if it has more than `most`
@@ -104,6 +103,35 @@ impl Offer {
         order.filter_map(|it| self.at(it))
     }
 
+    /// The names that the capabilities have as tools, in the order of these.
+    pub fn tool_names(&self) -> impl Iterator<Item = &str> {
+        let order = self.order();
+        let all = self.capabilities.iter().enumerate();
+        all.map(|(place, it)| order.tool_name(place).unwrap_or(&it.name))
+    }
+
+    /// The capability whose tool has that name.
+    pub fn tool(&self, name: &str) -> Option<&CapabilityInfo> {
+        let order = self.order();
+        let tool_name = |place: &u32| {
+            let own = self.at(place).map_or("", |it| &*it.name);
+            order.tool_name(*place as usize).unwrap_or(own)
+        };
+        let by_tool_name = &order.by_tool_name;
+        let found = by_tool_name.binary_search_by(|place| tool_name(place).cmp(name));
+        self.at(by_tool_name.get(found.ok()?)?)
+    }
+
+    /// Whether the capability of that name makes a promise, as `promises` finds of all, once.
+    pub fn keeps_promise(&self, name: &str, promises: impl Fn(&CapabilityInfo) -> bool) -> bool {
+        let kept = self.index.promises.get_or_init(|| {
+            let all = self.capabilities.iter().map(promises);
+            all.collect()
+        });
+        let place = self.place_of(name);
+        place.is_some_and(|place| kept.get(place).is_some_and(|it| *it))
+    }
+
     /// A number that changes with the capabilities.
     pub fn fingerprint(&self) -> u64 {
         *self.index.fingerprint.get_or_init(|| {
@@ -115,6 +143,14 @@ impl Offer {
             }
             hasher.finish()
         })
+    }
+
+    /// Where in their list the capability of that name is.
+    fn place_of(&self, name: &str) -> Option<usize> {
+        let order = &self.order().by_name;
+        let name_at = |place: &u32| self.at(place).map_or("", |it| &*it.name);
+        let found = order.binary_search_by(|place| name_at(place).cmp(name));
+        Some(*order.get(found.ok()?)? as usize)
     }
 
     fn order(&self) -> &Order {
@@ -130,6 +166,7 @@ impl Offer {
 #[derive(Debug, Default)]
 pub(super) struct Index {
     order: OnceLock<Order>,
+    promises: OnceLock<Box<[bool]>>,
     fingerprint: OnceLock<u64>,
 }
 
@@ -138,6 +175,15 @@ pub(super) struct Index {
 struct Order {
     by_name: Box<[u32]>,
     by_plain_name: Box<[u32]>,
+    by_tool_name: Box<[u32]>,
+    /// Where it is not the capability's own.
+    tool_names: Box<[Option<Box<str>>]>,
+}
+
+impl Order {
+    fn tool_name(&self, place: usize) -> Option<&str> {
+        self.tool_names.get(place)?.as_deref()
+    }
 }
 
 impl Clone for Index {
@@ -155,7 +201,7 @@ impl PartialEq for Index {
 
 impl Index {
     /// Bytes kept of it for each capability.
-    pub const EACH: usize = 2 * size_of::<u32>();
+    pub const EACH: usize = 3 * size_of::<u32>() + size_of::<Box<str>>() + 1;
 
     fn order(&self, all: &[CapabilityInfo]) -> &Order {
         self.order.get_or_init(|| {
@@ -166,9 +212,18 @@ impl Index {
             let mut by_plain_name = by_name.clone();
             by_name.sort_by(|one, other| name(*one).cmp(name(*other)));
             by_plain_name.sort_by(|one, other| plain(name(*one)).cmp(plain(name(*other))));
+            let names: Vec<_> = all.iter().map(|it| &*it.name).collect();
+            let tool_names = tool_names(&names);
+            let mut by_tool_name = by_plain_name.clone();
+            by_tool_name.sort_by_key(|place| {
+                let tool_name = tool_names.get(*place as usize)?.as_deref();
+                Some(tool_name.unwrap_or_else(|| name(*place)))
+            });
             Order {
                 by_name,
                 by_plain_name,
+                by_tool_name,
+                tool_names,
             }
         })
     }

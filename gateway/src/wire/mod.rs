@@ -6,6 +6,7 @@ pub mod binary;
 mod envelope;
 mod incoming;
 pub mod json_rpc;
+mod lines;
 mod outline;
 mod reading;
 mod reply;
@@ -29,6 +30,7 @@ pub use abp::Request;
 pub use answers::{answer_to_call, answer_to_cancel, is_of_another};
 pub use envelope::{Envelope, RefusedMessage, Subject};
 pub use incoming::Incoming;
+pub use lines::one_line;
 pub use outline::outline;
 pub use reading::{check_length, check_readable, mended, mended_bytes, read_value};
 pub use reply::{

@@ -396,7 +396,7 @@ function checkOf({ name, schema }) {
     return () => broken;
   }
 }
-var senseless = (name, error) => `${name}: inputSchema is invalid: ${text(error)}`;
+var senseless = (name, error, which = "inputSchema") => `${name}: ${which} is invalid: ${text(error)}`;
 function run(check2, params) {
   try {
     const verdict = check2(params);
@@ -426,11 +426,12 @@ function problemWithCapability(name, options) {
     if (value !== void 0 && (Array.isArray(value) ? "array" : typeof value) !== kind) return `${name}: ${field} must be of type ${kind}`;
   }
   const { inputSchema, outputSchema } = options;
-  if (outputSchema !== void 0 && typeof outputSchema !== "boolean" && !isObject(outputSchema)) return `${name}: outputSchema must be a JSON Schema`;
-  try {
-    if (inputSchema !== void 0) examine(inputSchema);
-  } catch (error) {
-    return senseless(String(name), error);
+  for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
+    try {
+      if (schema !== void 0) examine(schema);
+    } catch (error) {
+      return senseless(String(name), error, which);
+    }
   }
   const { type = "object" } = Object(inputSchema);
   return [type].flat().includes("object") ? void 0 : `${name}: inputSchema must be of an object, which parameters are, not of type ${type}`;

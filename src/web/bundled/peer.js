@@ -131,17 +131,18 @@ function answerCall(id, capability, payload, failed2, done2) {
 }
 
 // src/web/js/json-rpc/content.js
-function extract(data, first, callId) {
+var IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+function extract(data, first, version, callId) {
   const blocks = [];
   const visit = (value) => {
-    if (isObject(value)) take(value, first, callId, blocks);
+    if (isObject(value)) take(value, first, version, callId, blocks);
     if (typeof value === "object" && value !== null) Object.values(value).forEach(visit);
   };
   visit(data);
   return blocks;
 }
 var kindNames = (mime) => split(mime) ?? [];
-function take(members, first, callId, blocks) {
+function take(members, first, version, callId, blocks) {
   const { mimeType, encoding, filename } = members;
   if (typeof mimeType !== "string" || encoding !== void 0 && encoding !== "base64") return;
   const names = [...encoding === void 0 ? [] : ["content"], ...kindNames(mimeType)];
@@ -149,11 +150,11 @@ function take(members, first, callId, blocks) {
   const base64 = name && canonical(members[name]);
   if (!name || !base64) return;
   const index = first + blocks.length;
-  const kind = split(mimeType)?.[0];
-  const direct = kind === "image" || kind === "audio";
+  const essence = mimeType.replace(/;.*/s, "").trim().toLowerCase();
+  const kind = IMAGES.includes(essence) ? "image" : version.audio && essence.startsWith("audio/") ? "audio" : void 0;
   const uri = () => `caphost://${callId}/${index}/${encodeURIComponent(typeof filename === "string" ? filename : name)}`;
-  blocks.push(direct ? { type: kind, data: base64, mimeType } : { type: "resource", resource: { uri: uri(), mimeType, blob: base64 } });
-  members[name] = `#/content/${index}/${direct ? "data" : "resource/blob"}`;
+  blocks.push(kind ? { type: kind, data: base64, mimeType: essence } : { type: "resource", resource: { uri: uri(), mimeType, blob: base64 } });
+  members[name] = `#/content/${index}/${kind ? "data" : "resource/blob"}`;
 }
 var split = (mime) => /^\s*([\w!#$&^.+-]+)\/([\w!#$&^.+-]+)\s*(?:;|$)/.exec(mime)?.slice(1);
 function canonical(text) {
@@ -164,16 +165,17 @@ function canonical(text) {
 
 // src/web/js/json-rpc/result.js
 var asText = (text) => ({ type: "text", text });
-function done(data = null, metadata, promised, callId) {
+function done(data = null, metadata, promised, version, callId) {
   const keeps = isObject(data) || !promised;
   const holder = { data };
-  const files = extract(holder, keeps ? 1 : 2, callId);
-  const text = data === null ? [] : [asText(typeof data === "string" ? data : JSON.stringify(data))];
-  const content = [...text, ...files];
+  const files = extract(holder, keeps ? 1 : 2, version, callId);
+  const said = data === null ? "" : typeof data === "string" ? data : JSON.stringify(data);
+  const content = [...said.trim() ? [asText(said)] : [], ...files];
+  const structured = version.structure && isObject(data) && (promised || !files.length);
   if (keeps) {
     return {
       content,
-      ...isObject(data) && { structuredContent: data },
+      ...structured && { structuredContent: data },
       isError: false,
       _meta: { "caphost/callId": callId, ...metadata && { "caphost/metadata": metadata } }
     };
@@ -188,7 +190,7 @@ var failed = (error) => ({
   _meta: { "caphost/error": error }
 });
 var inMeta = (members) => Object.fromEntries(Object.entries(members).map(([name, value]) => [`caphost/${name}`, value]));
-function progressReader(token) {
+function progressReader(token, version) {
   if (typeof token !== "string" && typeof token !== "number") return void 0;
   let last = -Infinity;
   return (info) => {
@@ -197,7 +199,7 @@ function progressReader(token) {
     if (typeof progress !== "number" || progress <= last) return void 0;
     last = progress;
     const total = own ? info.total : 100;
-    const message = [info.status, info.stage].find((it) => typeof it === "string");
+    const message = version.audio ? [info.status, info.stage].find((it) => typeof it === "string") : void 0;
     return {
       method: "notifications/progress",
       params: { progressToken: token, progress, ...typeof total === "number" && { total }, ...message !== void 0 && { message } }
@@ -205,75 +207,156 @@ function progressReader(token) {
   };
 }
 
+// src/web/js/json-rpc/tool-names.js
+var MAX = 64;
+function toolNames(names) {
+  const plain = names.map((name) => name.replace(/[^\w-]/gu, "_"));
+  const alike = /* @__PURE__ */ new Map();
+  for (const name of plain) alike.set(name, (alike.get(name) ?? 0) + 1);
+  const given = [];
+  const taken = /* @__PURE__ */ new Set();
+  const rest = [];
+  for (const [at, name] of plain.entries()) {
+    if (isFit(name) && (name === names[at] || alike.get(name) === 1)) taken.add(given[at] = name);
+    else rest.push(at);
+  }
+  const bytes = new Map(rest.map((at) => [at, utf8(names[at])]));
+  rest.sort((one, other) => inOrder(bytes.get(one), bytes.get(other)));
+  for (const at of rest) taken.add(given[at] = toldApart(String(plain[at]), String(names[at]), taken));
+  return given;
+}
+var isFit = (name) => name.length <= MAX && /[A-Za-z0-9]/.test(name);
+function toldApart(plain, name, taken) {
+  for (let salted = name; ; salted += "+") {
+    const hash = fnv1a(utf8(salted)).toString(16).padStart(8, "0");
+    const found = `${/[A-Za-z0-9]/.test(plain) ? plain.slice(0, MAX - 1 - hash.length) : "tool"}_${hash}`;
+    if (!taken.has(found)) return found;
+  }
+}
+var utf8 = (text) => new TextEncoder().encode(text);
+function inOrder(one = new Uint8Array(), other = new Uint8Array()) {
+  const at = one.findIndex((byte, index) => byte !== other[index]);
+  return at < 0 ? one.length - other.length : Number(one[at]) - (other[at] ?? -1);
+}
+var fnv1a = (bytes) => bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 16777619), 2166136261) >>> 0;
+
 // src/web/js/json-rpc/tools.js
-var PAGE_SIZE = 100;
 var MAX_NAME = 128;
-function tool({ name, description, inputSchema: input, outputSchema: output }) {
-  const promised = outputSchema(output);
-  return { name, ...description !== void 0 && { description }, inputSchema: inputSchema(input), ...promised && { outputSchema: promised } };
+function tools(documents, { structure }) {
+  const names = toolNames(documents.map(({ name }) => name));
+  return documents.map(({ name: own, description: said, inputSchema: input, outputSchema: output }, at) => {
+    const name = names[at];
+    const { schema, rule } = inputSchema(input);
+    const description = [said, rule].filter(Boolean).join("\n\n");
+    const promised = structure ? outputSchema(output) : void 0;
+    return {
+      name,
+      ...structure && name !== own && { title: own },
+      ...description && { description },
+      inputSchema: schema,
+      ...promised && { outputSchema: promised }
+    };
+  });
 }
 function findTool(documents, wanted) {
-  const exact = documents.find(({ name }) => name === wanted);
-  const [only, other] = exact ? [exact] : documents.filter(({ name }) => name.replace(/[^\w-]/gu, "_") === wanted);
-  if (other) return `Ambiguous tool: ${wanted} is ${only.name} or ${other.name}`;
+  const names = documents.map(({ name }) => name);
+  const own = names.indexOf(wanted);
+  const at = own < 0 ? toolNames(names).indexOf(wanted) : own;
+  if (at >= 0) return documents[at];
   const characters = [...wanted];
-  return only ?? `Unknown tool: ${characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join("")}…` : wanted}`;
-}
-function page(documents, cursor, size = PAGE_SIZE) {
-  const start = cursor === void 0 ? 0 : documents.findIndex(({ name }) => cursorOf(name) === cursor) + 1;
-  if (cursor !== void 0 && start === 0) return void 0;
-  const found = documents.slice(start, start + size);
-  const more = start + size < documents.length;
-  return { documents: found, nextCursor: more ? cursorOf(found[found.length - 1].name) : void 0 };
-}
-function cursorOf(name) {
-  const bytes = String.fromCharCode(...new TextEncoder().encode(name));
-  return btoa(bytes).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+  return `Unknown tool: ${characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join("")}…` : wanted}`;
 }
 var MAX_DEPTH = 64;
-function inputSchema(schema) {
-  const types = isObject(schema) ? [schema.type ?? "object"].flat() : [];
-  return tidy({ ...types.includes("object") ? schema : {}, type: "object" });
+var MAX_RULE = 2e3;
+var NOT_AT_ROOT = ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const"];
+function inputSchema(given) {
+  const types = isObject(given) ? [given.type ?? "object"].flat() : [];
+  const schema = structuredClone(tidy({ ...types.includes("object") ? given : {}, type: "object" }));
+  const rule = flatten(schema);
+  return { schema: complete(schema, 0), ...rule && { rule } };
 }
 function outputSchema(schema) {
-  if (!isObject(schema) || schema.type !== "object") return void 0;
-  return tidy(pointAtBinaries(structuredClone(schema), 0));
+  if (!isObject(schema) || schema.type !== "object" || hasFiles(schema, 0)) return void 0;
+  return complete(structuredClone(tidy(schema)), 0);
+}
+function flatten(schema) {
+  const rule = {};
+  for (const keyword of NOT_AT_ROOT.filter((it) => it in schema)) {
+    rule[keyword] = schema[keyword];
+    delete schema[keyword];
+  }
+  const found = Object.entries(rule);
+  if (!found.length) return void 0;
+  for (const [keyword, value] of found) {
+    const parts = Array.isArray(value) && keyword !== "enum" ? value : keyword === "$ref" ? [referred(schema, value)] : ["then", "else"].includes(keyword) ? [value] : [];
+    for (const part of parts) takeProperties(schema, part, keyword === "allOf" || keyword === "$ref");
+  }
+  const said = [...JSON.stringify(rule)];
+  return said.length <= MAX_RULE ? `The arguments also match this JSON Schema: ${said.join("")}` : `The arguments also match a JSON Schema, which begins: ${said.slice(0, MAX_RULE).join("")}…`;
+}
+function referred(schema, reference) {
+  const names = typeof reference === "string" && reference.startsWith("#/") ? reference.slice(2).split("/") : [void 0];
+  return names.reduce((part, name) => part?.[name?.replace(/~1/g, "/").replace(/~0/g, "~") ?? ""], schema);
+}
+function takeProperties(schema, part, needed) {
+  if (!isObject(part)) return;
+  const { properties, required } = part;
+  if (isObject(properties)) {
+    schema.properties ??= {};
+    for (const [name, it] of Object.entries(properties)) {
+      if (!Object.hasOwn(schema.properties, name)) schema.properties[name] = isObject(it) ? structuredClone(it) : {};
+    }
+    delete schema.additionalProperties;
+  }
+  if (needed && Array.isArray(required)) schema.required = [.../* @__PURE__ */ new Set([...schema.required ?? [], ...required.filter((it) => typeof it === "string")])];
+}
+function complete(schema, depth) {
+  if ([schema.type].flat().includes("array")) schema.items ??= {};
+  if (depth < MAX_DEPTH) for (const inner of schemasIn(schema)) complete(inner, depth + 1);
+  return schema;
+}
+function hasFiles(schema, depth) {
+  const { properties } = schema;
+  if (isObject(properties) && hasBinaryMember(properties)) return true;
+  return depth < MAX_DEPTH && schemasIn(schema).some((inner) => hasFiles(inner, depth + 1));
 }
 function tidy({ properties, required, ...rest }) {
   const tidied = isObject(properties) ? Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, isObject(it) ? it : it === false ? { not: {} } : {}])) : void 0;
   const names = Array.isArray(required) && required.every((it) => typeof it === "string");
   return { ...rest, ...tidied && { properties: tidied }, ...names && { required } };
 }
-var MAPS = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-var LISTS = ["anyOf", "oneOf", "allOf", "prefixItems", "items"];
-var SINGLE = ["items", "additionalProperties", "if", "then", "else", "contains"];
-function pointAtBinaries(schema, depth) {
-  if (depth > MAX_DEPTH || !isObject(schema)) return schema;
-  const { properties } = schema;
-  if (isObject(properties)) {
-    for (const name of binaryMembers(properties)) {
-      const { description } = properties[name];
-      const what = typeof description === "string" ? `${description}. ` : "";
-      properties[name] = { type: "string", description: `${what}Here a JSON Pointer to where in this result its base64 is` };
-    }
-  }
-  for (const [keyword, value] of Object.entries(schema)) {
-    const inner = isObject(value) ? MAPS.includes(keyword) ? Object.values(value) : SINGLE.includes(keyword) ? [value] : [] : Array.isArray(value) && LISTS.includes(keyword) ? value : [];
-    for (const it of inner) pointAtBinaries(it, depth + 1);
-  }
-  return schema;
+var NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+var SEVERAL = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+var ONE = ["items", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties", "propertyNames", "not", "if", "then", "else"];
+function schemasIn(schema) {
+  const inner = Object.entries(schema).flatMap(([keyword, value]) => {
+    if (Array.isArray(value)) return SEVERAL.includes(keyword) ? value : [];
+    if (!isObject(value)) return [];
+    return NAMED.includes(keyword) ? Object.values(value) : ONE.includes(keyword) ? [value] : [];
+  });
+  return inner.filter(isObject);
 }
-function binaryMembers(properties) {
+function hasBinaryMember(properties) {
   const { mimeType } = properties;
-  if (mimeType === void 0) return [];
+  if (mimeType === void 0) return false;
   const listed = [...Array.isArray(mimeType?.enum) ? mimeType.enum : [], mimeType?.const].filter((it) => typeof it === "string");
-  const names = /* @__PURE__ */ new Set([..."encoding" in properties ? ["content"] : [], ...listed.flatMap(kindNames)]);
-  return [...names].filter((name) => Object.hasOwn(properties, name) && properties[name] != null);
+  const names = [..."encoding" in properties ? ["content"] : [], ...listed.flatMap(kindNames)];
+  return names.some((name) => Object.hasOwn(properties, name));
 }
 
+// src/web/js/json-rpc/versions.js
+var VERSIONS = [
+  { name: "2024-11-05", sessions: true, batches: false, audio: false, structure: false },
+  { name: "2025-03-26", sessions: true, batches: true, audio: true, structure: false },
+  { name: "2025-06-18", sessions: true, batches: false, audio: true, structure: true },
+  { name: "2025-11-25", sessions: true, batches: false, audio: true, structure: true },
+  { name: "2026-07-28", sessions: false, batches: false, audio: true, structure: true }
+];
+var MAX_BATCH = 32;
+
 // src/web/js/json-rpc/mcp.js
-var LEGACY = "2025-11-25";
-var MODERN = "2026-07-28";
+var [LEGACY, MODERN] = VERSIONS.slice(-2);
+var NAMES = VERSIONS.map(({ name }) => name);
 var UNSUPPORTED_VERSION = -32022;
 var VERSION = "io.modelcontextprotocol/protocolVersion";
 var CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
@@ -286,12 +369,17 @@ var NOT_CACHED = { ttlMs: 0, cacheScope: "private" };
 var METHODS = ["ping", "server/discover", "tools/list", "tools/call", "subscriptions/listen"];
 var isMcp = (method, params) => METHODS.includes(method) || params?._meta?.[VERSION] !== void 0 || method === "initialize" && typeof params?.protocolVersion === "string";
 var Mcp = class {
-  #initialized = false;
+  /** The version that `initialize` has agreed on. @type {typeof VERSIONS[number] | undefined} */
+  #version;
   /** Requests that listen for changes. @type {Set<import('./peer.js').Entry>} */
   #listening = /* @__PURE__ */ new Set();
   /** @param {import('./peer.js').Peer} peer */
   constructor(peer) {
     this.peer = peer;
+  }
+  /** Whether its client may send several messages as one array. */
+  get batches() {
+    return this.#version?.batches ?? false;
   }
   /** @param {{ id: any, method: string, params: any }} request */
   request({ id, method, params = {} }) {
@@ -301,18 +389,18 @@ var Mcp = class {
     const version = params._meta?.[VERSION];
     const modern = version !== void 0;
     if (modern && typeof version !== "string") return this.#badParams(id, method);
-    if (modern && version !== MODERN) {
+    if (modern && version !== MODERN.name) {
       const requested = version.slice(0, 64);
-      const data = { supported: [LEGACY, MODERN], requested };
+      const data = { supported: NAMES, requested };
       return peer.fail(id, { code: UNSUPPORTED_VERSION, message: `Unsupported protocol version: ${requested}`, data });
     }
     const succeed = (result, more = {}) => peer.succeed(id, modern ? { resultType: "complete", ...more, ...result } : result);
     if (isMcp(method, params) && !isObject(params)) return this.#badParams(id, method);
-    if (method === "initialize") return this.#initialize(id, params);
+    if (method === "initialize" && !modern) return this.#initialize(id, params);
     if (method === "ping") return succeed({});
     if (method === "logging/setLevel" && !modern) return succeed({});
     if (method === "server/discover" && modern) return succeed(this.#discovery(), NOT_CACHED);
-    if (method === "tools/list") return this.#list(id, params, (result) => succeed(result, NOT_CACHED));
+    if (method === "tools/list") return this.#list(id, params, modern, (result) => succeed(result, NOT_CACHED));
     if (method === "tools/call") return this.#call(id, params, modern);
     if (method === "subscriptions/listen" && modern) return this.#listen(id, params);
     return peer.refuseMethod(id, method);
@@ -321,33 +409,36 @@ var Mcp = class {
   #badParams(id, method) {
     this.peer.fail(id, { code: INVALID_PARAMS, message: `The parameters are not those of ${method}` });
   }
-  /** Who the app is. */
-  #introduction() {
-    const { id: name, name: title, version, description } = this.peer.shell.app;
-    return { info: { name, title, version }, more: description === void 0 ? {} : { instructions: description } };
+  /** What the client of a request can read. @param {boolean} modern */
+  #readable(modern) {
+    return modern ? MODERN : this.#version ?? LEGACY;
   }
-  /** Always answered with a version of ours; a client that begins anew has lost what it has asked. @param {any} id @param {any} params */
+  /** Who the app is. @param {typeof VERSIONS[number]} version */
+  #introduction({ structure }) {
+    const { id: name, name: title, version, description } = this.peer.shell.app;
+    return { info: { name, ...structure && { title }, version }, more: description === void 0 ? {} : { instructions: description } };
+  }
+  /** Answered with the version that is asked for, if that is spoken; a client that begins anew has lost what it has asked. @param {any} id @param {any} params */
   #initialize(id, params) {
     const { peer } = this;
     if (typeof params.protocolVersion !== "string") return this.#badParams(id, "initialize");
-    if (this.#initialized || peer.idle) peer.startAnew();
-    this.#initialized = true;
-    const { info, more } = this.#introduction();
-    const result = { protocolVersion: LEGACY, capabilities: CAPABILITIES, serverInfo: info, ...more };
+    if (this.#version || peer.idle) peer.startAnew();
+    const version = VERSIONS.find(({ name, sessions }) => sessions && name === params.protocolVersion) ?? LEGACY;
+    this.#version = version;
+    const { info, more } = this.#introduction(version);
+    const result = { protocolVersion: version.name, capabilities: CAPABILITIES, serverInfo: info, ...more };
     const { number } = peer.begin(id, { answer: ({ error }) => error ? { error: rpcError(error) } : { result } });
     const elicitation = params.capabilities?.elicitation;
     return peer.open(params.clientInfo, Boolean(elicitation && (elicitation.form || !elicitation.url)), number);
   }
   #discovery() {
-    const { info, more } = this.#introduction();
-    return { supportedVersions: [LEGACY, MODERN], capabilities: CAPABILITIES, ...more, _meta: { [SERVER_INFO]: info } };
+    const { info, more } = this.#introduction(MODERN);
+    return { supportedVersions: NAMES, capabilities: CAPABILITIES, ...more, _meta: { [SERVER_INFO]: info } };
   }
-  /** @param {any} id @param {any} params @param {(result: object) => void} succeed */
-  #list(id, { cursor }, succeed) {
-    const found = page(this.peer.shell.capabilities.documents(), cursor);
-    if (!found) return this.peer.fail(id, { code: INVALID_PARAMS, message: "Invalid cursor" });
-    const { documents, nextCursor } = found;
-    return succeed({ tools: documents.map(tool), ...nextCursor !== void 0 && { nextCursor } });
+  /** All tools, for few clients ask for a second page. @param {any} id @param {any} params @param {boolean} modern @param {(result: object) => void} succeed */
+  #list(id, { cursor }, modern, succeed) {
+    if (cursor != null) return this.peer.fail(id, { code: INVALID_PARAMS, message: "Invalid cursor: all tools are on the first page" });
+    return succeed({ tools: tools(this.peer.shell.capabilities.documents(), this.#readable(modern)) });
   }
   /** @param {any} id @param {any} params @param {boolean} modern */
   #call(id, params, modern) {
@@ -356,19 +447,20 @@ var Mcp = class {
     if (typeof name !== "string" || !isObject(given)) return this.#badParams(id, "tools/call");
     const found = findTool(peer.shell.capabilities.documents(), name);
     if (typeof found === "string") return peer.fail(id, { code: INVALID_PARAMS, message: found });
-    const { outputSchema: outputSchema2 } = tool(found);
+    const version = this.#readable(modern);
+    const promised = version.structure && outputSchema(found.outputSchema) !== void 0;
     const callId = peer.kit.newId();
     const wrap = (result) => modern ? { resultType: "complete", ...result } : result;
     const answer = (payload) => {
       const { error, result } = answerCall(id, found.name, payload, (error2) => ({ result: wrap(failed(error2)) }), (data, metadata) => {
         const plain = data === void 0 ? void 0 : JSON.parse(peer.kit.toText(data));
-        return wrap(done(plain, metadata, outputSchema2 !== void 0, callId));
+        return wrap(done(plain, metadata, promised, version, callId));
       });
       if (!error) return { result };
       const { requestId, partial } = error.data;
       return { error: { ...error, data: { requestId, partial, ...payload.metadata, _meta: inMeta(payload.metadata) } } };
     };
-    const entry = peer.begin(id, { capability: found.name, callId, answer, progress: progressReader(_meta?.progressToken) });
+    const entry = peer.begin(id, { capability: found.name, callId, answer, progress: progressReader(_meta?.progressToken, version) });
     peer.open(_meta?.[CLIENT_INFO], false);
     return peer.call(entry, given);
   }
@@ -417,7 +509,7 @@ var Mcp = class {
   }
   /** The set of tools has. */
   changed() {
-    if (this.#initialized) this.peer.notify(CHANGED);
+    if (this.#version) this.peer.notify(CHANGED);
     for (const { id } of this.#listening) this.peer.notify(CHANGED, { _meta: { [SUBSCRIPTION]: id } });
   }
 };
@@ -433,6 +525,8 @@ var Own = class {
   #cancellable = false;
   /** @param {string} method */
   static has = (method) => METHODS2.includes(method);
+  /** Its clients send one message at a time. */
+  batches = false;
   /** @param {import('./peer.js').Peer} peer */
   constructor(peer) {
     this.peer = peer;
@@ -558,6 +652,13 @@ var Peer = class {
     const { message, unreadable } = this.frames.unwrap(raw);
     if (unreadable) return this.refuse(null, "INVALID_PARAMS", unreadable, PARSE_ERROR);
     if (message === void 0) return void 0;
+    if (!Array.isArray(message) || !this.#dialect?.batches) return this.#said(message);
+    if (!message.length || message.length > MAX_BATCH) return this.#refuseMessage(null, `A batch has 1 to ${MAX_BATCH} messages`);
+    for (const one of message) this.#said(one);
+    return void 0;
+  }
+  /** @param {any} message @returns {void} */
+  #said(message) {
     const it = read(message);
     const unfit = this.kit.inspect(message, this.shell.depth + 2, this.shell.size);
     if (unfit) return it.kind === "request" || it.kind === "invalid" ? this.#refuseMessage(it.id, `The message ${unfit}`) : void 0;

@@ -34,11 +34,12 @@ export function problemWithCapability(name, options) {
     if (value !== undefined && (Array.isArray(value) ? 'array' : typeof value) !== kind) return `${name}: ${field} must be of type ${kind}`;
   }
   const { inputSchema, outputSchema } = options;
-  if (outputSchema !== undefined && typeof outputSchema !== 'boolean' && !isObject(outputSchema)) return `${name}: outputSchema must be a JSON Schema`;
-  try {
-    if (inputSchema !== undefined) examine(inputSchema);
-  } catch (error) {
-    return senseless(String(name), error);
+  for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
+    try {
+      if (schema !== undefined) examine(schema);
+    } catch (error) {
+      return senseless(String(name), error, which);
+    }
   }
   const { type = 'object' } = Object(inputSchema);
   return [type].flat().includes('object') ? undefined : `${name}: inputSchema must be of an object, which parameters are, not of type ${type}`;

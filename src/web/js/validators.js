@@ -114,8 +114,8 @@ function checkOf({ name, schema }) {
   }
 }
 
-/** @param {string} name @param {unknown} error */
-export const senseless = (name, error) => `${name}: inputSchema is invalid: ${text(error)}`;
+/** @param {string} name @param {unknown} error @param {string} [which] of its schemas */
+export const senseless = (name, error, which = 'inputSchema') => `${name}: ${which} is invalid: ${text(error)}`;
 
 /**
  * @param {Check} check

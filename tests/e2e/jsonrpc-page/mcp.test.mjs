@@ -8,6 +8,8 @@ const { withPeer } = usePeers();
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
+const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
+
 test('initialize is answered with our own version, ping and lists are, and what is not MCP is not', async () => {
   const seen = await onPort(async ({ raw, until, rpc }) => {
     raw.post(rpc(0, 'initialize', { protocolVersion: '1999-01-01', capabilities: {}, clientInfo: { name: 'c', version: '1' } }));
@@ -32,12 +34,42 @@ test('initialize is answered with our own version, ping and lists are, and what 
     protocolVersion: '2025-11-25', capabilities: { logging: {}, tools: { listChanged: true } }, serverInfo: { name: 'lab', title: 'Laboratory', version: '1.0.0' },
   });
   assert.deepEqual(of('').result, {});
-  assert.deepEqual(of(1).result.tools.find((/** @type {any} */ it) => it.name === 'test.echo'), { name: 'test.echo', description: 'For tests', inputSchema: { type: 'object' } });
+  assert.deepEqual(of(1).result.tools.find((/** @type {any} */ it) => it.name === 'test_echo'), { name: 'test_echo', title: 'test.echo', description: 'For tests', inputSchema: { type: 'object' } });
   for (const id of [2, 3, 4]) assert.equal(of(id).error.code, -32601);
   assert.deepEqual(seen.filter((/** @type {any} */ it) => it.id === null).map((/** @type {any} */ it) => it.error.code), [-32600, -32600, -32600]);
   for (const id of [5, 6, 8]) assert.equal(of(id).error.code, -32602);
   assert.deepEqual(of(7).result.structuredContent, { n: 1 });
 });
+
+for (const version of ['2024-11-05', '2025-03-26', '2025-06-18']) {
+  test(`a client of ${version} is answered in its version, and told what it can read`, async () => {
+    const seen = await onPort(async ({ host, raw, until, rpc }, asked) => {
+      host.register('sums.of', { outputSchema: { type: 'object' } }, async (/** @type {any} */ _, /** @type {any} */ { progress }) => {
+        progress({ progress: 1, status: 'adding' });
+        return { sum: 3 };
+      });
+      raw.post(rpc(0, 'initialize', { protocolVersion: asked, capabilities: {}, clientInfo: { name: 'c', version: '1' } }));
+      await until(() => raw.heard.length === 1);
+      raw.post([rpc(1, 'tools/list'), { jsonrpc: '2.0', method: 'notifications/initialized' }, rpc(2, 'ping')]);
+      if (asked !== '2025-03-26') raw.post(rpc(1, 'tools/list'));
+      await until(() => raw.heard.some((/** @type {any} */ it) => it.id === 1));
+      raw.post(rpc(3, 'tools/call', { name: 'sums_of', _meta: { progressToken: 7 } }));
+      await until(() => raw.heard.some((/** @type {any} */ it) => it.id === 3));
+      return raw.heard;
+    }, version);
+    const of = (/** @type {unknown} */ id) => seen.find((/** @type {any} */ it) => it.id === id);
+    const structure = version === '2025-06-18';
+    assert.equal(of(0).result.protocolVersion, version);
+    assert.equal('title' in of(0).result.serverInfo, structure);
+    const tool = of(1).result.tools.find((/** @type {any} */ it) => it.name === 'sums_of');
+    assert.deepEqual(['title' in tool, 'outputSchema' in tool, 'structuredContent' in of(3).result], [structure, structure, structure]);
+    const { params } = seen.find((/** @type {any} */ it) => it.method === 'notifications/progress');
+    assert.equal(params.message, version === '2024-11-05' ? undefined : 'adding');
+    // Several messages as one array are part of one version only.
+    if (version === '2025-03-26') assert.deepEqual(of(2).result, {});
+    else assert.equal(of(null).error.code, -32600);
+  });
+}
 
 test('a client that begins anew has its calls stopped, and never answered', async () => {
   const seen = await onPort(async ({ host, raw, until, rpc }) => {
@@ -74,11 +106,11 @@ test('2026-07-28: every request says its version, and results are typed', async 
     return raw.heard;
   }, VERSION);
   const of = (/** @type {unknown} */ id) => seen.find((/** @type {any} */ it) => it.id === id);
-  assert.deepEqual([of(0).result.supportedVersions, of(0).result.resultType], [['2025-11-25', '2026-07-28'], 'complete']);
+  assert.deepEqual([of(0).result.supportedVersions, of(0).result.resultType], [VERSIONS, 'complete']);
   assert.deepEqual([of(1).result.resultType, of(1).result.ttlMs, of(1).result.cacheScope], ['complete', 0, 'private']);
   assert.deepEqual([of(2).result.resultType, of(2).result.structuredContent], ['complete', { n: 1 }]);
   assert.deepEqual([of(3).result.isError, of(3).result.content[0].text], [true, 'MINE: broken']);
-  assert.deepEqual([of(4).error.code, of(4).error.data], [-32022, { supported: ['2025-11-25', '2026-07-28'], requested: '2030-01-01' }]);
+  assert.deepEqual([of(4).error.code, of(4).error.data], [-32022, { supported: VERSIONS, requested: '2030-01-01' }]);
   // That a handler gives up is an error as any other: nobody has cancelled the call.
   assert.deepEqual([of(5).result.isError, of(5).result.content[0].text], [true, 'OPERATION_FAILED: I would rather not']);
   assert.deepEqual(of(6).error, {
@@ -109,7 +141,7 @@ test('what has stopped a call in a worker, and in what time, stands beside its g
 });
 
 for (const mode of ['legacy', 'auto']) {
-  test(`a client, ${mode}: many tools in pages, changes told, and bytes as content`, async () => {
+  test(`a client, ${mode}: many tools on one page, changes told, and bytes as content`, async () => {
     const seen = await withPeer(`@modelcontextprotocol/client, ${mode}, over a MessagePort`, async ({ host, peer, until }) => {
       /** @type {string[]} */
       let names = [];
@@ -128,7 +160,8 @@ for (const mode of ['legacy', 'auto']) {
     });
     assert.equal(seen.told, seen.listed - 1);
     assert.ok(seen.listed > 230);
-    assert.deepEqual(seen.picture.structuredContent, { image: '#/content/1/data', mimeType: 'image/png' });
+    assert.equal(seen.picture.structuredContent, undefined, 'a client would show nothing else');
+    assert.deepEqual(JSON.parse(seen.picture.content[0].text), { image: '#/content/1/data', mimeType: 'image/png' });
     assert.deepEqual(seen.picture.content[1], { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' });
     assert.deepEqual(seen.bytes.content[1].resource.blob, 'AQID');
     assert.deepEqual(seen.complaints, []);

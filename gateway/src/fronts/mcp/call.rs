@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use axum::response::Response;
 
-use super::listening::whole;
+use super::head::Accepted;
 use super::progress::Progress;
+use super::reply::whole;
 use super::request::Request;
 use super::result::{Ended, ToolResult, answer};
 use super::session::{Caller, McpSession, NotTaken};
@@ -16,19 +17,21 @@ use crate::fronts::shared_sessions::InUse;
 use crate::gateway::Hub;
 use crate::gateway::calls::NewCall;
 use crate::wire::json_rpc::{RpcError, code};
+use caphost::dialect::mcp::{STATELESS, Version};
 
 /// Answers a call in a session.
 pub async fn in_session(
     hub: &Arc<Hub>,
     session: &Arc<McpSession>,
     request: Request<'_>,
-    share: Share,
+    (share, accepted): (Share, Accepted),
 ) -> Result<Response, NotTaken> {
-    let (tool, call) = match find(hub, &session.caller, session.app(hub), &request) {
+    let version = session.version;
+    let (tool, call) = match find(hub, &session.caller, session.app(hub), &request, version) {
         Ok(found) => found,
         Err(ended) => {
             session.take(&request.id)?;
-            return Ok(whole(Some(&answer(&request.id, ended))));
+            return Ok(whole(Some(&answer(&request.id, ended)), accepted));
         }
     };
     let call = NewCall {
@@ -39,7 +42,7 @@ pub async fn in_session(
     let session = session.clone();
     let within = Within::Session { session, given_up };
     let underway = Underway::new(request.id, tool, call, within);
-    Ok(underway.respond(share).await)
+    Ok(underway.respond(share, accepted).await)
 }
 
 /// Answers a call without a session. It is made in the app's session that such calls of its caller share.
@@ -48,17 +51,21 @@ pub async fn alone(
     caller: &Caller,
     in_use: impl FnOnce() -> InUse,
     request: Request<'_>,
-    share: Share,
+    (share, accepted): (Share, Accepted),
 ) -> Response {
-    let (tool, call) = match find(hub, caller, caller.app.as_deref(), &request) {
+    let app = caller.app.as_deref();
+    let (tool, call) = match find(hub, caller, app, &request, &STATELESS) {
         Ok(found) => found,
-        Err(ended) => return whole(Some(&answer(&request.id, ended.map(ToolResult::complete)))),
+        Err(ended) => {
+            let ended = ended.map(ToolResult::complete);
+            return whole(Some(&answer(&request.id, ended)), accepted);
+        }
     };
     let in_use = in_use();
     let call = in_use.call(call);
     let within = Within::Shared { _in_use: in_use };
     let underway = Underway::new(request.id, tool, call, within);
-    underway.respond(share).await
+    underway.respond(share, accepted).await
 }
 
 /// Looks for the tool that the client means, and makes the call ready. The error is how the call ends
@@ -68,6 +75,7 @@ fn find(
     caller: &Caller,
     app: Option<&str>,
     request: &Request<'_>,
+    version: &'static Version,
 ) -> Result<(Tool, NewCall), Ended> {
     let (Some(name), Ok(arguments)) = (request.name(), request.arguments()) else {
         let message = "Invalid parameters for tools/call";
@@ -75,7 +83,8 @@ fn find(
     };
     let offer = tools::offer(hub, caller, app)?;
     let name = tools::find(&offer, &name).map_err(Err)?.name.clone();
-    let progress = request.progress_token().map(Progress::new);
+    let progress = request.progress_token();
+    let progress = progress.map(|token| Progress::new(token, version));
     let call = NewCall {
         capability: name.clone(),
         params: Some(arguments.to_string().into()),
@@ -87,6 +96,7 @@ fn find(
         offer,
         name,
         progress,
+        version,
     };
     Ok((tool, call))
 }

@@ -3,16 +3,24 @@
 //! The bytes of a file (see [`binary`](crate::wire::binary)) are given once, in a content block of their
 //! own, and where they stood there is a JSON Pointer to that block in the result: text that may be
 //! large has no place in what a model reads. A file that is text is left where it is.
+//!
+//! Only images that model interfaces take are `image`: one of another type, such as SVG or TIFF, ends the
+//! conversation that it is shown in. It is an embedded resource, as any other file is.
 
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::broker::runs::RunId;
-use crate::wire::binary::{Binary, canonical, split};
+use crate::fronts::media_type::essence;
+use crate::wire::binary::{Binary, canonical};
+use caphost::dialect::mcp::Version;
+
+/// The images that model interfaces take.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Takes the bytes out of `data`. The first of their blocks will stand at index `first` of the
 /// result's `content`.
-pub fn extract(data: &mut Value, first: usize, run: RunId) -> Vec<Value> {
+pub fn extract(data: &mut Value, first: usize, version: &Version, run: RunId) -> Vec<Value> {
     let mut blocks = Vec::new();
     for file in Binary::all(data) {
         if !file.has_bytes(data) {
@@ -23,7 +31,7 @@ pub fn extract(data: &mut Value, first: usize, run: RunId) -> Vec<Value> {
         };
         let index = first + blocks.len();
         let base64 = canonical(std::mem::take(text));
-        let (block, place) = block(file, base64, index, run);
+        let (block, place) = block(file, base64, index, version, run);
         *text = format!("#/content/{index}/{place}");
         blocks.push(block);
     }
@@ -31,16 +39,21 @@ pub fn extract(data: &mut Value, first: usize, run: RunId) -> Vec<Value> {
 }
 
 /// The block of a file, and where in it the bytes are. They are moved there: `json!` would copy them.
-fn block(file: Binary, base64: String, index: usize, run: RunId) -> (Value, &'static str) {
+fn block(
+    file: Binary,
+    base64: String,
+    index: usize,
+    version: &Version,
+    run: RunId,
+) -> (Value, &'static str) {
     let media_type = file.media_type.as_deref();
-    let kind = media_type.and_then(split).map(|(kind, _)| kind);
-    match kind {
-        Some(kind @ ("image" | "audio")) => {
-            let mut block = json!({ "type": kind, "mimeType": media_type });
+    match media_type.and_then(|it| shown_as(&essence(it), version)) {
+        Some(kind) => {
+            let mut block = json!({ "type": kind, "mimeType": media_type.map(essence) });
             block["data"] = base64.into();
             (block, "data")
         }
-        _ => {
+        None => {
             let filename = file.filename.as_deref().unwrap_or(file.member());
             let mut resource = json!({ "uri": uri(run, index, filename) });
             if let Some(media_type) = media_type {
@@ -52,6 +65,14 @@ fn block(file: Binary, base64: String, index: usize, run: RunId) -> (Value, &'st
             (block, "resource/blob")
         }
     }
+}
+
+/// The type of the block that a file of that type has of its own, if it has one.
+fn shown_as(media_type: &str, version: &Version) -> Option<&'static str> {
+    if IMAGES.contains(&media_type) {
+        return Some("image");
+    }
+    (version.audio && media_type.starts_with("audio/")).then_some("audio")
 }
 
 /// Names an embedded resource. It is not for reading: the bytes come with it.
@@ -70,11 +91,13 @@ fn uri(run: RunId, index: usize, filename: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use caphost::dialect::mcp::STATELESS;
+
     use super::*;
 
     fn extracted(mut data: Value) -> (Value, Value) {
         let run = "6a0e9d0c-6c0b-4a0e-9b9e-0b8f4d2a1c3e".parse().unwrap();
-        let blocks = extract(&mut data, 1, run);
+        let blocks = extract(&mut data, 1, &STATELESS, run);
         (data, json!(blocks))
     }
 
@@ -93,6 +116,24 @@ mod tests {
                 "mimeType": "application/pdf", "blob": "JVBERi0=",
             } }])
         );
+    }
+
+    #[test]
+    fn an_image_that_models_do_not_take_is_a_file() {
+        for (media_type, kind) in [
+            ("image/png", "image"),
+            ("image/jpeg; q=1", "image"),
+            ("image/gif", "image"),
+            ("image/webp", "image"),
+            ("image/svg+xml", "resource"),
+            ("image/tiff", "resource"),
+            ("image/avif", "resource"),
+        ] {
+            let (_, blocks) = extracted(json!({ "image": "AAAA", "mimeType": media_type }));
+            assert_eq!(blocks[0]["type"], kind, "{media_type}");
+        }
+        let (_, blocks) = extracted(json!({ "image": "AAAA", "mimeType": "image/jpeg; q=1" }));
+        assert_eq!(blocks[0]["mimeType"], "image/jpeg");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::fronts::idle::tick;
 use crate::fronts::refusal::Refusal;
 use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
+use caphost::dialect::mcp::Version;
 
 /// What is kept of a session once it has ended.
 const ENDED: &[u8] = b"";
@@ -29,6 +30,8 @@ struct Record {
     caller: Caller,
     thread: Arc<str>,
     client: ClientInfo,
+    /// The version that is spoken in it.
+    version: String,
     /// The app it stays with, if its caller names none and it has met one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     app: Option<Arc<str>>,
@@ -41,6 +44,7 @@ impl Record {
             caller: session.caller.clone(),
             thread: session.thread.clone(),
             client: session.client.clone(),
+            version: session.version.name.into(),
         }
     }
 
@@ -87,7 +91,9 @@ impl Sessions {
         let record = Record::read(&json).filter(|record| record.caller == *caller);
         let Some(record) = record else { return Ok(()) };
         let holder = holder.clone();
-        let mut session = McpSession::new(record.caller, holder, record.thread, record.client);
+        let version = Version::for_session(&record.version);
+        let mut session =
+            McpSession::new(record.caller, holder, record.thread, record.client, version);
         session.is_taken_up = true;
         session.met = record.app.map(OnceLock::from).unwrap_or_default();
         let session = Arc::new(session);
@@ -216,7 +222,13 @@ mod tests {
             version: "1".into(),
         };
         let holder = Holder::Token("a".into());
-        let session = McpSession::new(caller, holder, "t".into(), client);
+        let session = McpSession::new(
+            caller,
+            holder,
+            "t".into(),
+            client,
+            Version::for_session("2024-11-05"),
+        );
         let _ = session.met.set("met".into());
         let read = Record::read(&Record::of(&session).write()).unwrap();
         assert_eq!(read.caller, session.caller);

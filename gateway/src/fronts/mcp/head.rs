@@ -9,18 +9,40 @@ use super::header::{METHOD, NAME, SESSION, VERSION, decoded};
 use crate::fronts::media_type::{content_type, essence};
 use crate::fronts::refusal::Refusal;
 use crate::wire::{Failure, clipped};
+use caphost::dialect::mcp::{STATELESS, Version};
 
-/// The version spoken in sessions, whichever the client asks for.
-pub const WITH_SESSIONS: &str = "2025-11-25";
-/// The first version without sessions, and the only one that is spoken.
-pub const STATELESS: &str = "2026-07-28";
-/// Those spoken.
-pub const VERSIONS: [&str; 2] = [WITH_SESSIONS, STATELESS];
-/// Earlier ones, which clients may name in a session.
-const EARLIER: [&str; 3] = ["2024-11-05", "2025-03-26", "2025-06-18"];
+pub const JSON: &str = "application/json";
+pub const EVENTS: &str = "text/event-stream";
 
-const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
+/// What a client accepts as an answer, of the two types there are: at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// One message.
+    pub json: bool,
+    /// A stream of messages.
+    pub events: bool,
+}
+
+impl Accepted {
+    /// For one message of several: a stream, if streams are accepted.
+    pub fn as_stream(self) -> Self {
+        Accepted {
+            json: !self.events,
+            ..self
+        }
+    }
+
+    /// Checks that it may be a stream of events.
+    pub fn check_events(self) -> Result<(), Refusal> {
+        match self.events {
+            true => Ok(()),
+            false => {
+                let what = format!("Accept must have {EVENTS}");
+                Err(status(StatusCode::NOT_ACCEPTABLE, what))
+            }
+        }
+    }
+}
 
 /// The head of an HTTP request, as far as MCP has a say in it.
 #[derive(Clone, Copy, Debug)]
@@ -49,13 +71,13 @@ impl<'a> Head<'a> {
 
     /// Whether it names a version without sessions.
     pub fn is_stateless(self) -> bool {
-        self.version().is_some_and(|it| it >= STATELESS)
+        self.version().is_some_and(|it| it >= STATELESS.name)
     }
 
     /// Checks the version named.
     pub fn check_version(self) -> Result<(), Refusal> {
         match self.version() {
-            Some(version) if !VERSIONS.contains(&version) && !EARLIER.contains(&version) => {
+            Some(version) if Version::named(version).is_none() => {
                 let version = clipped(version, 64);
                 let what = format!("Unsupported MCP-Protocol-Version: {version}");
                 Err(Refusal::invalid(what))
@@ -64,40 +86,52 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// Checks the type of a body, and that its answer may be of both types there are.
-    pub fn check_types(self) -> Result<(), Refusal> {
+    /// Checks the type of a body.
+    pub fn check_type(self) -> Result<(), Refusal> {
         if content_type(self.0) != JSON {
             let what = format!("Content-Type must be {JSON}");
             return Err(status(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
         }
-        self.check_accept(&[JSON, EVENTS])
+        Ok(())
     }
 
-    /// Checks that it may be answered with a stream of events.
-    pub fn check_events(self) -> Result<(), Refusal> {
-        self.check_accept(&[EVENTS])
-    }
-
-    fn check_accept(self, kinds: &[&str]) -> Result<(), Refusal> {
-        match kinds.iter().all(|kind| self.accepts(kind)) {
-            true => Ok(()),
+    /// In what an answer may come: in either, where `Accept` says nothing (RFC 9110, 12.5.1).
+    pub fn accepted(self) -> Result<Accepted, Refusal> {
+        let accepted = Accepted {
+            json: self.accepts(JSON),
+            events: self.accepts(EVENTS),
+        };
+        match accepted.json || accepted.events {
+            true => Ok(accepted),
             false => {
-                let what = format!("Accept must have {}", kinds.join(" and "));
+                let what = format!("Accept must have {JSON} or {EVENTS}");
                 Err(status(StatusCode::NOT_ACCEPTABLE, what))
             }
         }
     }
 
+    /// Of the ranges of `Accept` that a type is in, the most specific says whether it is accepted.
     fn accepts(self, kind: &str) -> bool {
-        let accepted = self.0.get_all(ACCEPT).iter();
-        let accepted = accepted.filter_map(|value| value.to_str().ok());
-        accepted
+        let ranges = self.0.get_all(ACCEPT).iter();
+        let ranges = ranges.filter_map(|value| value.to_str().ok());
+        let mut ranges = ranges
             .flat_map(|value| value.split(','))
-            .filter(|range| !is_ruled_out(range))
-            .any(|range| {
-                let range = essence(range);
-                range == kind || range == "*/*"
-            })
+            .filter(|range| !range.trim().is_empty())
+            .peekable();
+        if ranges.peek().is_none() {
+            return true;
+        }
+        let (family, _) = kind.split_once('/').unwrap_or((kind, ""));
+        let decisive = ranges.filter_map(|range| {
+            let specific = match essence(range) {
+                it if it == kind => 2,
+                it if it.strip_suffix("/*") == Some(family) => 1,
+                it if it == "*/*" => 0,
+                _ => return None,
+            };
+            Some((specific, !is_ruled_out(range)))
+        });
+        decisive.max().is_some_and(|(_, is_accepted)| is_accepted)
     }
 
     /// A header's value. One that is no text is the empty text, which is never right.
@@ -127,8 +161,6 @@ pub(super) mod tests {
 
     use super::*;
 
-    const BOTH: (HeaderName, &str) = (ACCEPT, "application/json, text/event-stream");
-
     /// A head with those headers.
     pub fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
         let pairs = pairs.iter();
@@ -138,26 +170,36 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn types_are_checked_as_the_protocol_has_them() {
+    fn a_body_is_json() {
         let json = (CONTENT_TYPE, "application/json; charset=utf-8");
-        for good in [
-            headers(&[json.clone(), BOTH]),
-            headers(&[json.clone(), (ACCEPT, "*/*")]),
-        ] {
-            assert!(Head(&good).check_types().is_ok(), "{good:?}");
+        assert!(Head(&headers(&[json])).check_type().is_ok());
+        for bad in [headers(&[]), headers(&[(CONTENT_TYPE, "text/plain")])] {
+            assert!(Head(&bad).check_type().is_err(), "{bad:?}");
         }
-        for bad in [
-            headers(&[BOTH]),
-            headers(&[(CONTENT_TYPE, "text/plain"), BOTH]),
-            headers(std::slice::from_ref(&json)),
-            headers(&[json.clone(), (ACCEPT, "application/json")]),
-            headers(&[
-                json.clone(),
-                (ACCEPT, "application/json;q=0, text/event-stream"),
-            ]),
-            headers(&[json, (ACCEPT, "text/html")]),
+    }
+
+    #[test]
+    fn an_answer_comes_in_what_the_client_accepts() {
+        let accepted = |value: &'static str| {
+            let accepted = Head(&headers(&[(ACCEPT, value)])).accepted();
+            accepted.ok().map(|it| (it.json, it.events))
+        };
+        let none = Head(&headers(&[])).accepted().unwrap();
+        assert!(none.json && none.events);
+        for (value, expected) in [
+            ("application/json, text/event-stream", Some((true, true))),
+            ("*/*", Some((true, true))),
+            ("", Some((true, true))),
+            ("application/*, text/*", Some((true, true))),
+            ("Application/JSON;charset=utf-8", Some((true, false))),
+            ("text/event-stream", Some((false, true))),
+            ("application/json;q=0, */*", Some((false, true))),
+            ("*/*;q=0, application/json", Some((true, false))),
+            ("text/*;q=0, text/event-stream", Some((false, true))),
+            ("text/html", None),
+            ("*/*;q=0", None),
         ] {
-            assert!(Head(&bad).check_types().is_err(), "{bad:?}");
+            assert_eq!(accepted(value), expected, "{value}");
         }
     }
 }

@@ -1,73 +1,23 @@
 //! Streams of what a client is told without having asked for it just now.
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::{Body, Bytes};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderName, StatusCode};
-use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use futures_util::future::ready;
 use futures_util::stream::{self, BoxStream};
-use futures_util::{Stream, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::sync::{mpsc, watch};
-use tokio::time::timeout;
 
+use super::result::complete;
 use super::session::McpSession;
 use super::tools;
-use crate::bounds::shares::Share;
 use crate::fronts::cancel_notices::next_cancelled;
 use crate::gateway::Hub;
 use crate::gateway::calls::CancelNotice;
-use crate::wire::json_rpc::{Id, notification};
-
-/// Time between two comments in a stream that has nothing to say.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Asks a proxy to pass on each event as it comes.
-const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
+use crate::wire::json_rpc::{Id, notification, success};
 
 const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
-
-/// A response of one message, or of none.
-pub fn whole(message: Option<&str>) -> Response {
-    let body = message.map(event).unwrap_or_default();
-    respond(Body::from(body))
-}
-
-/// A response that says `first`, and then what comes as `messages`. When it is dropped, it drops these and
-/// gives back its share of the open responses.
-pub fn events(
-    first: Option<String>,
-    messages: impl Stream<Item = String> + Send + Unpin + 'static,
-    share: Share,
-) -> Response {
-    let messages = stream::iter(first).chain(messages);
-    let events = stream::unfold((messages, share), |(mut messages, share)| async move {
-        let event = match timeout(KEEP_ALIVE, messages.next()).await {
-            Ok(message) => event(&message?),
-            Err(_) => Bytes::from_static(b":\n\n"),
-        };
-        Some((Ok::<_, Infallible>(event), (messages, share)))
-    });
-    respond(Body::from_stream(events))
-}
-
-fn respond(body: Body) -> Response {
-    let head = [
-        (CONTENT_TYPE, "text/event-stream"),
-        (CACHE_CONTROL, "no-store"),
-        (UNBUFFERED, "no"),
-    ];
-    (StatusCode::OK, head, body).into_response()
-}
-
-/// No event has an id: nothing is kept for a client that comes back. No message has a line break.
-fn event(message: &str) -> Bytes {
-    ["data: ", message, "\n\n"].concat().into()
-}
 
 /// A stream of one session. Of several the newest is told what there is to tell.
 struct Listening {
@@ -148,6 +98,11 @@ pub fn acknowledged(id: &Id, tools: bool) -> String {
     };
     let params = json!({ "notifications": accepted, "_meta": subscribed(id) });
     notification("notifications/subscriptions/acknowledged", params).to_string()
+}
+
+/// What a subscription ends with, when the gateway stops.
+pub fn unsubscribed(id: &Id) -> String {
+    success(id.value(), &complete(json!({ "_meta": subscribed(id) })))
 }
 
 /// What a subscription without a session is told of the tools of an app. `id` is that of its request.

@@ -10,6 +10,7 @@
 //! | `overtaken` | cancels in a session that came before their requests |
 //! | `call`, `underway` | a call, from `tools/call` to the end of its response |
 //! | `progress`, `result`, `content` | what a call says, and its result |
+//! | `reply` | how an answer is sent: in one piece, or as a stream |
 //! | `tools`, `schema` | capabilities as tools |
 //! | `listening` | streams of what a client is told unasked |
 
@@ -21,6 +22,7 @@ pub(crate) mod header;
 mod listening;
 mod overtaken;
 mod progress;
+mod reply;
 mod request;
 mod requests;
 mod result;

@@ -1,18 +1,25 @@
 //! The progress of a call, as its client is told of it.
 
+use caphost::dialect::mcp::Version;
 use serde_json::{Value, json};
 
 /// Turns the `ProgressInfo`s of one call into notifications for its token.
 #[derive(Debug)]
 pub struct Progress {
     token: Value,
+    /// Whether the client reads words.
+    has_message: bool,
     last: Option<f64>,
 }
 
 impl Progress {
     /// Progress of a call that has not said anything yet.
-    pub fn new(token: Value) -> Self {
-        Progress { token, last: None }
+    pub fn new(token: Value, version: &Version) -> Self {
+        Progress {
+            token,
+            has_message: version.audio,
+            last: None,
+        }
     }
 
     /// What to say of `info`: nothing if it is no news, for in MCP progress must increase.
@@ -30,7 +37,9 @@ impl Progress {
             said["total"] = total.into();
         }
         let text = |key: &str| info[key].as_str();
-        if let Some(message) = text("status").or_else(|| text("stage")) {
+        if self.has_message
+            && let Some(message) = text("status").or_else(|| text("stage"))
+        {
             said["message"] = message.into();
         }
         Some(said)
@@ -39,10 +48,12 @@ impl Progress {
 
 #[cfg(test)]
 mod tests {
+    use caphost::dialect::mcp::STATELESS;
+
     use super::*;
 
     fn read(infos: &[Value]) -> Vec<Value> {
-        let mut progress = Progress::new(json!(0));
+        let mut progress = Progress::new(json!(0), &STATELESS);
         let said = infos.iter().filter_map(|info| progress.read(info));
         said.collect()
     }

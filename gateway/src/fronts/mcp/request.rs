@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::head::{Head, STATELESS, VERSIONS};
-use super::header::METHOD;
+use super::head::Head;
 use crate::fronts::refusal::Refusal;
 use crate::wire::json_rpc::{Id, code};
 use crate::wire::text_of;
+use caphost::dialect::mcp::{STATELESS, Version};
 
 /// A header says something else than the body.
 const HEADER_MISMATCH: i32 = -32020;
@@ -120,8 +120,15 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// What a client says of itself with `initialize`. The version it names has to be the header's.
-    pub fn introduction(&self, head: Head<'_>) -> Result<ClientInfo, Refusal> {
+    /// Whether it says, in its head or in itself, that it is of a version without sessions.
+    pub fn names_stateless(&self, head: Head<'_>) -> bool {
+        let named = text(self.meta.version);
+        head.is_stateless() || named.is_some_and(|it| *it >= *STATELESS.name)
+    }
+
+    /// What a client says of itself with `initialize`, and the version that is spoken with it. The version it
+    /// names has to be the header's.
+    pub fn introduction(&self, head: Head<'_>) -> Result<(ClientInfo, &'static Version), Refusal> {
         head.check_version()?;
         let malformed = |what: String| {
             let what = format!("The parameters of initialize: {what}");
@@ -137,12 +144,8 @@ impl<'a> Request<'a> {
             let what = "MCP-Protocol-Version is not the version in the parameters";
             return Err(Refusal::invalid(what));
         }
-        // The header need not be there yet, but a router that uses it must not be misled.
-        let mut methods = head.0.get_all(METHOD).iter();
-        if head.is_stateless() && methods.any(|method| method != "initialize") {
-            return Err(mismatch("Mcp-Method is not what the body says"));
-        }
-        Ok(introduction.client_info)
+        let version = Version::for_session(&introduction.protocol_version);
+        Ok((introduction.client_info, version))
     }
 
     /// Whether it is of a version without sessions, and as that has it.
@@ -157,7 +160,7 @@ impl<'a> Request<'a> {
             };
         };
         let named = &*named;
-        let is_stateless = named >= STATELESS || has_capabilities;
+        let is_stateless = named >= STATELESS.name || has_capabilities;
         match head.version() {
             Some(header) if header != named => {
                 let what = "MCP-Protocol-Version is not the version in _meta";
@@ -172,12 +175,13 @@ impl<'a> Request<'a> {
         if !is_stateless {
             return Ok(false);
         }
-        if named >= STATELESS {
+        if named >= STATELESS.name {
             self.check_names(head)?;
         }
-        if !VERSIONS.contains(&named) {
+        if Version::named(named).is_none() {
             let mut refusal = Refusal::invalid("Unsupported protocol version");
-            let details = json!({ "supported": VERSIONS, "requested": named });
+            let supported: Vec<_> = Version::names().collect();
+            let details = json!({ "supported": supported, "requested": named });
             refusal.error.details = Some(Box::new(details));
             return Err(refusal.with_rpc_code(UNSUPPORTED_VERSION));
         }
@@ -216,12 +220,9 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Where a list goes on, if not at its beginning. The error: it is no text.
-    pub fn cursor(&self) -> Result<Option<Cow<'a, str>>, ()> {
-        let Some(cursor) = self.params.cursor else {
-            return Ok(None);
-        };
-        text(Some(cursor)).map(Some).ok_or(())
+    /// Whether it asks for a page of a list that is not the first.
+    pub fn has_cursor(&self) -> bool {
+        self.params.cursor.is_some_and(|it| it.get() != "null")
     }
 
     /// Which log messages the client wants to hear.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use futures_util::stream;
+use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::call;
-use super::head::{Head, WITH_SESSIONS};
+use super::head::{Accepted, Head};
 use super::header::{APP, SESSION, encoded_app};
-use super::listening::{acknowledged, events, subscription, whole};
+use super::listening::{acknowledged, subscription, unsubscribed};
+use super::reply::{events, whole};
 use super::request::Request;
 use super::result::{answer, complete};
 use super::server::{Asker, Mcp, cacheable};
@@ -18,30 +19,32 @@ use super::session::{Caller, McpSession, NotTaken};
 use super::sessions::no_session;
 use super::tools;
 use crate::fronts::refusal::Refusal;
+use crate::gateway::lifecycle::Phase;
 use crate::wire::clipped;
 use crate::wire::json_rpc::{Id, RpcError, code};
 use caphost::call::{Code, Error};
+use caphost::dialect::mcp::STATELESS;
 
 impl Mcp {
     /// Answers a request.
     pub(super) async fn request(
         &self,
         asker: &Asker,
-        head: Head<'_>,
+        (head, accepted): (Head<'_>, Accepted),
         request: Request<'_>,
     ) -> Result<Response, Refusal> {
-        if request.method == "initialize" {
-            self.initialize(asker, head, &request).await
+        if request.method == "initialize" && !request.names_stateless(head) {
+            self.initialize(asker, (head, accepted), &request).await
         } else if request.is_stateless(head)? {
             let only = self.only_app(&asker.caller);
-            let mut response = self.alone(asker, request).await?;
+            let mut response = self.alone(asker, request, accepted).await?;
             if let Some(app) = only {
                 response.headers_mut().insert(APP, app);
             }
             Ok(response)
         } else {
             let session = self.session(asker, head).await?;
-            self.in_session(asker, session, request).await
+            self.in_session(asker, session, request, accepted).await
         }
     }
 
@@ -49,18 +52,18 @@ impl Mcp {
     async fn initialize(
         &self,
         asker: &Asker,
-        head: Head<'_>,
+        (head, accepted): (Head<'_>, Accepted),
         request: &Request<'_>,
     ) -> Result<Response, Refusal> {
-        let client = request.introduction(head)?;
-        let mut result = self.server(&asker.caller);
-        result["protocolVersion"] = WITH_SESSIONS.into();
-        let mut response = whole(Some(&answer(&request.id, Ok(result))));
+        let (client, version) = request.introduction(head)?;
+        let mut result = self.server(&asker.caller, version);
+        result["protocolVersion"] = version.name.into();
+        let mut response = whole(Some(&answer(&request.id, Ok(result))), accepted);
         if head.session().is_some() {
             self.session(asker, head).await?;
             return Ok(response);
         }
-        let begun = (self.sessions).begin(&asker.caller, &asker.holder, client);
+        let begun = (self.sessions).begin(&asker.caller, &asker.holder, client, version);
         if let Ok(id) = HeaderValue::from_str(&begun.await?) {
             response.headers_mut().insert(SESSION, id);
         }
@@ -72,42 +75,53 @@ impl Mcp {
         asker: &Asker,
         session: Arc<McpSession>,
         request: Request<'_>,
+        accepted: Accepted,
     ) -> Result<Response, Refusal> {
         let id = request.id.clone();
         let answered = match &*request.method {
             "tools/call" => {
                 let share = self.share(asker)?;
-                call::in_session(&self.hub, &session, request, share).await
+                let reply = (share, accepted);
+                call::in_session(&self.hub, &session, request, reply).await
             }
             _ => session.take(&id).map(|()| {
                 let ended = self.ask(&session.caller, Some(&session), &request);
-                whole(Some(&answer(&id, ended)))
+                whole(Some(&answer(&id, ended)), accepted)
             }),
         };
         match answered {
             Ok(response) => Ok(response),
             Err(NotTaken::Gone) => Err(no_session()),
-            Err(NotTaken::Cancelled) => Ok(whole(None)),
+            Err(NotTaken::Cancelled) => Ok(whole(None, accepted)),
             Err(NotTaken::InFlight) => {
                 let what = "A request with this id is in flight";
                 let error = RpcError::new(code::INVALID_REQUEST, what);
-                Ok(whole(Some(&error.answer(id.value()).to_string())))
+                Ok(whole(Some(&error.answer(id.value()).to_string()), accepted))
             }
         }
     }
 
     /// Answers a request without a session.
-    async fn alone(&self, asker: &Asker, request: Request<'_>) -> Result<Response, Refusal> {
+    async fn alone(
+        &self,
+        asker: &Asker,
+        request: Request<'_>,
+        accepted: Accepted,
+    ) -> Result<Response, Refusal> {
         let caller = &asker.caller;
         let ended = match &*request.method {
             "tools/call" => {
                 let Caller { identity, app } = caller;
                 let in_use = || self.shared.session(identity, app.as_deref(), None);
                 let share = self.share(asker)?;
-                return Ok(call::alone(&self.hub, caller, in_use, request, share).await);
+                let reply = (share, accepted);
+                return Ok(call::alone(&self.hub, caller, in_use, request, reply).await);
             }
             "subscriptions/listen" => match request.wants_tool_changes() {
-                Some(tools) => return self.subscribe(asker, request.id, tools),
+                Some(tools) => {
+                    accepted.check_events()?;
+                    return self.subscribe(asker, request.id, tools);
+                }
                 None => {
                     let what = "The parameters are not those of subscriptions/listen";
                     Err(RpcError::new(code::INVALID_PARAMS, what))
@@ -121,7 +135,10 @@ impl Mcp {
                 let refusal = Refusal::new(StatusCode::NOT_FOUND, error);
                 Err(refusal.with_rpc_code(code::METHOD_NOT_FOUND))
             }
-            ended => Ok(whole(Some(&answer(&request.id, ended.map(complete))))),
+            ended => Ok(whole(
+                Some(&answer(&request.id, ended.map(complete))),
+                accepted,
+            )),
         }
     }
 
@@ -140,17 +157,15 @@ impl Mcp {
                     Some(session) => session.app(&self.hub),
                     None => caller.app.as_deref(),
                 };
-                let list = tools::list(&self.hub, caller, app, request, self.page_size)?;
+                let version = session.map_or(&STATELESS, |session| session.version);
+                let list = tools::list(&self.hub, caller, app, request, version)?;
                 Ok(match session {
                     Some(_) => list,
                     None => cacheable(list),
                 })
             }
-            ("logging/setLevel", session) => {
-                let hears_notices = hears_notices(request)?;
-                if let Some(session) = session {
-                    session.hear_notices(hears_notices);
-                }
+            ("logging/setLevel", Some(session)) => {
+                session.hear_notices(hears_notices(request)?);
                 Ok(json!({}))
             }
             (method, _) => Err(no_such_method(method)),
@@ -171,10 +186,15 @@ impl Mcp {
         let share = self.share(asker)?;
         let first = Some(acknowledged(&id, tools));
         let app = asker.caller.app.clone();
-        Ok(match tools {
-            true => events(first, subscription(&self.hub, app, id), share),
-            false => events(first, stream::pending(), share),
-        })
+        let changes = match tools {
+            true => subscription(&self.hub, app, id.clone()),
+            false => stream::pending().boxed(),
+        };
+        // A client whose stream ends without a result takes the connection for broken.
+        let stopping = self.hub.lifecycle.reached(Phase::Stopping);
+        let ended = stream::once(async move { unsubscribed(&id) }).boxed();
+        let messages = changes.take_until(stopping.boxed()).chain(ended);
+        Ok(events(first, messages, share))
     }
 }
 

@@ -10,6 +10,7 @@ use crate::wire::binary::opened;
 use crate::wire::json_rpc::{Id, RpcError, code, success};
 use crate::wire::{Json, stopped_by};
 use caphost::call::{Code, Stop, StoppedBy};
+use caphost::dialect::mcp::Version;
 
 /// How a call ends, for MCP.
 pub type Ended = Result<ToolResult, RpcError>;
@@ -94,22 +95,28 @@ pub fn answer<R: Serialize>(id: &Id, ended: Result<R, RpcError>) -> String {
 }
 
 /// The result of a call that succeeded. If the tool has `promised` an output schema, clients insist
-/// on structured content.
+/// on structured content. If not, they have none beside files: some show the model nothing else then.
 pub fn done(
     data: Option<Json>,
     metadata: Option<Value>,
     promised: impl FnOnce() -> bool,
+    version: &Version,
     run: RunId,
 ) -> ToolResult {
     let is_object = data.as_ref().is_some_and(|it| it.as_str().starts_with('{'));
-    let is_broken = !is_object && promised();
+    let promised = promised();
+    let is_broken = promised && !is_object;
     // The error comes first.
     let first = if is_broken { 2 } else { 1 };
-    let (data, files) = data.map(|data| without_files(data, first, run)).unzip();
-    let structured_content = data.clone().filter(|_| is_object);
-    let said = data.map(Block::of);
-    let files = files.unwrap_or_default().into_iter().map(Block::Ours);
-    let content = said.into_iter().chain(files);
+    let (data, files) = data
+        .map(|data| without_files(data, first, version, run))
+        .unzip();
+    let files = files.unwrap_or_default();
+    let is_structured = version.structure && is_object && (promised || files.is_empty());
+    let structured_content = data.clone().filter(|_| is_structured);
+    // An interface to a model refuses a block of text that has none.
+    let said = data.filter(|it| !is_blank(it)).map(Block::of);
+    let content = said.into_iter().chain(files.into_iter().map(Block::Ours));
     if is_broken {
         let error = AbpError::new(
             Code::INTERNAL_ERROR,
@@ -127,12 +134,21 @@ pub fn done(
     }
 }
 
+/// Whether that is a string of white space only.
+fn is_blank(data: &Json) -> bool {
+    let text = data.as_str();
+    // Most texts show with their first character that they say something.
+    let begins = text.strip_prefix('"').and_then(|text| text.chars().next());
+    begins.is_some_and(|it| it.is_whitespace() || it == '"' || it == '\\')
+        && serde_json::from_str::<String>(text).is_ok_and(|it| it.trim().is_empty())
+}
+
 /// The data without the bytes of its files, and their blocks. Only what may have files in it is read.
-fn without_files(data: Json, first: usize, run: RunId) -> (Json, Vec<Value>) {
+fn without_files(data: Json, first: usize, version: &Version, run: RunId) -> (Json, Vec<Value>) {
     let Some(mut value) = opened(&data) else {
         return (data, Vec::new());
     };
-    let files = extract(&mut value, first, run);
+    let files = extract(&mut value, first, version, run);
     // Written anew without files, too: a model reads characters, not what they are escaped as.
     (Json::from(&value), files)
 }
@@ -169,6 +185,8 @@ fn meta(run: Option<RunId>, more: Option<(&str, Value)>) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use caphost::dialect::mcp::STATELESS;
+
     use super::*;
 
     fn run() -> RunId {
@@ -182,7 +200,7 @@ mod tests {
     fn ended(data: Value, promised: bool) -> Value {
         let metadata = json!({ "duration": 3 });
         let data = Some(Json::from(&data));
-        value(&done(data, Some(metadata), || promised, run()))
+        value(&done(data, Some(metadata), || promised, &STATELESS, run()))
     }
 
     #[test]
@@ -205,9 +223,56 @@ mod tests {
         assert_eq!(ended(json!("hi"), false)["content"][0]["text"], "hi");
         assert_eq!(ended(json!([1, 2]), false)["content"][0]["text"], "[1,2]");
         assert_eq!(ended(json!(0), false)["content"][0]["text"], "0");
-        let nothing = value(&done(None, None, || false, run()));
+        let nothing = value(&done(None, None, || false, &STATELESS, run()));
         assert_eq!(nothing["content"], json!([]));
         assert!(nothing.get("structuredContent").is_none());
+    }
+
+    #[test]
+    fn a_text_that_says_nothing_is_no_block() {
+        for blank in ["", " ", "\n\t", "\u{a0}\u{2003}"] {
+            assert_eq!(
+                ended(json!(blank), false)["content"],
+                json!([]),
+                "{blank:?}"
+            );
+        }
+        assert_eq!(ended(json!(" \"a"), false)["content"][0]["text"], " \"a");
+    }
+
+    #[test]
+    fn an_older_client_is_not_told_what_it_cannot_read() {
+        let data = json!({ "sound": "AAAA", "audio": "AAAA", "mimeType": "audio/wav" });
+        for (version, structured, kind) in [
+            ("2024-11-05", false, "resource"),
+            ("2025-03-26", false, "audio"),
+            ("2025-06-18", true, "audio"),
+        ] {
+            let version = Version::named(version).unwrap();
+            let data = Some(Json::from(&data));
+            let got = value(&done(data, None, || true, version, run()));
+            assert_eq!(got.get("structuredContent").is_some(), structured);
+            assert_eq!(got["content"][1]["type"], kind, "{}", version.name);
+        }
+    }
+
+    #[test]
+    fn files_are_not_hidden_behind_structured_content() {
+        let file = json!({ "image": "AAAA", "mimeType": "image/png" });
+        assert!(
+            ended(file.clone(), false)
+                .get("structuredContent")
+                .is_none()
+        );
+        assert!(
+            ended(json!({ "a": 1 }), false)
+                .get("structuredContent")
+                .is_some()
+        );
+        assert!(
+            ended(file, true).get("structuredContent").is_some(),
+            "it is promised"
+        );
     }
 
     #[test]
@@ -227,23 +292,47 @@ mod tests {
     #[test]
     fn data_without_files_is_written_as_it_came() {
         let written = r#"{"b":1.0,"a":"\"","mimeTypes":[1e3]}"#;
-        let result = done(Some(written.to_string().into()), None, || true, run());
+        let result = done(
+            Some(written.to_string().into()),
+            None,
+            || true,
+            &STATELESS,
+            run(),
+        );
         let answer = answer(&Id::read(&json!(1)).unwrap(), Ok(result));
         assert!(answer.contains(&format!(r#""structuredContent":{written}"#)));
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(answer["result"]["content"][0]["text"], written);
         let escaped = r#"{"a":"\u00e9"}"#;
-        let result = done(Some(escaped.to_string().into()), None, || true, run());
+        let result = done(
+            Some(escaped.to_string().into()),
+            None,
+            || true,
+            &STATELESS,
+            run(),
+        );
         assert_eq!(value(&result)["content"][0]["text"], r#"{"a":"é"}"#);
         let said = r#""a \"b\" \u0001""#;
-        let result = done(Some(said.to_string().into()), None, || false, run());
+        let result = done(
+            Some(said.to_string().into()),
+            None,
+            || false,
+            &STATELESS,
+            run(),
+        );
         assert_eq!(value(&result)["content"][0]["text"], "a \"b\" \u{1}");
     }
 
     #[test]
     fn a_file_is_found_however_its_members_are_escaped() {
         let written = r#"{"mime\u0054ype":"image/png","png":"AAAA"}"#;
-        let result = done(Some(written.to_string().into()), None, || true, run());
+        let result = done(
+            Some(written.to_string().into()),
+            None,
+            || true,
+            &STATELESS,
+            run(),
+        );
         assert_eq!(value(&result)["content"][1]["type"], "image");
     }
 

@@ -10,9 +10,12 @@ use axum::http::header::{ALLOW, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use futures_util::future::join_all;
+use serde_json::value::RawValue;
 
-use super::head::Head;
-use super::listening::{events, listening};
+use super::head::{Accepted, Head};
+use super::listening::listening;
+use super::reply::{events, together};
 use super::request::Request;
 use super::server::{Asker, Mcp};
 use super::session::Caller;
@@ -32,6 +35,9 @@ use crate::limits::Limits;
 use crate::tokens::{Role, app_of};
 use crate::wire::json_rpc::{Cancel, Id, Message, Unreadable, read, read_cancel};
 use crate::wire::mended_bytes;
+use caphost::dialect::mcp::MAX_BATCH;
+
+const NO_BATCHES: &str = "Batches are part of MCP 2025-03-26 only: send one message at a time";
 
 /// The routes of MCP.
 pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
@@ -41,7 +47,6 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
     let mcp = Arc::new(Mcp {
         lists: Listing::of_offers(hub.clone()),
         hub,
-        page_size: options.mcp_page_size,
         sessions,
         shared,
         open: Shares::new(options.mcp_max_open, options.mcp_max_open_per_token),
@@ -117,14 +122,60 @@ impl Mcp {
     async fn post(&self, asker: Asker, request: extract::Request) -> Result<Response, JsonRpc> {
         let (parts, body) = request.into_parts();
         let head = Head(&parts.headers);
-        head.check_types()?;
+        head.check_type()?;
+        let accepted = head.accepted()?;
         let max = self.hub.limits.message_bytes;
         let body = body::read(&parts.extensions, body, max).await?;
         let body = mended_bytes(&body);
         match message(&body, &self.hub.limits)? {
+            Message::Batch => self.batch(&asker, (head, accepted), &body).await,
+            message => self.said(&asker, (head, accepted), message).await,
+        }
+    }
+
+    /// Answers the messages of a batch, in the version that has them.
+    async fn batch(
+        &self,
+        asker: &Asker,
+        (head, accepted): (Head<'_>, Accepted),
+        body: &[u8],
+    ) -> Result<Response, JsonRpc> {
+        let has_batches = !head.is_stateless() && head.session().is_some() && {
+            let session = self.session(asker, head).await?;
+            session.version.batches
+        };
+        if !has_batches {
+            return Err(Refusal::invalid(NO_BATCHES).into());
+        }
+        let messages: Vec<&RawValue> = serde_json::from_slice(body).unwrap_or_default();
+        if messages.is_empty() || messages.len() > MAX_BATCH {
+            let what = format!("A batch has 1 to {MAX_BATCH} messages");
+            return Err(Refusal::invalid(what).into());
+        }
+        let responses = messages.iter().map(|text| async {
+            let said = match message(text.get().as_bytes(), &self.hub.limits) {
+                Ok(message) => {
+                    self.said(asker, (head, accepted.as_stream()), message)
+                        .await
+                }
+                Err(refusal) => Err(refusal),
+            };
+            said.unwrap_or_else(IntoResponse::into_response)
+        });
+        Ok(together(join_all(responses).await, accepted).await)
+    }
+
+    /// Answers a message that is no batch.
+    async fn said(
+        &self,
+        asker: &Asker,
+        (head, accepted): (Head<'_>, Accepted),
+        message: Message<'_>,
+    ) -> Result<Response, JsonRpc> {
+        match message {
             Message::Request { id, method, params } => {
                 let answered = match Request::read(id.clone(), method, params) {
-                    Ok(request) => self.in_turn(&asker, head, request).await,
+                    Ok(request) => self.in_turn(asker, (head, accepted), request).await,
                     Err(refusal) => Err(refusal),
                 };
                 answered.map_err(|refusal| JsonRpc(refusal, Some(id)))
@@ -134,7 +185,7 @@ impl Mcp {
                 Ok(StatusCode::ACCEPTED.into_response())
             }
             Message::Notification { method, params } => {
-                let session = self.session(&asker, head).await?;
+                let session = self.session(asker, head).await?;
                 if method == "notifications/initialized" {
                     session.initialized(|| tools::offered(&self.hub, session.app(&self.hub)));
                 }
@@ -150,15 +201,12 @@ impl Mcp {
             Message::Response(id) => {
                 let answered = match head.is_stateless() {
                     true => Err(Refusal::invalid("No response is expected here")),
-                    false => self.session(&asker, head).await,
+                    false => self.session(asker, head).await,
                 };
                 answered.map_err(|refusal| JsonRpc(refusal, id))?;
                 Ok(StatusCode::ACCEPTED.into_response())
             }
-            Message::Batch => {
-                let what = "Batches are not part of this protocol: send one message at a time";
-                Err(Refusal::invalid(what).into())
-            }
+            Message::Batch => Err(Refusal::invalid("A batch holds no batches").into()),
             Message::Invalid { id, fault } => {
                 let id = id.filter(is_allowed);
                 Err(JsonRpc(Refusal::invalid(fault.as_str()), id))
@@ -170,14 +218,14 @@ impl Mcp {
     async fn in_turn(
         &self,
         asker: &Asker,
-        head: Head<'_>,
+        reply: (Head<'_>, Accepted),
         request: Request<'_>,
     ) -> Result<Response, Refusal> {
         if request.method != "tools/list" {
-            return self.request(asker, head, request).await;
+            return self.request(asker, reply, request).await;
         }
         let turn = self.lists.turn_of(&asker.holder).await?;
-        let response = self.request(asker, head, request).await?;
+        let response = self.request(asker, reply, request).await?;
         let bytes = response.body().size_hint().exact();
         turn.end(bytes.unwrap_or_default() as usize);
         Ok(response)
@@ -185,7 +233,7 @@ impl Mcp {
 
     /// A stream of what is no answer.
     async fn listen(&self, asker: &Asker, head: Head<'_>) -> Result<Response, JsonRpc> {
-        head.check_events()?;
+        head.accepted()?.check_events()?;
         head.check_version()?;
         if head.is_stateless() {
             return Err(no_method().into());
@@ -203,7 +251,7 @@ impl Mcp {
         }
         self.session(asker, head).await?;
         self.sessions.end(head.session().unwrap_or_default()).await;
-        Ok(StatusCode::ACCEPTED.into_response())
+        Ok(StatusCode::NO_CONTENT.into_response())
     }
 }
 

@@ -1,35 +1,75 @@
-//! JSON Schemas of capabilities as MCP wants them.
+//! JSON Schemas of capabilities as MCP's clients, and the models behind them, take them.
 //!
 //! A client reads the whole list of tools or none of it, so what one app wrote carelessly must not
-//! hide the tools of all.
+//! hide the tools of all. What is listed checks nothing: the app checks what it is called with by the schema
+//! that it has given.
+
+mod sound;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::wire::binary::content_members;
+use crate::wire::clipped;
+use sound::is_sound;
 
 type JsonObject = Map<String, Value>;
 
 /// Nesting of schemas that is looked into: a recursive one refers to itself by `$ref`, not by depth.
 const MAX_DEPTH: usize = 64;
 
-/// Arguments of a tool are an object, whatever the capability says of its parameters.
-pub fn input(schema: Option<&RawValue>) -> JsonObject {
+/// Characters of a rule that a description says.
+const RULE_CHARS: usize = 2_000;
+
+/// Keywords that interfaces to models refuse at the root of a schema.
+const NOT_AT_ROOT: [&str; 11] = [
+    "$ref",
+    "$dynamicRef",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "enum",
+    "const",
+];
+
+/// The parameters of a tool.
+#[derive(Debug, PartialEq)]
+pub struct Input {
+    /// An object, whatever the capability says of its parameters.
+    pub schema: JsonObject,
+    /// What the schema cannot say at its root, for the description.
+    pub rule: Option<String>,
+}
+
+/// The parameters of a tool.
+pub fn input(schema: Option<&RawValue>) -> Input {
     let mut schema = match read(schema) {
         Some(schema) if may_be_object(&schema) => schema,
         _ => JsonObject::new(),
     };
-    schema.insert("type".into(), "object".into());
     tidy(&mut schema);
-    schema
+    if !is_sound(&schema) {
+        schema = JsonObject::new();
+    }
+    schema.insert("type".into(), "object".into());
+    let rule = flatten(&mut schema);
+    complete(&mut schema, 0);
+    Input { schema, rule }
 }
 
-/// The schema of structured content: only where the capability promises an object. Binary members
-/// are pointers here, see [`super::content`].
+/// The schema of structured content: only where the capability promises an object without files. Where there
+/// are files, a client that is given structured content shows nothing else.
 pub fn output(schema: Option<&RawValue>) -> Option<JsonObject> {
     let mut schema = read(schema).filter(|schema| schema.get("type") == Some(&json!("object")))?;
     tidy(&mut schema);
-    point_at_binaries(&mut schema, 0);
+    if !is_sound(&schema) || has_files(&schema, 0) {
+        return None;
+    }
+    complete(&mut schema, 0);
     Some(schema)
 }
 
@@ -71,61 +111,176 @@ fn tidy(schema: &mut JsonObject) {
     }
 }
 
-/// Says of members that hold base64 what stands there instead.
-fn point_at_binaries(schema: &mut JsonObject, depth: usize) {
-    if depth > MAX_DEPTH {
-        return;
-    }
-    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        for name in binary_members(properties) {
-            let what = properties[&name]["description"].as_str();
-            let what = what.map_or(String::new(), |what| format!("{what}. "));
-            let description =
-                format!("{what}Here a JSON Pointer to where in this result its base64 is");
-            let pointer = json!({ "type": "string", "description": description });
-            properties.insert(name, pointer);
+/// Takes what may not stand there from the root. The properties that it has are kept. What it says of them is
+/// the rule.
+fn flatten(schema: &mut JsonObject) -> Option<String> {
+    let mut rule = JsonObject::new();
+    for keyword in NOT_AT_ROOT {
+        if let Some(value) = schema.remove(keyword) {
+            rule.insert(keyword.into(), value);
         }
     }
-    for (keyword, value) in schema.iter_mut() {
-        match (keyword.as_str(), value) {
-            (
-                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
-                Value::Object(schemas),
-            ) => each(schemas.values_mut(), depth),
-            ("anyOf" | "oneOf" | "allOf" | "prefixItems" | "items", Value::Array(schemas)) => {
-                each(schemas.iter_mut(), depth);
+    if rule.is_empty() {
+        return None;
+    }
+    for (keyword, value) in &rule {
+        let parts = match (keyword.as_str(), value) {
+            ("allOf" | "anyOf" | "oneOf", Value::Array(parts)) => parts.iter().collect(),
+            ("then" | "else", part) => vec![part],
+            ("$ref", Value::String(reference)) => referred(schema, reference).into_iter().collect(),
+            _ => continue,
+        };
+        let parts: Vec<Value> = parts.into_iter().cloned().collect();
+        let is_needed = matches!(keyword.as_str(), "allOf" | "$ref");
+        for part in &parts {
+            take_properties(schema, part, is_needed);
+        }
+    }
+    let said = Value::Object(rule).to_string();
+    Some(match said.chars().nth(RULE_CHARS) {
+        None => format!("The arguments also match this JSON Schema: {said}"),
+        Some(_) => {
+            let beginning = clipped(&said, RULE_CHARS);
+            format!("The arguments also match a JSON Schema, which begins: {beginning}")
+        }
+    })
+}
+
+/// The part of a schema that a reference within it means.
+fn referred<'a>(schema: &'a JsonObject, reference: &str) -> Option<&'a Value> {
+    let pointer = reference.strip_prefix("#/")?;
+    let (first, rest) = pointer.split_once('/')?;
+    schema.get(first)?.pointer(&format!("/{rest}"))
+}
+
+/// Adds the properties of a part of the root. Those that it requires are required if the part always holds.
+fn take_properties(schema: &mut JsonObject, part: &Value, is_needed: bool) {
+    if let Some(Value::Object(more)) = part.get("properties") {
+        let properties = schema.entry("properties").or_insert_with(|| json!({}));
+        if let Some(properties) = properties.as_object_mut() {
+            for (name, property) in more {
+                let property = match property.is_object() {
+                    true => property.clone(),
+                    false => json!({}),
+                };
+                properties.entry(name.clone()).or_insert(property);
             }
-            (
-                "items" | "additionalProperties" | "if" | "then" | "else" | "contains",
-                Value::Object(schema),
-            ) => point_at_binaries(schema, depth + 1),
-            _ => {}
+        }
+        // It knows only the root's own.
+        schema.remove("additionalProperties");
+    }
+    if is_needed && let Some(Value::Array(names)) = part.get("required") {
+        let required = schema.entry("required").or_insert_with(|| json!([]));
+        if let Some(required) = required.as_array_mut() {
+            for name in names.iter().filter(|it| it.is_string()) {
+                if !required.contains(name) {
+                    required.push(name.clone());
+                }
+            }
         }
     }
 }
 
-fn each<'a>(schemas: impl Iterator<Item = &'a mut Value>, depth: usize) {
-    for schema in schemas.filter_map(Value::as_object_mut) {
-        point_at_binaries(schema, depth + 1);
+/// Says what the elements of every array are: some clients refuse a tool that leaves it open.
+fn complete(schema: &mut JsonObject, depth: usize) {
+    let is_array = match schema.get("type") {
+        Some(Value::Array(types)) => types.contains(&json!("array")),
+        only => only == Some(&json!("array")),
+    };
+    if is_array {
+        schema.entry("items").or_insert_with(|| json!({}));
+    }
+    if depth < MAX_DEPTH {
+        inner_mut(schema, |inner| complete(inner, depth + 1));
     }
 }
 
-/// The members that may hold the bytes of `mimeType` beside them.
-fn binary_members(properties: &JsonObject) -> Vec<String> {
+/// Whether it has members that hold bytes.
+fn has_files(schema: &JsonObject, depth: usize) -> bool {
+    if let Some(Value::Object(properties)) = schema.get("properties")
+        && has_binary_member(properties)
+    {
+        return true;
+    }
+    let inner = schema
+        .iter()
+        .flat_map(|(keyword, value)| schemas(keyword, value));
+    depth < MAX_DEPTH
+        && inner
+            .filter_map(Value::as_object)
+            .any(|inner| has_files(inner, depth + 1))
+}
+
+/// Whether a member may hold the bytes of `mimeType` beside it.
+fn has_binary_member(properties: &JsonObject) -> bool {
     let Some(mime) = properties.get("mimeType") else {
-        return Vec::new();
+        return false;
     };
     let declared = properties.contains_key("encoding");
     let listed = mime["enum"].as_array().into_iter().flatten();
     let types = listed.chain(mime.get("const")).map(Value::as_str);
     // A file of any type may have a plain name.
-    let types = types.chain([None]);
-    let names = types.flat_map(|media_type| content_members(media_type, declared));
-    let mut names: Vec<_> = names.map(str::to_string).collect();
-    names.retain(|name| properties.contains_key(name));
-    names.sort_unstable();
-    names.dedup();
-    names
+    let mut types = types.chain([None]);
+    types.any(|media_type| {
+        content_members(media_type, declared).any(|name| properties.contains_key(name))
+    })
+}
+
+/// Keywords that hold schemas by names.
+const NAMED: [&str; 5] = [
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+];
+/// Keywords that hold several.
+const SEVERAL: [&str; 5] = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+/// Keywords that hold one.
+const ONE: [&str; 11] = [
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+
+/// The schemas that a keyword holds.
+fn schemas<'a>(keyword: &str, value: &'a Value) -> Vec<&'a Value> {
+    match value {
+        Value::Object(named) if NAMED.contains(&keyword) => named.values().collect(),
+        Value::Array(several) if SEVERAL.contains(&keyword) => several.iter().collect(),
+        one if ONE.contains(&keyword) => vec![one],
+        _ => Vec::new(),
+    }
+}
+
+fn inner_mut(schema: &mut JsonObject, mut see: impl FnMut(&mut JsonObject)) {
+    for (keyword, value) in schema {
+        let keyword = keyword.as_str();
+        match value {
+            Value::Object(named) if NAMED.contains(&keyword) => {
+                named
+                    .values_mut()
+                    .filter_map(Value::as_object_mut)
+                    .for_each(&mut see);
+            }
+            Value::Array(several) if SEVERAL.contains(&keyword) => {
+                several
+                    .iter_mut()
+                    .filter_map(Value::as_object_mut)
+                    .for_each(&mut see);
+            }
+            Value::Object(one) if ONE.contains(&keyword) => see(one),
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -136,26 +291,25 @@ mod tests {
         RawValue::from_string(schema.to_string()).unwrap()
     }
 
+    fn listed(schema: Value) -> Value {
+        json!(input(Some(&raw(&schema))).schema)
+    }
+
     #[test]
     fn arguments_are_an_object_whatever_the_capability_says() {
         let plain = json!({ "type": "object" });
-        assert_eq!(json!(input(None)), plain);
+        assert_eq!(json!(input(None).schema), plain);
         for odd in [
             json!(true),
             json!({ "type": "string" }),
             json!([]),
             json!(7),
+            json!({ "type": ["object", "null"] }),
+            json!({ "properties": { "a": { "type": "strng" } } }),
+            json!({ "properties": { "a": { "pattern": "(" } } }),
         ] {
-            assert_eq!(json!(input(Some(&raw(&odd)))), plain, "{odd}");
+            assert_eq!(listed(odd.clone()), plain, "{odd}");
         }
-        let any = json!({ "anyOf": [{ "required": ["a"] }], "properties": { "a": {} } });
-        let got = json!(input(Some(&raw(&any))));
-        assert_eq!(
-            (&got["type"], &got["anyOf"]),
-            (&json!("object"), &any["anyOf"])
-        );
-        let several = json!({ "type": ["object", "null"] });
-        assert_eq!(json!(input(Some(&raw(&several)))), plain);
     }
 
     #[test]
@@ -164,57 +318,80 @@ mod tests {
             "type": "object", "required": "a",
             "properties": { "a": true, "b": false, "c": { "type": "string" }, "d": 3 },
         });
-        let got = json!(input(Some(&raw(&careless))));
         assert_eq!(
-            got,
+            listed(careless),
             json!({ "type": "object", "properties": {
                 "a": {}, "b": { "not": {} }, "c": { "type": "string" }, "d": {},
             } })
         );
         let odd = json!({ "type": "object", "properties": [] });
-        assert_eq!(json!(input(Some(&raw(&odd)))), json!({ "type": "object" }));
+        assert_eq!(listed(odd), json!({ "type": "object" }));
     }
 
     #[test]
-    fn only_a_promised_object_has_an_output_schema() {
-        assert!(output(None).is_none());
-        assert!(output(Some(&raw(&json!({ "type": "string" })))).is_none());
-        assert!(output(Some(&raw(&json!({})))).is_none());
-        assert!(output(Some(&raw(&json!({ "type": "object" })))).is_some());
-    }
-
-    #[test]
-    fn binary_members_are_described_as_pointers() {
-        let schema = json!({ "type": "object", "properties": {
-            "pdf": { "type": ["string", "object"], "description": "The file", "contentEncoding": "base64" },
-            "mimeType": { "const": "application/pdf" },
-            "pages": { "items": { "type": "object", "properties": {
-                "image": { "type": "string", "minLength": 100 },
-                "mimeType": { "enum": ["image/png", "image/webp"] },
-            } } },
-            "file": { "type": "object", "properties": {
-                "content": { "pattern": "^[A-Z]+$" }, "mimeType": {}, "encoding": {},
-            } },
-            "image": { "type": "string", "description": "of no mimeType here" },
-        } });
-        let got = json!(output(Some(&raw(&schema))).unwrap());
-        let properties = &got["properties"];
-        assert_eq!(properties["pdf"]["type"], "string");
-        assert!(properties["pdf"].get("contentEncoding").is_none());
+    fn a_rule_at_the_root_goes_into_the_description() {
+        let either = json!({
+            "type": "object", "additionalProperties": false,
+            "properties": { "title": { "type": "string" } },
+            "oneOf": [
+                { "properties": { "html": { "type": "string" } }, "required": ["html"] },
+                { "properties": { "url": { "type": "string" } }, "required": ["url"] },
+            ],
+        });
+        let Input { schema, rule } = input(Some(&raw(&either)));
+        let text = json!({ "type": "string" });
         assert_eq!(
-            properties["pdf"]["description"],
-            "The file. Here a JSON Pointer to where in this result its base64 is"
+            json!(schema),
+            json!({ "type": "object", "properties": { "title": text, "html": text, "url": text } })
         );
-        assert!(
-            properties["pages"]["items"]["properties"]["image"]
-                .get("minLength")
-                .is_none()
+        assert!(rule.unwrap().contains(r#""required":["url"]"#));
+        let referring = json!({
+            "$ref": "#/$defs/a/b",
+            "$defs": { "a": { "b": { "properties": { "n": { "type": "array" } }, "required": ["n"] } } },
+        });
+        let found = listed(referring);
+        assert_eq!(
+            found["properties"]["n"],
+            json!({ "type": "array", "items": {} })
         );
-        assert!(
-            properties["file"]["properties"]["content"]
-                .get("pattern")
-                .is_none()
+        assert_eq!(found["required"], json!(["n"]));
+        assert!(found.get("$ref").is_none());
+        assert_eq!(input(Some(&raw(&json!({ "type": "object" })))).rule, None);
+        let long = json!({ "anyOf": [{ "required": ["x".repeat(5_000)] }] });
+        assert!(input(Some(&raw(&long))).rule.unwrap().len() < 2_200);
+    }
+
+    #[test]
+    fn every_array_says_what_it_holds() {
+        let open = json!({ "type": "object", "properties": {
+            "a": { "type": "array" },
+            "b": { "type": ["array", "null"], "items": { "anyOf": [{ "type": "array" }] } },
+        } });
+        let array = json!({ "type": "array", "items": {} });
+        assert_eq!(
+            listed(open)["properties"],
+            json!({ "a": array, "b": { "type": ["array", "null"], "items": { "anyOf": [array] } } })
         );
-        assert_eq!(properties["image"], schema["properties"]["image"]);
+    }
+
+    #[test]
+    fn only_a_promised_object_without_files_has_an_output_schema() {
+        let is_listed = |schema: Value| output(Some(&raw(&schema))).is_some();
+        assert!(output(None).is_none());
+        assert!(is_listed(json!({ "type": "object" })));
+        let file =
+            json!({ "properties": { "pdf": {}, "mimeType": { "const": "application/pdf" } } });
+        for none in [
+            json!({ "type": "string" }),
+            json!({}),
+            json!({ "type": "object", "properties": { "a": { "type": "strng" } } }),
+            json!({ "type": "object", "properties": { "a": { "pattern": "a{2,1}" } } }),
+            json!({ "type": "object", "properties": { "files": { "items": file } } }),
+            json!({ "type": "object", "properties": { "content": {}, "mimeType": {}, "encoding": {} } }),
+        ] {
+            assert!(!is_listed(none.clone()), "{none}");
+        }
+        let image = json!({ "type": "object", "properties": { "image": { "type": "string" } } });
+        assert!(is_listed(image), "of no mimeType here");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::head::{Head, VERSIONS};
+use super::head::Head;
 use super::session::{Caller, McpSession};
 use super::sessions::Sessions;
 use super::tools;
@@ -15,11 +15,11 @@ use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
 use crate::gateway::Hub;
 use caphost::call::{Code, Error};
+use caphost::dialect::mcp::{STATELESS, Version};
 
 /// What all requests share.
 pub(super) struct Mcp {
     pub hub: Arc<Hub>,
-    pub page_size: usize,
     pub sessions: Arc<Sessions>,
     pub shared: Arc<SharedSessions>,
     /// Responses that are open.
@@ -68,13 +68,15 @@ impl Mcp {
     }
 
     /// What a client is told of the server.
-    pub(super) fn server(&self, caller: &Caller) -> Value {
+    pub(super) fn server(&self, caller: &Caller, version: &Version) -> Value {
         let mut info = json!({ "name": "caphost", "version": env!("CARGO_PKG_VERSION") });
         let mut server =
             json!({ "capabilities": { "tools": { "listChanged": true }, "logging": {} } });
         match self.hub.offer(caller.app.as_deref()) {
             Ok(offer) => {
-                info["title"] = (&*offer.app.name).into();
+                if version.structure {
+                    info["title"] = (&*offer.app.name).into();
+                }
                 if let Some(description) = &offer.app.description {
                     server["instructions"] = description.as_str().into();
                 }
@@ -90,13 +92,13 @@ impl Mcp {
 
     /// The answer to server/discover, which needs no session.
     pub(super) fn discovered(&self, caller: &Caller) -> Value {
-        let mut server = self.server(caller);
+        let mut server = self.server(caller, &STATELESS);
         let info = server["serverInfo"].take();
         if let Some(members) = server.as_object_mut() {
             members.remove("serverInfo");
         }
         server["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": info });
-        server["supportedVersions"] = json!(VERSIONS);
+        server["supportedVersions"] = Version::names().collect();
         cacheable(server)
     }
 }

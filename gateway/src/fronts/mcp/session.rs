@@ -20,6 +20,7 @@ use crate::gateway::calls::{self, Call, Canceller, Client, NewCall};
 use crate::tokens::Identity;
 use crate::wire::clipped;
 use crate::wire::json_rpc::Id;
+use caphost::dialect::mcp::Version;
 
 /// Characters of a client's name and version that are kept.
 const NAME_CHARS: usize = 256;
@@ -56,6 +57,8 @@ pub struct McpSession {
     pub is_taken_up: bool,
     /// What its client says it is called.
     pub client: ClientInfo,
+    /// The version that is spoken in it.
+    pub version: &'static Version,
     /// Cancelled when it is over.
     pub ended: CancellationToken,
     state: Mutex<State>,
@@ -99,7 +102,13 @@ pub enum NotTaken {
 
 impl McpSession {
     /// A new one.
-    pub fn new(caller: Caller, holder: Holder, thread: Arc<str>, client: ClientInfo) -> Self {
+    pub fn new(
+        caller: Caller,
+        holder: Holder,
+        thread: Arc<str>,
+        client: ClientInfo,
+        version: &'static Version,
+    ) -> Self {
         let clip = |text: String| clipped(&text, NAME_CHARS).to_string();
         McpSession {
             thread,
@@ -111,6 +120,7 @@ impl McpSession {
                 name: clip(client.name),
                 version: clip(client.version),
             },
+            version,
             ended: CancellationToken::new(),
             state: Mutex::new(State {
                 page: None,
@@ -332,6 +342,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use caphost::dialect::mcp::WITH_SESSIONS;
     use serde_json::json;
 
     use super::*;
@@ -346,7 +357,7 @@ mod tests {
             name: "é".repeat(1 << 20),
             version: "1".into(),
         };
-        McpSession::new(caller, holder, "thread".into(), client)
+        McpSession::new(caller, holder, "thread".into(), client, &WITH_SESSIONS)
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::options::{count, defaults, duration};
 use crate::remembered::Remembered;
 use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
+use caphost::dialect::mcp::Version;
 
 /// How many ended sessions are remembered, and how many cancels for sessions that are not here.
 const ABSENT: usize = 4_096;
@@ -46,9 +47,6 @@ pub struct McpOptions {
     /// How long an MCP session lives without a request or an open stream. The session that stateless requests (2026-07-28) share, one for each token and app, lives as long.
     #[arg(long, env = "CAPHOST_MCP_SESSION_IDLE", default_value = "30m", value_parser = duration, value_name = "TIME")]
     pub mcp_session_idle: Duration,
-    /// Tools in one page of tools/list.
-    #[arg(long, env = "CAPHOST_MCP_PAGE_SIZE", default_value = "100", value_parser = count, value_name = "N")]
-    pub mcp_page_size: usize,
 }
 
 impl McpOptions {
@@ -100,10 +98,11 @@ impl Sessions {
         caller: &Caller,
         holder: &Holder,
         client: ClientInfo,
+        version: &'static Version,
     ) -> Result<String, Refusal> {
         let id = Uuid::new_v4().to_string();
         let thread = Uuid::new_v4().to_string().into();
-        let session = McpSession::new(caller.clone(), holder.clone(), thread, client);
+        let session = McpSession::new(caller.clone(), holder.clone(), thread, client, version);
         let app = session.app(&self.hub);
         // What the client sees on another worker may be older, or newer.
         if self.hub.cluster().is_none() {
@@ -296,6 +295,7 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
+    use caphost::dialect::mcp::WITH_SESSIONS;
     use serde_json::json;
 
     use super::super::session::NotTaken;
@@ -312,7 +312,14 @@ mod tests {
             version: "1".into(),
         };
         let holder = Holder::Token("a".into());
-        Arc::new(McpSession::new(caller, holder, "thread".into(), client))
+        let thread = "thread".into();
+        Arc::new(McpSession::new(
+            caller,
+            holder,
+            thread,
+            client,
+            &WITH_SESSIONS,
+        ))
     }
 
     #[test]

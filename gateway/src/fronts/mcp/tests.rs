@@ -1,6 +1,7 @@
 //! The vectors of `tests/conformance/jsonrpc/mcp.json`, which the page's half in JavaScript passes
 //! too.
 
+use caphost::dialect::mcp::{STATELESS, Version};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -53,7 +54,9 @@ fn results() {
     for vector in each(&vectors()["results"]) {
         let promised = vector["promised"].as_bool().unwrap();
         let data = Some(&vector["data"]).filter(|it| !it.is_null());
-        let got = result::done(data.map(Json::from), None, || promised, run());
+        let version = vector["version"].as_str().unwrap_or(STATELESS.name);
+        let version = Version::named(version).unwrap();
+        let got = result::done(data.map(Json::from), None, || promised, version, run());
         let got = serde_json::to_value(got).unwrap();
         let (got, expected) = comparable(got, &vector["gives"]);
         assert_eq!(got, expected, "{vector}");
@@ -70,7 +73,10 @@ fn results() {
 fn what_is_no_binary_value() {
     for plain in each(&vectors()["noBinary"]) {
         let mut data = plain.clone();
-        assert!(content::extract(&mut data, 1, run()).is_empty(), "{plain}");
+        assert!(
+            content::extract(&mut data, 1, &STATELESS, run()).is_empty(),
+            "{plain}"
+        );
         assert_eq!(data, *plain);
     }
 }
@@ -78,7 +84,7 @@ fn what_is_no_binary_value() {
 #[test]
 fn progress() {
     for vector in each(&vectors()["progress"]) {
-        let mut progress = Progress::new(json!(0));
+        let mut progress = Progress::new(json!(0), &STATELESS);
         let infos = each(&vector["infos"]);
         let said: Vec<_> = infos.filter_map(|info| progress.read(info)).collect();
         let expected = each(&vector["gives"]);
@@ -100,7 +106,8 @@ fn schemas() {
     let raw = |schema: &Value| RawValue::from_string(schema.to_string()).unwrap();
     for vector in each(&vectors()["inputSchemas"]) {
         let got = schema::input(Some(&raw(&vector["schema"])));
-        assert_eq!(json!(got), vector["gives"], "{vector}");
+        assert_eq!(json!(got.schema), vector["gives"], "{vector}");
+        assert_eq!(json!(got.rule), vector["rule"], "{vector}");
     }
     for vector in each(&vectors()["outputSchemas"]) {
         let got = schema::output(Some(&raw(&vector["schema"])));
@@ -109,30 +116,24 @@ fn schemas() {
 }
 
 #[test]
-fn tools_by_name_and_by_page() {
+fn tools_by_name() {
     let vectors = &vectors()["tools"];
-    let offered: Vec<CapabilityInfo> = each(&vectors["names"])
+    let names = vectors["names"].as_object().unwrap();
+    let offered: Vec<CapabilityInfo> = names
+        .keys()
         .map(|name| serde_json::from_value(json!({ "name": name })).unwrap())
         .collect();
     let app = json!({ "id": "demo", "name": "Demo", "version": "1" });
     let offer = Offer::new(serde_json::from_value(app).unwrap(), offered);
-    for (wanted, name) in vectors["found"].as_object().unwrap() {
-        assert_eq!(json!(tools::find(&offer, wanted).unwrap().name), *name);
+    let listed: Vec<_> = offer.tool_names().collect();
+    assert_eq!(json!(listed), names.values().cloned().collect::<Value>());
+    for (name, listed) in names {
+        for wanted in [name, listed.as_str().unwrap()] {
+            assert_eq!(tools::find(&offer, wanted).unwrap().name, *name);
+        }
     }
     for (wanted, message) in vectors["refused"].as_object().unwrap() {
         let refused = tools::find(&offer, wanted).unwrap_err();
         assert_eq!(json!(refused.message), *message);
     }
-    let pages = &vectors["pages"];
-    let size = pages["size"].as_u64().unwrap() as usize;
-    let (mut cursor, mut cursors) = (None, Vec::new());
-    for names in each(&pages["names"]) {
-        let (page, next) = tools::page(&offer.capabilities, cursor.as_deref(), size).unwrap();
-        let got: Vec<_> = page.iter().map(|it| it.name.clone()).collect();
-        assert_eq!(json!(got), *names);
-        cursors.extend(next.clone());
-        cursor = next;
-    }
-    assert_eq!((cursor, json!(cursors)), (None, pages["cursors"].clone()));
-    assert!(tools::page(&offer.capabilities, Some("bm9wZQ"), size).is_err());
 }

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use super::request::Request;
+use super::result;
 use super::result::Ended;
+use super::schema::{self, Input};
 use super::session::Caller;
-use super::{result, schema};
 use crate::broker::{CapabilityInfo, Offer};
 use crate::gateway::{AbpError, Hub};
 use crate::wire::json_rpc::{RpcError, code};
 use crate::wire::{Failure, clipped, error_json};
 use caphost::call::{Code, Error};
+use caphost::dialect::mcp::Version;
 
 /// Apps that an error names.
 const MAX_NAMED: usize = 10;
@@ -22,31 +22,28 @@ const MAX_NAMED: usize = 10;
 const REMEDY: &str =
     "Name one: with `--app <app id>` of `caphost mcp`, or in the path, /mcp/<app id>";
 
-/// The result of `tools/list`, in pages of that size.
+/// The result of `tools/list`: all tools, for few clients ask for a second page.
 pub fn list(
     hub: &Hub,
     caller: &Caller,
     app: Option<&str>,
     request: &Request<'_>,
-    size: usize,
+    version: &Version,
 ) -> Result<Value, RpcError> {
+    if request.has_cursor() {
+        return Err(invalid("Invalid cursor: all tools are on the first page"));
+    }
     let offer = match hub.offer(app) {
         Ok(offer) => Some(offer),
         Err(failure) if failure.code == Code::DISCONNECTED => None,
         Err(_) => return Err(no_choice(hub, caller)),
     };
-    let capabilities = offer.as_ref().map_or(&[][..], |offer| &offer.capabilities);
-    let cursor = request.cursor().map_err(|()| invalid_cursor())?;
-    let (page, next) = page(capabilities, cursor.as_deref(), size)?;
-    let tools = offer
-        .iter()
-        .flat_map(|offer| page.iter().map(|it| tool(offer, it)));
+    let tools = offer.iter().flat_map(|offer| {
+        let all = offer.capabilities.iter().zip(offer.tool_names());
+        all.map(|(capability, name)| tool(capability, name, version))
+    });
     let tools: Vec<_> = tools.collect();
-    let mut list = json!({ "tools": tools });
-    if let Some(next) = next {
-        list["nextCursor"] = next.into();
-    }
-    Ok(list)
+    Ok(json!({ "tools": tools }))
 }
 
 /// The app that is called, or how the call ends without it.
@@ -107,94 +104,45 @@ pub fn offered(hub: &Hub, app: Option<&str>) -> u64 {
     offer.map_or(0, |offer| offer.fingerprint())
 }
 
-/// The name that a tool is listed under: a plain one, which every client takes, if no other tool could
-/// be meant by it.
-fn listed(offer: &Offer, capability: &CapabilityInfo) -> String {
-    let plain: String = capability.plain_name().collect();
-    let is_alone = offer.plainly_named(&plain, usize::MAX).nth(1).is_none();
-    match is_alone {
-        true => plain,
-        false => capability.name.clone(),
-    }
-}
-
 /// A capability as a tool. Its own name is its title, if it is not listed under that.
-fn tool(offer: &Offer, capability: &CapabilityInfo) -> Value {
-    let input = schema::input(capability.input_schema.as_deref());
-    let name = listed(offer, capability);
-    let mut tool = json!({ "name": name, "inputSchema": input });
-    if name != capability.name {
+fn tool(capability: &CapabilityInfo, name: &str, version: &Version) -> Value {
+    let Input { schema, rule } = schema::input(capability.input_schema.as_deref());
+    let mut tool = json!({ "name": name, "inputSchema": schema });
+    if version.structure && name != capability.name {
         tool["title"] = (&*capability.name).into();
     }
-    if let Some(description) = &capability.description {
-        tool["description"] = description.as_str().into();
+    let said = [capability.description.as_deref(), rule.as_deref()];
+    let said: Vec<_> = said.into_iter().flatten().collect();
+    if !said.is_empty() {
+        tool["description"] = said.join("\n\n").into();
     }
-    if let Some(output) = schema::output(capability.output_schema.as_deref()) {
+    if version.structure
+        && let Some(output) = schema::output(capability.output_schema.as_deref())
+    {
         tool["outputSchema"] = output.into();
     }
     tool
 }
 
-/// Whether a tool has an output schema.
+/// Whether the tool has an output schema.
 pub fn promises(capability: &CapabilityInfo) -> bool {
     schema::output(capability.output_schema.as_deref()).is_some()
 }
 
-/// The capability a client means: by its name, or, for clients that know only letters, digits, `_`
-/// and `-` in names, by the name with `_` for everything else.
+/// The capability a client means: by its own name, or by the one that its tool is listed under.
 pub fn find<'a>(offer: &'a Offer, wanted: &str) -> Result<&'a CapabilityInfo, RpcError> {
-    if let Some(exact) = offer.named(wanted) {
-        return Ok(exact);
-    }
-    let mut alike = offer.plainly_named(wanted, usize::MAX);
-    match (alike.next(), alike.next()) {
-        (Some(only), None) => Ok(only),
-        (None, _) => Err(invalid(format!("Unknown tool: {}", clipped(wanted, 128)))),
-        (Some(one), Some(other)) => {
-            let message = format!("Ambiguous tool: {wanted} is {} or {}", one.name, other.name);
-            Err(invalid(message))
-        }
-    }
+    let found = offer.named(wanted).or_else(|| offer.tool(wanted));
+    found.ok_or_else(|| invalid(format!("Unknown tool: {}", clipped(wanted, 128))))
 }
 
 fn invalid(what: impl Into<String>) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, what)
 }
 
-fn invalid_cursor() -> RpcError {
-    invalid("Invalid cursor")
-}
-
-/// One page of a list, and the cursor of the next. A cursor says which tool came last, so that a
-/// change in between shifts no page; when that tool is gone the cursor is no longer valid.
-pub fn page<'a>(
-    capabilities: &'a [CapabilityInfo],
-    cursor: Option<&str>,
-    size: usize,
-) -> Result<(&'a [CapabilityInfo], Option<String>), RpcError> {
-    let start = match cursor {
-        None => 0,
-        Some(cursor) => {
-            let last = URL_SAFE_NO_PAD.decode(cursor).ok();
-            let last = last.and_then(|name| String::from_utf8(name).ok());
-            let known = capabilities
-                .iter()
-                .position(|it| Some(&it.name) == last.as_ref());
-            let Some(known) = known else {
-                return Err(invalid_cursor());
-            };
-            known + 1
-        }
-    };
-    let rest = &capabilities[start..];
-    let page = &rest[..size.max(1).min(rest.len())];
-    let more = page.len() < rest.len();
-    let last = page.last().filter(|_| more);
-    Ok((page, last.map(|it| URL_SAFE_NO_PAD.encode(&it.name))))
-}
-
 #[cfg(test)]
 mod tests {
+    use caphost::dialect::mcp::STATELESS;
+
     use super::*;
 
     fn capabilities(names: &[&str]) -> Vec<CapabilityInfo> {
@@ -207,12 +155,9 @@ mod tests {
         Offer::new(serde_json::from_value(app).unwrap(), capabilities)
     }
 
-    fn listed(offer: &Offer) -> Vec<Value> {
-        offer
-            .capabilities
-            .iter()
-            .map(|it| tool(offer, it))
-            .collect()
+    fn listed(offer: &Offer, version: &Version) -> Vec<Value> {
+        let all = offer.capabilities.iter().zip(offer.tool_names());
+        all.map(|(it, name)| tool(it, name, version)).collect()
     }
 
     #[test]
@@ -222,45 +167,46 @@ mod tests {
                  "inputSchema": { "type": "object", "required": ["html"] },
                  "outputSchema": { "type": "object" } }"#,
         );
+        let offered = offer(vec![capability.unwrap()]);
+        let input = json!({ "type": "object", "required": ["html"] });
         assert_eq!(
-            listed(&offer(vec![capability.unwrap()])),
+            listed(&offered, &STATELESS),
             [
                 json!({ "name": "export_pdf", "title": "export.pdf", "description": "d",
-                    "inputSchema": { "type": "object", "required": ["html"] },
-                    "outputSchema": { "type": "object" } })
+                    "inputSchema": input, "outputSchema": { "type": "object" } })
             ]
         );
+        let older = Version::named("2025-03-26").unwrap();
         assert_eq!(
-            listed(&offer(capabilities(&["a"]))),
+            listed(&offered, older),
+            [json!({ "name": "export_pdf", "description": "d", "inputSchema": input })]
+        );
+        assert_eq!(
+            listed(&offer(capabilities(&["a"])), &STATELESS),
             [json!({ "name": "a", "inputSchema": { "type": "object" } })]
         );
     }
 
     #[test]
-    fn every_listed_name_means_its_own_tool() {
-        let offered = offer(capabilities(&["export.pdf", "a.b", "a_b", "x.y", "x/y"]));
-        let names: Vec<_> = listed(&offered)
-            .iter()
-            .map(|tool| tool["name"].as_str().unwrap().to_string())
-            .collect();
-        assert_eq!(names, ["export_pdf", "a.b", "a_b", "x.y", "x/y"]);
-        for (name, capability) in names.iter().zip(&offered.capabilities) {
-            assert_eq!(find(&offered, name).unwrap().name, capability.name);
-        }
+    fn a_rule_that_the_schema_cannot_say_is_in_the_description() {
+        let capability = serde_json::from_str(
+            r#"{ "name": "a", "description": "d", "inputSchema": { "anyOf": [{ "required": ["b"] }] } }"#,
+        );
+        let [tool] = &listed(&offer(vec![capability.unwrap()]), &STATELESS)[..] else {
+            panic!("there is one");
+        };
+        let description = tool["description"].as_str().unwrap();
+        assert!(description.starts_with("d\n\n") && description.contains("required"));
     }
 
     #[test]
-    fn a_tool_is_found_by_its_name_or_by_a_plain_one() {
-        let offered = offer(capabilities(&["export.pdf", "a.b", "a_b", "x.y", "x/y"]));
-        let found = |name| find(&offered, name).map(|it| it.name.as_str());
-        assert_eq!(found("export.pdf"), Ok("export.pdf"));
-        assert_eq!(found("export_pdf"), Ok("export.pdf"));
-        assert_eq!(found("a_b"), Ok("a_b"), "an exact name wins");
-        let ambiguous = found("x_y").unwrap_err();
-        assert_eq!(
-            (ambiguous.code, &*ambiguous.message),
-            (-32602, "Ambiguous tool: x_y is x.y or x/y")
-        );
+    fn a_tool_is_found_by_its_own_name_or_by_the_listed_one() {
+        let offered = offer(capabilities(&["export.pdf", "a.b", "a_b", "画像"]));
+        let found = |name: &str| find(&offered, name).map(|it| it.name.clone());
+        for (capability, name) in offered.capabilities.iter().zip(offered.tool_names()) {
+            assert_eq!(found(name).as_ref(), Ok(&capability.name));
+            assert_eq!(found(&capability.name).as_ref(), Ok(&capability.name));
+        }
         let unknown = found("nope").unwrap_err();
         assert_eq!(
             (unknown.code, &*unknown.message),
@@ -269,27 +215,6 @@ mod tests {
         assert!(found("").is_err());
         let long = found(&"é".repeat(100_000)).unwrap_err();
         assert!(long.message.len() < 300);
-    }
-
-    #[test]
-    fn pages_follow_one_another_and_survive_a_change() {
-        let offered = capabilities(&["a", "b", "c", "d", "e"]);
-        let names =
-            |page: &[CapabilityInfo]| page.iter().map(|it| it.name.clone()).collect::<String>();
-        let (first, cursor) = page(&offered, None, 2).unwrap();
-        assert_eq!(names(first), "ab");
-        let changed = capabilities(&["0", "a", "b", "d", "e"]);
-        let (second, cursor) = page(&changed, cursor.as_deref(), 2).unwrap();
-        assert_eq!((names(second), cursor), ("de".to_string(), None));
-        let gone = URL_SAFE_NO_PAD.encode("c");
-        for bad in [gone.as_str(), "", "%%%", "🙂"] {
-            assert_eq!(
-                page(&changed, Some(bad), 2).unwrap_err().code,
-                -32602,
-                "{bad}"
-            );
-        }
-        assert_eq!(page(&[], None, 2).unwrap().1, None);
     }
 
     #[test]

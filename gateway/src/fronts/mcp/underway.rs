@@ -9,8 +9,9 @@ use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::listening::{events, whole};
+use super::head::Accepted;
 use super::progress::Progress;
+use super::reply::{events, whole};
 use super::result::{self, Ended, ToolResult, answer};
 use super::session::McpSession;
 use super::tools;
@@ -25,9 +26,13 @@ use crate::wire::abp::CALL_ENDED;
 use crate::wire::json_rpc::{Id, notification};
 use crate::wire::stops;
 use caphost::call::Stop;
+use caphost::dialect::mcp::Version;
 
-/// A call that ends sooner is answered in one piece. After that the head of its response is sent: a client may
-/// give up on a server that sends nothing, as it cannot tell one that works from one that is gone.
+/// A call that ends sooner, and has no progress before, is answered in one piece. After that the head of a stream
+/// is sent: a client may give up on a server that sends nothing, as it cannot tell one that works from one that
+/// is gone. Clients wait for a head for at least 30 s.
+const IN_ONE_PIECE: Duration = Duration::from_secs(10);
+/// The same where the answer is part of a stream in any case.
 const PROMPT: Duration = Duration::from_millis(10);
 
 /// Messages of one call that its client has not read: progress, and its answer.
@@ -39,6 +44,8 @@ pub struct Tool {
     pub name: String,
     /// What the client is told of progress, if it wants to know.
     pub progress: Option<Progress>,
+    /// What the client can read.
+    pub version: &'static Version,
 }
 
 impl Tool {
@@ -46,17 +53,17 @@ impl Tool {
     pub fn ended(&self, id: &Id, run: RunId, outcome: Outcome) -> Ended {
         match outcome {
             Outcome::Done { data, metadata } => {
-                Ok(result::done(data, metadata, || self.promises(), run))
+                let promised = || self.promises();
+                Ok(result::done(data, metadata, promised, self.version, run))
             }
             Outcome::Failed(error) => Ok(result::failed(&error, Some(run))),
             Outcome::Cancelled { stop, by, .. } => Err(result::cancelled(&self.name, id, stop, by)),
         }
     }
 
-    /// Whether it has an output schema.
+    /// Whether the client is told an output schema of it.
     fn promises(&self) -> bool {
-        let tool = self.offer.named(&self.name);
-        tool.is_some_and(tools::promises)
+        self.version.structure && self.offer.keeps_promise(&self.name, tools::promises)
     }
 }
 
@@ -95,15 +102,24 @@ impl Underway {
     }
 
     /// The response. It is read as slowly as its client likes: the call does not wait for that.
-    pub async fn respond(mut self, share: Share) -> Response {
-        let first = match timeout(PROMPT, self.next()).await {
-            Ok(None) => return whole(None),
-            Ok(Some(answer)) if self.0.is_none() => {
-                // It is open until it is written.
-                return whole(Some(&answer)).map(|body| keep(body, share));
+    pub async fn respond(mut self, share: Share, accepted: Accepted) -> Response {
+        let patience = match accepted {
+            Accepted { events: false, .. } => Duration::MAX,
+            Accepted { json: true, .. } => IN_ONE_PIECE,
+            _ => PROMPT,
+        };
+        let first = loop {
+            match timeout(patience, self.next()).await {
+                Ok(None) => return whole(None, accepted),
+                Ok(Some(answer)) if self.0.is_none() => {
+                    // It is open until it is written.
+                    return whole(Some(&answer), accepted).map(|body| keep(body, share));
+                }
+                Ok(Some(progress)) if accepted.events => break Some(progress),
+                // There is no place for it.
+                Ok(Some(_)) => {}
+                Err(_) => break None,
             }
-            Ok(Some(progress)) => Some(progress),
-            Err(_) => None,
         };
         let (sender, mut receiver) = mpsc::channel(UNREAD);
         tokio::spawn(self.see_through(sender));

@@ -7,6 +7,8 @@ use bytes::{Buf, BytesMut};
 use memchr::memchr;
 use tokio_util::codec::{Decoder, Encoder};
 
+use crate::wire::one_line;
+
 /// How messages are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Framing {
@@ -42,6 +44,8 @@ impl From<io::Error> for Broken {
     }
 }
 
+/// What some shells write before the first message.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// What every header begins with, in whatever case.
 const CONTENT: &[u8] = b"content-";
 /// Bytes in all the headers of one message; LSP knows two of them.
@@ -82,6 +86,13 @@ impl Codec {
 
     fn detect(&self, bytes: &mut BytesMut) -> Option<Framing> {
         skip_space(bytes);
+        if BYTE_ORDER_MARK.starts_with(bytes) {
+            return None;
+        }
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.advance(BYTE_ORDER_MARK.len());
+            skip_space(bytes);
+        }
         let head = &bytes[..bytes.len().min(CONTENT.len())];
         let framing = match CONTENT[..head.len()].eq_ignore_ascii_case(head) {
             true if head.len() < CONTENT.len() => return None,
@@ -187,7 +198,8 @@ impl Encoder<&str> for Codec {
             bytes.extend_from_slice(message.as_bytes());
             return Ok(());
         }
-        let line = message.bytes().map(|byte| match byte {
+        let line = one_line(message);
+        let line = line.bytes().map(|byte| match byte {
             b'\n' | b'\r' => b' ',
             byte => byte,
         });
@@ -205,6 +217,8 @@ fn skip_space(bytes: &mut BytesMut) {
 
 /// What a line says; nothing, if it is blank.
 fn text_of(line: &[u8]) -> Option<Frame> {
+    let line = line.trim_ascii();
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     match std::str::from_utf8(line.trim_ascii()) {
         Ok("") => None,
         Ok(text) => Some(Frame::Message(text.into())),

@@ -15,10 +15,7 @@ async fn requests_are_served_by_any_worker() {
     workers.both_have("demo").await;
     let client = Client::new(&workers.two, "/mcp/demo");
     let found = ask(&client, &modern("d", "server/discover", json!({}))).await;
-    assert_eq!(
-        found["result"]["supportedVersions"],
-        json!([LEGACY, MODERN])
-    );
+    assert_eq!(found["result"]["supportedVersions"], json!(ALL_VERSIONS));
     let list = ask(&client, &modern(0, "tools/list", json!({}))).await;
     assert_eq!(list["result"]["tools"][0]["name"], "export_pdf");
     let body = call_tool(1, "echo", json!({ "progressToken": 9 }));

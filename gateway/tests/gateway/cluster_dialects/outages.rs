@@ -66,7 +66,7 @@ async fn third(redis: &Redis) -> Gateway {
 
 async fn end(client: &Client) {
     let ended = client.send(client.request(Method::DELETE)).await;
-    assert_eq!(ended.status(), 202);
+    assert_eq!(ended.status(), 204);
 }
 
 /// Waits until a session, which may be known a moment later, is answered with that.

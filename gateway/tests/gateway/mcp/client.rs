@@ -7,6 +7,7 @@ use crate::support::*;
 
 pub const LEGACY: &str = "2025-11-25";
 pub const MODERN: &str = "2026-07-28";
+pub const ALL_VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", LEGACY, MODERN];
 
 #[derive(Clone)]
 pub struct Client {
@@ -51,7 +52,8 @@ impl Client {
         let mut request = self
             .http
             .request(method, &self.url)
-            .header("accept", "application/json, text/event-stream");
+            // A stream begins at once, so that a test may go on.
+            .header("accept", "text/event-stream");
         if let Some(session) = &self.session {
             request = request.header("mcp-session-id", session);
             request = request.header("mcp-protocol-version", LEGACY);
@@ -121,6 +123,13 @@ impl Events {
     }
 
     async fn message(&mut self) -> Option<Value> {
+        if self.0.headers()["content-type"] == "application/json" {
+            let mut text = Vec::new();
+            while let Some(chunk) = self.0.chunk().await.unwrap() {
+                text.extend_from_slice(&chunk);
+            }
+            return (!text.is_empty()).then(|| serde_json::from_slice(&text).unwrap());
+        }
         let mut text = Vec::new();
         loop {
             let chunk = self.0.chunk().await.unwrap()?;

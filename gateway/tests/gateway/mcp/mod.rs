@@ -10,3 +10,4 @@ pub mod stateless;
 mod stdio;
 mod tokens;
 mod tools;
+mod versions;

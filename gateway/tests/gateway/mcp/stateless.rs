@@ -46,7 +46,7 @@ async fn discover_tells_what_initialize_would() {
     let client = Client::new(&gateway, "/mcp");
     let answer = ask(&client, &modern("d", "server/discover", json!({}))).await;
     let result = &answer["result"];
-    assert_eq!(result["supportedVersions"], json!([LEGACY, MODERN]));
+    assert_eq!(result["supportedVersions"], json!(ALL_VERSIONS));
     assert_eq!(
         result["capabilities"],
         json!({ "tools": { "listChanged": true }, "logging": {} })
@@ -194,10 +194,7 @@ async fn what_is_wrong_with_a_request_has_its_status() {
     assert_eq!(refused.status(), 400);
     let refused: Value = refused.json().await.unwrap();
     assert_eq!(refused["error"]["code"], -32022);
-    assert_eq!(
-        refused["error"]["data"]["supported"],
-        json!([LEGACY, MODERN])
-    );
+    assert_eq!(refused["error"]["data"]["supported"], json!(ALL_VERSIONS));
 }
 
 /// The next call; `sessions` counts those the app was asked for before it came.

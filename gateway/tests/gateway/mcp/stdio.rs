@@ -1,5 +1,6 @@
 //! The same over standard input and output: a bridge in this process, on pipes.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use caphost_gateway::for_tests::{Endpoint, carry};
@@ -159,6 +160,44 @@ async fn the_end_of_the_input_cancels_what_is_in_flight() {
 }
 
 #[tokio::test]
+async fn what_a_script_has_asked_is_answered_after_the_end_of_its_input() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let url = format!("http://{}/mcp", gateway.address);
+    let mut bridge = Bridge::to(&url, None);
+    // As some shells write it.
+    bridge
+        .line(&format!("\u{feff}{}", initialize("2025-03-26")))
+        .await;
+    let call = rpc(2, "tools/call", json!({ "name": "echo", "arguments": {} }));
+    let told = notification("notifications/initialized", json!({}));
+    let batch = json!([told, rpc(1, "tools/list", json!({})), call]);
+    bridge.send(&batch).await;
+    bridge.input = None;
+    let answered = async {
+        let relayed = called(&mut app).await;
+        succeed(&mut app, &relayed, json!("a\u{2028}b")).await;
+    };
+    let read = async {
+        let mut lines = Vec::new();
+        while let Some(line) = soon("a line", bridge.output.next_line()).await.unwrap() {
+            lines.push(line);
+        }
+        lines
+    };
+    let (lines, ()) = tokio::join!(read, answered);
+    let said: Vec<Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let ids: HashSet<_> = said.iter().map(|it| it["id"].to_string()).collect();
+    assert_eq!(ids, ["0", "1", "2"].map(String::from).into(), "{said:?}");
+    let text = lines.iter().find(|it| it.contains("a\\u2028b"));
+    assert!(text.is_some(), "no reader of lines splits it: {lines:?}");
+    assert!(soon("the end", bridge.running).await.unwrap().is_ok());
+}
+
+#[tokio::test]
 async fn requests_of_2026_07_28_pass_without_a_session() {
     let gateway = Gateway::start().await;
     let mut app = demo(&gateway).await;
@@ -168,10 +207,7 @@ async fn requests_of_2026_07_28_pass_without_a_session() {
         .send(&modern("d", "server/discover", json!({})))
         .await;
     let found = bridge.next().await;
-    assert_eq!(
-        found["result"]["supportedVersions"],
-        json!([LEGACY, MODERN])
-    );
+    assert_eq!(found["result"]["supportedVersions"], json!(ALL_VERSIONS));
     let call = |id: i64| modern(id, "tools/call", json!({ "name": "echo", "arguments": {} }));
     bridge.send(&call(1)).await;
     let relayed = called(&mut app).await;

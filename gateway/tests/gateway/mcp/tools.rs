@@ -1,6 +1,5 @@
 //! The list of tools.
 
-use caphost_gateway::{Config, McpOptions};
 use serde_json::{Value, json};
 
 use super::app::{called, demo, offer, succeed};
@@ -45,36 +44,22 @@ async fn the_capabilities_of_the_app_are_tools() {
 }
 
 #[tokio::test]
-async fn a_long_list_comes_in_pages() {
-    let mcp = McpOptions {
-        mcp_page_size: 2,
-        ..McpOptions::default()
-    };
-    let gateway = Gateway::with(Config { mcp, ..config() }).await;
-    let capabilities: Vec<_> = ["a", "b", "c", "d", "e"]
-        .map(|it| json!({ "name": it }))
-        .into();
+async fn all_tools_are_on_the_first_page() {
+    let gateway = Gateway::start().await;
+    let capabilities: Vec<_> = (0..300)
+        .map(|it| json!({ "name": format!("tool{it}") }))
+        .collect();
     let _app = offer(&gateway, "demo", json!(capabilities)).await;
     let client = Client::open(&gateway, "/mcp").await;
-    let mut seen: Vec<String> = Vec::new();
-    let mut params = json!({});
-    loop {
-        let answer = list(&client, params).await;
-        seen.extend(names(&answer).iter().map(|it| it.to_string()));
-        let cursor = &answer["result"]["nextCursor"];
-        if cursor.is_null() {
-            break;
-        }
-        params = json!({ "cursor": cursor });
-    }
-    assert_eq!(seen, ["a", "b", "c", "d", "e"]);
+    let all = list(&client, json!({ "cursor": null })).await;
+    assert_eq!(names(&all).len(), 300);
+    assert!(all["result"].get("nextCursor").is_none());
     for cursor in [json!("nope"), json!(""), json!(5), json!({})] {
         let bad = list(&client, json!({ "cursor": cursor })).await;
         assert_eq!(bad["error"]["code"], -32602, "{cursor}: {bad}");
-        assert_eq!(bad["error"]["message"], "Invalid cursor", "{cursor}");
+        let message = bad["error"]["message"].as_str().unwrap();
+        assert!(message.starts_with("Invalid cursor"), "{cursor}");
     }
-    let first = list(&client, json!({ "cursor": null })).await;
-    assert_eq!(names(&first), ["a", "b"]);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use tokio::net::TcpStream;
 use crate::support::*;
 
 const BOTH: &str = "Accept: application/json, text/event-stream\r\n";
+const STREAM: &str = "Accept: text/event-stream\r\n";
 
 async fn gateway(drain: Duration) -> Gateway {
     let limits = Limits {
@@ -25,15 +26,15 @@ async fn gateway(drain: Duration) -> Gateway {
 }
 
 /// The headers of a new session.
-async fn session(gateway: &Gateway) -> String {
+async fn session(gateway: &Gateway, accept: &str) -> String {
     let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": { "name": "test", "version": "1" },
     } });
-    let begun = gateway.post("/mcp", BOTH, &initialize.to_string()).await;
+    let begun = gateway.post("/mcp", accept, &initialize.to_string()).await;
     let session = begun.header("mcp-session-id");
     let session = session.unwrap_or_else(|| panic!("{}", begun.body));
-    format!("{BOTH}Mcp-Session-Id: {session}\r\nMcp-Protocol-Version: 2025-11-25\r\n")
+    format!("{accept}Mcp-Session-Id: {session}\r\nMcp-Protocol-Version: 2025-11-25\r\n")
 }
 
 /// Sends a request, whose answer is to be read later.
@@ -49,7 +50,7 @@ async fn send(gateway: &Gateway, method: &str, headers: &str, body: &str) -> Tcp
     stream
 }
 
-/// The whole answer, which must be a stream of events that was not cut off.
+/// The whole answer, which must not have been cut off: one message, or a stream of events.
 async fn whole(mut stream: TcpStream) -> String {
     let mut answer = String::new();
     soon("the end of the stream", stream.read_to_string(&mut answer))
@@ -57,10 +58,6 @@ async fn whole(mut stream: TcpStream) -> String {
         .unwrap();
     let answer = answer.to_lowercase();
     assert!(answer.starts_with("http/1.1 200"), "{answer}");
-    assert!(
-        answer.contains("content-type: text/event-stream"),
-        "{answer}"
-    );
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     match head.split_once("content-length: ") {
         Some((_, length)) => {
@@ -89,7 +86,7 @@ fn call_tool() -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_that_waits_for_news_ends() {
     let mut gateway = gateway(Duration::ZERO).await;
-    let headers = session(&gateway).await;
+    let headers = session(&gateway, BOTH).await;
     let mut stream = send(&gateway, "GET", &headers, "").await;
     let mut first = [0; 12];
     soon("the stream", stream.read_exact(&mut first))
@@ -106,42 +103,70 @@ async fn a_stream_that_waits_for_news_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_subscription_ends_with_a_result() {
+    for tools in [true, false] {
+        let mut gateway = gateway(Duration::ZERO).await;
+        let headers = format!(
+            "{BOTH}Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n"
+        );
+        let listen = json!({ "jsonrpc": "2.0", "id": "s", "method": "subscriptions/listen", "params": {
+            "notifications": { "toolsListChanged": tools },
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        } });
+        let stream = send(&gateway, "POST", &headers, &listen.to_string()).await;
+        soon("the stream", stream.peek(&mut [0])).await.unwrap();
+        gateway.stop();
+        let answer = whole(stream).await;
+        assert!(answer.contains(r#""resulttype":"complete""#), "{answer}");
+        assert!(answer.contains(r#""id":"s""#), "{answer}");
+        gateway.stopped().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_ends_in_time_has_its_result() {
-    let mut gateway = gateway(Duration::from_secs(60)).await;
-    let mut app = gateway.app("demo").await;
-    let headers = session(&gateway).await;
-    let stream = send(&gateway, "POST", &headers, &call_tool()).await;
-    let called = called(&mut app).await;
-    gateway.stop();
-    let done = json!({ "success": true, "data": { "kept": "promise" } });
-    app.send(answer(&called, "capabilities/call-result", done))
-        .await;
-    let answer = whole(stream).await;
-    assert!(answer.contains("promise"), "{answer}");
-    assert_eq!(app.closed().await, 1001);
-    drop(app);
-    gateway.stopped().await;
+    for accept in [BOTH, STREAM] {
+        let mut gateway = gateway(Duration::from_secs(60)).await;
+        let mut app = gateway.app("demo").await;
+        let headers = session(&gateway, accept).await;
+        let stream = send(&gateway, "POST", &headers, &call_tool()).await;
+        let called = called(&mut app).await;
+        gateway.stop();
+        let done = json!({ "success": true, "data": { "kept": "promise" } });
+        app.send(answer(&called, "capabilities/call-result", done))
+            .await;
+        let answer = whole(stream).await;
+        assert!(answer.contains("promise"), "{answer}");
+        assert_eq!(app.closed().await, 1001);
+        drop(app);
+        gateway.stopped().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_does_not_is_cancelled_and_answered() {
-    let mut gateway = gateway(Duration::ZERO).await;
-    let mut app = gateway.app("demo").await;
-    let headers = session(&gateway).await;
-    let stream = send(&gateway, "POST", &headers, &call_tool()).await;
-    let called = called(&mut app).await;
-    gateway.stop();
-    let asked = app.next().await;
-    assert_eq!(asked["type"], "capabilities/cancel");
-    let confirmation =
-        json!({ "callId": called["payload"]["options"]["callId"], "cancelled": true });
-    app.send(answer(&asked, "capabilities/cancel-result", confirmation))
-        .await;
-    let response = json!({ "success": false, "cancelled": true });
-    app.send(answer(&called, "capabilities/call-result", response))
-        .await;
-    let answer = whole(stream).await;
-    assert!(answer.contains(r#""id":2"#), "{answer}");
-    drop(app);
-    gateway.stopped().await;
+    for accept in [BOTH, STREAM] {
+        let mut gateway = gateway(Duration::ZERO).await;
+        let mut app = gateway.app("demo").await;
+        let headers = session(&gateway, accept).await;
+        let stream = send(&gateway, "POST", &headers, &call_tool()).await;
+        let called = called(&mut app).await;
+        gateway.stop();
+        let asked = app.next().await;
+        assert_eq!(asked["type"], "capabilities/cancel");
+        let confirmation =
+            json!({ "callId": called["payload"]["options"]["callId"], "cancelled": true });
+        app.send(answer(&asked, "capabilities/cancel-result", confirmation))
+            .await;
+        let response = json!({ "success": false, "cancelled": true });
+        app.send(answer(&called, "capabilities/call-result", response))
+            .await;
+        let answer = whole(stream).await;
+        assert!(answer.contains(r#""id":2"#), "{answer}");
+        drop(app);
+        gateway.stopped().await;
+    }
 }

@@ -1,12 +1,15 @@
 /**
- * MCP 2025-11-25, with `initialize`, and 2026-07-28, with none: as the gateway's `/mcp` has them.
+ * MCP: 2024-11-05 to 2025-11-25, with `initialize`, and 2026-07-28, with none: as the gateway's `/mcp` has them.
  */
 import { INVALID_PARAMS, INVALID_REQUEST, answerCall, isObject, rpcError } from './message.js';
 import { done, failed, inMeta, progressReader } from './result.js';
-import { findTool, page, tool } from './tools.js';
+import { findTool, outputSchema, tools } from './tools.js';
+import { VERSIONS } from './versions.js';
 
-const LEGACY = '2025-11-25';
-const MODERN = '2026-07-28';
+/** The newest with `initialize`, and the one without. @type {any} */
+const [LEGACY, MODERN] = VERSIONS.slice(-2);
+const NAMES = VERSIONS.map(({ name }) => name);
+
 const UNSUPPORTED_VERSION = -32022;
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
@@ -33,13 +36,19 @@ export const isMcp = (method, params) =>
   METHODS.includes(method) || params?._meta?.[VERSION] !== undefined || (method === 'initialize' && typeof params?.protocolVersion === 'string');
 
 export class Mcp {
-  #initialized = false;
+  /** The version that `initialize` has agreed on. @type {typeof VERSIONS[number] | undefined} */
+  #version;
   /** Requests that listen for changes. @type {Set<import('./peer.js').Entry>} */
   #listening = new Set();
 
   /** @param {import('./peer.js').Peer} peer */
   constructor(peer) {
     this.peer = peer;
+  }
+
+  /** Whether its client may send several messages as one array. */
+  get batches() {
+    return this.#version?.batches ?? false;
   }
 
   /** @param {{ id: any, method: string, params: any }} request */
@@ -50,20 +59,20 @@ export class Mcp {
     const version = params._meta?.[VERSION];
     const modern = version !== undefined;
     if (modern && typeof version !== 'string') return this.#badParams(id, method);
-    if (modern && version !== MODERN) {
+    if (modern && version !== MODERN.name) {
       const requested = version.slice(0, 64);
-      const data = { supported: [LEGACY, MODERN], requested };
+      const data = { supported: NAMES, requested };
       return peer.fail(id, { code: UNSUPPORTED_VERSION, message: `Unsupported protocol version: ${requested}`, data });
     }
     const succeed = (/** @type {object} */ result, /** @type {object} */ more = {}) =>
       peer.succeed(id, modern ? { resultType: 'complete', ...more, ...result } : result);
     if (isMcp(method, params) && !isObject(params)) return this.#badParams(id, method);
-    if (method === 'initialize') return this.#initialize(id, params);
+    if (method === 'initialize' && !modern) return this.#initialize(id, params);
     if (method === 'ping') return succeed({});
     // There is but one thing to tell, whose level is never too low.
     if (method === 'logging/setLevel' && !modern) return succeed({});
     if (method === 'server/discover' && modern) return succeed(this.#discovery(), NOT_CACHED);
-    if (method === 'tools/list') return this.#list(id, params, (result) => succeed(result, NOT_CACHED));
+    if (method === 'tools/list') return this.#list(id, params, modern, (result) => succeed(result, NOT_CACHED));
     if (method === 'tools/call') return this.#call(id, params, modern);
     if (method === 'subscriptions/listen' && modern) return this.#listen(id, params);
     return peer.refuseMethod(id, method);
@@ -74,20 +83,26 @@ export class Mcp {
     this.peer.fail(id, { code: INVALID_PARAMS, message: `The parameters are not those of ${method}` });
   }
 
-  /** Who the app is. */
-  #introduction() {
-    const { id: name, name: title, version, description } = this.peer.shell.app;
-    return { info: { name, title, version }, more: description === undefined ? {} : { instructions: description } };
+  /** What the client of a request can read. @param {boolean} modern */
+  #readable(modern) {
+    return modern ? MODERN : (this.#version ?? LEGACY);
   }
 
-  /** Always answered with a version of ours; a client that begins anew has lost what it has asked. @param {any} id @param {any} params */
+  /** Who the app is. @param {typeof VERSIONS[number]} version */
+  #introduction({ structure }) {
+    const { id: name, name: title, version, description } = this.peer.shell.app;
+    return { info: { name, ...(structure && { title }), version }, more: description === undefined ? {} : { instructions: description } };
+  }
+
+  /** Answered with the version that is asked for, if that is spoken; a client that begins anew has lost what it has asked. @param {any} id @param {any} params */
   #initialize(id, params) {
     const { peer } = this;
     if (typeof params.protocolVersion !== 'string') return this.#badParams(id, 'initialize');
-    if (this.#initialized || peer.idle) peer.startAnew();
-    this.#initialized = true;
-    const { info, more } = this.#introduction();
-    const result = { protocolVersion: LEGACY, capabilities: CAPABILITIES, serverInfo: info, ...more };
+    if (this.#version || peer.idle) peer.startAnew();
+    const version = VERSIONS.find(({ name, sessions }) => sessions && name === params.protocolVersion) ?? LEGACY;
+    this.#version = version;
+    const { info, more } = this.#introduction(version);
+    const result = { protocolVersion: version.name, capabilities: CAPABILITIES, serverInfo: info, ...more };
     const { number } = peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result }) });
     const elicitation = params.capabilities?.elicitation;
     // One that only opens addresses has no form to fill in.
@@ -95,16 +110,14 @@ export class Mcp {
   }
 
   #discovery() {
-    const { info, more } = this.#introduction();
-    return { supportedVersions: [LEGACY, MODERN], capabilities: CAPABILITIES, ...more, _meta: { [SERVER_INFO]: info } };
+    const { info, more } = this.#introduction(MODERN);
+    return { supportedVersions: NAMES, capabilities: CAPABILITIES, ...more, _meta: { [SERVER_INFO]: info } };
   }
 
-  /** @param {any} id @param {any} params @param {(result: object) => void} succeed */
-  #list(id, { cursor }, succeed) {
-    const found = page(this.peer.shell.capabilities.documents(), cursor);
-    if (!found) return this.peer.fail(id, { code: INVALID_PARAMS, message: 'Invalid cursor' });
-    const { documents, nextCursor } = found;
-    return succeed({ tools: documents.map(tool), ...(nextCursor !== undefined && { nextCursor }) });
+  /** All tools, for few clients ask for a second page. @param {any} id @param {any} params @param {boolean} modern @param {(result: object) => void} succeed */
+  #list(id, { cursor }, modern, succeed) {
+    if (cursor != null) return this.peer.fail(id, { code: INVALID_PARAMS, message: 'Invalid cursor: all tools are on the first page' });
+    return succeed({ tools: tools(this.peer.shell.capabilities.documents(), this.#readable(modern)) });
   }
 
   /** @param {any} id @param {any} params @param {boolean} modern */
@@ -114,21 +127,22 @@ export class Mcp {
     if (typeof name !== 'string' || !isObject(given)) return this.#badParams(id, 'tools/call');
     const found = findTool(peer.shell.capabilities.documents(), name);
     if (typeof found === 'string') return peer.fail(id, { code: INVALID_PARAMS, message: found });
-    const { outputSchema } = tool(found);
+    const version = this.#readable(modern);
+    const promised = version.structure && outputSchema(found.outputSchema) !== undefined;
     const callId = peer.kit.newId();
     const wrap = (/** @type {any} */ result) => (modern ? { resultType: 'complete', ...result } : result);
     const answer = (/** @type {any} */ payload) => {
       const { error, result } = answerCall(id, found.name, payload, (error) => ({ result: wrap(failed(error)) }), (data, metadata) => {
         // As JSON has it: bytes are base64.
         const plain = data === undefined ? undefined : JSON.parse(peer.kit.toText(data));
-        return wrap(done(plain, metadata, outputSchema !== undefined, callId, peer.kit.toText));
+        return wrap(done(plain, metadata, promised, version, callId, peer.kit.toText));
       });
       // The same as the cancellation API's.
       if (!error) return { result };
       const { requestId, partial } = error.data;
       return { error: { ...error, data: { requestId, partial, ...payload.metadata, _meta: inMeta(payload.metadata) } } };
     };
-    const entry = peer.begin(id, { capability: found.name, callId, answer, progress: progressReader(_meta?.progressToken) });
+    const entry = peer.begin(id, { capability: found.name, callId, answer, progress: progressReader(_meta?.progressToken, version) });
     peer.open(_meta?.[CLIENT_INFO], false);
     return peer.call(entry, given);
   }
@@ -183,7 +197,7 @@ export class Mcp {
 
   /** The set of tools has. */
   changed() {
-    if (this.#initialized) this.peer.notify(CHANGED);
+    if (this.#version) this.peer.notify(CHANGED);
     for (const { id } of this.#listening) this.peer.notify(CHANGED, { _meta: { [SUBSCRIPTION]: id } });
   }
 }

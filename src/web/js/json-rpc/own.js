@@ -20,6 +20,9 @@ export class Own {
   /** @param {string} method */
   static has = (method) => METHODS.includes(method);
 
+  /** Its clients send one message at a time. */
+  batches = false;
+
   /** @param {import('./peer.js').Peer} peer */
   constructor(peer) {
     this.peer = peer;

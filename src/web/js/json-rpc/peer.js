@@ -20,6 +20,7 @@ import { CANCELLED, FAULTS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, code
 import { Mcp, isMcp } from './mcp.js';
 import { Own } from './own.js';
 import { keyOf, readCancel, writeCancel } from './policy.js';
+import { MAX_BATCH } from './versions.js';
 
 /**
  * @typedef {object} Kit
@@ -106,6 +107,15 @@ export class Peer {
     const { message, unreadable } = this.frames.unwrap(raw);
     if (unreadable) return this.refuse(null, 'INVALID_PARAMS', unreadable, PARSE_ERROR);
     if (message === undefined) return undefined;
+    if (!Array.isArray(message) || !this.#dialect?.batches) return this.#said(message);
+    if (!message.length || message.length > MAX_BATCH) return this.#refuseMessage(null, `A batch has 1 to ${MAX_BATCH} messages`);
+    // Each is answered by itself.
+    for (const one of message) this.#said(one);
+    return undefined;
+  }
+
+  /** @param {any} message @returns {void} */
+  #said(message) {
     const it = read(message);
     // The message and its parameters are levels themselves.
     const unfit = this.kit.inspect(message, this.shell.depth + 2, this.shell.size);

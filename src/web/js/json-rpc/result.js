@@ -12,21 +12,25 @@ const asText = (text) => ({ type: 'text', text });
  *
  * @param {any} data JSON, which is changed
  * @param {any} metadata
- * @param {boolean} promised the tool has an output schema, so clients insist on structured content
+ * @param {boolean} promised the tool has an output schema, so clients insist on structured content; without one
+ *   they have none beside files, as some show the model nothing else then
+ * @param {{ audio: boolean, structure: boolean }} version
  * @param {string} callId
  * @param {(data: any) => string} [toText] JSON
  */
-export function done(data = null, metadata, promised, callId, toText = JSON.stringify) {
+export function done(data = null, metadata, promised, version, callId, toText = JSON.stringify) {
   const keeps = isObject(data) || !promised;
   const holder = { data };
   // Where it breaks its promise, the error comes first.
-  const files = extract(holder, keeps ? 1 : 2, callId);
-  const text = data === null ? [] : [asText(typeof data === 'string' ? data : toText(data))];
-  const content = [...text, ...files];
+  const files = extract(holder, keeps ? 1 : 2, version, callId);
+  const said = data === null ? '' : typeof data === 'string' ? data : toText(data);
+  // An interface to a model refuses a block of text that has none.
+  const content = [...(said.trim() ? [asText(said)] : []), ...files];
+  const structured = version.structure && isObject(data) && (promised || !files.length);
   if (keeps) {
     return {
       content,
-      ...(isObject(data) && { structuredContent: data }),
+      ...(structured && { structuredContent: data }),
       isError: false,
       _meta: { 'caphost/callId': callId, ...(metadata && { 'caphost/metadata': metadata }) },
     };
@@ -51,9 +55,10 @@ export const inMeta = (members) => Object.fromEntries(Object.entries(members).ma
  * for in MCP progress must increase.
  *
  * @param {unknown} token
+ * @param {{ audio: boolean }} version
  * @returns {((info: any) => { method: string, params: any } | undefined) | undefined}
  */
-export function progressReader(token) {
+export function progressReader(token, version) {
   if (typeof token !== 'string' && typeof token !== 'number') return undefined;
   let last = -Infinity;
   return (info) => {
@@ -62,7 +67,7 @@ export function progressReader(token) {
     if (typeof progress !== 'number' || progress <= last) return undefined;
     last = progress;
     const total = own ? info.total : 100;
-    const message = [info.status, info.stage].find((it) => typeof it === 'string');
+    const message = version.audio ? [info.status, info.stage].find((it) => typeof it === 'string') : undefined;
     return {
       method: 'notifications/progress',
       params: { progressToken: token, progress, ...(typeof total === 'number' && { total }), ...(message !== undefined && { message }) },

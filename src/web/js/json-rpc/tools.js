@@ -4,67 +4,152 @@
  */
 import { kindNames } from './content.js';
 import { isObject } from './message.js';
+import { toolNames } from './tool-names.js';
 
-const PAGE_SIZE = 100;
+/** Characters of a name that an error repeats. */
 const MAX_NAME = 128;
 
-/** A capability as a tool, under its own name. @param {any} document */
-export function tool({ name, description, inputSchema: input, outputSchema: output }) {
-  const promised = outputSchema(output);
-  return { name, ...(description !== undefined && { description }), inputSchema: inputSchema(input), ...(promised && { outputSchema: promised }) };
+/**
+ * The capabilities as tools. The own name of one is its title, if it is not listed under that.
+ *
+ * @param {any[]} documents
+ * @param {{ structure: boolean }} version
+ */
+export function tools(documents, { structure }) {
+  const names = toolNames(documents.map(({ name }) => name));
+  return documents.map(({ name: own, description: said, inputSchema: input, outputSchema: output }, at) => {
+    const name = names[at];
+    const { schema, rule } = inputSchema(input);
+    const description = [said, rule].filter(Boolean).join('\n\n');
+    const promised = structure ? outputSchema(output) : undefined;
+    return {
+      name,
+      ...(structure && name !== own && { title: own }),
+      ...(description && { description }),
+      inputSchema: schema,
+      ...(promised && { outputSchema: promised }),
+    };
+  });
 }
 
 /**
- * The capability a client means: by its name, or, for clients that know only letters, digits, `_`
- * and `-` in names, by the name with `_` for everything else.
+ * The capability a client means: by its own name, or by the one that its tool is listed under.
  *
  * @param {any[]} documents
  * @param {string} wanted
  * @returns {any} or, if there is none, what is wrong
  */
 export function findTool(documents, wanted) {
-  const exact = documents.find(({ name }) => name === wanted);
-  const [only, other] = exact ? [exact] : documents.filter(({ name }) => name.replace(/[^\w-]/gu, '_') === wanted);
-  if (other) return `Ambiguous tool: ${wanted} is ${only.name} or ${other.name}`;
+  const names = documents.map(({ name }) => name);
+  const own = names.indexOf(wanted);
+  const at = own < 0 ? toolNames(names).indexOf(wanted) : own;
+  if (at >= 0) return documents[at];
   const characters = [...wanted];
-  return only ?? `Unknown tool: ${characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join('')}…` : wanted}`;
-}
-
-/**
- * One page of a list, and the cursor of the next. A cursor says which tool came last, so that a
- * change in between shifts no page; when that tool is gone the cursor is no longer valid.
- *
- * @param {any[]} documents
- * @param {unknown} cursor
- * @param {number} [size]
- */
-export function page(documents, cursor, size = PAGE_SIZE) {
-  const start = cursor === undefined ? 0 : documents.findIndex(({ name }) => cursorOf(name) === cursor) + 1;
-  if (cursor !== undefined && start === 0) return undefined;
-  const found = documents.slice(start, start + size);
-  const more = start + size < documents.length;
-  return { documents: found, nextCursor: more ? cursorOf(found[found.length - 1].name) : undefined };
-}
-
-/** @param {string} name */
-function cursorOf(name) {
-  const bytes = String.fromCharCode(...new TextEncoder().encode(name));
-  return btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
+  return `Unknown tool: ${characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join('')}…` : wanted}`;
 }
 
 /** Nesting of schemas that is looked into: a recursive one refers to itself by `$ref`, not by depth. */
 const MAX_DEPTH = 64;
 
-/** Arguments of a tool are an object, whatever the capability says of its parameters. @param {any} schema */
-export function inputSchema(schema) {
-  const types = isObject(schema) ? [schema.type ?? 'object'].flat() : [];
-  return tidy({ ...(types.includes('object') ? schema : {}), type: 'object' });
+/** Characters of a rule that a description says. */
+const MAX_RULE = 2000;
+
+/** Keywords that interfaces to models refuse at the root of a schema. */
+const NOT_AT_ROOT = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const'];
+
+/**
+ * Arguments of a tool are an object, whatever the capability says of its parameters.
+ *
+ * @param {any} given
+ * @returns {{ schema: any, rule?: string }} and what the schema cannot say at its root, for the description
+ */
+export function inputSchema(given) {
+  const types = isObject(given) ? [given.type ?? 'object'].flat() : [];
+  const schema = structuredClone(tidy({ ...(types.includes('object') ? given : {}), type: 'object' }));
+  const rule = flatten(schema);
+  return { schema: complete(schema, 0), ...(rule && { rule }) };
 }
 
-/** The schema of structured content: only where the capability promises an object. @param {any} schema */
+/**
+ * The schema of structured content: only where the capability promises an object without files. Where there are
+ * files, a client that is given structured content shows nothing else.
+ *
+ * @param {any} schema
+ */
 export function outputSchema(schema) {
-  if (!isObject(schema) || schema.type !== 'object') return undefined;
-  return tidy(pointAtBinaries(structuredClone(schema), 0));
+  if (!isObject(schema) || schema.type !== 'object' || hasFiles(schema, 0)) return undefined;
+  return complete(structuredClone(tidy(schema)), 0);
+}
+
+/**
+ * Takes what may not stand there from the root. The properties that it has are kept. What it says of them is the
+ * rule.
+ *
+ * @param {any} schema changed in place
+ */
+function flatten(schema) {
+  /** @type {any} */
+  const rule = {};
+  for (const keyword of NOT_AT_ROOT.filter((it) => it in schema)) {
+    rule[keyword] = schema[keyword];
+    delete schema[keyword];
+  }
+  const found = Object.entries(rule);
+  if (!found.length) return undefined;
+  for (const [keyword, value] of found) {
+    const parts = Array.isArray(value) && keyword !== 'enum' ? value : keyword === '$ref' ? [referred(schema, value)] : ['then', 'else'].includes(keyword) ? [value] : [];
+    for (const part of parts) takeProperties(schema, part, keyword === 'allOf' || keyword === '$ref');
+  }
+  const said = [...JSON.stringify(rule)];
+  return said.length <= MAX_RULE
+    ? `The arguments also match this JSON Schema: ${said.join('')}`
+    : `The arguments also match a JSON Schema, which begins: ${said.slice(0, MAX_RULE).join('')}…`;
+}
+
+/** The part of a schema that a reference within it means. @param {any} schema @param {unknown} reference */
+function referred(schema, reference) {
+  const names = typeof reference === 'string' && reference.startsWith('#/') ? reference.slice(2).split('/') : [undefined];
+  return names.reduce((part, name) => part?.[name?.replace(/~1/g, '/').replace(/~0/g, '~') ?? ''], schema);
+}
+
+/**
+ * Adds the properties of a part of the root. Those that it requires are required if the part always holds.
+ *
+ * @param {any} schema changed in place
+ * @param {any} part
+ * @param {boolean} needed
+ */
+function takeProperties(schema, part, needed) {
+  if (!isObject(part)) return;
+  const { properties, required } = part;
+  if (isObject(properties)) {
+    schema.properties ??= {};
+    for (const [name, it] of Object.entries(properties)) {
+      if (!Object.hasOwn(schema.properties, name)) schema.properties[name] = isObject(it) ? structuredClone(it) : {};
+    }
+    // It knows only the root's own.
+    delete schema.additionalProperties;
+  }
+  if (needed && Array.isArray(required)) schema.required = [...new Set([...(schema.required ?? []), ...required.filter((it) => typeof it === 'string')])];
+}
+
+/**
+ * Says what the elements of every array are: some clients refuse a tool that leaves it open.
+ *
+ * @param {any} schema changed in place
+ * @param {number} depth
+ */
+function complete(schema, depth) {
+  if ([schema.type].flat().includes('array')) schema.items ??= {};
+  if (depth < MAX_DEPTH) for (const inner of schemasIn(schema)) complete(inner, depth + 1);
+  return schema;
+}
+
+/** Whether it has members that hold bytes. @param {any} schema @param {number} depth @returns {boolean} */
+function hasFiles(schema, depth) {
+  const { properties } = schema;
+  if (isObject(properties) && hasBinaryMember(properties)) return true;
+  return depth < MAX_DEPTH && schemasIn(schema).some((inner) => hasFiles(inner, depth + 1));
 }
 
 /** What clients insist on: `properties` are schemas that are objects, `required` are names. @param {any} schema */
@@ -76,40 +161,25 @@ function tidy({ properties, required, ...rest }) {
   return { ...rest, ...(tidied && { properties: tidied }), ...(names && { required }) };
 }
 
-const MAPS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items'];
-const SINGLE = ['items', 'additionalProperties', 'if', 'then', 'else', 'contains'];
+const NAMED = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
+const ONE = ['items', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'unevaluatedProperties', 'propertyNames', 'not', 'if', 'then', 'else'];
 
-/**
- * Says of members that hold base64 what stands there instead.
- *
- * @param {any} schema changed in place
- * @param {number} depth
- */
-function pointAtBinaries(schema, depth) {
-  if (depth > MAX_DEPTH || !isObject(schema)) return schema;
-  const { properties } = schema;
-  if (isObject(properties)) {
-    for (const name of binaryMembers(properties)) {
-      const { description } = properties[name];
-      const what = typeof description === 'string' ? `${description}. ` : '';
-      properties[name] = { type: 'string', description: `${what}Here a JSON Pointer to where in this result its base64 is` };
-    }
-  }
-  for (const [keyword, value] of Object.entries(schema)) {
-    const inner = isObject(value)
-      ? MAPS.includes(keyword) ? Object.values(value) : SINGLE.includes(keyword) ? [value] : []
-      : Array.isArray(value) && LISTS.includes(keyword) ? value : [];
-    for (const it of inner) pointAtBinaries(it, depth + 1);
-  }
-  return schema;
+/** The schemas that are objects in one. @param {any} schema @returns {any[]} */
+function schemasIn(schema) {
+  const inner = Object.entries(schema).flatMap(([keyword, value]) => {
+    if (Array.isArray(value)) return SEVERAL.includes(keyword) ? value : [];
+    if (!isObject(value)) return [];
+    return NAMED.includes(keyword) ? Object.values(value) : ONE.includes(keyword) ? [value] : [];
+  });
+  return inner.filter(isObject);
 }
 
-/** The members that may hold the bytes of `mimeType` beside them. @param {any} properties */
-function binaryMembers(properties) {
+/** Whether a member may hold the bytes of `mimeType` beside it. @param {any} properties */
+function hasBinaryMember(properties) {
   const { mimeType } = properties;
-  if (mimeType === undefined) return [];
+  if (mimeType === undefined) return false;
   const listed = [...(Array.isArray(mimeType?.enum) ? mimeType.enum : []), mimeType?.const].filter((it) => typeof it === 'string');
-  const names = new Set([...('encoding' in properties ? ['content'] : []), ...listed.flatMap(kindNames)]);
-  return [...names].filter((name) => Object.hasOwn(properties, name) && properties[name] != null);
+  const names = [...('encoding' in properties ? ['content'] : []), ...listed.flatMap(kindNames)];
+  return names.some((name) => Object.hasOwn(properties, name));
 }

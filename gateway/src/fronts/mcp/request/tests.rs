@@ -1,10 +1,12 @@
 use axum::http::HeaderMap;
 use axum::http::header::HeaderName;
 
-use super::super::head::WITH_SESSIONS;
 use super::super::head::tests::headers;
-use super::super::header::{NAME, VERSION};
+use super::super::header::{METHOD, NAME, VERSION};
 use super::*;
+
+const STATELESS: &str = "2026-07-28";
+const WITH_SESSIONS: &str = "2025-11-25";
 
 fn request<'a>(method: &'a str, params: &'a str) -> Request<'a> {
     let id = Id::read(&json!(1)).unwrap();
@@ -83,7 +85,8 @@ fn what_a_client_says_of_itself_is_needed() {
     let params =
         r#"{"protocolVersion":"x","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
     let known = request("initialize", params).introduction(Head(&none));
-    assert_eq!(known.unwrap().name, "a");
+    let (client, version) = known.unwrap();
+    assert_eq!((&*client.name, version.name), ("a", WITH_SESSIONS));
     let other = headers(&[(HeaderName::from_static(VERSION), WITH_SESSIONS)]);
     assert!(
         request("initialize", params)

@@ -19,6 +19,7 @@ use crate::fronts::mcp::header::{APP, METHOD, NAME, SESSION, VERSION, decoded_ap
 use crate::http_client::{self, innermost, whole_body};
 use crate::limits::MAX_DEPTH;
 use crate::wire::json_rpc::{Id, Message, RpcError, code, read};
+use caphost::dialect::mcp::Version;
 
 /// A stream that is silent for this long is dead: the gateway sends a comment every 15 s.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -65,6 +66,11 @@ impl Request {
     /// Whether it belongs to no session: it says everything itself.
     pub fn is_alone(&self) -> bool {
         self.version.is_some()
+    }
+
+    /// Whether it calls a tool.
+    pub fn calls(&self) -> bool {
+        self.method == "tools/call"
     }
 
     /// Whether it begins a session.
@@ -195,6 +201,8 @@ struct State {
     membership: Membership,
     /// `initialize` as the client sent it, to say it again.
     hello: Option<(String, Id)>,
+    /// The version that the client has asked for last. The gateway answers with that one, if it speaks it.
+    asked: Option<&'static Version>,
 }
 
 impl Session {
@@ -203,15 +211,27 @@ impl Session {
         self.state.lock().membership.clone()
     }
 
+    /// The client sends `initialize` with these parameters. What it sends next may come before the answer.
+    pub fn begins(&self, params: Option<&str>) {
+        let params = params.and_then(|params| serde_json::from_str(params).ok());
+        let params: Value = params.unwrap_or_default();
+        let asked = params["protocolVersion"].as_str().map(Version::for_session);
+        self.state.lock().asked = asked;
+    }
+
+    /// Whether its client may send several messages as one array.
+    pub fn has_batches(&self) -> bool {
+        self.state.lock().asked.is_some_and(|it| it.batches)
+    }
+
     /// `initialize`, which is kept to be said again, is answered: that session has begun.
     pub fn begun(&self, hello: (String, Id), session: Option<String>, answer: &str) {
         let answer: Value = serde_json::from_str(answer).unwrap_or_default();
         let version = answer["result"]["protocolVersion"].as_str();
         let version = version.map(str::to_string);
-        *self.state.lock() = State {
-            membership: Membership { session, version },
-            hello: Some(hello),
-        };
+        let mut state = self.state.lock();
+        state.membership = Membership { session, version };
+        state.hello = Some(hello);
     }
 
     /// The gateway does not know `lost` any more, such as after a restart: begins another in the

@@ -14,12 +14,13 @@ use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, try_join};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use parking_lot::Mutex;
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, watch};
@@ -27,16 +28,22 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::codec::FramedRead;
 
 use super::codec::{Broken, Codec, Frame};
-use super::{CHUNK_BYTES, LAST_MESSAGES, MESSAGE_BYTES, Output};
+use super::{CHUNK_BYTES, MESSAGE_BYTES, Output};
 use crate::limits::MAX_DEPTH;
 use crate::pauses::Pauses;
-use crate::wire::json_rpc::{Fault, Id, Message, RpcError, Unreadable, code, read, read_cancel};
+use crate::wire::json_rpc::{
+    Fault, Id, Message, RpcError, Unreadable, code, read, read_cancel, success,
+};
 use crate::wire::mended;
+use caphost::dialect::mcp::MAX_BATCH;
 pub use link::Endpoint;
 use link::{
     Link, Membership, Request, Session, answers, disconnected, failure, messages, session_of,
 };
 
+/// After the end of the input: how long what was asked before may still take. A script gets its answers, and the
+/// calls of a client that is gone are cancelled.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// How long what follows `initialize` waits for its answer.
 const GREETING: Duration = Duration::from_secs(30);
 /// How long telling the gateway that the client is gone may take.
@@ -44,6 +51,8 @@ const LEAVE: Duration = Duration::from_secs(2);
 /// Time between the progress of a request and its answer. Clients read what comes together at once, and
 /// some hear of the answer first: the progress is then that of a request they do not know any more.
 const BREATH: Duration = Duration::from_millis(10);
+/// Bytes of a message that every client reads from a program: published ones end the session after a longer line.
+const MOST_READ: usize = 10_000_000;
 /// Answers of the bridge's own that the client has not taken yet.
 const UNWRITTEN: usize = 64;
 /// Before it is tried again to listen, and the most that grows to.
@@ -125,17 +134,19 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
             tokio::select! {
                 // A client that does not read its answers is not read from either.
                 frame = input.next(), if refusals.len() < UNWRITTEN => match frame {
-                    Some(Ok(frame)) => match self.take(frame) {
-                        Ok(request) => requests.extend(request),
-                        Err(refusal) => refusals.push(async move { self.output.say(&refusal).await }),
+                    Some(Ok(frame)) => for taken in self.take(frame) {
+                        match taken {
+                            Ok(request) => requests.extend(request),
+                            Err(refusal) => refusals.push(async move { self.output.say(&refusal).await }),
+                        }
                     },
                     Some(Err(Broken::Io(error))) => return Err(error),
                     Some(Err(Broken::Lost(what))) => return Err(io::Error::other(what)),
                     None => {
-                        // Requests in flight are given up, and with them their hold on the output.
-                        drop(requests);
-                        let rest = refusals.try_collect::<()>();
-                        return timeout(LAST_MESSAGES, rest).await.unwrap_or(Ok(()));
+                        let answered = requests.by_ref().try_collect::<()>();
+                        let rest = try_join(answered, refusals.try_collect::<()>());
+                        // Then requests in flight are given up, and with them their hold on the output.
+                        return timeout(LAST_ANSWERS, rest).await.map_or(Ok(()), |ended| ended.map(drop));
                     }
                 },
                 Some(done) = requests.next() => done?,
@@ -144,12 +155,26 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         }
     }
 
-    /// Takes a message: what is to be done for it, if it is a request. The error is its refusal.
-    fn take(&self, frame: Frame) -> Result<Option<Exchanging<'_>>, String> {
+    /// Takes what is on a line: a message, or several in the version that has batches. Each is taken by itself.
+    fn take(&self, frame: Frame) -> Vec<Result<Option<Exchanging<'_>>, String>> {
         let Frame::Message(text) = frame else {
             let what = "A line too long, or not UTF-8";
-            return Err(refusal(None, code::PARSE_ERROR, what));
+            return vec![Err(refusal(None, code::PARSE_ERROR, what))];
         };
+        if text.starts_with('[') && self.session.has_batches() {
+            let messages: Vec<&RawValue> = serde_json::from_str(&text).unwrap_or_default();
+            if !messages.is_empty() && messages.len() <= MAX_BATCH {
+                let messages = messages.into_iter().map(|it| it.get().to_string());
+                return messages.map(|text| self.take_message(text)).collect();
+            }
+            let what = format!("A batch has 1 to {MAX_BATCH} messages");
+            return vec![Err(refusal(None, code::INVALID_REQUEST, &what))];
+        }
+        vec![self.take_message(text)]
+    }
+
+    /// Takes a message: what is to be done for it, if it is a request. The error is its refusal.
+    fn take_message(&self, text: String) -> Result<Option<Exchanging<'_>>, String> {
         let mended = mended(&text);
         let message = read(&mended, MAX_DEPTH).map_err(unreadable)?;
         let invalid = |id: Option<&Id>, what: &str| Err(refusal(id, code::INVALID_REQUEST, what));
@@ -159,7 +184,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
                 fault: Fault::NoObject,
                 ..
             } => {
-                let what = "A message is an object; batches are not part of this protocol";
+                let what = "A message is an object; batches are part of MCP 2025-03-26 only";
                 invalid(None, what)
             }
             Message::Invalid { id, fault } => invalid(id.as_ref(), fault.as_str()),
@@ -168,6 +193,9 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
             }
             Message::Request { id, method, params } => {
                 let request = Request::new(id, &method, params);
+                if request.begins() {
+                    self.session.begins(params);
+                }
                 self.request(text, request).map(Some)
             }
             Message::Notification { method, params } => {
@@ -268,6 +296,10 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
             let message = message.unwrap_or_else(|| {
                 disconnected(id, "The gateway closed the stream before it answered")
             });
+            let message = match message.len() {
+                bytes if bytes > MOST_READ => too_large(request, bytes),
+                _ => message,
+            };
             if answered && request.begins() {
                 let hello = (text.clone(), request.id.clone());
                 self.session.begun(hello, session.clone(), &message);
@@ -386,6 +418,26 @@ fn unreadable(Unreadable { code, id, error }: Unreadable) -> String {
     refused.data = error.details.as_deref().cloned();
     let id = id.as_ref().map_or(&Value::Null, Id::value);
     refused.answer(id).to_string()
+}
+
+/// The answer in place of one that the client could not read. Of a call it is a result, for the model to read.
+fn too_large(request: &Request, bytes: usize) -> String {
+    let id = &request.id;
+    let megabytes = bytes.div_ceil(1_000_000);
+    let most = MOST_READ / 1_000_000;
+    let what = format!(
+        "The answer has {megabytes} MB, and clients of `caphost mcp` read at most {most} MB. \
+         The call has run. `caphost call <capability> --output <file>` writes its files, and MCP over HTTP has no such limit."
+    );
+    if !request.calls() {
+        return refusal(Some(id), code::FAILED, &what);
+    }
+    let error = json!({ "code": "OPERATION_FAILED", "message": what, "retryable": false });
+    let text = format!("OPERATION_FAILED: {what}");
+    let result = json!({
+        "content": [{ "type": "text", "text": text }], "isError": true, "_meta": { "caphost/error": error },
+    });
+    success(id.value(), &result)
 }
 
 /// The answer to a message that is not passed on.

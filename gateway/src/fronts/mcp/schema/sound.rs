@@ -1,0 +1,177 @@
+//! Whether a JSON Schema can be compiled: a client that cannot compile one has no tools at all.
+
+use regress::Regex;
+use serde_json::{Map, Value};
+
+use super::{MAX_DEPTH, schemas};
+
+const TYPES: [&str; 7] = [
+    "null", "boolean", "object", "array", "number", "string", "integer",
+];
+/// Keywords whose value is a list of schemas.
+const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+/// Keywords whose value is an object of schemas.
+const OBJECTS: [&str; 5] = [
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+];
+/// Keywords whose value is a number, and those whose value is a number of things.
+const NUMBERS: [&str; 5] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+];
+const AMOUNTS: [&str; 8] = [
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+];
+
+/// Whether every keyword that is known has a value of its kind, and every reference leads somewhere in the
+/// schema.
+pub fn is_sound(schema: &Map<String, Value>) -> bool {
+    let whole = Value::Object(schema.clone());
+    has_sense(&whole, &whole, 0)
+}
+
+fn has_sense(schema: &Value, whole: &Value, depth: usize) -> bool {
+    match schema {
+        Value::Bool(_) => true,
+        Value::Object(members) => {
+            depth <= MAX_DEPTH
+                && members.iter().all(|(keyword, value)| {
+                    is_of_its_kind(keyword, value, whole)
+                        && schemas(keyword, value)
+                            .into_iter()
+                            .all(|inner| has_sense(inner, whole, depth + 1))
+                })
+        }
+        _ => false,
+    }
+}
+
+fn is_of_its_kind(keyword: &str, value: &Value, whole: &Value) -> bool {
+    match keyword {
+        "type" => match value {
+            Value::Array(types) => !types.is_empty() && types.iter().all(is_type),
+            only => is_type(only),
+        },
+        "required" => {
+            let names = value.as_array();
+            names.is_some_and(|names| names.iter().all(Value::is_string))
+        }
+        "enum" => value.is_array(),
+        "pattern" => value.as_str().is_some_and(is_pattern),
+        "patternProperties" => {
+            let patterns = value.as_object();
+            patterns.is_some_and(|patterns| patterns.keys().all(|it| is_pattern(it)))
+        }
+        "$ref" | "$dynamicRef" => value.as_str().is_some_and(|it| leads_somewhere(it, whole)),
+        _ if OBJECTS.contains(&keyword) => value.is_object(),
+        _ if LISTS.contains(&keyword) => value.as_array().is_some_and(|them| !them.is_empty()),
+        _ if NUMBERS.contains(&keyword) => value.is_number(),
+        _ if AMOUNTS.contains(&keyword) => value.as_f64().is_some_and(|it| it >= 0.0),
+        _ => true,
+    }
+}
+
+fn is_type(value: &Value) -> bool {
+    value.as_str().is_some_and(|it| TYPES.contains(&it))
+}
+
+/// A regular expression as JavaScript has them: most clients are written in that, or check as it does.
+fn is_pattern(text: &str) -> bool {
+    Regex::with_flags(text, "u").is_ok()
+}
+
+/// Whether a reference means a part of the schema: by a pointer, or by an anchor.
+fn leads_somewhere(reference: &str, whole: &Value) -> bool {
+    let Some(fragment) = reference.strip_prefix('#') else {
+        return false;
+    };
+    match fragment.is_empty() || fragment.starts_with('/') {
+        true => whole.pointer(&unescaped(fragment)).is_some(),
+        false => has_anchor(whole, fragment),
+    }
+}
+
+/// A pointer in a fragment is written as in an address.
+fn unescaped(fragment: &str) -> String {
+    percent_encoding::percent_decode_str(fragment)
+        .decode_utf8_lossy()
+        .into_owned()
+}
+
+fn has_anchor(value: &Value, anchor: &str) -> bool {
+    match value {
+        Value::Object(members) => {
+            let is_here =
+                |keyword: &str| members.get(keyword).and_then(Value::as_str) == Some(anchor);
+            is_here("$anchor")
+                || is_here("$dynamicAnchor")
+                || members.values().any(|it| has_anchor(it, anchor))
+        }
+        Value::Array(items) => items.iter().any(|it| has_anchor(it, anchor)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn sound(schema: Value) -> bool {
+        is_sound(schema.as_object().unwrap())
+    }
+
+    #[test]
+    fn what_a_client_cannot_compile_is_not_sound() {
+        for good in [
+            json!({}),
+            json!({ "type": ["string", "null"], "pattern": "^(?<a>\\p{L})(?=x)\\k<a>$" }),
+            json!({ "$ref": "#/$defs/a%20b", "$defs": { "a b": true } }),
+            json!({ "$ref": "#x", "$defs": { "a": { "$anchor": "x" } } }),
+            json!({ "items": { "$ref": "#" } }),
+            json!({ "unknown": 7, "minLength": 3 }),
+        ] {
+            assert!(sound(good.clone()), "{good}");
+        }
+        for bad in [
+            json!({ "type": "strng" }),
+            json!({ "type": [] }),
+            json!({ "pattern": "(" }),
+            json!({ "patternProperties": { "[": {} } }),
+            json!({ "properties": { "a": 3 } }),
+            json!({ "items": { "enum": "a" } }),
+            json!({ "anyOf": [] }),
+            json!({ "anyOf": [{ "required": [1] }] }),
+            json!({ "minLength": "3" }),
+            json!({ "maxItems": -1 }),
+            json!({ "$ref": "#/$defs/none" }),
+            json!({ "$ref": "https://example.com/other.json" }),
+        ] {
+            assert!(!sound(bad.clone()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_nests_deeper_than_it_is_looked_into_is_not_sound() {
+        let mut deep = json!({});
+        for _ in 0..1_000 {
+            deep = json!({ "items": deep });
+        }
+        assert!(!sound(deep));
+    }
+}

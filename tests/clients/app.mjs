@@ -1,0 +1,38 @@
+/** An app in Node, behind a gateway, with what clients are tried on. */
+import { createHost } from 'caphost';
+import { startGateway } from '../e2e/support/gateway.mjs';
+
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** Starts the gateway, and connects the app to it. */
+export async function startApp() {
+  const gateway = await startGateway();
+  const host = await createHost({ app: { id: 'tried', name: 'Tried', version: '1.0.0' } });
+  const either = {
+    type: 'object',
+    properties: { list: { type: 'array' } },
+    anyOf: [{ required: ['list'] }, { required: ['text'], properties: { text: { type: 'string' } } }],
+  };
+  host.register('sums.of', { description: 'Counts', inputSchema: either, outputSchema: { type: 'object', properties: { count: { type: 'number' } } } },
+    async ({ list = [], text = '' }) => ({ count: list.length + text.length }));
+  host.register('画像', { description: 'A picture' }, async () => ({ image: PIXEL, mimeType: 'image/png' }));
+  host.register('large', {}, async ({ megabytes = 1 }) => ({ text: 'x\u2028'.repeat(megabytes * 250_000) }));
+  host.register('nothing', {}, async () => ' ');
+  host.register('work', {}, async (_, { signal, progress }) => {
+    for (let done = 0; done < 10_000; done += 1) {
+      progress({ progress: done, total: 10_000, status: `${done} done` });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      signal.throwIfAborted();
+    }
+  });
+  host.connectGateway(`${gateway.wsUrl}/abp/app`);
+  while ((await fetch(`${gateway.url}/abp.json`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+  return {
+    gateway,
+    host,
+    async stop() {
+      host.close();
+      await gateway.stop();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { gatewayBinary } from '../../scripts/paths.mjs';
+import { startApp } from './app.mjs';
+
+/** The published SDKs for TypeScript, each with the newest version of MCP that it speaks. */
+const SDKS = [
+  { name: 'sdk-1.10', speaks: '2024-11-05' },
+  { name: 'sdk-1.17', speaks: '2025-06-18' },
+  { name: 'sdk-1.23', speaks: '2025-06-18' },
+  { name: 'sdk-1', speaks: '2025-11-25' },
+];
+
+/** @type {Awaited<ReturnType<typeof startApp>>} */
+let app;
+before(async () => { app = await startApp(); });
+after(() => app.stop());
+
+/** What the app's calls have come to. @param {() => boolean} fits */
+async function until(fits) {
+  while (!fits()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+for (const { name, speaks } of SDKS) {
+  for (const way of ['HTTP', 'stdio']) {
+    describe(`${name} over ${way}`, () => {
+      /** @type {any} */
+      let client;
+      before(async () => {
+        const { Client } = await import(`${name}/client/index.js`);
+        const { StreamableHTTPClientTransport } = await import(`${name}/client/streamableHttp.js`);
+        const { StdioClientTransport } = await import(`${name}/client/stdio.js`);
+        client = new Client({ name: 'tried', version: '1' }, { capabilities: {} });
+        const transport = way === 'HTTP'
+          ? new StreamableHTTPClientTransport(new URL(`${app.gateway.url}/mcp`))
+          : new StdioClientTransport({ command: gatewayBinary, args: ['mcp', '--gateway', app.gateway.url] });
+        await client.connect(transport);
+      });
+      after(() => client.close());
+
+      test('lists every tool, under a name that every model takes', async () => {
+        const { tools } = await client.listTools();
+        assert.equal(tools.length, 5);
+        for (const tool of tools) assert.match(tool.name, /^[\w-]{1,64}$/);
+        const sums = tools.find((/** @type {any} */ it) => it.name === 'sums_of');
+        assert.deepEqual(Object.keys(sums.inputSchema).sort(), ['properties', 'type']);
+        assert.deepEqual(sums.inputSchema.properties.list, { type: 'array', items: {} });
+        assert.equal(sums.outputSchema !== undefined, speaks >= '2025-06-18');
+      });
+
+      test('calls, and reads structured content where it can', async () => {
+        const result = await client.callTool({ name: 'sums_of', arguments: { list: [1, 2] } });
+        assert.equal(result.isError ?? false, false);
+        assert.equal(result.content[0].text, '{"count":2}');
+        assert.deepEqual(result.structuredContent, speaks >= '2025-06-18' ? { count: 2 } : undefined);
+      });
+
+      test('is shown a picture', async () => {
+        const { tools } = await client.listTools();
+        const { name: picture } = tools.find((/** @type {any} */ it) => it.description === 'A picture');
+        const { content, structuredContent } = await client.callTool({ name: picture, arguments: {} });
+        assert.deepEqual([content[1].type, content[1].mimeType, structuredContent], ['image', 'image/png', undefined]);
+      });
+
+      test('reads a result of more than a megabyte, and nothing where there is nothing', async () => {
+        const { content } = await client.callTool({ name: 'large', arguments: {} });
+        assert.equal(JSON.parse(content[0].text).text.length, 500_000);
+        assert.deepEqual((await client.callTool({ name: 'nothing', arguments: {} })).content, []);
+      });
+
+      if (way === 'stdio') {
+        test('is told how to get a result that is too large for its reader, and goes on', async () => {
+          const { isError, content } = await client.callTool({ name: 'large', arguments: { megabytes: 8 } });
+          assert.equal(isError, true);
+          assert.match(content[0].text, /^OPERATION_FAILED: The answer has \d+ MB, .*caphost call/);
+          assert.equal((await client.callTool({ name: 'sums_of', arguments: { text: 'ab' } })).content[0].text, '{"count":2}');
+        });
+      }
+
+      test('hears of progress, and stops the work with a cancel', async () => {
+        const stop = new AbortController();
+        /** @type {any[]} */
+        const infos = [];
+        const call = client.callTool({ name: 'work', arguments: {} }, undefined, {
+          signal: stop.signal,
+          onprogress: (/** @type {any} */ info) => infos.push(info),
+        });
+        call.catch(() => {});
+        await until(() => infos.length > 2);
+        assert.equal(infos[0].total, 10_000);
+        stop.abort('enough');
+        await assert.rejects(call, /enough/);
+        await until(() => app.host.stats().contexts === 0);
+        assert.equal((await client.callTool({ name: 'sums_of', arguments: { text: 'ab' } })).content[0].text, '{"count":2}');
+      });
+    });
+  }
+}
