@@ -106,6 +106,18 @@ impl<P: Clone> AgentState<P> {
         self.ledger.give_up(&cancel.call, key, true);
     }
 
+    /// A cancel-result that cannot be read, or is of another call: it confirms nothing.
+    pub fn misread(&mut self, key: RequestKey) {
+        let message = "The app's answer to the cancel is no CancelResponse of this call";
+        self.cancel_failed(key, Error::new(Code::TRANSPORT_ERROR, message));
+    }
+
+    /// Whether the cancel under that key is of another call than that.
+    pub fn is_of_another(&self, key: RequestKey, call: &str) -> bool {
+        let cancel = self.cancels.get(&key);
+        cancel.is_some_and(|cancel| cancel.call.as_str() != call)
+    }
+
     pub(super) fn cancel_failed(&mut self, key: RequestKey, error: Error<P>) {
         let Some(cancel) = self.cancels.remove(&key) else {
             return;

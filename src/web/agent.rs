@@ -241,12 +241,18 @@ impl AgentHandle {
         });
     }
 
-    /// The host has confirmed a cancel. `after` is NaN unless it says how the handler has ended
-    /// since.
+    /// The host's answer to a cancel cannot be read.
+    pub fn misread(agent: u32, shell: &AgentShell, key: RequestKey) {
+        hear(agent, shell, |state| state.misread(key));
+    }
+
+    /// The host has confirmed a cancel of the call that it names. `after` is NaN unless it says how the
+    /// handler has ended since.
     pub fn confirmed(
         agent: u32,
         shell: &AgentShell,
         key: RequestKey,
+        call: Option<String>,
         stop: Option<String>,
         success: bool,
         after: Millis,
@@ -254,7 +260,10 @@ impl AgentHandle {
         let stop = Stop::of_peer(stop.as_deref());
         let ended = (after >= 0.0).then_some(LateEnd { success, after });
         hear(agent, shell, |state| {
-            state.cancelled(key, Some((stop, ended)), None, None, false);
+            match call.is_some_and(|call| state.is_of_another(key, &call)) {
+                true => state.misread(key),
+                false => state.cancelled(key, Some((stop, ended)), None, None, false),
+            }
         });
     }
 

@@ -161,9 +161,9 @@ var Checker = class {
   /** Of large objects. @type {Map<object, string[]>} */
   #names = /* @__PURE__ */ new Map();
   /** @param {References} references @param {Patterns} patterns */
-  constructor(references, patterns) {
+  constructor(references, patterns2) {
     this.#references = references;
-    this.#patterns = patterns;
+    this.#patterns = patterns2;
   }
   /**
    * @param {any} schema
@@ -423,8 +423,8 @@ var Checker = class {
     if (contains !== void 0 && !this.#contains(schema, array, problems, seen)) fits = false;
     if (uniqueItems !== true || array.length < 2) return fits;
     const met = /* @__PURE__ */ new Map();
-    for (const [at, item] of array.entries()) {
-      const print = this.#fingerprints.of(item);
+    for (let at = 0; at < array.length; at += 1) {
+      const print = this.#fingerprints.of(array[at]);
       const before = met.get(print);
       if (before !== void 0) return this.#bad(problems, "uniqueItems", `is equal to item ${before}`, at);
       met.set(print, at);
@@ -492,7 +492,9 @@ function characters(text) {
 }
 var counted = (count, noun) => `${count} ${count === 1 ? noun : `${noun}s`.replace("ys", "ies")}`;
 var shown = (value) => {
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(value, function(key) {
+    return this[key];
+  });
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 };
 var isObject = (value) => typeof value === "object" && value !== null;
@@ -571,6 +573,25 @@ var PLACE = 2;
 var DONE = 3;
 var Unable = class extends Error {
 };
+var Shared = class {
+  /** @type {Map<string, WeakRef<Made>>} */
+  #made = /* @__PURE__ */ new Map();
+  /** With so many it is looked for those that nobody has any more. */
+  #many = 1024;
+  /** @param {string} source @param {(source: string) => Made} make @returns {Made} */
+  of(source, make) {
+    const known = this.#made.get(source)?.deref();
+    if (known) return known;
+    const made = make(source);
+    this.#made.set(source, new WeakRef(made));
+    if (this.#made.size > this.#many) {
+      for (const [old, it] of this.#made) if (!it.deref()) this.#made.delete(old);
+      this.#many = Math.max(1024, 2 * this.#made.size);
+    }
+    return made;
+  }
+};
+var patterns = new Shared();
 var LinearPattern = class _LinearPattern {
   #steps;
   #start;
@@ -595,7 +616,7 @@ var LinearPattern = class _LinearPattern {
    */
   static of(source) {
     try {
-      return new _LinearPattern(new Parser(source).parse());
+      return patterns.of(source, () => new _LinearPattern(new Parser(source).parse()));
     } catch (error) {
       if (error instanceof Unable) return void 0;
       throw error;
@@ -676,8 +697,6 @@ var Parser = class {
   #at = 0;
   /** @type {Step[]} */
   #steps = [];
-  /** @type {Map<string, (code: number) => boolean>} */
-  #takers = /* @__PURE__ */ new Map();
   /** @param {string} source */
   constructor(source) {
     this.source = source;
@@ -754,17 +773,13 @@ var Parser = class {
     const [atom = ""] = ATOM.exec(rest) ?? [];
     if (atom === "" || /^\\[1-9k]/.test(atom)) throw new Unable();
     this.#at += atom.length;
-    const takes = this.#taker(atom);
+    const takes = takers.of(atom, takerOf);
     return (next2) => this.#step(TAKE, next2, -1, { takes });
   }
-  /** What one character has to be, as the browser itself sees it. @param {string} atom */
-  #taker(atom) {
-    let takes = this.#takers.get(atom);
-    if (!takes) this.#takers.set(atom, takes = takerOf(atom));
-    return takes;
-  }
 };
+var takers = new Shared();
 var ATOM = /^(?:\[(?:\\.|[^\]\\])*\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\c[a-zA-Z]|\\[pP]\{[^}]*\}|\\.|[^\\])/su;
+var PAGE = 256;
 function takerOf(atom) {
   const [first = 0, more] = [...atom].map((character) => (
     /** @type {number} */
@@ -772,11 +787,12 @@ function takerOf(atom) {
   ));
   if (more === void 0 && atom !== ".") return (code) => code === first;
   const pattern = new RegExp(`^${atom}$`, "u");
-  let known;
+  const latin = new Uint8Array(PAGE);
+  let others;
   return (code) => {
     if (code > 65535) return pattern.test(String.fromCodePoint(code));
-    known ??= new Uint8Array(65536);
-    return (known[code] ||= pattern.test(String.fromCharCode(code)) ? 1 : 2) === 1;
+    const page = code < PAGE ? latin : (others ??= new Array(65536 / PAGE))[code >> 8] ??= new Uint8Array(PAGE);
+    return (page[code & 255] ||= pattern.test(String.fromCharCode(code)) ? 1 : 2) === 1;
   };
 }
 var never = () => false;
@@ -914,10 +930,12 @@ var Patterns = class {
     const answer = await askWorker(asked);
     if (answer === "none") return NO_WORKER;
     if (answer === "late") return UNCHECKED;
-    for (const [at, [pattern, text]] of asked.entries()) {
+    let at = 0;
+    for (const [pattern, text] of asked) {
       let known = this.#known.get(pattern);
       if (!known) this.#known.set(pattern, known = /* @__PURE__ */ new Map());
       known.set(text, answer[at] === true);
+      at += 1;
     }
     return void 0;
   }
@@ -975,30 +993,30 @@ function compile(schema, examine) {
   const references = resolve(schema, examine);
   const matchers = new Matchers();
   for (const pattern of patternsOf(schema, /* @__PURE__ */ new Set())) matchers.add(pattern);
-  const judge = (params, patterns) => {
+  const judge = (params, patterns2) => {
     const problems = [];
     try {
-      return new Checker(references, patterns).fits(schema, params, problems) ? null : verdictOn(problems);
+      return new Checker(references, patterns2).fits(schema, params, problems) ? null : verdictOn(problems);
     } catch (error) {
       if (error instanceof Unchecked) return UNCHECKED;
       throw error;
     }
   };
-  const judgeLater = async (params, patterns) => {
+  const judgeLater = async (params, patterns2) => {
     for (let round = 0; round < ROUNDS; round += 1) {
-      const problem = await patterns.ask();
+      const problem = await patterns2.ask();
       if (problem) return problem;
-      const verdict = judge(params, patterns);
-      if (!patterns.open) return verdict;
+      const verdict = judge(params, patterns2);
+      if (!patterns2.open) return verdict;
     }
     return UNCHECKED;
   };
   return {
     warnings: matchers.slow.map((pattern) => `the pattern ${pattern} may take very long to check, ${SLOW}`),
     check(params) {
-      const patterns = new Patterns(matchers);
-      const verdict = judge(params, patterns);
-      return patterns.open ? judgeLater(params, patterns) : verdict;
+      const patterns2 = new Patterns(matchers);
+      const verdict = judge(params, patterns2);
+      return patterns2.open ? judgeLater(params, patterns2) : verdict;
     }
   };
 }

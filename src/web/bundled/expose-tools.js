@@ -2,14 +2,14 @@
 
 // src/web/js/webmcp/expose-tools.js
 function exposeTools(shell, browser, loaded) {
-  const { requests } = loaded;
+  const { requests, log } = loaded;
   const agent = { name: "WebMCP", version: "1" };
   const features = { notifications: false, progress: false, elicitation: false };
   void requests.request("initialize", { agent, protocolVersion: "0.1", features });
   const tools = /* @__PURE__ */ new Map();
   const update = () => {
     const documents = new Map(shell.capabilities.documents().filter((it) => it.available).map((it) => [it.name, it]));
-    const names = toolNames([...documents.keys()]);
+    const names = toolNames([...documents.keys()], log);
     for (const [name, { document, remove }] of tools) {
       if (documents.get(names.get(name) ?? "") === document) continue;
       tools.delete(name);
@@ -17,7 +17,7 @@ function exposeTools(shell, browser, loaded) {
     }
     for (const [name, capability] of names) {
       const document = documents.get(capability);
-      if (!tools.has(name)) tools.set(name, { document, remove: register(browser, tool(loaded, name, document)) });
+      if (!tools.has(name)) tools.set(name, { document, remove: register(browser, tool(loaded, name, document), log) });
     }
     if (!browser.registerTool) browser.provideContext?.({ tools: [...tools].map(([name, { document }]) => tool(loaded, name, document)) });
   };
@@ -47,12 +47,12 @@ function tool({ requests, underSignal, newId, toText }, name, { name: capability
     }
   };
 }
-function register(browser, tool2) {
+function register(browser, tool2, log) {
   if (!browser.registerTool) return () => {
   };
   const registration = new AbortController();
   const refused = (error) => {
-    if (!registration.signal.aborted) console.warn(`caphost: the browser takes no tool ${tool2.name}:`, error);
+    if (!registration.signal.aborted) log("warn", `the browser takes no tool ${tool2.name}:`, error);
   };
   let registered;
   try {
@@ -70,7 +70,7 @@ function register(browser, tool2) {
   };
 }
 var FIT = /^[A-Za-z0-9_.-]{1,128}$/;
-function toolNames(names) {
+function toolNames(names, log) {
   const claims = /* @__PURE__ */ new Map();
   for (const name of names) {
     const tool2 = FIT.test(name) ? name : name.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 128);
@@ -78,7 +78,7 @@ function toolNames(names) {
   }
   const found = /* @__PURE__ */ new Map();
   for (const [tool2, [name, ...others]] of claims) {
-    if (others.length > 0) console.warn(`caphost: ${[name, ...others].join(" and ")} are no tools: both would be ${tool2}`);
+    if (others.length > 0) log("warn", `${[name, ...others].join(" and ")} are no tools: both would be ${tool2}`);
     else if (name !== void 0) found.set(tool2, name);
   }
   return found;

@@ -123,6 +123,7 @@ var MOST_KEPT = 1 << 26;
 var MOST_LEFT = 1e3;
 var UPDATE = "update";
 var BROKEN = 1006;
+var links = 0;
 var GatewayLink = class {
   /** @type {Map<string, Connection>} */
   #agents = /* @__PURE__ */ new Map();
@@ -142,13 +143,15 @@ var GatewayLink = class {
   #open = false;
   #offer;
   #forgetChanges;
+  #forgetWindow;
   #closed = false;
+  #number = links += 1;
   /**
    * @param {import('../shell.js').Shell} shell
    * @param {string} url
    * @param {{ token?: string, WebSocket?: any }} options
    * @param {any} socket the first one, opened already
-   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, toText: (envelope: any) => string }} tools
+   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, log: typeof import('../errors.js').log, onWindow: typeof import('../on-window.js').onWindow, toText: (envelope: any) => string }} tools
    */
   constructor(shell, url, options, socket, tools) {
     this.shell = shell;
@@ -158,8 +161,7 @@ var GatewayLink = class {
     this.#offer = new Offer(shell.capabilities);
     this.#forgetChanges = shell.capabilities.onChanged(() => this.#update());
     this.#use(socket);
-    globalThis.addEventListener?.("pagehide", this.#leave);
-    globalThis.addEventListener?.("pageshow", this.#return);
+    this.#forgetWindow = [tools.onWindow("pagehide", this.#leave), tools.onWindow("pageshow", this.#return)];
   }
   /** The capabilities have changed. */
   #update() {
@@ -169,21 +171,21 @@ var GatewayLink = class {
   }
   close = () => {
     this.#closed = true;
-    globalThis.removeEventListener?.("pagehide", this.#leave);
-    globalThis.removeEventListener?.("pageshow", this.#return);
+    for (const forget of this.#forgetWindow) forget();
     this.#forgetChanges();
     this.#end();
   };
-  #end() {
+  /** @param {string} [reason] */
+  #end(reason) {
     this.#stopRetrying();
     this.#socket?.close(1e3);
     this.#live = false;
-    this.#forget();
+    this.#forget(reason);
   }
   /** The page is left: nobody is to wait for it, neither while it is kept to come back to nor while the next one loads. */
   #leave = () => {
     if (this.#session) leave(this.#key, this.#session.token);
-    this.#end();
+    this.#end("The page was left");
     this.#socket = void 0;
     this.#state("disconnected");
   };
@@ -245,7 +247,7 @@ var GatewayLink = class {
   #warn() {
     this.#found = true;
     const origin = globalThis.location?.origin;
-    console.warn(`caphost: ${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}` : "?"}`);
+    this.tools.log("warn", `${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}` : "?"}`);
   }
   #retryLater() {
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#attempts - 1)) * (0.75 + Math.random() / 2);
@@ -272,12 +274,12 @@ var GatewayLink = class {
     socket.close(1e3);
     this.#lost(socket);
   };
-  /** The session is over, and the work for its agents. */
-  #forget() {
+  /** The session is over, and the work for its agents. @param {string} [reason] */
+  #forget(reason = "The connection to the gateway was lost") {
     this.#stop("grace");
     this.#stop("told");
     this.#session = void 0;
-    for (const connection of this.#agents.values()) connection.close();
+    for (const connection of this.#agents.values()) connection.close(reason);
     this.#agents = /* @__PURE__ */ new Map();
   }
   /** @param {string} data */
@@ -304,7 +306,7 @@ var GatewayLink = class {
       this.#register();
     } else if (type === "app/refused") {
       this.#closed = payload?.error?.retryable !== true;
-      console.warn(`caphost: ${this.url} refuses this app: ${payload?.error?.message}`);
+      this.tools.log("warn", `${this.url} refuses this app: ${payload?.error?.message}`);
       this.#forget();
       this.#state("refused", payload?.error && { error: payload.error });
     } else if (type === "app/ack") {
@@ -338,7 +340,7 @@ var GatewayLink = class {
       this.#state("superseded");
     } else if (typeof agent !== "string" || envelope.type === "error") {
       if (envelope.id === UPDATE) this.#offer.refused();
-      console.warn("caphost: the gateway says", envelope);
+      this.tools.log("warn", "the gateway says", envelope);
     } else if (envelope.type === "agent/closed") {
       this.#left(this.#agents.get(agent));
       this.#agents.delete(agent);
@@ -360,7 +362,7 @@ var GatewayLink = class {
     let connection = agents.get(agent);
     if (!connection) {
       const send = (envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
-      connection = new this.tools.Connection(this.shell, send);
+      connection = new this.tools.Connection(this.shell, send, [this.#number]);
       agents.set(agent, connection);
     }
     return connection;

@@ -1,5 +1,556 @@
 // Made of ../js by `npm run build`, and to be changed there.
 
+// src/web/js/json.js
+var toText = (envelope) => textOf(envelope, (_, value) => encode(value));
+var textOf = (value, each) => JSON.stringify(value, function(key, written) {
+  return each(key, unpatched(this[key], written));
+});
+function unpatched(value, written) {
+  if (value === written || typeof value !== "object" || value === null) return written;
+  const { toJSON } = value;
+  if (!toJSON || !COMMON.some((it) => it.prototype.toJSON === toJSON)) return written;
+  if (!(value instanceof Date)) return value;
+  return isNaN(
+    /** @type {any} */
+    value
+  ) ? null : value.toISOString();
+}
+var COMMON = [Date, Array, Object, String, Number, Boolean];
+var asJson = (envelope) => JSON.parse(toText(envelope));
+function fromText(text2) {
+  try {
+    return JSON.parse(text2);
+  } catch {
+    return void 0;
+  }
+}
+var EXPRESSED = ["Object", "Array", "Null", "Number", "String", "Boolean"];
+function expressed(value) {
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (typeof value === "object" && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
+  return value;
+}
+function encode(value) {
+  const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : void 0;
+  if (!bytes) return expressed(value);
+  return { content: toBase64(bytes), mimeType: "application/octet-stream", encoding: "base64", size: bytes.length };
+}
+function toBase64(bytes) {
+  const pieces = [];
+  for (let at = 0; at < bytes.length; at += 32768) {
+    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 32768)));
+  }
+  return btoa(pieces.join(""));
+}
+
+// src/web/js/codes.js
+var RETRYABLE = [
+  "NOT_INITIALIZED",
+  "SESSION_EXPIRED",
+  "SESSION_INVALID",
+  "CAPABILITY_UNAVAILABLE",
+  "PERMISSION_REQUIRED",
+  "TIMEOUT",
+  "RATE_LIMITED",
+  "TRANSPORT_ERROR",
+  "DISCONNECTED"
+];
+var OPEN = [
+  "TIMEOUT",
+  "TRANSPORT_ERROR",
+  "DISCONNECTED"
+];
+
+// src/web/js/errors.js
+var problem = (code, message) => ({ code, message, retryable: RETRYABLE.includes(code) });
+var invalid = (message) => problem("INVALID_PARAMS", message);
+var failure = (code, message) => ({ success: false, error: problem(code, message) });
+var Refusal = class {
+  /** @param {AbpError} error what is said of it */
+  constructor(error) {
+    this.error = error;
+  }
+};
+var CapHostError = class _CapHostError extends Error {
+  /** Kept where names are made short: Node prints it. */
+  static name = "CapHostError";
+  name = _CapHostError.name;
+  /** @type {any} a string */
+  code;
+  /** @type {any} a boolean */
+  retryable;
+  /** @param {AbpError} error */
+  constructor(error) {
+    super(error.message);
+    Object.assign(this, error);
+  }
+};
+var thrown = (error) => new CapHostError(error);
+var abpError = (code, message) => thrown(problem(code, message));
+function text(error) {
+  try {
+    return String(error?.message ?? error);
+  } catch {
+    return "it cannot be read";
+  }
+}
+function report(callback, ...args) {
+  try {
+    callback?.(...args);
+  } catch (error) {
+    later(() => (globalThis.reportError ?? console.error)(error));
+  }
+}
+var settled = Promise.resolve();
+var later = (work) => void settled.then(work).catch(() => {
+});
+var log = (how, ...what) => later(() => console[how](`caphost: ${what.shift()}`, ...what));
+var BAD_CALL_ID = /* @__PURE__ */ Object.assign(
+  /* @__PURE__ */ invalid("Bad callId: it is a string of 1 to 128 printable characters"),
+  { details: { path: "callId" } }
+);
+
+// src/web/js/read.js
+function isObject(value) {
+  try {
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+function get(value, key) {
+  try {
+    return isObject(value) ? value[key] : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function getA(type, value, key) {
+  const found = get(value, key);
+  return typeof found === type ? found : void 0;
+}
+var MAX_NAME = 256;
+var isId = (value) => typeof value === "string" || typeof value === "number";
+function originOf(text2) {
+  try {
+    const { origin } = new URL(text2);
+    return origin === "null" || /[*%]/.test(origin) ? void 0 : origin;
+  } catch {
+    return void 0;
+  }
+}
+var isAmount = (value) => typeof value === "number" && value >= 0;
+var MILLISECONDS = "it is a number of milliseconds, not negative";
+var told = /* @__PURE__ */ new Set();
+function warnOfUnknown(where, options, known3) {
+  for (const name of Object.keys(options ?? {})) {
+    const what = `${where}: unknown option "${name}"`;
+    if (known3.includes(name) || told.has(what)) continue;
+    told.add(what);
+    log("warn", `${what}. Known are ${known3.join(", ")}`);
+  }
+}
+
+// src/web/js/schema/examine.js
+var TYPES = ["null", "boolean", "object", "array", "number", "string", "integer"];
+var ONE = ["additionalProperties", "unevaluatedProperties", "propertyNames", "additionalItems", "unevaluatedItems", "contains", "not", "if", "then", "else"];
+var SEVERAL = ["allOf", "anyOf", "oneOf", "prefixItems"];
+var NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+function examine(schema, at = "#", seen2 = /* @__PURE__ */ new Set()) {
+  if (typeof schema === "boolean" || seen2.has(schema)) return;
+  seen2.add(schema);
+  const expect = (right, rule) => {
+    if (!right) throw new Error(`${at}: ${rule}`);
+  };
+  const given2 = (keyword, fits, rule) => expect(schema[keyword] === void 0 || fits(schema[keyword]), `${keyword} must be ${rule}`);
+  expect(isObject(schema), "a schema must be an object, true or false");
+  expect(!schema["~standard"], "this is no JSON Schema; of zod, give z.toJSONSchema(…)");
+  const odd = [schema.type ?? []].flat().find((it) => !TYPES.includes(it));
+  expect(odd === void 0, `there is no type ${JSON.stringify(odd)}`);
+  given2("required", (it) => Array.isArray(it) && it.every((name) => typeof name === "string"), "a list of names");
+  given2("enum", Array.isArray, "a list");
+  given2("pattern", isPattern, "a regular expression");
+  const visit = (inner, name) => examine(inner, `${at}/${name}`, seen2);
+  for (const keyword of ONE) if (schema[keyword] !== void 0) visit(schema[keyword], keyword);
+  for (const it of [schema.items ?? []].flat()) visit(it, "items");
+  for (const keyword of SEVERAL) {
+    given2(keyword, Array.isArray, "a list of schemas");
+    schema[keyword]?.forEach((it, n) => visit(it, `${keyword}/${n}`));
+  }
+  for (const keyword of NAMED) {
+    given2(keyword, isObject, "an object of schemas");
+    for (const [name, it] of Object.entries(schema[keyword] ?? {})) {
+      expect(keyword !== "patternProperties" || isPattern(name), `not a regular expression: ${name}`);
+      visit(it, `${keyword}/${name}`);
+    }
+  }
+}
+function isPattern(text2) {
+  try {
+    return typeof text2 === "string" && new RegExp(text2, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+// src/web/js/part.js
+var FIRST_PAUSE = 250;
+var LONGEST_PAUSE = 1e4;
+var TRIES = 4;
+async function loadPart(load2, goesOn = (_, tries) => tries < TRIES) {
+  for (let tries = 1, pause = FIRST_PAUSE; ; tries += 1, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+    try {
+      return await load2();
+    } catch (error) {
+      if (!goesOn(error, tries)) throw error;
+      const [, url] = /dynamically imported module: (\S+?)(\?again=\d+)?$/.exec(
+        /** @type {Error} */
+        error.message
+      ) ?? [];
+      if (url) load2 = () => import(
+        /* @vite-ignore */
+        /* webpackIgnore: true */
+        `${url}?again=${Date.now()}`
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+// src/web/js/validators.js
+var loading;
+var compile;
+function load() {
+  loading ??= loadPart(() => import("./compile.js")).then(
+    (module) => {
+      ({ compile } = module);
+    },
+    (error) => {
+      loading = void 0;
+      throw error;
+    }
+  );
+  return loading;
+}
+var Validators = class {
+  /** @type {Map<string, Entry>} */
+  #byName = /* @__PURE__ */ new Map();
+  /** @param {(key: number, verdict: Verdict | null) => void} report */
+  constructor(report2) {
+    this.report = report2;
+  }
+  /**
+   * @param {string} name
+   * @param {any} schema that makes sense
+   */
+  set(name, schema) {
+    const entry = { name, schema };
+    if (schema?.type === "object" && Object.keys(schema).length === 1) this.#byName.delete(name);
+    else this.#byName.set(name, entry);
+    if (this.#byName.has(name)) this.#compile(entry).catch(() => {
+    });
+  }
+  /**
+   * What can be known of references before a schema is registered: nothing while the validator is
+   * not there.
+   *
+   * @param {{ name: string, inputSchema: any }} document
+   * @returns {string | undefined}
+   */
+  problemWith({ name, inputSchema }) {
+    try {
+      compile?.(inputSchema, examine);
+    } catch (error) {
+      return senseless(name, error);
+    }
+    return void 0;
+  }
+  /** @param {string} name */
+  delete(name) {
+    this.#byName.delete(name);
+  }
+  /**
+   * Reports the verdict: at once, or when it is known.
+   *
+   * @param {number} key
+   * @param {string} name
+   * @param {unknown} params
+   */
+  check(key, name, params) {
+    const entry = this.#byName.get(name);
+    if (!entry) return this.report(key, null);
+    const verdict = entry.check ? run(entry.check, params) : this.#compile(entry).then((check3) => run(check3, params), notLoaded);
+    return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
+  }
+  /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
+  async #compile(entry) {
+    if (!compile) await load();
+    return entry.check ??= checkOf(entry);
+  }
+};
+function notLoaded(error) {
+  log("error", "the schema validator could not be loaded:", error);
+  return problem("INTERNAL_ERROR", `The schema validator could not be loaded: ${text(error)}`);
+}
+function checkOf({ name, schema }) {
+  try {
+    const { check: check3, warnings } = (
+      /** @type {NonNullable<typeof compile>} */
+      compile(schema, examine)
+    );
+    for (const warning of warnings) log("warn", `${name}: inputSchema: ${warning}`);
+    return check3;
+  } catch (error) {
+    const broken = problem("OPERATION_FAILED", senseless(name, error));
+    log("error", broken.message);
+    return () => broken;
+  }
+}
+var senseless = (name, error, which = "inputSchema") => `${name}: ${which} is invalid: ${text(error)}`;
+function run(check3, params) {
+  try {
+    const verdict = check3(params);
+    return verdict instanceof Promise ? verdict.catch(unreadable) : verdict;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+var unreadable = (error) => invalid(`The parameters cannot be checked: ${error}`);
+
+// src/web/js/descriptor.js
+function problemWithApp(app) {
+  const bad2 = ["id", "name", "version"].find((field) => !isName(app?.[field]));
+  return bad2 && `app.${bad2} must be a string of 1 to 256 characters`;
+}
+function problemWithCapability(name, options) {
+  if (!isName(name)) return "register: name must have 1 to 256 characters";
+  if (!isObject(options)) return `${name}: options must be an object`;
+  warnOfUnknown("register", options, OF_CAPABILITIES);
+  const { concurrency } = options;
+  if (concurrency !== void 0 && !(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 1e9)) {
+    return `${name}: concurrency must be a whole number from 1`;
+  }
+  if (!isGrace(options.settleGrace)) return `${name}: ${GRACE}`;
+  for (const [field, kind] of Object.entries(KINDS)) {
+    const value = options[field];
+    if (value !== void 0 && (Array.isArray(value) ? "array" : typeof value) !== kind) return `${name}: ${field} must be of type ${kind}`;
+  }
+  const { inputSchema, outputSchema } = options;
+  for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
+    try {
+      if (schema !== void 0) examine(schema);
+    } catch (error) {
+      return senseless(String(name), error, which);
+    }
+  }
+  const { type = "object" } = Object(inputSchema);
+  return [type].flat().includes("object") ? void 0 : `${name}: inputSchema must be of an object, which parameters are, not of type ${type}`;
+}
+function problemWithWorker(name, { pool, warm, type, finish }) {
+  if (!(Number.isInteger(pool) && pool >= 1 && pool <= 64)) return `${name}: pool must be a whole number from 1 to 64`;
+  if (typeof warm !== "boolean") return `${name}: warm must be true or false`;
+  if (!["module", "classic", "wasm"].includes(type)) return `${name}: type must be module, classic or wasm`;
+  return finish !== void 0 && typeof finish !== "function" && `${name}: finish must be a function`;
+}
+var EXTRAS = ["experimental", "deprecated", "deprecationMessage", "alternatives"];
+var KINDS = {
+  description: "string",
+  available: "boolean",
+  experimental: "boolean",
+  deprecated: "boolean",
+  deprecationMessage: "string",
+  requirements: "array",
+  alternatives: "array",
+  features: "object",
+  replace: "boolean"
+};
+var OF_CAPABILITIES = [...Object.keys(KINDS), "inputSchema", "outputSchema", "concurrency", "settleGrace"];
+var GRACE = "settleGrace must be a number of milliseconds, finite and not negative";
+var isGrace = (grace) => grace === void 0 || isAmount(grace) && grace < Infinity;
+var isName = (value) => typeof value === "string" && value !== "" && value.length <= MAX_NAME;
+function describe(name, options) {
+  const { description = "", inputSchema = { type: "object" }, outputSchema = {}, requirements = [], features = {} } = options;
+  const available = options.available !== false;
+  const document2 = { name, description, inputSchema, outputSchema, available, requirements, features };
+  for (const key of EXTRAS) {
+    if (options[key] !== void 0) document2[key] = options[key];
+  }
+  return frozen(document2);
+}
+function frozen(value) {
+  const text2 = textOf(value, (key, inner) => {
+    if (typeof inner === "function" || typeof inner === "symbol") throw new TypeError(`"${key}" is a ${typeof inner}`);
+    return inner;
+  });
+  return JSON.parse(text2, (_, inner) => Object.freeze(inner));
+}
+
+// src/web/js/envelope.js
+var STATES = ["completed", "failed", "cancelled"];
+var stateName = (state) => STATES[state];
+var CAPABILITIES_CHANGED = "notifications/capabilities/list_changed";
+var ELICITATION_WITHDRAWN = "notifications/elicitation/withdrawn";
+var CALL_ENDED = "notifications/call/ended";
+var metadataOf = (stop) => typeof stop === "string" ? { stop } : { ...stop, took: rounded(stop.took) };
+var cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
+var lateEnd = (success, after) => ({ success, after: rounded(after) });
+var callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
+var errorOf = (code, message, retryable, retryAfter, details) => ({
+  code,
+  message,
+  retryable,
+  ...details !== void 0 && { details },
+  ...retryAfter >= 0 && { retryAfter }
+});
+function response(state, value, duration) {
+  const name = stateName(state);
+  if (name === "cancelled") return cancelled(value);
+  const ended = name === "failed" ? { success: false, error: value } : { success: true, data: value };
+  if (duration >= 0) ended.metadata = { duration: rounded(duration) };
+  return ended;
+}
+var rounded = (milliseconds) => Math.round(milliseconds * 1e3) / 1e3;
+var cancelConfirmation = (callId, stop, ended) => ({
+  callId,
+  cancelled: true,
+  metadata: { ...metadataOf(stop), ...ended && { ended } }
+});
+var cancelResponse = (callId, reason, error) => ({
+  callId,
+  cancelled: false,
+  ...reason && { reason },
+  ...error && { error }
+});
+var summaries = (documents) => documents.map((document2) => {
+  const summary = {};
+  for (const field of ["name", "available", "experimental", "deprecated"]) {
+    if (document2[field] !== void 0) summary[field] = document2[field];
+  }
+  return summary;
+});
+function progressInfo(operationId, info) {
+  const { percentage, progress, total } = info;
+  const share = () => Math.round(progress / total * 1e8) / 1e6;
+  const known3 = [progress, total].every((it) => typeof it === "number") && total > 0;
+  return {
+    ...info,
+    operationId,
+    ...typeof percentage !== "number" && known3 && { percentage: Math.min(100, Math.max(0, share())) }
+  };
+}
+function refusal(type, callId, error) {
+  if (typeof callId === "string") callId = callId.slice(0, 128);
+  else if (typeof callId !== "number") callId = null;
+  if (type === "capabilities/cancel") return [`${type}-result`, cancelResponse(callId, error.message, error)];
+  if (type === "initialize" || type === "capabilities/list") return [`${type}-result`, { error }];
+  return [type === "capabilities/call" ? `${type}-result` : "error", { success: false, error }];
+}
+
+// src/web/js/guard.js
+var trap;
+var said = "";
+var told2 = false;
+var watched = false;
+var depth = 0;
+var guards = /* @__PURE__ */ new Set();
+var guard = (work) => (...args) => {
+  if (!watched) watch();
+  if (trap !== void 0) return void 0;
+  depth += 1;
+  try {
+    return work(...args);
+  } catch (error) {
+    trap ??= error ?? "The wasm instance is lost";
+    return void 0;
+  } finally {
+    depth -= 1;
+    if (depth === awaited) standStill();
+  }
+};
+var guardDepth = () => depth;
+var awaited = -1;
+var AWAITED = 500;
+function awaitEnd(at) {
+  awaited = at;
+}
+function standStill() {
+  for (const end2 = performance.now() + AWAITED; awaited >= 0 && performance.now() < end2; ) ;
+  awaited = -1;
+}
+function unwound() {
+  depth = 0;
+  watched = false;
+}
+var known = /* @__PURE__ */ new WeakMap();
+function guarded(handle) {
+  let functions = known.get(handle);
+  if (functions) return functions;
+  functions = {};
+  for (const name of Object.getOwnPropertyNames(handle)) {
+    if (typeof handle[name] === "function") functions[name] = guard((...args) => handle[name](...args));
+  }
+  known.set(handle, functions);
+  return functions;
+}
+function panicked(message, place) {
+  said ||= `: ${message}`;
+  trap ??= new Error(`${message} (${place})`);
+  watch();
+}
+var lost = (what) => problem("INTERNAL_ERROR", what + said);
+var settled2 = Promise.resolve();
+function watch() {
+  settled2.then(look);
+  watched = true;
+}
+function look() {
+  watched = false;
+  if (told2 || trap === void 0) return;
+  told2 = true;
+  for (const guard2 of guards) report(guard2.deref()?.onTrap);
+  log("error", "the wasm instance is lost, its calls are settled with INTERNAL_ERROR:", trap);
+}
+function oneWay(target, names) {
+  for (const name of names) {
+    const method = target[name];
+    target[name] = function(...args) {
+      const result = method.apply(this, args);
+      if (trap !== void 0 && depth > 0) throw trap;
+      return result;
+    };
+  }
+}
+var Guard = class {
+  /** @param {() => void} onTrap called once, when the instance is lost */
+  constructor(onTrap) {
+    this.onTrap = onTrap;
+    for (const guard2 of guards) if (!guard2.deref()) guards.delete(guard2);
+    guards.add(new WeakRef(this));
+  }
+  /** Why the instance is lost, if it is. */
+  get trap() {
+    return trap;
+  }
+};
+
+// src/web/js/claim.js
+function claim(target, what, replace, release) {
+  const mark2 = markOf(what);
+  const root = target.document?.documentElement;
+  const before = target[mark2];
+  if (before && !replace && before.root === root) {
+    throw abpError("INVALID_PARAMS", `This ${target.window === target ? "window" : what} has a host already: close it first, or pass { replace: true }`);
+  }
+  report(before?.release);
+  const mine = { root, release };
+  Reflect.defineProperty(target, mark2, { value: mine, configurable: true });
+  return () => {
+    if (target[mark2] === mine) delete target[mark2];
+  };
+}
+var isClaimed = (target, what, release) => target[markOf(what)]?.release === release;
+var markOf = (what) => /* @__PURE__ */ Symbol.for(`caphost.${what}`);
+
 // src/web/js/inspect.js
 var Unfit = class {
   /** @param {string} why */
@@ -20,7 +571,7 @@ function inspect(value, depth2, size) {
     if (!(error instanceof Unfit)) return "cannot be read";
     return error === TOO_DEEP ? `is cyclic, or nested more than ${depth2} levels deep` : error.why;
   } finally {
-    known.clear();
+    known2.clear();
     buffers.clear();
   }
 }
@@ -37,7 +588,7 @@ function hold(owner, bytes) {
 }
 var MANY = 2048;
 var LARGE = { values: 32, characters: 1024 };
-var known = /* @__PURE__ */ new Map();
+var known2 = /* @__PURE__ */ new Map();
 var TOO_DEEP = /* @__PURE__ */ new Unfit("is nested too deep");
 function weigh(value, levels, left) {
   values += 1;
@@ -58,12 +609,12 @@ function weigh(value, levels, left) {
 function weighObject(object, levels, left) {
   if (levels === 0) throw TOO_DEEP;
   if (values <= MANY) return weighInside(object, levels, left);
-  const before = known.get(object);
+  const before = known2.get(object);
   if (before !== void 0 && before.levels <= levels) return left - before.weight;
   const at = values;
   const rest = weighInside(object, levels, left);
   const isLarge = values - at >= LARGE.values || left - rest >= LARGE.characters;
-  if (rest >= 0 && isLarge) known.set(object, { levels, weight: left - rest });
+  if (rest >= 0 && isLarge) known2.set(object, { levels, weight: left - rest });
   return rest;
 }
 function weighInside(object, levels, left) {
@@ -147,501 +698,13 @@ function pass(value, levels, left) {
   return left;
 }
 
-// src/web/js/read.js
-function isObject(value) {
-  try {
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-}
-function get(value, key) {
-  try {
-    return isObject(value) ? value[key] : void 0;
-  } catch {
-    return void 0;
-  }
-}
-function getA(type, value, key) {
-  const found = get(value, key);
-  return typeof found === type ? found : void 0;
-}
-var MAX_NAME = 256;
-var isId = (value) => typeof value === "string" || typeof value === "number";
-function originOf(text2) {
-  try {
-    const { origin } = new URL(text2);
-    return origin === "null" || /[*%]/.test(origin) ? void 0 : origin;
-  } catch {
-    return void 0;
-  }
-}
-var isAmount = (value) => typeof value === "number" && value >= 0;
-var MILLISECONDS = "it is a number of milliseconds, not negative";
-var MAX_TEXT = 65536;
-function failureOf(error) {
-  const code = getA("string", error, "code");
-  const message = getA("string", error, "message") ?? (typeof error === "string" ? error : "The capability failed");
-  const [details, alternatives] = ["details", "alternatives"].map((name) => get(error, name));
-  return {
-    code: code && code.length <= 128 ? code : "OPERATION_FAILED",
-    message: message.slice(0, MAX_TEXT),
-    retryable: getA("boolean", error, "retryable"),
-    retryAfter: getA("number", error, "retryAfter"),
-    details: inspect(details, 32, MAX_TEXT) === void 0 ? details : void 0,
-    alternatives: inspect(alternatives, 1, MAX_TEXT) === void 0 ? alternatives : void 0
-  };
-}
-var told = /* @__PURE__ */ new Set();
-function warnOfUnknown(where, options, known3) {
-  for (const name of Object.keys(options ?? {})) {
-    const what = `${where}: unknown option "${name}"`;
-    if (known3.includes(name) || told.has(what)) continue;
-    told.add(what);
-    console.warn(`caphost: ${what}. Known are ${known3.join(", ")}`);
-  }
-}
-
-// src/web/js/schema/examine.js
-var TYPES = ["null", "boolean", "object", "array", "number", "string", "integer"];
-var ONE = ["additionalProperties", "unevaluatedProperties", "propertyNames", "additionalItems", "unevaluatedItems", "contains", "not", "if", "then", "else"];
-var SEVERAL = ["allOf", "anyOf", "oneOf", "prefixItems"];
-var NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-function examine(schema, at = "#", seen2 = /* @__PURE__ */ new Set()) {
-  if (typeof schema === "boolean" || seen2.has(schema)) return;
-  seen2.add(schema);
-  const expect = (right, rule) => {
-    if (!right) throw new Error(`${at}: ${rule}`);
-  };
-  const given = (keyword, fits, rule) => expect(schema[keyword] === void 0 || fits(schema[keyword]), `${keyword} must be ${rule}`);
-  expect(isObject(schema), "a schema must be an object, true or false");
-  expect(!schema["~standard"], "this is no JSON Schema; of zod, give z.toJSONSchema(…)");
-  const odd = [schema.type ?? []].flat().find((it) => !TYPES.includes(it));
-  expect(odd === void 0, `there is no type ${JSON.stringify(odd)}`);
-  given("required", (it) => Array.isArray(it) && it.every((name) => typeof name === "string"), "a list of names");
-  given("enum", Array.isArray, "a list");
-  given("pattern", isPattern, "a regular expression");
-  const visit = (inner, name) => examine(inner, `${at}/${name}`, seen2);
-  for (const keyword of ONE) if (schema[keyword] !== void 0) visit(schema[keyword], keyword);
-  for (const it of [schema.items ?? []].flat()) visit(it, "items");
-  for (const keyword of SEVERAL) {
-    given(keyword, Array.isArray, "a list of schemas");
-    schema[keyword]?.forEach((it, n) => visit(it, `${keyword}/${n}`));
-  }
-  for (const keyword of NAMED) {
-    given(keyword, isObject, "an object of schemas");
-    for (const [name, it] of Object.entries(schema[keyword] ?? {})) {
-      expect(keyword !== "patternProperties" || isPattern(name), `not a regular expression: ${name}`);
-      visit(it, `${keyword}/${name}`);
-    }
-  }
-}
-function isPattern(text2) {
-  try {
-    return typeof text2 === "string" && new RegExp(text2, "u") instanceof RegExp;
-  } catch {
-    return false;
-  }
-}
-
-// src/web/js/codes.js
-var RETRYABLE = [
-  "NOT_INITIALIZED",
-  "SESSION_EXPIRED",
-  "SESSION_INVALID",
-  "CAPABILITY_UNAVAILABLE",
-  "PERMISSION_REQUIRED",
-  "TIMEOUT",
-  "RATE_LIMITED",
-  "TRANSPORT_ERROR",
-  "DISCONNECTED"
-];
-var OPEN = [
-  "TIMEOUT",
-  "TRANSPORT_ERROR",
-  "DISCONNECTED"
-];
-
-// src/web/js/errors.js
-var problem = (code, message) => ({ code, message, retryable: RETRYABLE.includes(code) });
-var invalid = (message) => problem("INVALID_PARAMS", message);
-var failure = (code, message) => ({ success: false, error: problem(code, message) });
-var Refusal = class {
-  /** @param {AbpError} error what is said of it */
-  constructor(error) {
-    this.error = error;
-  }
-};
-var CapHostError = class _CapHostError extends Error {
-  /** Kept where names are made short: Node prints it. */
-  static name = "CapHostError";
-  name = _CapHostError.name;
-  /** @type {any} a string */
-  code;
-  /** @type {any} a boolean */
-  retryable;
-  /** @param {AbpError} error */
-  constructor(error) {
-    super(error.message);
-    Object.assign(this, error);
-  }
-};
-var thrown = (error) => new CapHostError(error);
-var abpError = (code, message) => thrown(problem(code, message));
-function text(error) {
-  try {
-    return String(error?.message ?? error);
-  } catch {
-    return "it cannot be read";
-  }
-}
-function report(callback, ...args) {
-  try {
-    callback?.(...args);
-  } catch (error) {
-    (globalThis.reportError ?? console.error)(error);
-  }
-}
-var BAD_CALL_ID = /* @__PURE__ */ Object.assign(
-  /* @__PURE__ */ invalid("Bad callId: it is a string of 1 to 128 printable characters"),
-  { details: { path: "callId" } }
-);
-
-// src/web/js/validators.js
-var loading;
-var compile;
-function load() {
-  loading ??= import("./compile.js").then(
-    (module) => {
-      ({ compile } = module);
-    },
-    (error) => {
-      loading = void 0;
-      throw error;
-    }
-  );
-  return loading;
-}
-var Validators = class {
-  /** @type {Map<string, Entry>} */
-  #byName = /* @__PURE__ */ new Map();
-  /** @param {(key: number, verdict: Verdict | null) => void} report */
-  constructor(report2) {
-    this.report = report2;
-  }
-  /**
-   * @param {string} name
-   * @param {any} schema that makes sense
-   */
-  set(name, schema) {
-    const entry = { name, schema };
-    if (JSON.stringify(schema) === '{"type":"object"}') this.#byName.delete(name);
-    else this.#byName.set(name, entry);
-    if (this.#byName.has(name)) this.#compile(entry).catch(() => {
-    });
-  }
-  /**
-   * What can be known of references before a schema is registered: nothing while the validator is
-   * not there.
-   *
-   * @param {{ name: string, inputSchema: any }} document
-   * @returns {string | undefined}
-   */
-  problemWith({ name, inputSchema }) {
-    try {
-      compile?.(inputSchema, examine);
-    } catch (error) {
-      return senseless(name, error);
-    }
-    return void 0;
-  }
-  /** @param {string} name */
-  delete(name) {
-    this.#byName.delete(name);
-  }
-  /**
-   * Reports the verdict: at once, or when it is known.
-   *
-   * @param {number} key
-   * @param {string} name
-   * @param {unknown} params
-   */
-  check(key, name, params) {
-    const entry = this.#byName.get(name);
-    if (!entry) return this.report(key, null);
-    const verdict = entry.check ? run(entry.check, params) : this.#compile(entry).then((check2) => run(check2, params), notLoaded);
-    return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
-  }
-  /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
-  async #compile(entry) {
-    if (!compile) await load();
-    return entry.check ??= checkOf(entry);
-  }
-};
-function notLoaded(error) {
-  console.error("caphost:", error);
-  return problem("INTERNAL_ERROR", `The schema validator could not be loaded: ${text(error)}`);
-}
-function checkOf({ name, schema }) {
-  try {
-    const { check: check2, warnings } = (
-      /** @type {NonNullable<typeof compile>} */
-      compile(schema, examine)
-    );
-    for (const warning of warnings) console.warn(`caphost: ${name}: inputSchema: ${warning}`);
-    return check2;
-  } catch (error) {
-    const broken = problem("OPERATION_FAILED", senseless(name, error));
-    console.error("caphost:", broken.message);
-    return () => broken;
-  }
-}
-var senseless = (name, error, which = "inputSchema") => `${name}: ${which} is invalid: ${text(error)}`;
-function run(check2, params) {
-  try {
-    const verdict = check2(params);
-    return verdict instanceof Promise ? verdict.catch(unreadable) : verdict;
-  } catch (error) {
-    return unreadable(error);
-  }
-}
-var unreadable = (error) => invalid(`The parameters cannot be checked: ${error}`);
-
-// src/web/js/descriptor.js
-function problemWithApp(app) {
-  const bad2 = ["id", "name", "version"].find((field) => !isName(app?.[field]));
-  return bad2 && `app.${bad2} must be a string of 1 to 256 characters`;
-}
-function problemWithCapability(name, options) {
-  if (!isName(name)) return "register: name must have 1 to 256 characters";
-  if (!isObject(options)) return `${name}: options must be an object`;
-  warnOfUnknown("register", options, OF_CAPABILITIES);
-  const { concurrency } = options;
-  if (concurrency !== void 0 && !(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 1e9)) {
-    return `${name}: concurrency must be a whole number from 1`;
-  }
-  if (!isGrace(options.settleGrace)) return `${name}: ${GRACE}`;
-  for (const [field, kind] of Object.entries(KINDS)) {
-    const value = options[field];
-    if (value !== void 0 && (Array.isArray(value) ? "array" : typeof value) !== kind) return `${name}: ${field} must be of type ${kind}`;
-  }
-  const { inputSchema, outputSchema } = options;
-  for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
-    try {
-      if (schema !== void 0) examine(schema);
-    } catch (error) {
-      return senseless(String(name), error, which);
-    }
-  }
-  const { type = "object" } = Object(inputSchema);
-  return [type].flat().includes("object") ? void 0 : `${name}: inputSchema must be of an object, which parameters are, not of type ${type}`;
-}
-function problemWithWorker(name, { pool, warm, type, finish }) {
-  if (!(Number.isInteger(pool) && pool >= 1 && pool <= 64)) return `${name}: pool must be a whole number from 1 to 64`;
-  if (typeof warm !== "boolean") return `${name}: warm must be true or false`;
-  if (!["module", "classic", "wasm"].includes(type)) return `${name}: type must be module, classic or wasm`;
-  return finish !== void 0 && typeof finish !== "function" && `${name}: finish must be a function`;
-}
-var EXTRAS = ["experimental", "deprecated", "deprecationMessage", "alternatives"];
-var KINDS = {
-  description: "string",
-  available: "boolean",
-  experimental: "boolean",
-  deprecated: "boolean",
-  deprecationMessage: "string",
-  requirements: "array",
-  alternatives: "array",
-  features: "object",
-  replace: "boolean"
-};
-var OF_CAPABILITIES = [...Object.keys(KINDS), "inputSchema", "outputSchema", "concurrency", "settleGrace"];
-var GRACE = "settleGrace must be a number of milliseconds, finite and not negative";
-var isGrace = (grace) => grace === void 0 || isAmount(grace) && grace < Infinity;
-var isName = (value) => typeof value === "string" && value !== "" && value.length <= MAX_NAME;
-function describe(name, options) {
-  const { description = "", inputSchema = { type: "object" }, outputSchema = {}, requirements = [], features = {} } = options;
-  const available = options.available !== false;
-  const document2 = { name, description, inputSchema, outputSchema, available, requirements, features };
-  for (const key of EXTRAS) {
-    if (options[key] !== void 0) document2[key] = options[key];
-  }
-  return frozen(document2);
-}
-function frozen(value) {
-  const text2 = JSON.stringify(value, (key, inner) => {
-    if (typeof inner === "function" || typeof inner === "symbol") throw new TypeError(`"${key}" is a ${typeof inner}`);
-    return inner;
-  });
-  return JSON.parse(text2, (_, inner) => Object.freeze(inner));
-}
-
-// src/web/js/envelope.js
-var STATES = ["completed", "failed", "cancelled"];
-var stateName = (state) => STATES[state];
-var CAPABILITIES_CHANGED = "notifications/capabilities/list_changed";
-var ELICITATION_WITHDRAWN = "notifications/elicitation/withdrawn";
-var CALL_ENDED = "notifications/call/ended";
-var metadataOf = (stop) => typeof stop === "string" ? { stop } : { ...stop, took: rounded(stop.took) };
-var cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
-var lateEnd = (success, after) => ({ success, after: rounded(after) });
-var callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
-var errorOf = (code, message, retryable, retryAfter, details) => ({
-  code,
-  message,
-  retryable,
-  ...details !== void 0 && { details },
-  ...retryAfter >= 0 && { retryAfter }
-});
-function response(state, value, duration) {
-  const name = stateName(state);
-  if (name === "cancelled") return cancelled(value);
-  const ended = name === "failed" ? { success: false, error: value } : { success: true, data: value };
-  if (duration >= 0) ended.metadata = { duration: rounded(duration) };
-  return ended;
-}
-var rounded = (milliseconds) => Math.round(milliseconds * 1e3) / 1e3;
-var cancelConfirmation = (callId, stop, ended) => ({
-  callId,
-  cancelled: true,
-  metadata: { ...metadataOf(stop), ...ended && { ended } }
-});
-var cancelResponse = (callId, reason, error) => ({
-  callId,
-  cancelled: false,
-  ...reason && { reason },
-  ...error && { error }
-});
-var summaries = (documents) => documents.map((document2) => {
-  const summary = {};
-  for (const field of ["name", "available", "experimental", "deprecated"]) {
-    if (document2[field] !== void 0) summary[field] = document2[field];
-  }
-  return summary;
-});
-function progressInfo(operationId, info) {
-  const { percentage, progress, total } = info;
-  const share = () => Math.round(progress / total * 1e8) / 1e6;
-  const known3 = [progress, total].every((it) => typeof it === "number") && total > 0;
-  return {
-    ...info,
-    operationId,
-    ...typeof percentage !== "number" && known3 && { percentage: Math.min(100, Math.max(0, share())) }
-  };
-}
-function refusal(type, callId, error) {
-  if (typeof callId === "string") callId = callId.slice(0, 128);
-  else if (typeof callId !== "number") callId = null;
-  if (type === "capabilities/cancel") return [`${type}-result`, cancelResponse(callId, error.message, error)];
-  if (type === "initialize" || type === "capabilities/list") return [`${type}-result`, { error }];
-  return [type === "capabilities/call" ? `${type}-result` : "error", { success: false, error }];
-}
-
-// src/web/js/json.js
-var toText = (envelope) => JSON.stringify(envelope, (_, value) => encode(value));
-var asJson = (envelope) => JSON.parse(toText(envelope));
-function fromText(text2) {
-  try {
-    return JSON.parse(text2);
-  } catch {
-    return void 0;
-  }
-}
-var EXPRESSED = ["Object", "Array", "Null", "Number", "String", "Boolean"];
-function expressed(value) {
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (typeof value === "object" && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
-  return value;
-}
-function encode(value) {
-  const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : void 0;
-  if (!bytes) return expressed(value);
-  return { content: toBase64(bytes), mimeType: "application/octet-stream", encoding: "base64", size: bytes.length };
-}
-function toBase64(bytes) {
-  const pieces = [];
-  for (let at = 0; at < bytes.length; at += 32768) {
-    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 32768)));
-  }
-  return btoa(pieces.join(""));
-}
-
-// src/web/js/guard.js
-var trap;
-var depth = 0;
-var guards = /* @__PURE__ */ new Set();
-var guard = (work) => (...args) => {
-  if (trap !== void 0) return void 0;
-  depth += 1;
-  try {
-    return work(...args);
-  } catch (error) {
-    lose(error);
-    return void 0;
-  } finally {
-    depth -= 1;
-    if (depth === awaited) standStill();
-  }
-};
-var guardDepth = () => depth;
-var awaited = -1;
-var AWAITED = 500;
-function awaitEnd(at) {
-  awaited = at;
-}
-function standStill() {
-  for (const end2 = performance.now() + AWAITED; awaited >= 0 && performance.now() < end2; ) ;
-  awaited = -1;
-}
-function unwound() {
-  depth = 0;
-}
-var known2 = /* @__PURE__ */ new WeakMap();
-function guarded(handle) {
-  let functions = known2.get(handle);
-  if (functions) return functions;
-  functions = {};
-  for (const name of Object.getOwnPropertyNames(handle)) {
-    if (typeof handle[name] === "function") functions[name] = guard((...args) => handle[name](...args));
-  }
-  known2.set(handle, functions);
-  return functions;
-}
-function lose(error) {
-  if (trap !== void 0) return;
-  trap = error ?? new Error("The wasm instance is lost");
-  console.error("caphost: the wasm instance is lost, its calls are settled with INTERNAL_ERROR:", error);
-  for (const guard2 of guards) report(guard2.deref()?.onTrap);
-}
-function oneWay(target, names) {
-  for (const name of names) {
-    const method = target[name];
-    target[name] = function(...args) {
-      const result = method.apply(this, args);
-      if (trap !== void 0 && depth > 0) throw trap;
-      return result;
-    };
-  }
-}
-var Guard = class {
-  /** @param {() => void} onTrap called once, when the instance is lost */
-  constructor(onTrap) {
-    this.onTrap = onTrap;
-    for (const guard2 of guards) if (!guard2.deref()) guards.delete(guard2);
-    guards.add(new WeakRef(this));
-  }
-  /** Why the instance is lost, if it is. */
-  get trap() {
-    return trap;
-  }
-};
-
 // src/web/js/platform.js
 var clock = performance;
 var asyncDispose = Symbol.asyncDispose ?? /* @__PURE__ */ Symbol.for("Symbol.asyncDispose");
 var now = () => clock.now();
-var settled = Promise.resolve();
-var soon = (callback) => void settled.then(callback);
-var DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+var settled3 = Promise.resolve();
+var soon = (callback) => void settled3.then(callback);
+var DIGITS = [...new Uint8Array(256)].map((_, byte) => byte.toString(16).padStart(2, "0"));
 var drawn = new Uint8Array(4096);
 var used = drawn.length;
 function newId() {
@@ -675,7 +738,153 @@ function inNextTask(callback) {
   channel.port2.postMessage(0);
 }
 
+// src/web/js/transfer.js
+var MOVABLE = ["ArrayBuffer", "ImageBitmap", "OffscreenCanvas", "AudioData", "VideoFrame"];
+var MOVED = ["ReadableStream", "WritableStream", "TransformStream", "MessagePort"];
+var existing = (names) => names.map((name) => (
+  /** @type {any} */
+  globalThis[name]
+)).filter((type) => typeof type === "function");
+var movable = existing(MOVABLE);
+var moved = existing(MOVED);
+var given = /* @__PURE__ */ new WeakSet();
+var give = (...objects) => objects.forEach((it) => given.add(it));
+var isGiven = (it) => given.has(it);
+var partial = false;
+var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
+function transferables(payload, wants) {
+  partial = false;
+  if (isSimple(payload)) return [];
+  const found = /* @__PURE__ */ new Set();
+  const seen2 = /* @__PURE__ */ new Set();
+  const stack = [payload];
+  while (stack.length > 0) {
+    const item = stack.pop();
+    if (typeof item !== "object" || item === null || seen2.has(item)) continue;
+    seen2.add(item);
+    const isView = ArrayBuffer.isView(item);
+    const owner = isView ? item.buffer : item;
+    if (moved.some((type) => item instanceof type)) found.add(item);
+    else if ((typeof wants === "function" ? wants(owner) : wants) && movable.some((type) => owner instanceof type)) found.add(owner);
+    else if (isView) partial ||= isPart(item);
+    else for (const it of membersOf(item)) stack.push(it);
+  }
+  return [...found];
+}
+function membersOf(item) {
+  if (isRecord(item)) return Object.values(item);
+  const members = [];
+  if (isCollection(item)) item.forEach((it, key) => members.push(it, key));
+  return members;
+}
+var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object";
+var isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
+var isPart = (view) => view.byteLength < view.buffer.byteLength;
+function carry(message, post, payload = message, wants, kept = []) {
+  const found = transferables(payload, wants);
+  try {
+    return post(partial ? copyOf(message, [...found, ...kept]) : message, found);
+  } catch (error) {
+    if (!/^(DataClone|Type)Error$/.test(
+      /** @type {any} */
+      error?.name
+    )) throw error;
+    return post(copyOf(message, kept), transferables(payload));
+  }
+}
+var toAgent = (envelope, post, message = envelope) => carry(message, post, envelope.payload, envelope.type === "capabilities/call-result" && isGiven);
+function copyOf(value, kept = [], met = /* @__PURE__ */ new Map()) {
+  if (typeof value !== "object" || value === null || met.has(value)) return met.get(value) ?? value;
+  const inner = (it) => copyOf(it, kept, met);
+  const made = (it) => (met.set(value, it), it);
+  if (isRecord(value)) {
+    const copy = made(Array.isArray(value) ? Object.assign(Array(value.length), value) : { ...value });
+    for (const key of Object.keys(copy)) copy[key] = inner(copy[key]);
+    return copy;
+  }
+  const Type = (
+    /** @type {any} */
+    globalThis[kindOf(value)]
+  );
+  if (isCollection(value)) {
+    const copy = made(new Type());
+    value.forEach((it, key) => copy.set ? copy.set(inner(key), inner(it)) : copy.add(inner(it)));
+    return copy;
+  }
+  if (!ArrayBuffer.isView(value) || !isPart(value) || kept.includes(
+    /** @type {any} */
+    value.buffer
+  )) return value;
+  return made(new Type(new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice().buffer));
+}
+
+// src/web/js/snapshot.js
+function snapshot(params, transfer = []) {
+  const plain = transfer.length === 0 && small(params);
+  return plain ? { params: plain } : carry({ params, transfer }, (it) => structuredClone(it, { transfer }), params, false, transfer);
+}
+var copied = (params) => small(params) ?? cloned(params);
+var cloned = (value) => carry(value, (it, transfer) => structuredClone(it, { transfer }));
+function small(value) {
+  if (isPrimitive(value)) return void 0;
+  if (isPlain(value) && Object.values(value).every(isPrimitive)) return { ...value };
+  return isSimple(value) ? copyOf(value) : void 0;
+}
+var isPrimitive = (value) => value === null || typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol";
+
+// src/web/js/failure.js
+var MAX_TEXT = 65536;
+var FIELDS = ["code", "message", "retryable", "retryAfter", "details", "alternatives"];
+var MOST = 64;
+var CAUSES = 4;
+var messageOf = (error) => getA("string", error, "message") ?? (typeof error === "string" ? error : "The capability failed");
+function copyIfAny(value) {
+  try {
+    return cloned(value);
+  } catch {
+    return void 0;
+  }
+}
+function detailsOf(error, fit) {
+  const own = fit(get(error, "details"));
+  if (own !== void 0) return own;
+  try {
+    const more = about(error, fit, CAUSES);
+    if (Object.keys(more).length > 0) return fit(more);
+  } catch {
+  }
+  return void 0;
+}
+function about(error, fit, causes) {
+  const keys = isError(error) ? OF_ERRORS2 : kindOf(error) === "Object" ? Object.keys(error) : [];
+  const inner = (it) => {
+    if (!isError(it)) return fit(it);
+    const code = getA("string", it, "code");
+    return causes > 0 ? { ...code && { code }, message: messageOf(it), ...about(it, fit, causes - 1) } : void 0;
+  };
+  const found = keys.filter((key) => !FIELDS.includes(key)).slice(0, MOST).map((key) => {
+    const it = get(error, key);
+    return [key, Array.isArray(it) && it.some(isError) ? it.slice(0, MOST).map(inner) : inner(it)];
+  });
+  return Object.fromEntries(found.filter(([, it]) => it !== void 0 && it !== "Error" && it !== CapHostError.name));
+}
+var OF_ERRORS2 = ["name", "errors", "cause"];
+var isError = (it) => /Error$|^DOMException$/.test(kindOf(it));
+function failureOf(error) {
+  const code = getA("string", error, "code");
+  const within = (depth2) => (it) => inspect(it, depth2, MAX_TEXT) === void 0 ? copyIfAny(it) : void 0;
+  return {
+    code: code && code.length <= 128 ? code : "OPERATION_FAILED",
+    message: messageOf(error).slice(0, MAX_TEXT),
+    retryable: getA("boolean", error, "retryable"),
+    retryAfter: getA("number", error, "retryAfter"),
+    details: detailsOf(error, within(32)),
+    alternatives: within(1)(get(error, "alternatives"))
+  };
+}
+
 // src/web/js/signal.js
+var NO_SIGNAL = "signal must be an AbortSignal";
 function underSignal(signal, abort, call) {
   if (signal == null) return call();
   const onAbort = () => abort(reasonText(signal.reason));
@@ -684,7 +893,7 @@ function underSignal(signal, abort, call) {
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) aborted = { reason: reasonText(signal.reason) };
   } catch {
-    return Promise.resolve(failure("INVALID_PARAMS", "signal must be an AbortSignal"));
+    return Promise.resolve(failure("INVALID_PARAMS", NO_SIGNAL));
   }
   return call(aborted).then((response2) => {
     report(() => signal.removeEventListener("abort", onAbort));
@@ -720,7 +929,7 @@ function readEnvelope(envelope) {
 var TYPES2 = /* @__PURE__ */ new Set(["initialize", "shutdown", "capabilities/call", "capabilities/cancel", "capabilities/list", "elicitation/response"]);
 var unknownType = (type) => new Refusal(problem("NOT_IMPLEMENTED", `There is no message type "${clipped(type)}"`));
 function readInitialize(payload) {
-  const { agent, protocolVersion, features = {}, requestedCapabilities = [] } = payload;
+  const { agent, protocolVersion, features = {}, requestedCapabilities, agentCapabilities = NONE } = payload;
   if (!isObject(agent)) throw bad("agent", "the agent is {name, version}");
   const { name, version } = agent;
   if (typeof name !== "string") throw bad("agent.name", TEXT);
@@ -731,22 +940,31 @@ function readInitialize(payload) {
   for (const [feature, on] of Object.entries({ notifications, progress, elicitation })) {
     if (typeof on !== "boolean") throw bad(`features.${feature}`, FLAG);
   }
-  if (!Array.isArray(requestedCapabilities)) throw bad("requestedCapabilities", "it is an array of names");
+  const capabilities = namesOf("requestedCapabilities", requestedCapabilities);
+  if (!isObject(agentCapabilities)) throw bad("agentCapabilities", "it is {allowedRequests}");
+  const requests = namesOf("agentCapabilities.allowedRequests", agentCapabilities.allowedRequests);
   if (protocolVersion !== "0.1") {
     throw new Refusal(problem("NOT_SUPPORTED", `Protocol version "${clipped(protocolVersion)}" is not supported; this host speaks "0.1"`));
   }
-  return { name: name.slice(0, MAX_NAME), version: version.slice(0, MAX_NAME), notifications, progress, elicitation };
+  return { name: name.slice(0, MAX_NAME), version: version.slice(0, MAX_NAME), notifications, progress, elicitation, capabilities, requests };
+}
+var MAX_NAMES = 4096;
+function namesOf(path, list) {
+  if (list === void 0) return void 0;
+  const names = Array.isArray(list) && list.length <= MAX_NAMES ? [...list] : [0];
+  if (!names.every((it) => typeof it === "string")) throw bad(path, `it is an array of names, ${MAX_NAMES} at most`);
+  return names.map((it) => it.slice(0, MAX_NAME + 1));
 }
 function readCall(payload) {
   const { capability, options = NONE, params = {}, callId: beside } = payload;
   if (typeof capability !== "string") throw bad("capability", "it is the name of one");
   if (!isObject(options)) throw bad("options", "it is an object");
-  const { timeout = Infinity, progressToken: token, callId = beside, transfer } = options;
+  const { timeout = Infinity, progressToken: token, callId = beside } = options;
   if (!isAmount(timeout)) throw bad("options.timeout", MILLISECONDS);
   if (token !== void 0 && !isId(token)) throw bad("options.progressToken", TEXT);
   if (!isObject(params)) throw bad("params", "parameters are an object");
   if (capability.length > MAX_NAME) throw new Refusal(problem("UNKNOWN_CAPABILITY", `There is no capability "${clipped(capability)}…"`));
-  return { callId: callId === void 0 ? newId() : callIdOf(callId), capability, params, timeout, token, transfer: transfer === true, by: 0 };
+  return { callId: callId === void 0 ? newId() : callIdOf(callId), capability, params, timeout, token, by: 0 };
 }
 var NONE = Object.freeze({});
 function readCancel(payload) {
@@ -764,79 +982,37 @@ function callIdOf(callId) {
 var bad = (path, rule) => new Refusal({ ...invalid(`Bad ${path}: ${rule}`), details: { path } });
 var clipped = (text2) => text2.slice(0, 64);
 
-// src/web/js/transfer.js
-var MOVABLE = ["ArrayBuffer", "ImageBitmap", "OffscreenCanvas", "AudioData", "VideoFrame"];
-var MOVED = ["ReadableStream", "WritableStream", "TransformStream", "MessagePort"];
-var existing = (names) => names.map((name) => (
-  /** @type {any} */
-  globalThis[name]
-)).filter((type) => typeof type === "function");
-var movable = existing(MOVABLE);
-var moved = existing(MOVED);
-function transferables(payload, wanted) {
-  if (isSimple(payload)) return [];
-  const found = /* @__PURE__ */ new Set();
-  const seen2 = /* @__PURE__ */ new Set();
-  const stack = [payload];
-  while (stack.length > 0) {
-    const item = stack.pop();
-    if (typeof item !== "object" || item === null || seen2.has(item)) continue;
-    seen2.add(item);
-    if (moved.some((type) => item instanceof type)) found.add(item);
-    else if (wanted && movable.some((type) => item instanceof type)) found.add(item);
-    else if (ArrayBuffer.isView(item)) {
-      if (wanted && item.buffer instanceof ArrayBuffer) found.add(item.buffer);
-    } else {
-      const inner = Array.isArray(item) || isPlain(item) ? Object.values(item) : membersOf(item);
-      for (const it of inner) if (typeof it === "object") stack.push(it);
+// src/web/js/taken.js
+function check({ depth: depth2, size }, envelope) {
+  const unfit = inspect(envelope, depth2 + 2, size);
+  if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
+}
+function copyOf2(shell, given2) {
+  try {
+    return (
+      /** @type {T} */
+      copied(given2)
+    );
+  } catch (error) {
+    check(shell, { payload: { given: given2 } });
+    throw new Refusal(invalid(`The call cannot be made: ${text(error)}`));
+  }
+}
+var LARGE2 = 1 << 16;
+function dataOf({ depth: depth2, size }, given2) {
+  let data = small(given2);
+  let unfit = inspect(data ?? given2, depth2, size);
+  if (unfit === "cannot be read") {
+    data = copyIfAny(given2);
+    if (data) unfit = inspect(data, depth2, size);
+  } else if (data === void 0 && !unfit && typeof given2 === "object" && memory <= LARGE2) {
+    try {
+      data = carry(given2, (it, transfer) => structuredClone(it, { transfer }), given2, isGiven);
+      unfit = inspect(data, depth2, size);
+    } catch {
     }
   }
-  return [...found];
-}
-function membersOf(item) {
-  if (item instanceof Map) return [...item.keys(), ...item.values()];
-  return item instanceof Set ? item : [];
-}
-
-// src/web/js/snapshot.js
-var LEVELS2 = 8;
-var MEMBERS2 = 100;
-function snapshot(params, transfer) {
-  if (transfer?.length) return structuredClone({ params, transfer }, { transfer });
-  return { params: small(params) ?? structuredClone(params) };
-}
-var copied = (params) => small(params) ?? structuredClone(params, { transfer: transferables(params, false) });
-function small(params) {
-  if (isPlain(params) && Object.values(params).every(isPrimitive)) return { ...params };
-  const given = { members: MEMBERS2, met: [] };
-  const copy = isPlain(params) ? copyOf(params, LEVELS2, given) : void 0;
-  return given.members >= 0 ? copy : void 0;
-}
-var isPrimitive = (value) => value === null || typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol";
-function copyOf(object, levels, given) {
-  const isArray = Array.isArray(object);
-  if (levels === 0 || isArray && object.length > given.members || given.met.includes(object)) return giveUp(given);
-  given.met.push(object);
-  const keys = Object.keys(object);
-  given.members -= keys.length;
-  if (isArray && keys.length !== object.length) return giveUp(given);
-  const copy = isArray ? [] : { ...object };
-  for (let at = 0; at < keys.length && given.members >= 0; at += 1) {
-    const key = (
-      /** @type {string} */
-      keys[at]
-    );
-    const value = isArray ? object[at] : copy[key];
-    const inner = typeof value === "object" && value !== null ? copyInner(value, levels - 1, given) : value;
-    if (typeof inner === "function" || typeof inner === "symbol") return giveUp(given);
-    if (isArray) copy.push(inner);
-    else if (inner !== value) copy[key] = inner;
-  }
-  return copy;
-}
-var copyInner = (value, levels, given) => Array.isArray(value) || isPlain(value) ? copyOf(value, levels, given) : giveUp(given);
-function giveUp(given) {
-  given.members = -1;
+  return { data: data ?? given2, unfit };
 }
 
 // src/web/js/receive.js
@@ -856,42 +1032,47 @@ function take(connection, envelope, { type, id, payload }, aborted) {
   switch (type) {
     case "capabilities/call": {
       const call = readCall(payload);
-      check(connection, envelope);
-      if (connection.local) call.params = copyOf2(call.params);
+      if (connection.local) call.params = copyOf2(shell, call.params);
+      check2(connection, envelope, call);
       call.by = number;
-      connection.expect(id, type, call.callId, call.transfer);
+      connection.expect(id, type, call.callId);
       const unfit = aborted ? rust.callAborted(shell.number, number, id, call.callId, call.capability, call, aborted.reason) : rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token, memory);
       if (unfit) throw new Refusal(BAD_CALL_ID);
       break;
     }
     case "capabilities/cancel": {
-      const { callId, reason } = readCancel(payload);
-      check(connection, envelope);
+      const cancel = readCancel(payload);
+      const { callId, reason } = cancel;
+      check2(connection, envelope, cancel);
       connection.expect(id, type, callId);
       if (rust.cancel(shell.number, number, id, callId, reason)) throw new Refusal(BAD_CALL_ID);
       break;
     }
     case "initialize": {
       const params = readInitialize(payload);
-      check(connection, envelope);
+      check2(connection, envelope, params);
       connection.expect(id, type);
       rust.initialize(shell.number, number, id, params);
       break;
     }
-    case "shutdown":
-      check(connection, envelope);
+    case "shutdown": {
+      const reason = reasonOf(get(payload, "reason"));
+      check2(connection, envelope, reason);
       connection.expect(id, type);
-      rust.shutdown(shell.number, number, id, reasonOf(get(payload, "reason")));
-      break;
-    case "capabilities/list": {
-      if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
-      shell.post(number, "capabilities/list-result", id, { capabilities: shell.capabilities.documents() });
+      rust.shutdown(shell.number, number, id, reason);
       break;
     }
-    case "elicitation/response":
-      check(connection, envelope);
-      answer(connection, questionOf(id), payload);
+    case "capabilities/list": {
+      if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
+      shell.post(number, "capabilities/list-result", id, { capabilities: shell.capabilities.documents(number) });
       break;
+    }
+    case "elicitation/response": {
+      const said2 = connection.local ? copyOf2(shell, payload) : payload;
+      check2(connection, envelope, said2);
+      answer(connection, questionOf(id), said2);
+      break;
+    }
     default:
       throw unknownType(type);
   }
@@ -902,17 +1083,7 @@ function answer({ shell, number }, question, payload) {
   const error = cancelled2 || (get(payload, "error") ?? { message: "The agent did not answer the question" });
   return shell.rust.unanswered(shell.number, number, question, failureOf(error));
 }
-function check({ shell }, envelope) {
-  const unfit = inspect(envelope, shell.depth + 2, shell.size);
-  if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
-}
-function copyOf2(params) {
-  try {
-    return copied(params);
-  } catch (error) {
-    throw new Refusal(invalid(`The call cannot be made: ${text(error)}`));
-  }
-}
+var check2 = ({ shell, local }, envelope, payload) => check(shell, local ? { payload } : envelope);
 function refuse(connection, envelope, error) {
   const { shell, number } = connection;
   const type = get(envelope, "type");
@@ -925,13 +1096,14 @@ function refuse(connection, envelope, error) {
 }
 
 // src/web/js/connection.js
-var LOST = problem("INTERNAL_ERROR", "The host has failed and cannot go on");
+var LOST = "The host has failed and cannot go on";
 var CLOSED = problem("NOT_INITIALIZED", "The host is closed");
+var LEFT = "The page was left";
 var UNREADABLE = "A message of the agent could not be read";
 var KIT = { toText, inspect, newId, problem };
 var REQUESTS = ["initialize", "shutdown", "capabilities/call", "capabilities/cancel"];
 var Connection = class {
-  /** @type {Map<unknown, { type: string, callId: unknown, transfer: boolean }>} */
+  /** @type {Map<unknown, { type: string, callId: unknown }>} */
   #pending = /* @__PURE__ */ new Map();
   #open;
   /** @type {unknown} */
@@ -952,11 +1124,13 @@ var Connection = class {
    * @param {import('./shell.js').Shell} shell
    * @param {(envelope: Envelope) => void} send hands an envelope to the transport; throws for what
    *   that cannot carry
+   * @param {number[]} from whom it comes from, if others may come from there as well: the numbers of an
+   *   origin and a window, or that of a link
    */
-  constructor(shell, send) {
+  constructor(shell, send, [origin = 0, window = 0] = []) {
     this.shell = shell;
     this.send = send;
-    this.number = shell.rust.connect(shell.number) ?? 0;
+    this.number = shell.rust.connect(shell.number, origin, window) ?? 0;
     this.#open = this.number > 0;
     if (this.#open) shell.connections.set(this.number, this);
   }
@@ -970,7 +1144,7 @@ var Connection = class {
    * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
    */
   receive(envelope, aborted) {
-    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, LOST);
+    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, lost(LOST));
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (envelope?.type === "initialize") {
       this.life = get(get(envelope, "payload"), "life");
@@ -985,10 +1159,9 @@ var Connection = class {
    * @param {string | number | undefined} id
    * @param {string} type
    * @param {string} [callId]
-   * @param {boolean} [transfer] whether the data of the answer is moved rather than copied
    */
-  expect(id, type, callId, transfer = false) {
-    if (id !== void 0) this.#pending.set(id, { type, callId, transfer });
+  expect(id, type, callId) {
+    if (id !== void 0) this.#pending.set(id, { type, callId });
   }
   /** @param {Envelope} envelope the host's message */
   deliver(envelope) {
@@ -1002,9 +1175,9 @@ var Connection = class {
   }
   /** A message could not be read, of which the agent has said what it would be. @param {Envelope} envelope */
   lost({ type, id }) {
-    const lost = failure("TRANSPORT_ERROR", UNREADABLE);
-    if (type === "elicitation/response") this.answer(id, lost);
-    else this.#trySend({ type: "capabilities/call-result", id, timestamp: Date.now(), payload: lost });
+    const payload = failure("TRANSPORT_ERROR", UNREADABLE);
+    if (type === "elicitation/response") this.answer(id, payload);
+    else this.#trySend({ type: "capabilities/call-result", id, timestamp: Date.now(), payload });
   }
   /**
    * The answer to a question.
@@ -1016,17 +1189,19 @@ var Connection = class {
     this.receive({ type: "elicitation/response", id, timestamp: Date.now(), payload });
   }
   /**
-   * Whoever waits for an envelope that cannot be sent is told so.
+   * Whoever waits for an envelope that cannot be sent is told so. An error goes without its details.
    *
    * @param {Envelope} envelope
    * @param {string} why
    */
   #sendInstead(envelope, why) {
-    const { type, id } = envelope;
+    const { type, id, payload } = envelope;
+    const { details, ...error } = Object(payload?.error);
+    if (details !== void 0) return this.deliver({ ...envelope, payload: { ...payload, error } });
     const data = type === "capabilities/call-result";
     const failed = failure("OPERATION_FAILED", `${data ? "The capability returned data that" : `The ${type}`} cannot be sent: ${why}`);
     if (type === "elicitation/request") this.answer(id, failed);
-    else if (id === void 0) console.warn("caphost:", failed.error.message);
+    else if (id === void 0) log("warn", failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
   }
   /** Whether its agent waits for something. */
@@ -1042,10 +1217,11 @@ var Connection = class {
     this.onover = void 0;
     this.receive({ type: "shutdown", payload: { reason } });
   }
-  /** The host goes away: a transport itself cannot say so everywhere. */
-  leave() {
+  /** The host goes away: a transport itself cannot say so everywhere. @param {string} [reason] what handlers are told of it */
+  leave(reason = "The host has let go of the agent") {
     this.shell.rust.giveUp(this.shell.number, this.number);
     this.#trySend({ type: "notification", timestamp: Date.now(), payload: { event: "notifications/host/closed" } });
+    this.close(reason);
   }
   /** @param {Envelope} envelope */
   #trySend(envelope) {
@@ -1054,23 +1230,15 @@ var Connection = class {
     } catch {
     }
   }
-  /**
-   * Whether the caller asked for the data in this answer to be moved rather than copied.
-   *
-   * @param {Envelope} envelope
-   */
-  wantsTransfer(envelope) {
-    return this.#pending.get(envelope.id)?.transfer ?? false;
-  }
   /** Answers everything that a lost instance will not answer any more. */
   answerLost() {
     const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
     this.#pending.clear();
-    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, LOST);
+    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, lost(LOST));
   }
   /**
    * @param {any} envelope
-   * @param {typeof LOST} error
+   * @param {typeof CLOSED} error
    */
   #answerAtOnce(envelope, error) {
     const { type, id, payload } = envelope ?? {};
@@ -1080,35 +1248,59 @@ var Connection = class {
    * @param {string} type
    * @param {unknown} id
    * @param {unknown} callId
-   * @param {typeof LOST} error
+   * @param {typeof CLOSED} error
    */
   #refuse(type, id, callId, error) {
     const [kind, payload] = type === "shutdown" ? [`${type}-result`, { error }] : refusal(type, callId, error);
     this.#trySend({ type: kind, id, timestamp: Date.now(), payload });
   }
-  /** The transport is gone. */
-  close() {
+  /** The transport is gone. @param {string} [reason] what handlers are told of it */
+  close(reason = "The agent disconnected") {
     if (!this.#open) return;
     this.#open = false;
     this.#pending.clear();
-    this.shell.rust.disconnect(this.shell.number, this.number);
-    this.shell.connections.delete(this.number);
+    const { connections, rust, number } = this.shell;
+    rust.disconnect(number, this.number, reason);
+    const forget = () => void connections.delete(this.number);
+    if (this.local) soon(forget);
+    else forget();
   }
 };
 var isJsonRpc = (message) => typeof message === "string" ? message.includes('"jsonrpc"') : get(Array.isArray(message) ? message[0] : message, "jsonrpc") === "2.0" || get(message, "direction") === "client-to-server";
 function jsonRpc(connection, first) {
-  const taking = import("./peer.js").then(({ serve: serve2 }) => serve2(connection, first, KIT));
-  return (message) => void taking.then(
-    (take2) => take2(message),
-    ({ message: why }) => connection.send(
-      /** @type {any} */
-      { jsonrpc: "2.0", id: get(message, "id") ?? null, error: { code: -32603, message: why } }
-    )
-  );
+  let taking;
+  return (message) => {
+    taking ??= loadPart(() => import("./peer.js")).then(({ serve: serve2 }) => serve2(connection, first, KIT));
+    taking.then(
+      (take2) => take2(message),
+      ({ message: why }) => {
+        taking = void 0;
+        connection.send(
+          /** @type {any} */
+          { jsonrpc: "2.0", id: get(message, "id") ?? null, error: { code: -32603, message: why } }
+        );
+      }
+    );
+  };
 }
 var isUuid = (id) => typeof id === "string" && /^[0-9a-f-]{36}$/i.test(id);
 var isQuestion = (id) => typeof id === "string" && id.startsWith("elicitation-");
 var rank = (type) => type === "capabilities/cancel" ? 0 : 1;
+
+// src/web/js/on-window.js
+var all = /* @__PURE__ */ new Set();
+var watching;
+function onWindow(type, listener) {
+  if (globalThis.MutationObserver) (watching ??= new MutationObserver(() => all.forEach(add))).observe(document, { childList: true });
+  const mine = [type, listener];
+  all.add(mine);
+  add(mine);
+  return () => {
+    all.delete(mine);
+    globalThis.removeEventListener?.(type, listener);
+  };
+}
+var add = (it) => globalThis.addEventListener?.(...it);
 
 // src/web/js/short.js
 var SHORT2 = 2;
@@ -1135,8 +1327,8 @@ function shortCall(envelope) {
 }
 function longCall(message) {
   if (!Array.isArray(message) || message[0] !== CALL || message.length < 5 || message.length > 7) return message;
-  const [, id, capability, params, callId, timeout, given] = message;
-  const flags = typeof given === "number" ? given : 0;
+  const [, id, capability, params, callId, timeout, given2] = message;
+  const flags = typeof given2 === "number" ? given2 : 0;
   const progressToken = flags & PROGRESS ? callId : void 0;
   const options = { callId, timeout, progressToken, transfer: (flags & TRANSFER) !== 0 };
   return { type: "capabilities/call", id, timestamp: 0, payload: { capability, params, options } };
@@ -1162,8 +1354,8 @@ function portMessenger(port, ours = false, short = false) {
     else port.postMessage(message);
   };
   const messenger = {
-    // A MessagePort keeps what comes before it is listened to; a worker does not.
-    forgetful: !extension && !port.start,
+    // A MessagePort keeps what comes before it is listened to; a worker does not, nor does an extension's that wakes.
+    forgetful: !port.start,
     onmessage: void 0,
     onclose: void 0,
     post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
@@ -1180,7 +1372,7 @@ function portMessenger(port, ours = false, short = false) {
   };
   const gone = () => messenger.onclose?.();
   let next;
-  const lost = () => {
+  const lost2 = () => {
     if (!next) return gone();
     const payload = failure("TRANSPORT_ERROR", "The message of the app could not be read");
     const { type, id } = next;
@@ -1188,7 +1380,7 @@ function portMessenger(port, ours = false, short = false) {
     if (type === "elicitation/request") return post({ type: "elicitation/response", id, timestamp: 0, payload });
     return messenger.onmessage?.({ type, id, timestamp: 0, payload });
   };
-  const stop = listenTo(port, receive2, lost, gone);
+  const stop = listenTo(port, receive2, lost2, gone);
   return messenger;
 }
 function isExtension(port, where) {
@@ -1199,21 +1391,21 @@ function isExtension(port, where) {
   }
   return extension;
 }
-function listenTo(port, hear, lost, gone) {
+function listenTo(port, hear, lost2, gone) {
   const stops = [];
-  const on = (target, [add = "", remove = ""], ...what) => {
-    target?.[add](...what);
+  const on = (target, [add2 = "", remove = ""], ...what) => {
+    target?.[add2](...what);
     stops.push(() => target?.[remove](...what));
   };
   if (port.onMessage) {
     on(port.onMessage, ["addListener", "removeListener"], hear);
     on(port.onDisconnect, ["addListener", "removeListener"], gone);
   } else {
-    const { addEventListener: addEventListener2 } = port;
-    const how = addEventListener2 ? ["addEventListener", "removeEventListener"] : ["on", "off"];
-    on(port, how, "message", addEventListener2 ? ({ data }) => hear(data) : hear);
-    on(port, how, "messageerror", lost);
-    on(port, how, addEventListener2 ? "close" : "exit", gone);
+    const { addEventListener } = port;
+    const how = addEventListener ? ["addEventListener", "removeEventListener"] : ["on", "off"];
+    on(port, how, "message", addEventListener ? ({ data }) => hear(data) : hear);
+    on(port, how, "messageerror", lost2);
+    on(port, how, addEventListener ? "close" : "exit", gone);
     port.start?.();
   }
   return () => {
@@ -1222,47 +1414,42 @@ function listenTo(port, hear, lost, gone) {
 }
 
 // src/web/js/accept-port.js
-var SERVED = "has a host already: close it first, or pass { replace: true }";
-var taken = /* @__PURE__ */ new WeakMap();
-function acceptPort(shell, port, hold2, { replace, initialize } = {}) {
+function acceptPort(shell, port, hold2, { replace, initialize, from } = {}) {
   const extension = isExtension(port, "acceptPort");
-  if (taken.has(port) && !replace) {
-    throw abpError("INVALID_PARAMS", `This port ${SERVED}`);
-  }
-  taken.get(port)?.();
   let connection;
+  let forget;
   let short = false;
   const connect2 = () => {
     const made = new Connection(shell, (envelope) => {
       if (extension) return port.postMessage(asJson(envelope));
       const before = made.short && foretold(envelope);
       if (before) port.postMessage(before);
-      const moved2 = transferables(envelope.payload, made.wantsTransfer(envelope));
-      const message = made.short ? shortResult(envelope) : envelope;
-      return moved2.length > 0 ? port.postMessage(message, moved2) : port.postMessage(message);
-    });
+      const post = (message, moved2) => moved2.length > 0 ? port.postMessage(message, moved2) : port.postMessage(message);
+      return toAgent(envelope, post, made.short ? shortResult(envelope) : envelope);
+    }, from);
     if (!made.number) return made;
-    made.onover = initialize ? close : part;
-    made.onlost = onHide;
+    made.onover = initialize ? () => close() : part;
+    made.onlost = lose;
     hold2(close, true);
-    globalThis.addEventListener?.("pagehide", onHide);
+    forget = onWindow("pagehide", onHide);
     return made;
   };
   const part = () => {
-    globalThis.removeEventListener?.("pagehide", onHide);
+    forget?.();
     hold2(close, extension);
     connection?.close();
     connection = void 0;
   };
-  const release = () => {
-    if (taken.get(port) === release) taken.delete(port);
+  const end2 = (reason) => {
+    unclaim();
     stop();
-    connection?.leave();
+    connection?.leave(reason);
     part();
     hold2(close, false);
   };
-  const close = () => {
-    release();
+  const release = () => end2();
+  const close = (reason) => {
+    end2(reason);
     if (extension) port.disconnect?.();
     else if (port instanceof MessagePort) port.close();
   };
@@ -1270,15 +1457,16 @@ function acceptPort(shell, port, hold2, { replace, initialize } = {}) {
     part();
     close();
   };
-  const onHide = () => {
-    if (initialize) return close();
-    connection?.leave();
+  const lose = (reason = "The agent disconnected") => {
+    if (initialize) return close(reason);
+    connection?.leave(reason);
     return part();
   };
+  const onHide = () => lose(LEFT);
   const onLost = () => {
     if (next && connection) return connection.lost(next);
     connection?.giveUp(UNREADABLE);
-    onHide();
+    lose();
   };
   const hear = (message) => {
     connection ??= connect2();
@@ -1290,17 +1478,20 @@ function acceptPort(shell, port, hold2, { replace, initialize } = {}) {
     next = short ? nextOf(data) : void 0;
     if (!next) hear(short ? longCall(data) : data);
   };
-  taken.set(port, release);
+  const unclaim = claim(port, "port", replace, release);
   if (extension) hold2(close, true);
   const stop = listenTo(port, onMessage, onLost, gone);
-  if (initialize) hear(initialize);
+  if (initialize) {
+    hear(initialize);
+    if (connection && !shell.rust.sessionId(shell.number, connection.number)) close();
+  }
   return release;
 }
 function idles(port, release) {
   const [known3, mine] = [new WeakRef(port), new WeakRef(release)];
   return () => {
     const left = known3.deref();
-    if (left?.start && taken.get(left) === mine.deref()) left.unref?.();
+    if (left?.start && isClaimed(left, "port", mine.deref())) left.unref?.();
   };
 }
 
@@ -1309,15 +1500,18 @@ var LOOK_EVERY = 500;
 var MAX_CHANNELS = 64;
 var MAX_PORTS = 1024;
 var MAX_TOLD = 32;
-var stopServing;
-function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), replace }, stopped) {
-  const allowedOrigins = originsOf(given);
-  if (stopServing && !replace) {
-    throw abpError("INVALID_PARAMS", `This window ${SERVED}`);
-  }
-  stopServing?.();
-  const told2 = /* @__PURE__ */ new Set();
+function acceptMessages(shell, { allowedOrigins: given2 = ownOrigin(), replace }, stopped) {
+  const allowedOrigins = originsOf(given2);
+  const stop = () => {
+    for (const undo of undos.splice(0)) undo();
+    onHide();
+    clearInterval(looking);
+    stopped();
+  };
+  const undos = [claim(globalThis, "window", replace, () => stop())];
+  const told3 = /* @__PURE__ */ new Set();
   const peers = /* @__PURE__ */ new Map();
+  let windows = 0;
   let looking;
   const onMessage = (event) => {
     const { source: source2, origin, data, ports } = event;
@@ -1333,40 +1527,40 @@ function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), replace },
       return;
     }
     if (peer.connections.size >= MAX_CHANNELS && !peer.connections.has(data.channel)) return;
-    const connection = peer.connections.get(data.channel) ?? connect2(source2, origin);
+    const connection = peer.connections.get(data.channel) ?? connect2(source2, peer);
     peer.connections.set(data.channel, connection);
     connection.hear(data);
   };
   const tell = (origin, why) => {
-    if (told2.has(origin) || told2.size >= MAX_TOLD) return;
-    told2.add(origin);
-    console.warn(`caphost: ignored a message from ${origin}: ${why}`);
+    if (told3.has(origin) || told3.size >= MAX_TOLD) return;
+    told3.add(origin);
+    log("warn", `ignored a message from ${origin}: ${why}`);
   };
-  const connect2 = (source2, origin) => {
+  const connect2 = (source2, { origin, from }) => {
     const connection = new Connection(shell, (envelope) => {
-      const transfer = transferables(envelope.payload, connection.wantsTransfer(envelope));
-      source2.postMessage(envelope, { targetOrigin: origin, transfer });
-    });
+      toAgent(envelope, (message, transfer) => source2.postMessage(message, { targetOrigin: origin, transfer }));
+    }, from);
     return connection;
   };
   const greet = (source2, origin) => {
-    const peer = { origin, connections: /* @__PURE__ */ new Map(), ports: /* @__PURE__ */ new Map() };
+    const from = [allowedOrigins.indexOf(origin) + 1, windows += 1];
+    const peer = { origin, from, connections: /* @__PURE__ */ new Map(), ports: /* @__PURE__ */ new Map() };
     peers.set(source2, peer);
-    looking ??= setInterval(look, LOOK_EVERY);
+    looking ??= setInterval(look2, LOOK_EVERY);
     return peer;
   };
   const adopt = (port, initialize, peer) => {
     const { id } = initialize;
     const hold2 = (close, held) => void (held ? peer.ports.set(id, close) : peer.ports.delete(id));
-    acceptPort(shell, port, hold2, { initialize });
+    acceptPort(shell, port, hold2, { initialize, from: peer.from });
   };
-  const forget = (source2) => {
+  const forget = (source2, reason) => {
     const peer = peers.get(source2);
     peers.delete(source2);
-    for (const connection of peer?.connections.values() ?? []) connection.close();
-    for (const close of peer?.ports.values() ?? []) close();
+    for (const connection of peer?.connections.values() ?? []) connection.close(reason);
+    for (const close of peer?.ports.values() ?? []) close(reason);
   };
-  const look = () => {
+  const look2 = () => {
     for (const source2 of peers.keys()) if (source2.closed) forget(source2);
     if (peers.size === 0) {
       clearInterval(looking);
@@ -1379,42 +1573,30 @@ function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), replace },
     for (const connection of peer.connections.values()) {
       connection.giveUp(UNREADABLE);
       connection.leave();
-      connection.close();
     }
     peer.connections.clear();
   };
-  const onHide = () => {
+  const leave = (reason) => {
     for (const { connections } of peers.values()) {
-      for (const connection of connections.values()) connection.leave();
+      for (const connection of connections.values()) connection.leave(reason);
     }
-    for (const source2 of [...peers.keys()]) forget(source2);
+    for (const source2 of [...peers.keys()]) forget(source2, reason);
   };
+  const onHide = () => leave(LEFT);
   const announce = (target, origin, channel2) => {
     if (origin === void 0 || origin === "null" || !allowedOrigins.includes(origin)) return;
     target.postMessage({ channel: channel2, type: "mcp", direction: "server-to-client", payload: "mcp-server-ready" }, origin);
   };
-  addEventListener("message", onMessage);
-  addEventListener("messageerror", onLost);
-  addEventListener("pagehide", onHide);
+  undos.push(onWindow("message", onMessage), onWindow("messageerror", onLost), onWindow("pagehide", onHide));
   announce(globalThis, location.origin, "mcp-default");
   announce(parent, location.ancestorOrigins?.[0], "mcp-iframe");
-  const stop = () => {
-    if (stopServing === stop) stopServing = void 0;
-    removeEventListener("message", onMessage);
-    removeEventListener("messageerror", onLost);
-    removeEventListener("pagehide", onHide);
-    onHide();
-    clearInterval(looking);
-    stopped();
-  };
-  stopServing = stop;
   return stop;
 }
-function originsOf(given) {
+function originsOf(given2) {
   const refuse2 = (it) => {
     throw abpError("INVALID_PARAMS", `allowedOrigins must be an array such as ['https://app.example']: ${it} is no origin`);
   };
-  return Array.isArray(given) ? given.map((it) => it === "null" ? it : typeof it === "string" && originOf(it) || refuse2(it)) : refuse2(given);
+  return Array.isArray(given2) ? given2.map((it) => it === "null" ? it : typeof it === "string" && originOf(it) || refuse2(it)) : refuse2(given2);
 }
 var ownOrigin = () => [globalThis.location.origin].filter((origin) => origin !== "null");
 function isForUs(data) {
@@ -1429,12 +1611,9 @@ function isFromApp(type) {
 function acceptMessenger(shell, messenger, hold2) {
   let connection;
   const connect2 = () => {
-    const made = new Connection(shell, (envelope) => messenger.post(
-      /** @type {any} */
-      envelope,
-      transferables(envelope.payload, made.wantsTransfer(envelope))
-    ));
+    const made = new Connection(shell, (envelope) => toAgent(envelope, (message, moved2) => messenger.post(message, moved2)));
     made.onover = part;
+    made.local = true;
     return made;
   };
   const part = () => {
@@ -1537,24 +1716,24 @@ var Running = class {
    * @param {(params: any, context: Context) => unknown} handler
    * @param {Given} given
    */
-  start(key, handler, given) {
-    const context = new Context(this.#shell, key, given);
+  start(key, handler, given2) {
+    const context = new Context(this.#shell, key, given2);
     this.#contexts.set(key, context);
     const outer = mark;
-    this.enter(key, given);
+    this.enter(key, given2);
     let result;
     let thenable = false;
     let thrown2;
     try {
-      result = handler(given.params, context);
+      result = handler(given2.params, context);
       thenable = isThenable(result);
+      if (thenable) Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, context, error));
     } catch (error) {
       thrown2 = { error };
     }
     mark = outer;
     if (thrown2) this.#fail(key, context, thrown2.error);
-    else if (thenable) Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, context, error));
-    else this.#settle(key, context, result);
+    else if (!thenable) this.#settle(key, context, result);
   }
   /**
    * The handler of a call has the thread from now on.
@@ -1562,8 +1741,8 @@ var Running = class {
    * @param {number} key
    * @param {Given} given
    */
-  enter(key, given) {
-    mark = { shell: this.#shell, key, given, outer: mark, depth: guardDepth() };
+  enter(key, given2) {
+    mark = { shell: this.#shell, key, given: given2, outer: mark, depth: guardDepth() };
   }
   /** The handler that had it last has it no more. */
   leave() {
@@ -1584,18 +1763,18 @@ var Running = class {
     if (context.stopped) return rust.rejected(number, key);
     if (getA("string", error, "code") === void 0 && !context.ender) {
       const { capability = "a handler", callId } = Context.givenTo(context);
-      console.error(`caphost: ${capability} (call ${callId}) has failed:`, error);
+      log("error", `${capability} (call ${callId}) has failed:`, error);
     }
     return this.#shell.fail(key, false, error);
   }
   /**
    * @param {number} key
    * @param {Context} context
-   * @param {unknown} data
+   * @param {unknown} returned
    */
-  #settle(key, context, data) {
-    const { rust, number, depth: depth2, size } = this.#shell;
-    const unfit = inspect(data, depth2, size);
+  #settle(key, context, returned) {
+    const { rust, number } = this.#shell;
+    const { data, unfit } = dataOf(this.#shell, returned);
     if (unfit) rust.unfit(number, key, `The capability returned data that cannot be sent: it ${unfit}`, context.told);
     else rust.settle(number, key, data, context.told);
   }
@@ -1645,11 +1824,11 @@ var Context = class {
    * @param {number} key
    * @param {Given} given
    */
-  constructor(shell, key, given) {
+  constructor(shell, key, given2) {
     this.#shell = shell;
     this.key = key;
-    this.#given = given;
-    this.callId = given.callId;
+    this.#given = given2;
+    this.callId = given2.callId;
   }
   /** Whether the handler has taken its signal, and so knows of a cancel. */
   get told() {
@@ -1684,6 +1863,10 @@ var Context = class {
       return this.#shell.asks.call(this.key, payload, get(options, "signal"));
     };
   }
+  /** Gives objects away: they are moved with the data, where they would be copied. */
+  get transfer() {
+    return give;
+  }
   /** Asks the agent; gives the promise of an ABPResponse. */
   get elicit() {
     return (request) => this.#shell.asks.agent(request, this.#shell.rust.elicit, this.key);
@@ -1702,7 +1885,8 @@ var Context = class {
 var isThenable = (value) => typeof value?.then === "function";
 
 // src/web/js/in-page.js
-function exposeAbp(shell, target) {
+function exposeAbp(shell, target, replace) {
+  const unclaim = claim(target, "object", replace, () => link?.remove());
   const requests = new Requests(shell, (envelope) => void callBack(target, envelope, connection));
   const { connection } = requests;
   const request = (...args) => requests.request(...args);
@@ -1761,17 +1945,17 @@ function exposeAbp(shell, target) {
     },
     /** @param {string | { callId: string, reason?: string }} call @param {string} [reason] */
     cancel(call, reason) {
-      const given = typeof call === "object" ? call : { callId: call, reason };
-      return request("capabilities/cancel", { callId: get(given, "callId"), reason: reasonText(get(given, "reason")) });
+      const given2 = typeof call === "object" ? call : { callId: call, reason };
+      return request("capabilities/cancel", { callId: get(given2, "callId"), reason: reasonText(get(given2, "reason")) });
     },
     async listCapabilities() {
-      return shell.capabilities.documents();
+      return shell.capabilities.documents(connection.number);
     },
     async describeCapability(name) {
-      return shell.capabilities.find(name) ?? null;
+      return shell.capabilities.find(name, connection.number) ?? null;
     },
     async supports(name) {
-      const found = shell.capabilities.find(name);
+      const found = shell.capabilities.find(name, connection.number);
       if (!found) return { supported: false, available: false, reason: `There is no capability "${String(name).slice(0, 64)}"` };
       const { available, requirements, features, alternatives } = found;
       return { supported: true, available, requirements, features, ...alternatives && { alternatives } };
@@ -1792,12 +1976,13 @@ function exposeAbp(shell, target) {
   Object.defineProperty(target, "abp", { value: abp, configurable: true, enumerable: true, writable: false });
   const link = linkManifest(shell, target.document);
   const onHide = () => {
-    connection.giveUp("The page was left");
+    connection.giveUp(LEFT);
     shell.rust.giveUp(shell.number, connection.number);
   };
-  globalThis.addEventListener?.("pagehide", onHide);
+  const forget = onWindow("pagehide", onHide);
   return () => {
-    globalThis.removeEventListener?.("pagehide", onHide);
+    forget();
+    unclaim();
     if (target.abp === abp) delete target.abp;
     link?.remove();
     connection.close();
@@ -1825,7 +2010,7 @@ function linkManifest(shell, document2) {
   const link = document2.createElement("link");
   link.rel = "abp-manifest";
   const update = () => {
-    link.href = `data:application/json,${encodeURIComponent(JSON.stringify(shell.capabilities.manifest()))}`;
+    link.href = `data:application/json,${encodeURIComponent(toText(shell.capabilities.manifest()))}`;
   };
   update();
   document2.head.append(link);
@@ -1917,11 +2102,11 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
   let why = "its library gives no JSON Schema";
   try {
     const schema = jsonSchema?.[side]({ target: DIALECT });
-    if (schema) return JSON.parse(JSON.stringify(schema));
+    if (schema) return JSON.parse(textOf(schema, (_, inner) => inner));
   } catch (error) {
     why = text(error);
   }
-  console.warn(`caphost: ${where}: agents are not told what it says, because ${why}`);
+  log("warn", `${where}: agents are not told what it says, because ${why}`);
   return side === "input" ? { type: "object" } : {};
 }
 var SchemaChecks = class extends Validators {
@@ -1944,11 +2129,11 @@ var SchemaChecks = class extends Validators {
    * @param {unknown} params
    * @param {{ params: any }} [given] what the handler gets them from
    */
-  check(key, name, params, given) {
+  check(key, name, params, given2) {
     const standard = this.#standards.get(name);
-    if (!standard || !given) return super.check(key, name, params);
+    if (!standard || !given2) return super.check(key, name, params);
     const take2 = ({ issues, value }) => {
-      if (!issues) given.params = value;
+      if (!issues) given2.params = value;
       this.report(key, issues ? verdictOf(issues) : null);
     };
     const fail = (error) => this.report(key, invalid(`The parameters cannot be checked: ${text(error)}`));
@@ -1964,11 +2149,11 @@ var SchemaChecks = class extends Validators {
 function verdictOf(issues) {
   const errors = issues.slice(0, MOST_ISSUES).map(({ message, path: path2 = [] }) => ({ path: pathOf(path2), message }));
   const path = errors[0]?.path ?? "";
-  const said = errors.map((it) => it.path === "" ? it.message : `${it.path}: ${it.message}`).join("; ");
+  const said2 = errors.map((it) => it.path === "" ? it.message : `${it.path}: ${it.message}`).join("; ");
   const noun = errors.length > 1 || path === "" ? "parameters" : "parameter";
-  return { ...invalid(`Bad ${noun}${path === "" ? ":" : ""} ${said}`), details: { path, errors } };
+  return { ...invalid(`Bad ${noun}${path === "" ? ":" : ""} ${said2}`), details: { path, errors } };
 }
-var pathOf = (path) => Array.from(path, (it) => String(typeof it === "object" ? it.key : it)).join(".");
+var pathOf = (path) => [...path].map((it) => String(typeof it === "object" ? it.key : it)).join(".");
 
 // src/web/js/host.js
 var Host = class {
@@ -2007,7 +2192,7 @@ var Host = class {
     refuseIf(problemWithWorker(text(name), { pool, warm, type, finish }));
     if (script) urlOf(script);
     const spec = { name, url: urlOf(module), type, pool, warm, finish, script };
-    const loading2 = () => import("./workers.js").then(({ Workers }) => this.#workers ??= new Workers(this.shell, KIT2));
+    const loading2 = () => loadPart(() => import("./workers.js")).then(({ Workers }) => this.#workers ??= new Workers(this.shell, KIT2));
     const run2 = (params, context) => {
       if (this.#workers) return this.#workers.run(spec, params, context);
       const { rust, number } = this.shell;
@@ -2015,8 +2200,8 @@ var Host = class {
       } };
       return loading2().then((it) => it.run(spec, params, context));
     };
-    const given = description ?? {};
-    const unregister = this.#register(name, isObject(given) ? { ...given, concurrency: given.concurrency ?? pool, settleGrace: given.settleGrace ?? settleGrace } : given, run2, spec);
+    const given2 = description ?? {};
+    const unregister = this.#register(name, isObject(given2) ? { ...given2, concurrency: given2.concurrency ?? pool, settleGrace: given2.settleGrace ?? settleGrace } : given2, run2, spec);
     if (warm) void loading2().then((it) => it.warm(spec), () => {
     });
     return unregister;
@@ -2057,21 +2242,22 @@ var Host = class {
    * Puts `abp` on the window, or on another object.
    *
    * @param {any} target
-   * @param {{ webmcp?: boolean }} [options] `webmcp`: the capabilities are tools of the browser, too
+   * @param {{ webmcp?: boolean, replace?: boolean }} [options] `webmcp`: the capabilities are tools of the
+   *   browser, too; `replace`: instead of another host
    */
-  expose(target = globalThis, { webmcp } = {}) {
+  expose(target = globalThis, { webmcp, replace } = {}) {
     this.#ensureOpen();
-    this.#closers.add(exposeAbp(this.shell, target));
+    this.#closers.add(exposeAbp(this.shell, target, replace));
     if (webmcp) this.#exposeTools(target.document?.modelContext ?? target.navigator?.modelContext);
   }
   /** @param {any} browser its `modelContext`, if it has one */
   #exposeTools(browser) {
     if (!browser) return;
-    const exposed = import("./expose-tools.js").then(({ exposeTools }) => {
+    const exposed = loadPart(() => import("./expose-tools.js"), () => !this.shell.closed).then(({ exposeTools }) => {
       if (this.shell.closed) return void 0;
       return exposeTools(this.shell, browser, { requests: new Requests(this.shell, () => {
-      }), underSignal, newId, toText });
-    });
+      }), underSignal, newId, toText, log });
+    }, () => void 0);
     this.#closers.add(() => void exposed.then((close) => close?.()));
   }
   /**
@@ -2123,16 +2309,16 @@ var Host = class {
     this.shell.timeline.emit({ type: "gateway", state: "connecting", url: to });
     let close = () => socket.close(1e3);
     this.#closers.add(() => close());
-    import("./link.js").then(
-      ({ GatewayLink }) => {
-        if (this.shell.closed) return;
-        ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, toText }));
-      },
-      (error) => {
-        socket.close(1e3);
-        this.shell.timeline.emit({ type: "gateway", state: "refused", url: to, error: problem("TRANSPORT_ERROR", `It could not be loaded: ${text(error)}`) });
-      }
-    );
+    const goesOn = (error) => {
+      if (this.shell.closed) return false;
+      this.shell.timeline.emit({ type: "gateway", state: "disconnected", url: to, error: problem("TRANSPORT_ERROR", `It could not be loaded: ${text(error)}`) });
+      return true;
+    };
+    loadPart(() => import("./link.js"), goesOn).then(({ GatewayLink }) => {
+      if (this.shell.closed) return;
+      ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, log, onWindow, toText }));
+    }, () => {
+    });
   }
   /** The manifest of what is registered. */
   manifest() {
@@ -2214,7 +2400,7 @@ var Host = class {
     refuseIf(this.shell.closed && "The host is closed");
   }
 };
-var KIT2 = { abpError, newId, text, transferables };
+var KIT2 = { abpError, newId, text, carry };
 var NOT_FOUND = "Operation not found";
 var PROOF = 2500;
 function urlOf(url) {
@@ -2246,7 +2432,7 @@ function holdLock(id) {
 function watchLock(name, gone, found) {
   const stop = new AbortController();
   const { signal } = stop;
-  const watch = async () => {
+  const watch2 = async () => {
     const { locks } = navigator;
     const { held } = await locks.query();
     if (!held?.some((it) => it.name === name)) return;
@@ -2258,7 +2444,7 @@ function watchLock(name, gone, found) {
       () => signal.aborted || gone()
     );
   };
-  if (typeof name === "string" && name.startsWith(PREFIX)) watch().catch(() => {
+  if (typeof name === "string" && name.startsWith(PREFIX)) watch2().catch(() => {
   });
   return () => stop.abort();
 }
@@ -2332,21 +2518,33 @@ function receiveFromApp(rust, agent, shell, envelope) {
 }
 function callResult(rust, agent, shell, key, payload) {
   const response2 = responseOf(payload);
-  const cancelled2 = get(payload, "cancelled") === true;
-  if (response2?.success) return rust.called(agent, shell, key, cancelled2 ? { ...payload, cancelled: false } : response2);
-  if (cancelled2) return seen(shell, payload, (stop) => rust.stopped(agent, shell, key, response2, stop));
-  const undecided = response2 !== void 0 && OPEN.includes(get(get(payload, "error"), "code"));
-  return undecided ? rust.undecided(agent, shell, key, response2) : rust.called(agent, shell, key, response2);
+  const cancelled2 = get(payload, "cancelled");
+  if (!response2) return rust.called(agent, shell, key, void 0);
+  if (response2.success) return rust.called(agent, shell, key, cancelled2 ? { ...response2, cancelled: false } : response2);
+  if (cancelled2 === true) return seen(shell, payload, (stop) => rust.stopped(agent, shell, key, response2, stop));
+  const error = errorOf2(get(payload, "error"));
+  if (error.code === "CANCELLED") return rust.stopped(agent, shell, key, response2, void 0);
+  const failed = { ...response2, error, ...cancelled2 && { cancelled: false } };
+  return OPEN.includes(error.code) ? rust.undecided(agent, shell, key, failed) : rust.called(agent, shell, key, failed);
+}
+function errorOf2(given2) {
+  const code = getA("string", given2, "code") || "OPERATION_FAILED";
+  const message = getA("string", given2, "message") || typeof given2 === "string" && given2 || "The app did not say what went wrong";
+  return { ...problem(code, message), ...isObject(given2) && given2, code, message };
 }
 function cancelResult(rust, agent, shell, key, payload) {
-  if (get(payload, "cancelled") === true) {
+  const [cancelled2, error] = [get(payload, "cancelled"), get(payload, "error")];
+  const failed = isObject(error);
+  if (failed ? cancelled2 === true : typeof cancelled2 !== "boolean") return rust.misread(agent, shell, key);
+  if (cancelled2) {
     const { success, after } = readEnd(get(get(payload, "metadata"), "ended"));
-    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, stop, success, after));
+    const callId = get(payload, "callId");
+    const named2 = callId == null ? void 0 : String(callId).slice(0, MAX_NAME + 1);
+    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, named2, stop, success, after));
   }
-  const error = get(payload, "error");
-  const lost = NO_SESSION2.includes(get(error, "code"));
+  const lost2 = NO_SESSION2.includes(get(error, "code"));
   const reason = reasonOf(get(payload, "reason"));
-  return rust.refusedCancel(agent, shell, key, reason, isObject(error) ? error : void 0, lost);
+  return rust.refusedCancel(agent, shell, key, reason, failed ? error : void 0, lost2);
 }
 var responseOf = (payload) => typeof get(payload, "success") === "boolean" ? payload : void 0;
 var readEnd = (end2) => ({ success: get(end2, "success") === true, after: getA("number", end2, "after") ?? NaN });
@@ -2554,7 +2752,7 @@ var Questions = class {
     if (!this.#open.delete(id)) return;
     const envelope = { type: "elicitation/response", id, timestamp: Date.now(), payload };
     try {
-      this.messenger.post(envelope);
+      carry(envelope, (message, moved2) => this.messenger.post(message, moved2));
     } catch (error) {
       this.messenger.post({ ...envelope, payload: failure("OPERATION_FAILED", `The answer cannot be sent: ${error}`) });
     }
@@ -2621,7 +2819,7 @@ var Timer = class {
 var SIGN_OF_LIFE = 2e3;
 var KNOWN = ["signal", "timeout", "callId", "onProgress", "transfer", "progressToken"];
 var unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
-var LOST2 = problem("INTERNAL_ERROR", "The agent has failed and cannot go on");
+var LOST2 = "The agent has failed and cannot go on";
 var Agent = class extends Caller {
   #rust;
   #number;
@@ -2702,7 +2900,7 @@ var Agent = class extends Caller {
     });
     messenger.onmessage = (envelope) => this.#receive(envelope);
     messenger.onclose = this.#disconnected;
-    globalThis.addEventListener?.("pagehide", this.#leave);
+    this.#stay = onWindow("pagehide", this.#leave);
     messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
     if (this.#guard.trap !== void 0) this.#lost();
   }
@@ -2738,7 +2936,7 @@ var Agent = class extends Caller {
     const aborted = signal?.aborted === true;
     const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : void 0);
     const key = this.#rust.call(this.#number, callId.slice(0, MAX_NAME), timeout, aborted);
-    if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : LOST2 });
+    if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST2) });
     const asked2 = { callId };
     if (timeout !== Infinity) asked2.timeout = timeout;
     if (onProgress) asked2.progressToken = callId;
@@ -2769,7 +2967,7 @@ var Agent = class extends Caller {
   cancel(callId, reason) {
     return new Promise((resolve) => {
       const key = typeof callId === "string" ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
-      if (!key) return resolve(refusal2(callId, key === 0 ? BAD_CALL_ID : LOST2));
+      if (!key) return resolve(refusal2(callId, key === 0 ? BAD_CALL_ID : lost(LOST2)));
       this.#pending.set(key, { resolve, callId });
       return this.#rust.drive(this.#number, this.#shell);
     });
@@ -2826,12 +3024,19 @@ var Agent = class extends Caller {
     return report(this.#options.onNotification, event, data);
   }
   #disconnected = () => void this.#rust.disconnected(this.#number, this.#shell);
-  /** The page goes, and nothing else would tell the app: a port just falls silent. */
-  #leave = () => void this.shutdown({ reason: "The agent has left" });
+  #stay;
+  /**
+   * The page is left, and nothing else would tell the app: a port just falls silent. Should it come
+   * back, nobody has asked for a shutdown: the connection is lost.
+   */
+  #leave = () => {
+    report(() => this.#messenger.post({ type: "shutdown", timestamp: Date.now(), payload: { reason: "The page of the agent was left" } }));
+    this.#disconnected();
+  };
   /** @param {string} how */
   #end(how) {
     this.#timer.stop();
-    globalThis.removeEventListener?.("pagehide", this.#leave);
+    this.#stay();
     this.sessionId = null;
     this.#questions.close();
     this.#listing.close();
@@ -2842,9 +3047,10 @@ var Agent = class extends Caller {
   #lost() {
     const pending = [...this.#pending.values()].sort((a, b) => Number(b.callId !== void 0) - Number(a.callId !== void 0));
     this.#pending.clear();
+    const error = lost(LOST2);
     for (const { callId, release, resolve } of pending) {
       report(release);
-      resolve(callId === void 0 ? { success: false, error: LOST2 } : refusal2(callId, LOST2));
+      resolve(callId === void 0 ? { success: false, error } : refusal2(callId, error));
     }
     if (this.sessionId !== null) this.#end("failed");
   }
@@ -2858,7 +3064,7 @@ function problemWith(capability, params, { signal, timeout, callId, onProgress, 
   if (typeof params !== "object" || params === null || Array.isArray(params)) return "params must be an object";
   if (callId !== void 0 && typeof callId !== "string") return "callId must be a string";
   if (timeout !== void 0 && !isAmount(timeout)) return "timeout must be a number of milliseconds, not negative";
-  if (signal != null && typeof signal.addEventListener !== "function") return "signal must be an AbortSignal";
+  if (signal != null && typeof signal.addEventListener !== "function") return NO_SIGNAL;
   if (onProgress !== void 0 && typeof onProgress !== "function") return "onProgress must be a function";
   if (transfer !== void 0 && transfer !== true && !Array.isArray(transfer)) return "transfer must be an array";
   return void 0;
@@ -2874,40 +3080,64 @@ var CALLED = (
   /** @type {const} */
   ["onNotification", "onElicitation"]
 );
-var KNOWN2 = [...TIMES, ...CALLED, "agent", "requestedCapabilities", "origin", "token", "WebSocket", "transport", "terminate"];
+var KNOWN2 = [...TIMES, ...CALLED, "signal", "agent", "requestedCapabilities", "allowedRequests", "origin", "token", "WebSocket", "transport", "terminate"];
 function problemWithOptions(options) {
   warnOfUnknown("connect", options, KNOWN2);
   const bad2 = TIMES.find((name) => options[name] !== void 0 && !isAmount(options[name]));
   const idle = CALLED.find((name) => options[name] !== void 0 && typeof options[name] !== "function");
-  return bad2 ? `${bad2} must be a number of milliseconds, not negative` : idle && `${idle} must be a function`;
+  if (bad2) return `${bad2} must be a number of milliseconds, not negative`;
+  if (options.signal != null && typeof options.signal.addEventListener !== "function") return NO_SIGNAL;
+  return idle && `${idle} must be a function`;
 }
 function open(AgentHandle, messenger, options) {
-  const { agent = { name: "caphost", version: "0.1" }, requestedCapabilities, onElicitation } = options;
-  const { connectTimeout = 1e4 } = options;
+  const { agent = { name: "caphost", version: "0.1" }, requestedCapabilities, allowedRequests, onElicitation } = options;
+  const { connectTimeout = 1e4, signal } = options;
   const id = newId();
   const features = { notifications: true, progress: true, elicitation: onElicitation !== void 0 };
-  const payload = { agent, protocolVersion: "0.1", features, ...requestedCapabilities && { requestedCapabilities } };
+  const payload = {
+    agent,
+    protocolVersion: "0.1",
+    features,
+    ...requestedCapabilities !== void 0 && { requestedCapabilities },
+    ...allowedRequests !== void 0 && { agentCapabilities: { allowedRequests } }
+  };
   return new Promise((resolve, reject) => {
     let again;
     let asked2 = 0;
     const ask = (pause) => {
       asked2 += 1;
-      messenger.post({ type: "initialize", id, timestamp: Date.now(), payload });
-      if (messenger.forgetful) again = setTimeout(() => ask(Math.min(1.5 * pause, 1e3)), pause);
+      try {
+        messenger.post({ type: "initialize", id, timestamp: Date.now(), payload });
+        if (messenger.forgetful) again = setTimeout(() => ask(Math.min(1.5 * pause, 1e3)), pause);
+      } catch (error) {
+        fail(abpError("INVALID_PARAMS", `initialize cannot be sent: ${error}`));
+      }
     };
-    const fail = (error) => {
+    const settle = () => {
       clearTimeout(timer);
       clearTimeout(again);
+      signal?.removeEventListener("abort", callOff);
+    };
+    const fail = (error) => {
+      settle();
       messenger.close();
       reject(error);
     };
-    const timer = setTimeout(() => {
+    const giveUp = (error, reason) => {
       try {
-        messenger.post({ type: "shutdown", timestamp: Date.now(), payload: { reason: "Not answered in time" } });
+        if (asked2) messenger.post({ type: "shutdown", timestamp: Date.now(), payload: { reason } });
       } catch {
       }
-      fail(abpError("TIMEOUT", `No app answered within ${connectTimeout} ms${messenger.hint ?? ""}`));
-    }, Math.min(connectTimeout, 2147483647));
+      fail(error);
+    };
+    const callOff = () => giveUp(signal?.reason, "Called off");
+    const timer = setTimeout(
+      () => giveUp(abpError("TIMEOUT", `No app answered within ${connectTimeout} ms${messenger.hint ?? ""}`), "Not answered in time"),
+      Math.min(connectTimeout, 2147483647)
+      // as much as a timer holds
+    );
+    if (signal?.aborted) return callOff();
+    signal?.addEventListener("abort", callOff);
     messenger.onmessage = (envelope) => {
       if (envelope?.id !== id) return;
       clearTimeout(again);
@@ -2919,23 +3149,19 @@ function open(AgentHandle, messenger, options) {
       } else if (envelope.type !== "initialize-result" || typeof sessionId !== "string") {
         fail(abpError("TRANSPORT_ERROR", "The app did not answer with an initialize-result"));
       } else {
-        clearTimeout(timer);
+        settle();
         resolve(new Agent(AgentHandle, messenger, envelope.payload, options));
       }
     };
     messenger.onclose = (error) => fail(error ?? abpError("DISCONNECTED", "The app disconnected"));
-    try {
-      ask(25);
-    } catch (error) {
-      fail(abpError("INVALID_PARAMS", `initialize cannot be sent: ${error}`));
-    }
+    ask(25);
   });
 }
 
 // src/web/js/window.js
 var LOOK_EVERY2 = 300;
-function windowMessenger(win, given) {
-  const origin = given ?? location.origin;
+function windowMessenger(win, given2) {
+  const origin = given2 ?? location.origin;
   const named2 = origin === "*" ? "*" : originOf(origin);
   if (named2 === void 0) throw abpError("INVALID_PARAMS", `origin must be like 'https://app.example', not ${origin}`);
   let target = named2;
@@ -2950,7 +3176,7 @@ function windowMessenger(win, given) {
   const messenger = {
     // A window that is still loading hears nothing.
     forgetful: true,
-    hint: ` at ${named2}: ${given ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
+    hint: ` at ${named2}: ${given2 ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
     onmessage: void 0,
     onclose: void 0,
     onsuspect: void 0,
@@ -2965,6 +3191,7 @@ function windowMessenger(win, given) {
     close() {
       messenger.onmessage = messenger.onclose = messenger.onsuspect = void 0;
       stop.abort();
+      for (const off of offs) off();
       retract();
       clearInterval(looking);
       port?.close();
@@ -2992,7 +3219,7 @@ function windowMessenger(win, given) {
     watchFrame(win, signal, gone, () => messenger.onsuspect?.(true));
     messenger.onmessage?.(envelope);
   };
-  addEventListener("message", ({ source: source2, origin: from, data }) => {
+  const offs = [onWindow("message", ({ source: source2, origin: from, data }) => {
     if (port || source2 !== win || expected !== "*" && from !== expected) return;
     if (!plain) {
       if (opening === void 0 || data?.id !== opening || !isAnswer(data)) return;
@@ -3003,8 +3230,7 @@ function windowMessenger(win, given) {
       watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
     }
     messenger.onmessage?.(data);
-  }, { signal });
-  addEventListener("messageerror", ({ source: source2 }) => plain && source2 === win && gone(), { signal });
+  }), onWindow("messageerror", ({ source: source2 }) => plain && source2 === win && gone())];
   return messenger;
 }
 var isAnswer = ({ type }) => type === "initialize-result" || type === "error";
@@ -3021,11 +3247,13 @@ function watchFrame(win, signal, gone, suspect) {
 
 // src/web/js/connect.js
 var LIVENESS = 3e4;
-async function connect(load2, messenger, given) {
-  const options = given ?? {};
+async function connect(load2, messenger, given2) {
+  const options = given2 ?? {};
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError("INVALID_PARAMS", unfit);
+  options.signal?.throwIfAborted();
   const { AgentHandle } = await load2();
+  options.signal?.throwIfAborted();
   const made = typeof messenger === "function" ? await madeBy(messenger) : messenger;
   const odd = problemWithMessenger(made);
   if (odd) throw abpError("INVALID_PARAMS", odd);
@@ -3077,8 +3305,7 @@ function end(other) {
 }
 
 // src/web/js/asks.js
-var DEPTH = 128;
-var SIZE = 1 << 24;
+var FAILED = "The host has failed";
 var Asks = class {
   /** @type {Map<number, (response: any) => void>} */
   #waiting = /* @__PURE__ */ new Map();
@@ -3102,25 +3329,20 @@ var Asks = class {
       signal,
       (reason) => rust.cancelKey(number, child, reason),
       (aborted) => {
-        let refused;
         try {
           const call = readCall(payload);
-          const unfit = inspect(call.params, DEPTH, SIZE);
-          if (!unfit) {
-            call.params = copied(call.params);
-            const from = this.#shell.running.given(parent2);
-            call.by = from?.by ?? 0;
-            if (from) call.within = [from.callId, ...from.within ?? []];
-            return this.#answer(() => {
-              child = aborted ? rust.callFromAborted(number, parent2, call.callId, call.capability, call, aborted.reason) : rust.callFrom(number, parent2, call.callId, call.capability, call, call.timeout, call.token);
-              return child;
-            });
-          }
-          refused = failure("INVALID_PARAMS", `The call cannot be made: what it is given ${unfit}`);
+          call.params = copyOf2(this.#shell, call.params);
+          check(this.#shell, { payload: call });
+          const from = this.#shell.running.given(parent2);
+          call.by = from?.by ?? 0;
+          if (from) call.within = [from.callId, ...from.within ?? []];
+          return this.#answer(() => {
+            child = aborted ? rust.callFromAborted(number, parent2, call.callId, call.capability, call, aborted.reason) : rust.callFrom(number, parent2, call.callId, call.capability, call, call.timeout, call.token);
+            return child;
+          });
         } catch (error) {
-          refused = error instanceof Refusal ? { success: false, error: error.error } : failure("INVALID_PARAMS", `The call cannot be made: ${text(error)}`);
+          return Promise.resolve(error instanceof Refusal ? { success: false, error: error.error } : failure("INVALID_PARAMS", `The call cannot be made: ${text(error)}`));
         }
-        return Promise.resolve(refused);
       }
     );
   }
@@ -3133,12 +3355,18 @@ var Asks = class {
    * @returns {Promise<any>} an ABPResponse
    */
   async agent(request, method, of) {
-    const timeout = get(request, "timeout") ?? Infinity;
+    const shell = this.#shell;
     let unfit = isObject(request) ? void 0 : "is no object";
+    try {
+      if (!unfit) request = copyOf2(shell, request);
+    } catch (error) {
+      unfit = inspect(request, shell.depth, shell.size) ?? `cannot be sent: ${text(error)}`;
+    }
+    const timeout = get(request, "timeout") ?? Infinity;
     if (!isAmount(timeout)) unfit ??= `has a bad timeout: ${MILLISECONDS}`;
-    unfit ??= inspect(request, DEPTH, SIZE);
+    unfit ??= inspect(request, shell.depth, shell.size);
     if (unfit) return failure("INVALID_PARAMS", `The request ${unfit}`);
-    return this.#answer(() => method(this.#shell.number, of, request, timeout));
+    return this.#answer(() => method(shell.number, of, request, timeout));
   }
   /**
    * The app cancels a call of one of its agents.
@@ -3159,7 +3387,7 @@ var Asks = class {
   }
   /** @param {number | undefined} key undefined when the instance is lost */
   #noSuchSession(key) {
-    if (key === void 0) return problem("INTERNAL_ERROR", "The host has failed");
+    if (key === void 0) return lost(FAILED);
     return this.#shell.closed ? problem("NOT_INITIALIZED", "The host is closed") : problem("SESSION_INVALID", "There is no such session");
   }
   /**
@@ -3171,8 +3399,7 @@ var Asks = class {
     return new Promise((resolve) => {
       const key = ask();
       if (!key) {
-        const lost = problem("INTERNAL_ERROR", "The host has failed or is closed");
-        return resolve({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : lost });
+        return resolve({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : lost("The host has failed or is closed") });
       }
       this.#waiting.set(key, resolve);
       return this.#shell.rust.drive(this.#shell.number);
@@ -3189,7 +3416,7 @@ var Asks = class {
   }
   /** The wasm instance is lost. */
   fail() {
-    for (const resolve of this.#waiting.values()) resolve(failure("INTERNAL_ERROR", "The host has failed"));
+    for (const resolve of this.#waiting.values()) resolve({ success: false, error: lost(FAILED) });
     this.#waiting.clear();
   }
 };
@@ -3209,13 +3436,13 @@ var Capabilities = class {
       else shell.rust.checked(shell.number, key);
     });
   }
-  /** @returns {any[]} the Capability objects of what is registered, by name */
-  documents() {
-    return this.#shell.rust.documents(this.#shell.number) ?? [];
+  /** @param {number} [by] the connection of an agent, of whose session they are @returns {any[]} the Capability objects of what is registered, by name */
+  documents(by = 0) {
+    return this.#shell.rust.documents(this.#shell.number, by) ?? [];
   }
-  /** @param {unknown} name @returns {any} its Capability object, if there is one */
-  find(name) {
-    return this.documents().find((it) => it.name === name);
+  /** @param {unknown} name @param {number} [by] @returns {any} its Capability object, if there is one */
+  find(name, by) {
+    return this.documents(by).find((it) => it.name === name);
   }
   /** The manifest of what is registered. */
   manifest() {
@@ -3246,7 +3473,7 @@ var Capabilities = class {
       this.#untold = false;
       if (this.#shell.closed) return;
       this.#shell.timeline.emit({ type: "capabilities" });
-      for (const listener of this.#listeners) listener();
+      for (const listener of this.#listeners) report(listener);
     });
   }
   /**
@@ -3285,19 +3512,19 @@ var LifeOfAgents = class {
     const { number, hear, close } = connection;
     const isOpen = () => this.#shell.connections.get(number) === connection;
     if (!isOpen()) return;
-    const watched = { heard: true, asked: 0, unanswered: 0 };
-    this.#watched.set(connection, watched);
+    const watched2 = { heard: true, asked: 0, unanswered: 0 };
+    this.#watched.set(connection, watched2);
     const unasked = () => worker === true && this.#watched.delete(connection);
     const stop = watchLock(lock, () => connection.onlost?.(), unasked);
     connection.hear = (message) => {
-      watched.heard = true;
+      watched2.heard = true;
       if (message?.type !== ANSWER) hear.call(connection, message);
     };
-    connection.close = () => {
+    connection.close = (reason) => {
       stop();
       this.#watched.delete(connection);
       if (this.#watched.size === 0) this.#looking = clearInterval(this.#looking);
-      close.call(connection);
+      close.call(connection, reason);
     };
     if (this.#half < Infinity) this.#looking ??= setInterval(this.#look, Math.min(this.#half, 2147483647));
     this.#looking?.unref?.();
@@ -3306,14 +3533,14 @@ var LifeOfAgents = class {
   }
   #look = () => {
     const now2 = performance.now();
-    for (const [connection, watched] of this.#watched) {
-      if (watched.heard || !connection.busy) watched.unanswered = 0;
-      else watched.unanswered += now2 - watched.asked > 1.5 * this.#half ? 1 : 2;
-      if (watched.unanswered >= 2) {
+    for (const [connection, watched2] of this.#watched) {
+      if (watched2.heard || !connection.busy) watched2.unanswered = 0;
+      else watched2.unanswered += now2 - watched2.asked > 1.5 * this.#half ? 1 : 2;
+      if (watched2.unanswered >= 2) {
         connection.onlost?.();
       } else if (connection.busy) {
-        watched.heard = false;
-        watched.asked = now2;
+        watched2.heard = false;
+        watched2.asked = now2;
         this.#shell.tell(connection.number, ASKED, void 0);
       }
     }
@@ -3321,9 +3548,15 @@ var LifeOfAgents = class {
 };
 
 // src/web/js/timeline.js
+var FAILED2 = 1;
+var keyOf2 = ({ sessionId, callId }) => `${sessionId} ${callId}`;
 var Timeline = class {
   /** @type {Set<(event: any) => void>} */
   #observers = /* @__PURE__ */ new Set();
+  /** Calls that have not ended, as far as they were told of. @type {Map<string, object>} */
+  #open = /* @__PURE__ */ new Map();
+  /** They are called after the answers. @type {[((event: any) => void)[], object][]} */
+  #untold = [];
   /** Whether anybody watches. */
   get watched() {
     return this.#observers.size > 0;
@@ -3335,11 +3568,23 @@ var Timeline = class {
   /** @param {(event: any) => void} observer */
   delete(observer) {
     this.#observers.delete(observer);
+    if (!this.watched) this.#open.clear();
   }
   /** @param {object} event */
   emit(event) {
     const timed = { ...event, time: Date.now() };
-    for (const observer of this.#observers) report(observer, timed);
+    this.#untold.push([[...this.#observers], timed]);
+    later(this.#tell);
+  }
+  /** All there is: of a job that is ended from outside the rest is lost, and with it what was to tell of the last. */
+  #tell = () => {
+    for (const [observers, event] of this.#untold.splice(0)) {
+      for (const observer of observers) if (this.#observers.has(observer)) report(observer, event);
+    }
+  };
+  /** The wasm instance is lost, and nobody else tells the ends of calls. @param {object} error */
+  fail(error) {
+    for (const call of this.#open.values()) this.over(call, FAILED2, error, NaN);
   }
   // What Rust calls.
   /**
@@ -3349,10 +3594,12 @@ var Timeline = class {
    * @param {{ params: any }} given what it was made with
    */
   queued(call, { params }) {
+    this.#open.set(keyOf2(call), call);
     this.emit({ type: "call", ...call, params, state: "queued" });
   }
   /** @param {object} call whose handler runs now */
   running(call) {
+    this.#open.set(keyOf2(call), call);
     this.emit({ type: "call", ...call, state: "running" });
   }
   /**
@@ -3363,6 +3610,7 @@ var Timeline = class {
    * @param {string} [reason] why it was stopped
    */
   over(call, state, value, duration, reason) {
+    this.#open.delete(keyOf2(call));
     const ended = { type: "call", ...call, response: response(state, value, duration), state: stateName(state) };
     this.emit(reason === void 0 ? ended : { ...ended, reason });
   }
@@ -3457,8 +3705,8 @@ var Shell = class {
    * @param {string} name
    * @param {Given} given
    */
-  check(key, name, given) {
-    this.capabilities.validators.check(key, name, given.params, given);
+  check(key, name, given2) {
+    this.capabilities.validators.check(key, name, given2.params, given2);
   }
   /**
    * The parameters of a call do not fit, or its handler has failed.
@@ -3547,7 +3795,7 @@ var Shell = class {
    */
   tellProgress(to, callId, token, info) {
     const unfit = inspect(info, this.depth, this.size);
-    if (unfit) return console.warn(`caphost: progress of the call ${callId} is dropped: it ${unfit}`);
+    if (unfit) return log("warn", `progress of the call ${callId} is dropped: it ${unfit}`);
     return this.post(to, "progress", void 0, progressInfo(token ?? callId, info));
   }
   /**
@@ -3589,9 +3837,11 @@ var Shell = class {
   /** The wasm instance is lost. */
   #lost() {
     this.disarm();
-    this.running.stopAll("The host has failed");
     this.asks.fail();
     for (const connection of this.connections.values()) connection.answerLost();
+    const error = lost("The host has failed");
+    this.timeline.fail(error);
+    this.running.stopAll(error.message);
   }
 };
 var others = ["constructor", "arm", "disarm", "fail", "post", "terminated", "emit", "add", "delete", "watched"];
@@ -3605,6 +3855,10 @@ var served = (
   /** @type {any} */
   globalThis[/* @__PURE__ */ Symbol.for("caphost.served")]
 );
+function panicked2(message, place) {
+  panicked(message, place);
+  served?.lost(message);
+}
 var inWorker = () => served !== void 0;
 var serve = (name, start, poll, stop) => void served?.set(name, { start, poll, stop });
 export {
@@ -3619,11 +3873,13 @@ export {
   describe,
   errorOf,
   failureOf,
+  guard,
   inNextTask,
   inWorker,
   inspect,
   lateEnd,
   now,
+  panicked2 as panicked,
   problemWithApp,
   problemWithCapability,
   push,

@@ -165,11 +165,11 @@ function canonical(text) {
 
 // src/web/js/json-rpc/result.js
 var asText = (text) => ({ type: "text", text });
-function done(data = null, metadata, promised, version, callId) {
+function done(data = null, metadata, promised, version, callId, toText = JSON.stringify) {
   const keeps = isObject(data) || !promised;
   const holder = { data };
   const files = extract(holder, keeps ? 1 : 2, version, callId);
-  const said = data === null ? "" : typeof data === "string" ? data : JSON.stringify(data);
+  const said = data === null ? "" : typeof data === "string" ? data : toText(data);
   const content = [...said.trim() ? [asText(said)] : [], ...files];
   const structured = version.structure && isObject(data) && (promised || !files.length);
   if (keeps) {
@@ -454,7 +454,7 @@ var Mcp = class {
     const answer = (payload) => {
       const { error, result } = answerCall(id, found.name, payload, (error2) => ({ result: wrap(failed(error2)) }), (data, metadata) => {
         const plain = data === void 0 ? void 0 : JSON.parse(peer.kit.toText(data));
-        return wrap(done(plain, metadata, promised, version, callId));
+        return wrap(done(plain, metadata, promised, version, callId, peer.kit.toText));
       });
       if (!error) return { result };
       const { requestId, partial } = error.data;

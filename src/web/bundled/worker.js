@@ -17,6 +17,20 @@
   // src/web/js/errors.js
   var problem = (code, message) => ({ code, message, retryable: RETRYABLE.includes(code) });
   var failure = (code, message) => ({ success: false, error: problem(code, message) });
+  var CapHostError = class _CapHostError extends Error {
+    /** Kept where names are made short: Node prints it. */
+    static name = "CapHostError";
+    name = _CapHostError.name;
+    /** @type {any} a string */
+    code;
+    /** @type {any} a boolean */
+    retryable;
+    /** @param {AbpError} error */
+    constructor(error) {
+      super(error.message);
+      Object.assign(this, error);
+    }
+  };
   function text(error) {
     try {
       return String(error?.message ?? error);
@@ -28,40 +42,13 @@
     try {
       callback?.(...args);
     } catch (error) {
-      (globalThis.reportError ?? console.error)(error);
+      later(() => (globalThis.reportError ?? console.error)(error));
     }
   }
-
-  // src/web/js/signal.js
-  function underSignal(signal, abort, call) {
-    if (signal == null) return call();
-    const onAbort = () => abort(reasonText(signal.reason));
-    let aborted;
-    try {
-      signal.addEventListener("abort", onAbort);
-      if (signal.aborted) aborted = { reason: reasonText(signal.reason) };
-    } catch {
-      return Promise.resolve(failure("INVALID_PARAMS", "signal must be an AbortSignal"));
-    }
-    return call(aborted).then((response) => {
-      report(() => signal.removeEventListener("abort", onAbort));
-      return response;
-    });
-  }
-  var MAX_REASON = 4096;
-  var reasonOf = (reason) => typeof reason === "string" ? reason.slice(0, MAX_REASON) : void 0;
-  function reasonText(reason) {
-    try {
-      if (!/Error|DOMException/.test(Object.prototype.toString.call(reason))) return reasonOf(reason);
-      const { message } = (
-        /** @type {Error} */
-        reason
-      );
-      return message === AbortSignal.abort().reason.message ? void 0 : reasonOf(message);
-    } catch {
-      return void 0;
-    }
-  }
+  var settled = Promise.resolve();
+  var later = (work) => void settled.then(work).catch(() => {
+  });
+  var log = (how, ...what) => later(() => console[how](`caphost: ${what.shift()}`, ...what));
 
   // src/web/js/inspect.js
   var LONG = 2 ** 19;
@@ -88,6 +75,26 @@
     return left;
   }
 
+  // src/web/js/read.js
+  function isObject(value) {
+    try {
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    } catch {
+      return false;
+    }
+  }
+  function get(value, key) {
+    try {
+      return isObject(value) ? value[key] : void 0;
+    } catch {
+      return void 0;
+    }
+  }
+  function getA(type, value, key) {
+    const found = get(value, key);
+    return typeof found === type ? found : void 0;
+  }
+
   // src/web/js/transfer.js
   var MOVABLE = ["ArrayBuffer", "ImageBitmap", "OffscreenCanvas", "AudioData", "VideoFrame"];
   var MOVED = ["ReadableStream", "WritableStream", "TransformStream", "MessagePort"];
@@ -97,7 +104,10 @@
   )).filter((type) => typeof type === "function");
   var movable = existing(MOVABLE);
   var moved = existing(MOVED);
-  function transferables(payload, wanted) {
+  var partial = false;
+  var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
+  function transferables(payload, wants) {
+    partial = false;
     if (isSimple(payload)) return [];
     const found = /* @__PURE__ */ new Set();
     const seen = /* @__PURE__ */ new Set();
@@ -106,20 +116,132 @@
       const item = stack.pop();
       if (typeof item !== "object" || item === null || seen.has(item)) continue;
       seen.add(item);
+      const isView = ArrayBuffer.isView(item);
+      const owner = isView ? item.buffer : item;
       if (moved.some((type) => item instanceof type)) found.add(item);
-      else if (wanted && movable.some((type) => item instanceof type)) found.add(item);
-      else if (ArrayBuffer.isView(item)) {
-        if (wanted && item.buffer instanceof ArrayBuffer) found.add(item.buffer);
-      } else {
-        const inner = Array.isArray(item) || isPlain(item) ? Object.values(item) : membersOf(item);
-        for (const it of inner) if (typeof it === "object") stack.push(it);
-      }
+      else if ((typeof wants === "function" ? wants(owner) : wants) && movable.some((type) => owner instanceof type)) found.add(owner);
+      else if (isView) partial ||= isPart(item);
+      else for (const it of membersOf(item)) stack.push(it);
     }
     return [...found];
   }
   function membersOf(item) {
-    if (item instanceof Map) return [...item.keys(), ...item.values()];
-    return item instanceof Set ? item : [];
+    if (isRecord(item)) return Object.values(item);
+    const members = [];
+    if (isCollection(item)) item.forEach((it, key) => members.push(it, key));
+    return members;
+  }
+  var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object";
+  var isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
+  var isPart = (view) => view.byteLength < view.buffer.byteLength;
+  function carry(message, post2, payload = message, wants, kept = []) {
+    const found = transferables(payload, wants);
+    try {
+      return post2(partial ? copyOf(message, [...found, ...kept]) : message, found);
+    } catch (error) {
+      if (!/^(DataClone|Type)Error$/.test(
+        /** @type {any} */
+        error?.name
+      )) throw error;
+      return post2(copyOf(message, kept), transferables(payload));
+    }
+  }
+  function copyOf(value, kept = [], met = /* @__PURE__ */ new Map()) {
+    if (typeof value !== "object" || value === null || met.has(value)) return met.get(value) ?? value;
+    const inner = (it) => copyOf(it, kept, met);
+    const made = (it) => (met.set(value, it), it);
+    if (isRecord(value)) {
+      const copy = made(Array.isArray(value) ? Object.assign(Array(value.length), value) : { ...value });
+      for (const key of Object.keys(copy)) copy[key] = inner(copy[key]);
+      return copy;
+    }
+    const Type = (
+      /** @type {any} */
+      globalThis[kindOf(value)]
+    );
+    if (isCollection(value)) {
+      const copy = made(new Type());
+      value.forEach((it, key) => copy.set ? copy.set(inner(key), inner(it)) : copy.add(inner(it)));
+      return copy;
+    }
+    if (!ArrayBuffer.isView(value) || !isPart(value) || kept.includes(
+      /** @type {any} */
+      value.buffer
+    )) return value;
+    return made(new Type(new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice().buffer));
+  }
+
+  // src/web/js/snapshot.js
+  var cloned = (value) => carry(value, (it, transfer) => structuredClone(it, { transfer }));
+
+  // src/web/js/failure.js
+  var FIELDS = ["code", "message", "retryable", "retryAfter", "details", "alternatives"];
+  var MOST = 64;
+  var CAUSES = 4;
+  var messageOf = (error) => getA("string", error, "message") ?? (typeof error === "string" ? error : "The capability failed");
+  function copyIfAny(value) {
+    try {
+      return cloned(value);
+    } catch {
+      return void 0;
+    }
+  }
+  function detailsOf(error, fit) {
+    const own = fit(get(error, "details"));
+    if (own !== void 0) return own;
+    try {
+      const more = about(error, fit, CAUSES);
+      if (Object.keys(more).length > 0) return fit(more);
+    } catch {
+    }
+    return void 0;
+  }
+  function about(error, fit, causes) {
+    const keys = isError(error) ? OF_ERRORS : kindOf(error) === "Object" ? Object.keys(error) : [];
+    const inner = (it) => {
+      if (!isError(it)) return fit(it);
+      const code = getA("string", it, "code");
+      return causes > 0 ? { ...code && { code }, message: messageOf(it), ...about(it, fit, causes - 1) } : void 0;
+    };
+    const found = keys.filter((key) => !FIELDS.includes(key)).slice(0, MOST).map((key) => {
+      const it = get(error, key);
+      return [key, Array.isArray(it) && it.some(isError) ? it.slice(0, MOST).map(inner) : inner(it)];
+    });
+    return Object.fromEntries(found.filter(([, it]) => it !== void 0 && it !== "Error" && it !== CapHostError.name));
+  }
+  var OF_ERRORS = ["name", "errors", "cause"];
+  var isError = (it) => /Error$|^DOMException$/.test(kindOf(it));
+
+  // src/web/js/signal.js
+  var NO_SIGNAL = "signal must be an AbortSignal";
+  function underSignal(signal, abort, call) {
+    if (signal == null) return call();
+    const onAbort = () => abort(reasonText(signal.reason));
+    let aborted;
+    try {
+      signal.addEventListener("abort", onAbort);
+      if (signal.aborted) aborted = { reason: reasonText(signal.reason) };
+    } catch {
+      return Promise.resolve(failure("INVALID_PARAMS", NO_SIGNAL));
+    }
+    return call(aborted).then((response) => {
+      report(() => signal.removeEventListener("abort", onAbort));
+      return response;
+    });
+  }
+  var MAX_REASON = 4096;
+  var reasonOf = (reason) => typeof reason === "string" ? reason.slice(0, MAX_REASON) : void 0;
+  function reasonText(reason) {
+    try {
+      if (!/Error|DOMException/.test(Object.prototype.toString.call(reason))) return reasonOf(reason);
+      const { message } = (
+        /** @type {Error} */
+        reason
+      );
+      return message === AbortSignal.abort().reason.message ? void 0 : reasonOf(message);
+    } catch {
+      return void 0;
+    }
   }
 
   // src/web/js/workers/worker.js
@@ -127,13 +249,18 @@
   var SIGNAL = 0;
   var FLAG = 1;
   var scope = globalThis;
-  var served = scope[/* @__PURE__ */ Symbol.for("caphost.served")] ??= /* @__PURE__ */ new Map();
+  var served = scope[/* @__PURE__ */ Symbol.for("caphost.served")] = Object.assign(/* @__PURE__ */ new Map(), { lost });
   var flag;
   var current;
+  var panic;
   var asked = 0;
   var asks = /* @__PURE__ */ new Map();
   var { close, Worker: Native } = scope;
   var post = scope.postMessage.bind(scope);
+  function lost(message) {
+    panic ??= message;
+    later(() => current ? current.lose(message) : say(["unusable", `It has failed: ${message}`]));
+  }
   var token;
   var say = (message, transfer = []) => post([token, ...message], transfer);
   scope.close = () => {
@@ -202,12 +329,13 @@
       try {
         say(["progress", this.serial, info]);
       } catch (error) {
-        console.warn("caphost: progress that cannot be sent is dropped:", error);
+        log("warn", "progress that cannot be sent is dropped:", error);
       }
     }
     /** Is moved with the data. @param {Iterable<any>} objects */
     transfer(objects) {
-      this.#moved = /* @__PURE__ */ new Set([...this.#moved ?? [], ...objects]);
+      this.#moved ??= /* @__PURE__ */ new Set();
+      for (const it of objects) this.#moved.add(it);
     }
     /** @param {string} capability @param {object} [params] @param {any} [options] */
     call(capability, params = {}, options = {}) {
@@ -229,7 +357,7 @@
       if (this.#over) return { success: false, cancelled: true, metadata: { stop: "never-started" } };
       const number = asked += 1;
       try {
-        say([what, this.serial, number, ...payload], transferables(payload, false));
+        carry([what, this.serial, number, ...payload], say, payload);
       } catch (error) {
         return failure("INVALID_PARAMS", `It cannot be sent: ${text(error)}`);
       }
@@ -258,10 +386,16 @@
     /** After a trap the module is in an unknown state: the worker runs no more calls. @param {(() => void) | undefined} work into wasm */
     guard(work) {
       try {
-        work?.();
+        if (panic === void 0) return work?.();
+        this.lose(panic);
       } catch (error) {
-        this.end("lost", { code: "INTERNAL_ERROR", message: `The capability has failed: ${text(error)}` });
+        this.lose(panic ?? text(error));
       }
+      return void 0;
+    }
+    /** @param {string} why */
+    lose(why) {
+      this.end("lost", { code: "INTERNAL_ERROR", message: `The capability has failed: ${why}` });
     }
     /**
      * @param {'done' | 'failed' | 'dropped' | 'lost'} how
@@ -272,11 +406,10 @@
       if (this.#over) return;
       this.#tell();
       try {
-        const found = transferables(value, fresh);
-        say([how, this.serial, value, this.#step], this.#moved ? [.../* @__PURE__ */ new Set([...found, ...this.#moved])] : found);
+        carry([how, this.serial, value, this.#step], say, value, fresh || ((it) => this.#moved?.has(it)));
       } catch (error) {
-        const [code, message] = how === "done" ? ["", `The capability returned data that cannot be sent: ${text(error)}`] : [value.code, value.message];
-        say(["failed", this.serial, { code: typeof code === "string" && code || "OPERATION_FAILED", message }, this.#step]);
+        const unfit = how === "done" ? { code: "OPERATION_FAILED", message: `The capability returned data that cannot be sent: ${text(error)}` } : { ...value, details: void 0 };
+        say(["failed", this.serial, unfit, this.#step]);
       }
       this.#over = true;
       current = void 0;
@@ -317,19 +450,19 @@
       call.end("done", await handler(params, new Context(call)));
     } catch (error) {
       const failed = failureOf(error);
-      if (typeof failed.code !== "string" && !call.told) console.error(`caphost: ${name} (call ${call.callId}) has failed:`, error);
+      if (typeof failed.code !== "string" && !call.told) log("error", `${name} (call ${call.callId}) has failed:`, error);
       call.end("failed", failed);
     }
   }
-  function failureOf(error) {
-    const message = text(error);
-    try {
-      const { code, retryable, retryAfter, details, alternatives } = Object(error);
-      return { code, message, retryable, retryAfter, details, alternatives };
-    } catch {
-      return { message };
-    }
-  }
+  var failureOf = (error) => ({
+    code: getA("string", error, "code"),
+    // An object without a message has no text of its own.
+    message: text(error).replace(/^\[object \w+\]$/, () => messageOf(error)),
+    retryable: getA("boolean", error, "retryable"),
+    retryAfter: getA("number", error, "retryAfter"),
+    alternatives: copyIfAny(get(error, "alternatives")),
+    details: detailsOf(error, copyIfAny)
+  });
   var hold = (name) => new Promise((resolve) => {
     const none = () => resolve(false);
     const held = () => new Promise(() => resolve(true));

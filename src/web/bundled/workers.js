@@ -68,11 +68,12 @@ var Thread = class {
       terminate: () => mine(() => this.#terminate(job))
     };
   }
+  #post = (message, moved) => this.#worker.postMessage(message, moved);
   /** @param {Job} job */
   #start({ name, params, context, reject }) {
-    const { abpError, text, transferables } = this.#kit;
+    const { abpError, text, carry } = this.#kit;
     try {
-      this.#worker.postMessage(["run", this.#serial, name, context.callId, params], transferables(params, true));
+      carry(["run", this.#serial, name, context.callId, params], this.#post, params, true);
     } catch (error) {
       this.#job = void 0;
       reject(abpError("INVALID_PARAMS", `The parameters cannot be sent to the worker: ${text(error)}`));
@@ -155,13 +156,13 @@ var Thread = class {
   }
   /** @param {number} number of what the handler has asked @param {Promise<any>} response */
   #answer(number, response) {
-    const { text, transferables } = this.#kit;
+    const { text, carry } = this.#kit;
     this.#asked.add(number);
     void response.then((it) => {
       this.#asked.delete(number);
       if (this.ended) return;
       try {
-        this.#worker.postMessage(["answer", number, it], transferables(it, false));
+        carry(["answer", number, it], this.#post, it);
       } catch (error) {
         this.#fail(number, `sent to the worker: ${text(error)}`);
       }

@@ -1,8 +1,10 @@
 /**
- * How an agent reads the Agentic Browser Protocol: what an app says of calls.
+ * How an agent reads the Agentic Browser Protocol: what an app says of calls. What its answers count as, the
+ * gateway's `wire/answers.rs` says too, by the vectors of `tests/conformance/answers.json`.
  */
 import { OPEN } from './codes.js';
 import { CALL_ENDED } from './envelope.js';
+import { problem } from './errors.js';
 import { MAX_NAME, get, getA, isObject } from './read.js';
 import { reasonOf } from './signal.js';
 
@@ -52,12 +54,24 @@ export function receiveFromApp(rust, agent, shell, envelope) {
  */
 function callResult(rust, agent, shell, key, payload) {
   const response = responseOf(payload);
-  const cancelled = get(payload, 'cancelled') === true;
+  const cancelled = get(payload, 'cancelled');
+  if (!response) return rust.called(agent, shell, key, undefined);
   // One that succeeded was not cancelled, whatever else it says.
-  if (response?.success) return rust.called(agent, shell, key, cancelled ? { ...payload, cancelled: false } : response);
-  if (cancelled) return seen(shell, payload, (stop) => rust.stopped(agent, shell, key, response, stop));
-  const undecided = response !== undefined && OPEN.includes(get(get(payload, 'error'), 'code'));
-  return undecided ? rust.undecided(agent, shell, key, response) : rust.called(agent, shell, key, response);
+  if (response.success) return rust.called(agent, shell, key, cancelled ? { ...response, cancelled: false } : response);
+  if (cancelled === true) return seen(shell, payload, (stop) => rust.stopped(agent, shell, key, response, stop));
+  const error = errorOf(get(payload, 'error'));
+  // The code of a call that was cancelled, in the words of a failure: nothing of its stop was seen.
+  if (error.code === 'CANCELLED') return rust.stopped(agent, shell, key, response, undefined);
+  const failed = { ...response, error, ...(cancelled && { cancelled: false }) };
+  return OPEN.includes(error.code) ? rust.undecided(agent, shell, key, failed) : rust.called(agent, shell, key, failed);
+}
+
+/** An error that every reader can read. @param {any} given what an app has given as one */
+function errorOf(given) {
+  const code = getA('string', given, 'code') || 'OPERATION_FAILED';
+  // Some apps say it as a text.
+  const message = getA('string', given, 'message') || (typeof given === 'string' && given) || 'The app did not say what went wrong';
+  return { ...problem(code, message), ...(isObject(given) && given), code, message };
 }
 
 /**
@@ -66,14 +80,18 @@ function callResult(rust, agent, shell, key, payload) {
  * @param {any} payload
  */
 function cancelResult(rust, agent, shell, key, payload) {
-  if (get(payload, 'cancelled') === true) {
+  const [cancelled, error] = [get(payload, 'cancelled'), get(payload, 'error')];
+  const failed = isObject(error);
+  if (failed ? cancelled === true : typeof cancelled !== 'boolean') return rust.misread(agent, shell, key);
+  if (cancelled) {
     const { success, after } = readEnd(get(get(payload, 'metadata'), 'ended'));
-    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, stop, success, after));
+    const callId = get(payload, 'callId');
+    const named = callId == null ? undefined : String(callId).slice(0, MAX_NAME + 1);
+    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, named, stop, success, after));
   }
-  const error = get(payload, 'error');
   const lost = NO_SESSION.includes(get(error, 'code'));
   const reason = reasonOf(get(payload, 'reason'));
-  return rust.refusedCancel(agent, shell, key, reason, isObject(error) ? error : undefined, lost);
+  return rust.refusedCancel(agent, shell, key, reason, failed ? error : undefined, lost);
 }
 
 /** @param {any} payload @returns {any} undefined for what is no ABPResponse */

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
+import { connectPort } from 'caphost/agent';
+import { root } from '../../scripts/paths.mjs';
+
+const { calls, cancels } = JSON.parse(readFileSync(join(root, 'tests/conformance/answers.json'), 'utf8'));
+
+/**
+ * An agent whose app answers calls, and cancels, with that.
+ *
+ * @param {any} call
+ * @param {any} [cancel]
+ */
+async function answered(call, cancel) {
+  const { port1, port2 } = new MessageChannel();
+  const say = (/** @type {string} */ type, /** @type {any} */ id, /** @type {any} */ payload) => port2.postMessage({ type, id, timestamp: Date.now(), payload });
+  /** @type {unknown} */
+  let called;
+  port2.on('message', ({ type, id }) => {
+    if (type === 'initialize') {
+      const features = { notifications: false, progress: false, elicitation: false, dynamicCapabilities: false };
+      say('initialize-result', id, { sessionId: 's', protocolVersion: '0.1', app: { id: 'a', name: 'A', version: '1' }, capabilities: [], features });
+    }
+    if (type === 'capabilities/call') {
+      called = id;
+      if (call !== undefined) say('capabilities/call-result', id, call);
+    }
+    if (type === 'capabilities/cancel') {
+      say('capabilities/cancel-result', id, cancel);
+      say('capabilities/call-result', called, { success: true, data: 'went on' });
+    }
+  });
+  const agent = await connectPort(/** @type {any} */ (port1), { grace: 2_000 });
+  return { agent, end: () => { port1.close(); port2.close(); } };
+}
+
+test('what an answer to a call counts as', async () => {
+  for (const { payload, is } of calls) {
+    const { agent, end } = await answered(payload);
+    const response = await agent.call('x', {}, { callId: 'mine' });
+    const what = JSON.stringify(payload);
+    const { success, cancelled, data, error, metadata } = response;
+    if (is.unreadable) assert.equal(error?.code, 'TRANSPORT_ERROR', what);
+    else if (is.cancelled) assert.deepEqual([success, cancelled, metadata?.stop], [false, true, is.cancelled], what);
+    else if (is.error) assert.deepEqual([success, cancelled ?? false, error], [false, false, is.error], what);
+    else assert.deepEqual([success, cancelled ?? false, data ?? null], [true, false, is.success], what);
+    end();
+  }
+});
+
+test('what an answer to a cancel counts as', async () => {
+  for (const { payload, is } of cancels) {
+    const { agent, end } = await answered(undefined, payload);
+    const call = agent.call('x', {}, { callId: 'mine' });
+    await Promise.resolve();
+    const { cancelled, error, metadata } = await agent.cancel('mine');
+    const what = JSON.stringify(payload);
+    if (is === 'unreadable') assert.deepEqual([cancelled, error?.code], [false, 'TRANSPORT_ERROR'], what);
+    else assert.deepEqual([cancelled, metadata?.stop], is === false ? [false, undefined] : [true, is], what);
+    if (is === 'unreadable') assert.equal((await call).data, 'went on', what);
+    end();
+  }
+});
