@@ -74,6 +74,12 @@ fn race(seed: u64, calls: usize) {
         let confirmed = confirmation["cancelled"] == json!(true);
         let response = bench.response(of_call[id]).expect("a call settles");
         let cancelled = response["cancelled"] == json!(true);
+        // Of a call that was given up, what the app says later is worth more than the giving up.
+        if response["error"]["code"] == "TIMEOUT" && confirmed {
+            let place = |key| bench.settled.iter().position(|(it, _)| *it == key);
+            assert!(place(*cancel) > place(of_call[id]), "seed {seed}: {id}");
+            continue;
+        }
         assert_eq!(confirmed, cancelled, "seed {seed}: {id} says {response}");
         if confirmed {
             let stops = [confirmation, response].map(|it| &it["metadata"]["stop"]);
