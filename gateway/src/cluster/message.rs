@@ -72,6 +72,9 @@ pub enum Message {
         app: AppKey,
         /// The agent's name on the app's wire.
         agent: String,
+        /// Whose share of the app's sessions it counts towards, with its first message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        holder: Option<Arc<str>>,
     },
     /// That agent has gone.
     AgentGone {

@@ -155,7 +155,9 @@ impl Here for Elsewhere {
             Message::AgentLost { app, agent } => self.app_lost_agent(from, app, agent),
             Message::Draining => self.apps_drain(from),
             Message::Stopping => self.cancel_on_apps_of(from),
-            Message::ToApp { app, agent } => self.agent_said(from, (app, agent), &text),
+            Message::ToApp { app, agent, holder } => {
+                self.agent_said(from, (app, agent), holder, &text);
+            }
             Message::AgentGone { app, agent } => self.agent_gone(from, &(app, agent)),
             Message::TakeUp {
                 tunnel,

@@ -30,7 +30,13 @@ use caphost::call::Stop;
 impl Hub {
     /// A session for a client.
     pub fn open(self: &Arc<Self>, client: Client) -> Session {
-        Session::new(self.clone(), client)
+        let holder = client.owner.name.clone();
+        self.open_of(holder, client)
+    }
+
+    /// A session for a client, which counts towards that holder's share.
+    pub(crate) fn open_of(self: &Arc<Self>, holder: Arc<str>, client: Client) -> Session {
+        Session::new(self.clone(), client, holder)
     }
 
     /// The runs that are not over.
