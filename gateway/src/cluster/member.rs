@@ -44,7 +44,7 @@ pub trait Here: Send + Sync {
     fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Arc<Run>>)>;
 
     /// Takes over runs of a worker that is gone: those that are remembered now.
-    fn adopt(&self, runs: Vec<Arc<Run>>) -> Vec<RunId>;
+    fn adopt(&self, gone: WorkerId, runs: Vec<Arc<Run>>) -> Vec<RunId>;
 }
 
 /// A cluster, and whom it tells of the others.

@@ -197,6 +197,12 @@ impl Cluster {
         self.peers().orphans.len()
     }
 
+    /// The processes that take part, this one among them.
+    pub fn processes(&self) -> impl Iterator<Item = Uuid> + use<> {
+        let others: Vec<_> = self.peers().others.keys().map(|it| it.process).collect();
+        others.into_iter().chain([self.profile.process])
+    }
+
     /// The worker that a process is now, if it takes part.
     pub fn of_process(&self, process: Uuid) -> Option<WorkerId> {
         self.peers().of_process(process)

@@ -96,6 +96,7 @@ impl Runs {
             by: None,
             late_end: None,
             adopted: false,
+            home: None,
             sequence: self.last_sequence,
             place: None,
         });

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use crate::broker::runs::{EarlyCancel, Found, Run, RunId};
 use crate::cluster::message::Message;
 use crate::cluster::{Answer, CancelMessage, Notice, Question, WorkerId};
@@ -150,8 +152,18 @@ impl Hub {
     }
 
     /// Enters runs of a worker that is gone: those that are remembered now.
-    pub(crate) fn adopt(&self, runs: Vec<Arc<Run>>) -> Vec<RunId> {
-        self.change_runs(|ledger, now| ledger.adopt(runs, now))
+    pub(crate) fn adopt(
+        &self,
+        runs: Vec<Arc<Run>>,
+        gone: Uuid,
+        back: impl Fn(Uuid) -> bool,
+    ) -> Vec<RunId> {
+        self.change_runs(|ledger, now| ledger.adopt(runs, gone, back, now))
+    }
+
+    /// That process is back: copies of its runs end.
+    pub(crate) fn give_back(&self, home: Uuid) {
+        self.change_runs(|runs, _| runs.give_back(home));
     }
 
     /// All runs that are remembered here.

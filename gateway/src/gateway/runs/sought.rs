@@ -140,6 +140,8 @@ pub(super) fn merged(all: impl IntoIterator<Item = Placed>) -> Vec<Placed> {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
     use crate::broker::runs::{Dialect, Ending, NewRun, Runs};
     use crate::tokens::Identity;
@@ -172,7 +174,7 @@ mod tests {
 
     fn adopted(run: &Arc<Run>) -> Arc<Run> {
         let (mut runs, id) = (Runs::default(), run.id);
-        runs.adopt(vec![run.clone()], 3);
+        runs.adopt(vec![run.clone()], Uuid::nil(), |_| false, 3);
         runs.shared(id).unwrap()
     }
 
