@@ -9,7 +9,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId};
+use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId, RunMark};
 use crate::broker::{CancelOutcome, CapabilityInfo, Instance, Offer};
 use crate::tokens::Identity;
 use crate::wire::clipped;
@@ -240,10 +240,17 @@ pub enum Notice {
 /// What is asked of another worker about its runs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Question {
-    /// Those an id may mean: [`Answer::Runs`].
+    /// Those an id may mean: [`Answer::Found`].
     Find {
         /// A run's own id, or a dialect's.
         request_id: String,
+        /// Who asks.
+        viewer: Identity,
+    },
+    /// One that was found: [`Answer::Runs`].
+    Run {
+        /// Which one.
+        run: RunId,
         /// Who asks.
         viewer: Identity,
     },
@@ -275,6 +282,8 @@ pub enum Answer {
         /// How many were left out.
         omitted: usize,
     },
+    /// Runs that an id may mean: no more of them than tells which it is.
+    Found(Vec<RunMark>),
     /// What came of a cancel, and the `ABPError` with it.
     Cancelled(CancelOutcome<Value>),
 }
