@@ -66,12 +66,15 @@ export async function honest(wsUrl, secrets) {
       const at = (/** @type {number} */ share) => times[Math.ceil(share * times.length) - 1] ?? NaN;
       return { calls: times.length, failed, p50: at(0.5), p99: at(0.99) };
     },
-    /** A cancel in the midst of all, and what it said. */
+    /** A cancel by an agent that joins in the midst of all, and what it said. */
     async cancel() {
+      const late = await connectWebSocket(`${wsUrl}/abp?app=shop`, { token: secrets.agent });
       const callId = `cancelled ${next++}`;
-      const started = agent.call('wait', {}, { callId });
-      const { cancelled } = await agent.cancel(callId);
-      return cancelled && /** @type {any} */ (await started).cancelled === true;
+      const started = late.call('wait', {}, { callId });
+      const { cancelled } = await late.cancel(callId);
+      const response = /** @type {any} */ (await started);
+      await late.shutdown();
+      return cancelled && response.cancelled === true;
     },
     async close() {
       await agent.shutdown();

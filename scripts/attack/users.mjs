@@ -52,6 +52,20 @@ export const agents = {
 
   'sockets of one agent': (target) => hold(target, { most: 600, pause: 5 }, () => open(target, '/abp?app=shop', { secret: target.secrets.agent })),
 
+  // Half of them ABP, half JSON-RPC, so that a bound on each alone is not enough.
+  'the sessions of an app': (target) => {
+    let next = 0;
+    return hold(target, { most: 1000, pause: 2 }, async () => {
+      const isRpc = next++ % 2 > 0;
+      const socket = isRpc ? await open(target, '/jsonrpc?app=shop', { secret: target.secrets.agent }) : await session(target);
+      if (isRpc) socket?.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: '_capabilities/call', params: { capability: 'echo', params: {} } }));
+      socket?.on('message', (text) => {
+        if (String(text).includes('RATE_LIMITED')) target.count('refused');
+      });
+      return socket;
+    });
+  },
+
   'results that nobody reads': (target) => hold(target, { most: 4, pause: 200 }, async () => {
     const socket = await session(target);
     if (!socket) return socket;

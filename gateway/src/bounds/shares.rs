@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::broker::last_places;
 use crate::gateway::Hub;
 use crate::tally::Tally;
 use crate::tokens::Identity;
@@ -28,6 +29,16 @@ impl Holder {
     }
 }
 
+impl Holder {
+    /// What it goes by among others.
+    pub(crate) fn name(&self) -> Arc<str> {
+        match self {
+            Holder::Token(name) => name.clone(),
+            Holder::Network(address) => address.to_string().into(),
+        }
+    }
+}
+
 /// What one party owns: an IPv4 address, or the /64 network of an IPv6 address.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -45,6 +56,8 @@ pub(crate) struct Shares {
     max: usize,
     /// How many one holder may have.
     share: usize,
+    /// How many of the last are for those who have none.
+    last: usize,
     taken: Mutex<Taken>,
 }
 
@@ -69,6 +82,8 @@ pub(crate) enum Full {
     All(usize),
     /// The holder has its share.
     Share(usize),
+    /// The last ones are for those who have none.
+    Last(usize),
 }
 
 impl Shares {
@@ -77,6 +92,17 @@ impl Shares {
         Arc::new(Shares {
             max,
             share,
+            last: 0,
+            taken: Mutex::default(),
+        })
+    }
+
+    /// The same, with the last places kept for those who have none.
+    pub(crate) fn with_last_kept(max: usize, share: usize) -> Arc<Self> {
+        Arc::new(Shares {
+            max,
+            share,
+            last: last_places(max),
             taken: Mutex::default(),
         })
     }
@@ -98,6 +124,10 @@ impl Shares {
         }
         if taken.by.of(holder).saturating_add(amount) > self.share {
             return Err(Full::Share(self.share));
+        }
+        let has_some = taken.by.of(holder) > 0;
+        if has_some && taken.all.saturating_add(amount) > self.max - self.last {
+            return Err(Full::Last(self.last));
         }
         taken.by.change(holder, |held| *held += amount);
         taken.all += amount;

@@ -10,6 +10,7 @@ use super::backlog::does_not_keep_up;
 use super::call::{APP_LEFT, STOPPING};
 use super::own::OwnSession;
 use super::pending::{Pending, read_issued};
+use super::places::NoPlace;
 use super::questions::Question;
 use super::stops::Stopped;
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
@@ -84,8 +85,11 @@ impl Broker {
             return;
         }
         let max = self.limits.sessions;
-        if counted && self.remote_agents >= max {
-            let message = format!("{max} agents are connected, and no more are accepted");
+        if counted && let Err(why) = self.connected.check(&profile.holder, max, max) {
+            let message = match why {
+                NoPlace::All(_) => format!("{max} agents are connected, and no more are accepted"),
+                _ => format!("Of {max} agents that may be connected {why} (--max-sessions)"),
+            };
             return self.turn_away(peer, &Error::new(Code::RATE_LIMITED, message));
         }
         if let (Wanted::Peer(app), Seat::Elsewhere) = (&wanted, profile.seat) {
@@ -113,7 +117,9 @@ impl Broker {
             called: Arc::default(),
             profile,
         };
-        self.remote_agents += usize::from(counted);
+        if counted {
+            self.connected.take(&agent.profile.holder);
+        }
         self.agents.insert(peer, agent);
     }
 

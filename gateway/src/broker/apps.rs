@@ -12,6 +12,7 @@ use super::load::Load;
 use super::message::Content;
 use super::offer::Offer;
 use super::pending::IssuedId;
+use super::places::Places;
 use super::questions::QUESTIONS;
 use super::stops::LeftBehind;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
@@ -40,6 +41,8 @@ pub(super) struct App {
     /// The agents bound to it, by their names on its wire, which are the broker's own. It is not told yet
     /// of those that have left.
     pub agents: FxHashMap<String, PeerId>,
+    /// Whose they are.
+    pub sessions: Places,
     /// Agents of other workers that may be bound to it, and are not yet.
     pub unbound: FxHashSet<PeerId>,
     /// Calls of agents that have left it, which it may still work on.
@@ -89,6 +92,7 @@ impl Broker {
             bytes: 0,
             manifest: Arc::default(),
             agents: FxHashMap::default(),
+            sessions: Places::default(),
             unbound: FxHashSet::default(),
             left_behind: LeftBehind::default(),
             load: Load::default(),

@@ -5,6 +5,7 @@ use super::answers::Loss;
 use super::apps::App;
 use super::call::{APP_LEFT, STOPPING, disconnected};
 use super::load::Load;
+use super::places::Places;
 use super::{Backlog, Broker, CloseCode, PeerId, Seat, Wanted};
 use crate::broker::runs::Lost;
 use crate::wire::{AGENT_CLOSED, Failure, Request};
@@ -72,7 +73,9 @@ impl Broker {
             return;
         };
         if let Some(app) = self.apps.get_mut(&bound) {
-            app.agents.remove(&agent.handle);
+            if app.agents.remove(&agent.handle).is_some() {
+                app.sessions.give_back(&agent.profile.holder);
+            }
             match agent.profile.seat {
                 Seat::Elsewhere => app.left_behind.keep_elsewhere(&agent.handle, peer),
                 _ => app.left_behind.keep(&agent.handle, agent.stopped),
@@ -116,6 +119,7 @@ impl Broker {
         };
         app.backlog = Backlog::Short;
         app.load = Load::default();
+        app.sessions = Places::default();
         let mut agents: Vec<_> = std::mem::take(&mut app.agents).into_iter().collect();
         agents.sort_unstable_by_key(|(_, agent)| *agent);
         for (handle, agent) in agents {
@@ -135,6 +139,7 @@ impl Broker {
         if let Some(agent) = self.agents.get(&peer) {
             let bytes = agent.pending.bytes();
             app.load.give_back(&agent.profile.owner.name, bytes);
+            app.sessions.give_back(&agent.profile.holder);
         }
         self.bereave(peer);
     }
@@ -218,7 +223,9 @@ impl Broker {
         let Some(agent) = self.agents.get(&peer).filter(|agent| !agent.left) else {
             return;
         };
-        self.remote_agents -= usize::from(agent.profile.seat == Seat::Connected);
+        if agent.profile.seat == Seat::Connected {
+            self.connected.give_back(&agent.profile.holder);
+        }
         if agent.is_here() {
             let owner = &agent.profile.owner.name;
             for request in Request::ALL {

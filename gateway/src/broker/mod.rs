@@ -29,6 +29,7 @@ mod offers;
 mod own;
 mod peer;
 mod pending;
+mod places;
 mod questions;
 mod registered;
 mod registration;
@@ -56,6 +57,7 @@ pub use offer::{AppInfo, MAX_NAME_CHARS, Offer};
 pub use offering::DIFFERENCES;
 pub use offers::Offered;
 pub use peer::{CloseCode, Now, PeerId, Profile, Seat, Wanted};
+pub(crate) use places::last_places;
 #[cfg(test)]
 pub(crate) use questions::{QUESTION_BYTES, QUESTIONS};
 
@@ -69,6 +71,7 @@ use deadlines::Deadlines;
 use in_flight::InFlight;
 use offers::Directory;
 use own::OwnCall;
+use places::Places;
 use questions::QuestionBytes;
 use registered::Registered;
 use rustc_hash::FxHashMap;
@@ -99,7 +102,8 @@ pub struct Broker {
     /// Calls of the gateway's own that are not over.
     own_calls: FxHashMap<RunId, OwnCall>,
     deadlines: Deadlines,
-    remote_agents: usize,
+    /// The agents connected here.
+    connected: Places,
     /// What the agents here wait for.
     in_flight: InFlight,
     /// What is kept of questions, by the names of the owners of the apps that ask.
@@ -125,7 +129,7 @@ impl Broker {
             registered: Registered::default(),
             own_calls: FxHashMap::default(),
             deadlines: Deadlines::default(),
-            remote_agents: 0,
+            connected: Places::default(),
             in_flight: InFlight::default(),
             asked: FxHashMap::default(),
             limits,
@@ -247,6 +251,12 @@ impl Broker {
         let agent = self.agents.get(&peer).map(|agent| &agent.profile.owner);
         let app = || self.apps.get(&peer)?.identity.as_ref();
         agent.or_else(app).map(|owner| &owner.name)
+    }
+
+    /// Whose share of its sessions an agent of an app counts towards.
+    pub fn holder_on(&self, app: PeerId, agent: &str) -> Option<Arc<str>> {
+        let agent = self.apps.get(&app)?.agents.get(agent)?;
+        Some(self.agents.get(agent)?.profile.holder.clone())
     }
 
     /// Whether it is an agent that has not left.

@@ -43,6 +43,8 @@ pub struct Profile {
     pub dialect: Dialect,
     /// Whose they are.
     pub owner: Identity,
+    /// Whose share of sessions its own count towards: the owner, or a network where there are no tokens.
+    pub holder: Arc<str>,
     /// What it calls itself, once it has said so.
     pub name: Option<Arc<str>>,
     /// Where it is.

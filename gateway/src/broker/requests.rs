@@ -8,13 +8,15 @@ use serde_json::json;
 use super::call::{CancelOutcome, answer_by, cancel_payload, no_new_calls};
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
-use super::{Action, Backlog, Broker, PeerId};
+use super::{Action, Backlog, Broker, PeerId, Seat};
 use crate::broker::runs::{ID_CHARS, Run, RunId};
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
 use caphost::call::{Code, Error, Stop};
 
 /// The largest cancel that an app whose queue is full gets as it was written.
 const CANCEL_BYTES: usize = 256;
+/// When somebody may try again for whom there is no session.
+const RETRY_SESSION_MS: f64 = 5_000.0;
 /// What is kept of a name, at most.
 const NAME_BYTES: usize = 4 * ID_CHARS;
 
@@ -176,6 +178,7 @@ impl Broker {
             (None, Request::Initialize) => {
                 let app = self.choose(&agent.wanted, &agent.profile.owner)?;
                 self.may_reach(peer, app)?;
+                self.has_session_for(&agent.profile.holder, app)?;
                 app
             }
             (None, _) => return Err(not_initialized()),
@@ -195,7 +198,29 @@ impl Broker {
         };
         agent.app = Some(to);
         app.agents.insert(agent.handle.clone(), peer);
+        app.sessions.take(&agent.profile.holder);
         app.unbound.remove(&peer);
+    }
+
+    /// Whether one more session of `holder` may open with that app: a holder has no more than half of them.
+    /// Those of an app on another worker are counted there, over all workers. A tool server has no sessions.
+    fn has_session_for(&self, holder: &str, app: PeerId) -> Result<(), Failure> {
+        let max = self.limits.sessions_per_app;
+        let app = self
+            .apps
+            .get(&app)
+            .filter(|app| app.seat == Seat::Connected);
+        let checked = app.map(|app| app.sessions.check(holder, max, max.div_ceil(2)));
+        let Some(Err(why)) = checked else {
+            return Ok(());
+        };
+        let message = format!(
+            "Of {max} sessions with this app {why}. End sessions that are not used, or raise --max-sessions-per-app"
+        );
+        let mut error = Error::new(Code::RATE_LIMITED, message)
+            .with_details(Box::new(json!({ "limit": "sessionsPerApp", "max": max })));
+        error.retry_after = Some(RETRY_SESSION_MS);
+        Err(error)
     }
 
     /// Whether an agent may call that app.

@@ -4,6 +4,7 @@
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -15,6 +16,9 @@ use super::message::{Answer, Message, Parcel, Question, VERSION};
 use super::worker::WorkerId;
 use crate::broker::runs::{Run, RunId};
 use crate::wire::for_log;
+
+/// How long an answer waits for room on its way.
+const ANSWER: Duration = Duration::from_secs(1);
 
 /// This worker, as its cluster sees it: what is told of the others, and asked on their behalf. All
 /// of it is called by one task, in order, and must not wait.
@@ -44,7 +48,7 @@ pub trait Here: Send + Sync {
     fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Arc<Run>>)>;
 
     /// Takes over runs of a worker that is gone: those that are remembered now.
-    fn adopt(&self, runs: Vec<Arc<Run>>) -> Vec<RunId>;
+    fn adopt(&self, gone: WorkerId, runs: Vec<Arc<Run>>) -> Vec<RunId>;
 }
 
 /// A cluster, and whom it tells of the others.
@@ -151,7 +155,9 @@ impl Member {
                 let (cluster, answer) = (self.cluster.clone(), self.here.answer(question));
                 tokio::spawn(async move {
                     let answer = answer.await;
-                    cluster.send(from, &Message::Answer { id, answer }.into());
+                    // Later nobody waits for it any more.
+                    let answer = Message::Answer { id, answer }.into();
+                    cluster.send_within(from, &answer, ANSWER).await;
                 });
             }
             Message::Answer { id, answer } => {

@@ -9,7 +9,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId};
+use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId, RunMark};
 use crate::broker::{CancelOutcome, CapabilityInfo, Instance, Offer};
 use crate::tokens::Identity;
 use crate::wire::clipped;
@@ -72,6 +72,9 @@ pub enum Message {
         app: AppKey,
         /// The agent's name on the app's wire.
         agent: String,
+        /// Whose share of the app's sessions it counts towards, with its first message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        holder: Option<Arc<str>>,
     },
     /// That agent has gone.
     AgentGone {
@@ -237,10 +240,17 @@ pub enum Notice {
 /// What is asked of another worker about its runs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Question {
-    /// Those an id may mean: [`Answer::Runs`].
+    /// Those an id may mean: [`Answer::Found`].
     Find {
         /// A run's own id, or a dialect's.
         request_id: String,
+        /// Who asks.
+        viewer: Identity,
+    },
+    /// One that was found: [`Answer::Runs`].
+    Run {
+        /// Which one.
+        run: RunId,
         /// Who asks.
         viewer: Identity,
     },
@@ -272,6 +282,8 @@ pub enum Answer {
         /// How many were left out.
         omitted: usize,
     },
+    /// Runs that an id may mean: no more of them than tells which it is.
+    Found(Vec<RunMark>),
     /// What came of a cancel, and the `ABPError` with it.
     Cancelled(CancelOutcome<Value>),
 }

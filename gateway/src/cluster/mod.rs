@@ -197,6 +197,12 @@ impl Cluster {
         self.peers().orphans.len()
     }
 
+    /// The processes that take part, this one among them.
+    pub fn processes(&self) -> impl Iterator<Item = Uuid> + use<> {
+        let others: Vec<_> = self.peers().others.keys().map(|it| it.process).collect();
+        others.into_iter().chain([self.profile.process])
+    }
+
     /// The worker that a process is now, if it takes part.
     pub fn of_process(&self, process: Uuid) -> Option<WorkerId> {
         self.peers().of_process(process)
@@ -250,8 +256,30 @@ impl Cluster {
 
     /// Sends as soon as there is room on the way to a worker, unless it is gone.
     pub async fn send_in_turn(&self, worker: WorkerId, parcel: &Parcel) {
-        self.room(worker).await;
-        self.send(worker, parcel);
+        let Some(bytes) = parcel.pack() else {
+            return tracing::error!(%worker, "a message is too large for another worker");
+        };
+        // Somebody else may take the room.
+        while !self.peers().push_into_room(worker, bytes.clone()) {
+            self.room(worker).await;
+        }
+        self.outgoing.notify_one();
+    }
+
+    /// The same, if there is room within `patience`. Returns whether it is on its way.
+    async fn send_within(&self, worker: WorkerId, parcel: &Parcel, patience: Duration) -> bool {
+        let sent = timeout(patience, self.send_in_turn(worker, parcel)).await;
+        sent.is_ok() && self.peers().others.contains_key(&worker)
+    }
+
+    /// Waits for room on the way to all others, at most `patience`.
+    pub async fn room_everywhere(&self, patience: Duration) {
+        let all = async {
+            for worker in self.others() {
+                self.room(worker).await;
+            }
+        };
+        let _ = timeout(patience, all).await;
     }
 
     /// Whether there is room on the way to a worker, or it is gone.
@@ -283,12 +311,16 @@ impl Cluster {
     ) -> Option<Answer> {
         let (answer, answered) = oneshot::channel();
         let id = self.peers().waits_for(worker, answer);
-        let answer = match self.send(worker, &Message::Ask { id, question }.into()) {
-            true => timeout(patience, answered).await.ok(),
-            false => None,
-        };
+        let asking: Parcel = Message::Ask { id, question }.into();
+        let answer = timeout(patience, async {
+            match self.send_within(worker, &asking, patience).await {
+                true => answered.await.ok(),
+                false => None,
+            }
+        });
+        let answer = answer.await.ok().flatten();
         self.peers().asked.remove(&id);
-        answer?.ok()
+        answer
     }
 
     /// Something is happening to runs here, which the others are to know if this worker dies: called

@@ -27,18 +27,34 @@ impl Lasting {
 }
 
 impl Cluster {
-    /// Tells all others.
-    pub fn tell_all(&self, notice: Notice) {
-        self.send_all(&Message::Tell(notice).into());
+    /// Tells all others to which there is room on the way. Returns whether these were all.
+    pub fn tell_all(&self, notice: Notice) -> bool {
+        let parcel: Parcel = Message::Tell(notice).into();
+        let Some(bytes) = parcel.pack() else {
+            return false;
+        };
+        let mut peers = self.peers();
+        let others: Vec<_> = peers.others.keys().copied().collect();
+        let mut is_told = true;
+        for worker in others {
+            is_told &= peers.push_into_room(worker, bytes.clone());
+        }
+        drop(peers);
+        self.outgoing.notify_one();
+        is_told
     }
 
     /// Tells all others, and those that come later: one that was out of reach comes anew.
-    pub fn tell_all_to_come(&self, notice: Notice) {
+    pub async fn tell_all_to_come(&self, notice: Notice) {
         let parcel: Parcel = Message::Tell(notice).into();
         if let Some(bytes) = parcel.pack() {
             self.lasting.keep(bytes);
         }
-        self.send_all(&parcel);
+        // Also while Redis is away: what is on its way then is sent later.
+        let others: Vec<_> = self.peers().others.keys().copied().collect();
+        for worker in others {
+            self.send_in_turn(worker, &parcel).await;
+        }
     }
 
     /// Tells a worker that has come.

@@ -2,7 +2,7 @@
 //! the way to them. Without sockets or clocks.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,6 +87,8 @@ pub(super) struct Peers {
     /// Who waits for an answer, and whose.
     pub asked: HashMap<u64, (WorkerId, oneshot::Sender<Answer>)>,
     last_asked: u64,
+    /// Whose frame was given out last.
+    last_served: Option<WorkerId>,
     /// Workers that have to be told that they were taken for dead.
     pub obituaries: BTreeSet<WorkerId>,
     /// Workers that are gone and whose runs are not known to be taken over; whether they are to be.
@@ -106,10 +108,24 @@ impl Peers {
             healthy_since: 0.0,
             asked: HashMap::new(),
             last_asked: 0,
+            last_served: None,
             obituaries: BTreeSet::new(),
             orphans: BTreeMap::new(),
             read: None,
         }
+    }
+
+    /// Puts a packed parcel on the way, if there is room. Returns whether there was; without a worker there is
+    /// nothing to wait for.
+    pub fn push_into_room(&mut self, worker: WorkerId, bytes: Bytes) -> bool {
+        let Some(peer) = self.others.get_mut(&worker) else {
+            return true;
+        };
+        let has_room = peer.link.has_room();
+        if has_room {
+            peer.link.push(bytes);
+        }
+        has_room
     }
 
     /// Puts a packed parcel on the way. Returns whether there is such a worker.
@@ -135,13 +151,20 @@ impl Peers {
     /// What is to be sent now.
     pub fn frames(&mut self, now: f64) -> Vec<(WorkerId, Frame)> {
         let (mut frames, mut bytes) = (Vec::new(), 0);
-        for (worker, peer) in &mut self.others {
-            while frames.len() < FRAMES
-                && bytes < BYTES
-                && let Some(frame) = peer.link.next_frame(now)
-            {
+        // One of each in turn, and next time those first that come after the last.
+        let mut workers: VecDeque<_> = self.others.keys().copied().collect();
+        let first = workers.partition_point(|it| Some(*it) <= self.last_served);
+        workers.rotate_left(first);
+        while frames.len() < FRAMES
+            && bytes < BYTES
+            && let Some(worker) = workers.pop_front()
+        {
+            let peer = self.others.get_mut(&worker);
+            if let Some(frame) = peer.and_then(|peer| peer.link.next_frame(now)) {
                 bytes += frame.body.len();
-                frames.push((*worker, frame));
+                frames.push((worker, frame));
+                workers.push_back(worker);
+                self.last_served = Some(worker);
             }
         }
         frames
@@ -334,6 +357,28 @@ mod tests {
         others.healthy_since = 60_000.0;
         assert_eq!(others.leases(&[], 62_000.0), Census::default());
         assert_eq!(others.leases(&[], 63_001.0), gone(worker));
+    }
+
+    #[test]
+    fn a_busy_link_does_not_starve_the_others() {
+        let mut peers = three_seconds();
+        let workers = [(); 3].map(|()| WorkerId::random());
+        peers.leases(&workers, 0.0);
+        let large = Bytes::from(vec![0; BYTES / 2]);
+        let mut busy = peers.others.keys().copied().collect::<Vec<_>>();
+        let last = busy.pop().unwrap();
+        for worker in busy {
+            for _ in 0..8 {
+                peers.push(worker, large.clone());
+            }
+        }
+        peers.push(last, Bytes::from_static(b"small"));
+        let mut served = Vec::new();
+        for _ in 0..3 {
+            served.extend(peers.frames(1.0).into_iter().map(|(worker, _)| worker));
+        }
+        assert!(served.contains(&last), "{served:?}");
+        assert!(served.iter().filter(|it| **it == served[0]).count() > 1);
     }
 
     #[test]

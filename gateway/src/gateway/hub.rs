@@ -21,6 +21,7 @@ use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::outbox::{Budget, Outbox};
 use crate::gateway::resume::Queues;
+use crate::gateway::runs::Searches;
 use crate::gateway::time::Timer;
 use crate::limits::Limits;
 use crate::tokens::Tokens;
@@ -53,6 +54,8 @@ pub struct Hub {
     pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) listeners: Listeners,
     pub(crate) notices: broadcast::Sender<CancelNotice>,
+    /// What is looked for on other workers.
+    pub(super) searches: Searches,
     /// Who hears what other workers tell.
     pub(super) hears_others: Mutex<Vec<HearsOthers>>,
     clustered: OnceLock<Arc<Clustered>>,
@@ -115,6 +118,7 @@ impl Hub {
             lifecycle: Arc::new(Lifecycle::new()),
             listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
+            searches: Searches::default(),
             hears_others: Mutex::default(),
             clustered: OnceLock::new(),
             process: Uuid::new_v4(),

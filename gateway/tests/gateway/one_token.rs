@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::header::SEC_WEBSOCKET_PROTOCOL;
 
 use crate::hardening::half;
-use crate::mcp::client::{MODERN, modern};
+use crate::mcp::client::{Client, MODERN, modern};
 use crate::request::bearer;
 use crate::support::*;
 
@@ -389,4 +389,109 @@ async fn who_lists_many_tools_all_the_time_is_told_to_wait_and_others_are_not() 
     let mut modest = gateway.peer("/jsonrpc?token=modest").await;
     modest.send(list).await;
     assert!(modest.next().await["result"].is_object());
+}
+
+/// An app that opens every session and answers every call.
+fn willing(mut app: Peer) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async move {
+        while let Some(Ok(message)) = app.socket.next().await {
+            let Message::Text(text) = message else {
+                continue;
+            };
+            let message: Value = serde_json::from_str(&text).unwrap();
+            match message["type"].as_str() {
+                Some("initialize") => {
+                    let payload = json!({ "sessionId": "s" });
+                    app.send(answer(&message, "initialize-result", payload))
+                        .await;
+                }
+                Some("capabilities/call") => {
+                    let payload = json!({ "success": true, "data": 1 });
+                    app.send(answer(&message, "capabilities/call-result", payload))
+                        .await;
+                }
+                _ => {}
+            }
+        }
+    })
+}
+
+async fn asks_for_session(agent: &mut Peer) -> Value {
+    agent.send(request("initialize", "i", json!({}))).await;
+    agent.next().await
+}
+
+async fn calls_by_json_rpc(peer: &mut Peer) -> Value {
+    let params = json!({ "capability": "a.b" });
+    peer.send(
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "_capabilities/call", "params": params }),
+    )
+    .await;
+    peer.next().await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_token_does_not_take_all_sessions_of_an_app_whatever_it_speaks() {
+    let gateway = gateway(Limits {
+        sessions_per_app: 20,
+        ..Limits::default()
+    })
+    .await;
+    let app = willing(app(&gateway).await);
+    let mut held = Vec::new();
+    for number in 0..10 {
+        if number % 2 == 0 {
+            let mut agent = agent(&gateway, "greedy").await;
+            assert_eq!(
+                asks_for_session(&mut agent).await["payload"]["sessionId"],
+                "s"
+            );
+            held.push(agent);
+        } else {
+            let mut peer = gateway.peer("/jsonrpc?token=greedy").await;
+            assert_eq!(calls_by_json_rpc(&mut peer).await["result"]["data"], 1);
+            held.push(peer);
+        }
+    }
+    let remedy = "raise --max-sessions-per-app";
+    let mut one_more = agent(&gateway, "greedy").await;
+    let refused = asks_for_session(&mut one_more).await;
+    assert_eq!(code(&refused), "RATE_LIMITED");
+    assert!(refused.to_string().contains(remedy), "{refused}");
+    let mut one_more = gateway.peer("/jsonrpc?token=greedy").await;
+    let refused = calls_by_json_rpc(&mut one_more).await;
+    assert_eq!(refused["error"]["data"]["code"], "RATE_LIMITED");
+    assert!(
+        refused["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains(remedy),
+        "{refused}"
+    );
+    let greedy = Client::open(&gateway, "/mcp?token=greedy").await;
+    let refused = greedy.call_tool(1, "a_b").await.last().await;
+    assert!(refused.to_string().contains(remedy), "{refused}");
+
+    let mut modest = agent(&gateway, "modest").await;
+    assert_eq!(
+        asks_for_session(&mut modest).await["payload"]["sessionId"],
+        "s"
+    );
+    let mut modest = gateway.peer("/jsonrpc?token=modest").await;
+    assert_eq!(calls_by_json_rpc(&mut modest).await["result"]["data"], 1);
+    let modest = Client::open(&gateway, "/mcp?token=modest").await;
+    let called = modest.call_tool(1, "a_b").await.last().await;
+    assert!(
+        called["result"].is_object() && called["result"]["isError"] != true,
+        "{called}"
+    );
+    // Who has been refused is served as soon as one of its own sessions has ended.
+    held.pop();
+    let served = async {
+        while calls_by_json_rpc(&mut one_more).await["result"].is_null() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon("a session", served).await;
+    app.abort();
 }

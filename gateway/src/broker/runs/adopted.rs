@@ -1,21 +1,49 @@
 //! Runs of a worker that is gone, in the ledger of another.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use uuid::Uuid;
 
 use super::{Ending, Lost, Run, RunId, RunState, Runs};
 
 impl Runs {
-    /// Enters the runs of a worker that is gone. A run that had ended keeps its end; the outcome of one in
+    /// Enters the runs of a worker that is gone, and that was of the process `gone`. A run of another had been
+    /// adopted by that worker, and is left out if its own process is `back`. A run that had ended keeps its end; the outcome of one in
     /// flight is unknown. Returns the runs remembered now: some may be too old, too many, or
     /// known already.
-    pub fn adopt(&mut self, runs: Vec<Arc<Run>>, now: u64) -> Vec<RunId> {
+    pub fn adopt(
+        &mut self,
+        runs: Vec<Arc<Run>>,
+        gone: Uuid,
+        back: impl Fn(Uuid) -> bool,
+        now: u64,
+    ) -> Vec<RunId> {
         self.expire(now);
         let mut adopted: Vec<_> = runs
             .into_iter()
-            .filter_map(|run| self.adopt_one(Arc::unwrap_or_clone(run), now))
+            .filter_map(|run| {
+                let mut run = Arc::unwrap_or_clone(run);
+                let home = *run.home.get_or_insert(gone);
+                (!back(home)).then(|| self.adopt_one(run, now))?
+            })
             .collect();
         adopted.retain(|id| self.runs.contains_key(id));
         adopted
+    }
+
+    /// The process that these runs were made in is back, and knows itself what became of them: the copies
+    /// end.
+    pub fn give_back(&mut self, home: Uuid) {
+        let runs = self.runs.values().filter(|run| run.home == Some(home));
+        let ids: BTreeSet<_> = runs.map(|run| run.id).collect();
+        if ids.is_empty() {
+            return;
+        }
+        self.ended.remove_all(&ids);
+        for id in ids {
+            self.forget(id);
+        }
     }
 
     fn adopt_one(&mut self, mut run: Run, now: u64) -> Option<RunId> {

@@ -1,7 +1,7 @@
 //! How much is kept of what others write, and of runs that have ended: each owner has room of its own
 //! there, so that nobody's calls have those of others forgotten.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -147,6 +147,28 @@ impl EndedRuns {
             left += fresh.saturating_sub(most);
         }
         (newest, left)
+    }
+
+    /// Takes these out.
+    pub fn remove_all(&mut self, ids: &BTreeSet<RunId>) {
+        let EndedRuns {
+            by_owner,
+            count,
+            bytes,
+            ..
+        } = self;
+        by_owner.retain(|_, own| {
+            own.runs.retain(|(_, id, of_one)| {
+                let goes = ids.contains(id);
+                if goes {
+                    own.bytes -= of_one;
+                    *bytes -= of_one;
+                    *count -= 1;
+                }
+                !goes
+            });
+            !own.runs.is_empty()
+        });
     }
 
     /// Takes out one that ended before `since`.

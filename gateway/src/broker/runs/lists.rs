@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::{Run, RunId, Runs};
+use super::{Run, RunId, RunMark, Runs};
 use crate::tokens::{Identity, Sees};
 
 /// Runs in flight in a list at most.
@@ -15,25 +15,32 @@ const MATCHES: usize = 16;
 
 /// The runs an id may mean.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum Found<R = Arc<Run>> {
     /// None that may be seen.
     None,
     /// Exactly one.
-    One(Arc<Run>),
+    One(R),
     /// Several, by their own ids: at most 16 of them.
     Several(Vec<RunId>),
 }
 
 impl Found {
     /// The one that is meant of several: those in flight come before those that have ended.
-    pub fn among(mut runs: Vec<Arc<Run>>) -> Found {
-        if runs.iter().any(|run| !run.state.is_over()) {
-            runs.retain(|run| !run.state.is_over());
+    pub fn among(runs: Vec<Arc<Run>>) -> Found {
+        Found::among_by(runs, |run| RunMark::from(&**run))
+    }
+}
+
+impl<R> Found<R> {
+    /// The same, of runs of which `mark` tells enough.
+    pub fn among_by(mut runs: Vec<R>, mark: impl Fn(&R) -> RunMark) -> Found<R> {
+        if runs.iter().any(|run| !mark(run).is_over) {
+            runs.retain(|run| !mark(run).is_over);
         }
         match runs.len() {
             0 => Found::None,
             1 => Found::One(runs.remove(0)),
-            _ => Found::Several(runs.iter().take(MATCHES).map(|run| run.id).collect()),
+            _ => Found::Several(runs.iter().take(MATCHES).map(|run| mark(run).id).collect()),
         }
     }
 }

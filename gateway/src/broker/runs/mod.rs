@@ -11,6 +11,7 @@ mod early;
 mod flying;
 mod kept;
 mod lists;
+mod mark;
 mod namesakes;
 mod news;
 mod run;
@@ -34,6 +35,7 @@ pub(crate) use kept::PROGRESS_BYTES;
 pub(super) use kept::name;
 pub use kept::{ID_CHARS, REASON_CHARS};
 pub use lists::{Found, leave_out, newest};
+pub use mark::RunMark;
 use namesakes::Namesakes;
 pub use news::{CancelNotice, News, NoticedRun};
 pub(super) use run::Place;
@@ -96,6 +98,7 @@ impl Runs {
             by: None,
             late_end: None,
             adopted: false,
+            home: None,
             sequence: self.last_sequence,
             place: None,
         });

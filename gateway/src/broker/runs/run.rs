@@ -244,6 +244,9 @@ pub struct Run {
     /// Whether its worker is gone, and another remembers it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopted: bool,
+    /// The process it was made in, of a run that is adopted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) home: Option<Uuid>,
     /// Greater than that of every run entered before.
     #[serde(skip)]
     pub(super) sequence: u64,

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use uuid::Uuid;
+
 use super::tests::{add, agent, found, new_run, unique};
 use super::*;
 use caphost::call::{Step, StoppedBy};
@@ -61,12 +63,15 @@ fn adopted_runs_keep_their_end_and_what_was_in_flight_is_unknown() {
     let mut runs = Runs::default();
     let own = add(&mut runs, "own", &a);
     runs.take_news();
-    let mut adopted = runs.adopt(all.clone(), 9);
+    let mut adopted = runs.adopt(all.clone(), Uuid::nil(), |_| false, 9);
     adopted.sort_unstable();
     let mut both = [done, flying];
     both.sort_unstable();
     assert_eq!(adopted, both);
-    assert!(runs.adopt(all, 9).is_empty(), "they are known");
+    assert!(
+        runs.adopt(all, Uuid::nil(), |_| false, 9).is_empty(),
+        "they are known"
+    );
     assert!(
         runs.take_news().is_empty(),
         "nothing has happened to them here"
@@ -106,9 +111,12 @@ fn the_end_of_a_run_that_was_adopted_too_early_corrects_all_that_is_known_of_it(
     home.end(id, Ending::Cancelled(Stop::Terminated, Some(by)), 7);
 
     let mut runs = Runs::default();
-    assert_eq!(runs.adopt(vec![early], 9), [id]);
+    assert_eq!(runs.adopt(vec![early], Uuid::nil(), |_| false, 9), [id]);
     assert_eq!(runs.get(id).unwrap().state, RunState::Unknown);
-    assert_eq!(runs.adopt(vec![home.shared(id).unwrap()], 10), [id]);
+    assert_eq!(
+        runs.adopt(vec![home.shared(id).unwrap()], Uuid::nil(), |_| false, 10),
+        [id]
+    );
     let run = runs.get(id).unwrap();
     assert_eq!((run.stop(), run.by), (Some(Stop::Terminated), Some(by)));
     assert_eq!((run.lost, run.error.as_deref()), (None, None));
@@ -131,12 +139,18 @@ fn what_is_learnt_of_adopted_runs_counts_towards_what_is_remembered() {
         ..Retention::default()
     });
     for id in ids {
-        assert_eq!(runs.adopt(vec![home.shared(id).unwrap()], 9), [id]);
+        assert_eq!(
+            runs.adopt(vec![home.shared(id).unwrap()], Uuid::nil(), |_| false, 9),
+            [id]
+        );
     }
     for (at, id) in (10..).zip(ids) {
         home.cancel_requested(id, Some(&"x".repeat(4_000)), at);
         home.end(id, Ending::Completed, at);
-        assert_eq!(runs.adopt(vec![home.shared(id).unwrap()], at), [id]);
+        assert_eq!(
+            runs.adopt(vec![home.shared(id).unwrap()], Uuid::nil(), |_| false, at),
+            [id]
+        );
     }
     let left = ids.map(|id| runs.get(id).is_some());
     assert_eq!(left, [false, true, true]);
@@ -160,7 +174,7 @@ fn adopted_runs_are_bounded_like_all_others() {
     });
     let own = add(&mut runs, "own", &a);
     runs.end(own, Ending::Completed, 2);
-    let adopted = runs.adopt(gone.visible(&a, 3), 11);
+    let adopted = runs.adopt(gone.visible(&a, 3), Uuid::nil(), |_| false, 11);
     assert_eq!(
         adopted.len(),
         2,
@@ -224,4 +238,35 @@ fn only_the_first_end_of_abandoned_work_counts() {
         assert_eq!(runs.get(id).unwrap().late_end, expected, "{stop:?}");
         assert_eq!(runs.take_news().len(), usize::from(expected.is_some()));
     }
+}
+
+#[test]
+fn copies_of_runs_end_when_the_process_they_were_made_in_is_back() {
+    let (a, home) = (agent("a"), Uuid::new_v4());
+    let mut gone = Runs::default();
+    let flying = add(&mut gone, "flying", &a);
+    let mut runs = Runs::default();
+    let own = add(&mut runs, "own", &a);
+    let seven = add(&mut runs, "7", &a);
+    runs.end(seven, Ending::Completed, 2);
+    runs.adopt(gone.visible(&a, 5), home, |_| false, 9);
+    // The worker that has them goes as well, and yet another takes what it had.
+    let mut third = Runs::default();
+    let copies = runs.visible(&a, 9);
+    let adopted = third.adopt(copies.clone(), Uuid::new_v4(), |_| false, 10);
+    assert_eq!(adopted.len(), 3);
+    third.give_back(home);
+    assert!(third.get(flying).is_none() && third.get(own).is_some());
+    assert!(matches!(third.take_news().last(), Some(News::Forgotten(id)) if *id == flying));
+    assert!(
+        third
+            .adopt(copies, Uuid::new_v4(), |it| it == home, 10)
+            .is_empty()
+    );
+    runs.give_back(home);
+    assert_eq!(found(&runs, "flying", &a), None);
+    assert_eq!(found(&runs, "7", &a), Some(seven));
+    // What it took is free again, and its place is not forgotten twice.
+    runs.expire(u64::MAX);
+    assert_eq!(runs.ids(), [own]);
 }

@@ -626,3 +626,70 @@ fn apps_that_may_come_back_do_not_give_way_in_vain() {
     assert_eq!(seen[0], Seen::Closed(3, 4002));
     assert!(is_registered(&seen[1..], 6), "{seen:?}");
 }
+
+/// Asks for a session of an agent of `owner`. What it is answered, if it is refused.
+fn session_of(bench: &mut Bench, peer: u64, owner: &str) -> Option<Value> {
+    bench.agent_of(peer, owner);
+    let seen = bench.send(peer, request("initialize", "i", json!({})));
+    match &seen[..] {
+        [Seen::Message(1, _)] => None,
+        seen => Some(only(seen, peer)["payload"]["error"].clone()),
+    }
+}
+
+#[test]
+fn one_token_does_not_have_all_sessions_of_an_app_and_the_last_are_for_those_who_have_none() {
+    let limits = Limits {
+        sessions_per_app: 20,
+        ..Limits::default()
+    };
+    let mut bench = Bench::with(limits, Tokens::default());
+    bench.app(1, "demo");
+    let fill = |bench: &mut Bench, owner: &str, first: u64| {
+        let refused = |peer| session_of(bench, peer, owner).map(|error| (peer - first, error));
+        (first..first + 30).find_map(refused).unwrap()
+    };
+    let (count, error) = fill(&mut bench, "greedy", 100);
+    assert_eq!((count, &error["code"]), (10, &json!("RATE_LIMITED")));
+    assert_eq!(
+        error["details"],
+        json!({ "limit": "sessionsPerApp", "max": 20 })
+    );
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("--max-sessions-per-app")
+    );
+    // Another has what is left but for the last two, which go to two more.
+    assert_eq!(fill(&mut bench, "other", 200).0, 8);
+    assert_eq!(fill(&mut bench, "third", 300).0, 1);
+    assert_eq!(session_of(&mut bench, 400, "fourth"), None);
+    assert!(session_of(&mut bench, 500, "fifth").is_some());
+    // Whoever was refused may ask again once a session has ended, if it has not more than its share.
+    bench.gone(100);
+    let again = bench.send(500, request("initialize", "again", json!({})));
+    assert!(matches!(&again[..], [Seen::Message(1, _)]));
+    bench.gone(101);
+    assert!(session_of(&mut bench, 600, "greedy").is_some());
+}
+
+#[test]
+fn the_last_places_for_agents_are_for_tokens_that_have_none() {
+    let limits = Limits {
+        sessions: 10,
+        ..Limits::default()
+    };
+    let mut bench = Bench::with(limits, Tokens::default());
+    for peer in 1..10 {
+        assert!(bench.agent_of(peer, "greedy").is_empty());
+    }
+    let refused = bench.agent_of(10, "greedy");
+    assert!(matches!(
+        &refused[..],
+        [Seen::Message(10, _), Seen::Closed(10, 1013)]
+    ));
+    assert!(bench.agent_of(11, "modest").is_empty());
+    bench.gone(11);
+    assert!(bench.agent_of(12, "another").is_empty());
+}

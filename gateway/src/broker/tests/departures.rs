@@ -206,6 +206,7 @@ fn agent_elsewhere(bench: &mut Bench, peer: u64, app: u64) -> Vec<Seen> {
         profile: Profile {
             dialect: Dialect::Abp,
             owner: Identity::anyone(),
+            holder: "anyone".into(),
             name: None,
             seat: Seat::Elsewhere,
         },

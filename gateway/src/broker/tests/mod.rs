@@ -107,6 +107,7 @@ impl Bench {
                     name: owner.into(),
                     ..Identity::anyone()
                 },
+                holder: owner.into(),
                 name: None,
                 seat: Seat::Connected,
             },
@@ -120,6 +121,7 @@ impl Bench {
             profile: Profile {
                 dialect: Dialect::Abp,
                 owner: Identity::anyone(),
+                holder: "anyone".into(),
                 name: None,
                 seat: Seat::Connected,
             },

@@ -16,6 +16,7 @@ fn client() -> NewSession {
         profile: Profile {
             dialect: Dialect::Mcp,
             owner: Identity::anyone(),
+            holder: "anyone".into(),
             name: None,
             seat: Seat::Own,
         },

@@ -296,6 +296,7 @@ fn a_token_for_one_app_reaches_no_other() {
                 app: Some("other".into()),
                 ..Identity::anyone()
             },
+            holder: "anyone".into(),
             name: None,
             seat: Seat::Connected,
         },

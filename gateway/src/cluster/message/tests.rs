@@ -7,6 +7,7 @@ fn parcel(app: AppKey, text: &str) -> Parcel {
         message: Message::ToApp {
             app,
             agent: "a1".into(),
+            holder: None,
         },
         text: Bytes::copy_from_slice(text.as_bytes()),
     }

@@ -115,6 +115,11 @@ impl Cluster {
         self.held.keep(name, fact, time, Holds::IfNone);
     }
 
+    /// Whether a fact of that name is told again if Redis has not heard it, or loses it.
+    pub fn holds_fact(&self, name: &str) -> bool {
+        self.held.has(name)
+    }
+
     /// Another worker has told another fact of that name. What is told again from here is that one.
     pub fn fact_changed(&self, name: &str, fact: &[u8]) {
         self.held.replace(name, fact);

@@ -53,10 +53,16 @@ impl Held {
         if facts.len() >= HELD {
             facts.retain(|_, it| it.until > now);
         }
-        if facts.len() < HELD {
-            let fact = fact.into();
-            facts.insert(name.into(), HeldFact { fact, until, holds });
+        if facts.len() >= HELD && !facts.contains_key(name) {
+            return tracing::warn!("too many facts are held: Redis is not told this one again");
         }
+        let fact = fact.into();
+        facts.insert(name.into(), HeldFact { fact, until, holds });
+    }
+
+    /// Whether a fact of that name is held.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.lock().facts.contains_key(name)
     }
 
     /// If a fact of that name is held, it is that one from now on.

@@ -220,7 +220,7 @@ impl Member {
             let (next, fields): (u64, Vec<(String, Vec<u8>)>) =
                 scan.query_async(&mut connection).await?;
             let runs = fields.iter().filter_map(|(_, run)| read(run));
-            let adopted = self.here.adopt(runs.collect());
+            let adopted = self.here.adopt(gone, runs.collect());
             count += adopted.len();
             // They are here now.
             let mut commands = pipe();

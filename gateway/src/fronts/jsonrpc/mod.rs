@@ -48,7 +48,7 @@ struct Jsonrpc {
 /// `/jsonrpc`
 pub fn routes(hub: Arc<Hub>) -> Router {
     let shared = Jsonrpc {
-        room: Shares::new(hub.limits.sessions, hub.limits.sessions_per_token),
+        room: Shares::with_last_kept(hub.limits.sessions, hub.limits.sessions_per_token),
         lists: Listing::of_offers(hub.clone()),
         hub,
     };
@@ -87,10 +87,22 @@ async fn open(
 }
 
 fn no_room(full: Full) -> Refusal {
-    let (status, max, whose) = match full {
-        Full::All(max) => (StatusCode::SERVICE_UNAVAILABLE, max, ""),
-        Full::Share(max) => (StatusCode::TOO_MANY_REQUESTS, max, " of yours"),
+    let connected = "JSON-RPC peers are connected, and no more are accepted";
+    let (status, message) = match full {
+        Full::All(max) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("{max} {connected} (--max-sessions)"),
+        ),
+        Full::Share(max) => (
+            StatusCode::TOO_MANY_REQUESTS,
+            format!("{max} of your {connected} (--max-sessions-per-token)"),
+        ),
+        Full::Last(last) => (
+            StatusCode::TOO_MANY_REQUESTS,
+            format!(
+                "The last {last} places for JSON-RPC peers are for those who have none (--max-sessions)"
+            ),
+        ),
     };
-    let message = format!("{max} JSON-RPC peers{whose} are connected, and no more are accepted");
     Refusal::later(status, message, RETRY_SHARE)
 }

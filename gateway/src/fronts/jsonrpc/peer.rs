@@ -125,13 +125,14 @@ impl Peer {
         let open = || {
             let greeting = self.greeting.get().cloned();
             let Greeting { name, version, .. } = greeting.unwrap_or_default();
-            self.hub.open(Client {
+            let client = Client {
                 dialect: Dialect::JsonRpc,
                 owner: self.owner.clone(),
                 app: self.app.clone(),
                 name,
                 version,
-            })
+            };
+            self.hub.open_of(self.holder.name(), client)
         };
         self.session.lock().get_or_insert_with(open).clone()
     }

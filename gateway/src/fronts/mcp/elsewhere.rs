@@ -128,12 +128,15 @@ impl Sessions {
         if !cluster.standing().connected {
             return Err(away("The request cannot be looked for"));
         }
-        cluster.tell_all(Notice::CancelRequest {
+        let told = cluster.tell_all(Notice::CancelRequest {
             session: id.to_string(),
             request_id: request.value().clone(),
             reason,
         });
-        Ok(())
+        match told {
+            true => Ok(()),
+            false => Err(away("Not all workers could be told of the cancel")),
+        }
     }
 
     /// The client ends a session: on all other workers, it has ended.
@@ -144,9 +147,10 @@ impl Sessions {
         if let Err(error) = cluster.set_fact(&name(id), ENDED, self.kept_for()).await {
             tracing::warn!(%error, "a session has ended, and other workers do not know yet");
         }
-        cluster.tell_all_to_come(Notice::EndSession {
+        let ended = Notice::EndSession {
             session: id.to_string(),
-        });
+        };
+        cluster.tell_all_to_come(ended).await;
     }
 
     /// Does what another worker tells.

@@ -45,7 +45,7 @@ impl Mcp {
         self.open.take(&asker.holder).map_err(|full| {
             let what = match full {
                 Full::All(max) => format!("{max} MCP responses are open, and no more are allowed"),
-                Full::Share(max) => {
+                Full::Share(max) | Full::Last(max) => {
                     format!("{max} of your responses are open, and no more are allowed")
                 }
             };

@@ -307,13 +307,14 @@ impl McpSession {
 
     /// Its way to the app.
     fn open(&self, hub: &Arc<Hub>) -> calls::Session {
-        hub.open(Client {
+        let client = Client {
             dialect: Dialect::Mcp,
             owner: self.caller.identity.clone(),
             app: self.app(hub).map(str::to_string),
             name: self.client.name.clone(),
             version: self.client.version.clone(),
-        })
+        };
+        hub.open_of(self.holder.name(), client)
     }
 
     /// Lets a request in, if nothing stands against it. A cancel that has waited for it is used up.

@@ -16,6 +16,7 @@ use super::request::ClientInfo;
 use super::session::{Caller, McpSession};
 use super::tools;
 use crate::bounds::shares::Holder;
+use crate::broker::last_places;
 use crate::fronts::idle::look_after;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
@@ -185,7 +186,8 @@ pub(super) fn no_session() -> Refusal {
 
 /// 503: there are as many sessions as there may be, all in use.
 fn no_room() -> Refusal {
-    let error = Error::new(Code::RATE_LIMITED, "Too many MCP sessions");
+    let message = "All MCP sessions that you may have are in use: end those that are not needed, or raise --mcp-max-sessions and --mcp-max-sessions-per-token";
+    let error = Error::new(Code::RATE_LIMITED, message);
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
 }
 
@@ -212,8 +214,11 @@ impl Table {
         for session in self.sessions.values() {
             *held.entry(&session.holder).or_default() += 1;
         }
-        let has_share = held.get(holder).is_some_and(|held| *held >= share);
-        if !has_share && self.sessions.len() < max {
+        let own = held.get(holder).copied().unwrap_or_default();
+        let has_share = own >= share;
+        // The last places are for those who have none: for others one unused session ends.
+        let kept = if own > 0 { last_places(max) } else { 0 };
+        if !has_share && self.sessions.len() < max - kept {
             return Ok(None);
         }
         let may_go = |session: &McpSession| !has_share || session.holder == *holder;

@@ -139,17 +139,21 @@ impl SocketRequest {
         &self.connection
     }
 
+    /// Whose share it counts towards.
+    pub(crate) fn holder(&self, hub: &Hub, owner: &Identity) -> Holder {
+        Holder::of(hub, owner, self.connection.address.0.ip())
+    }
+
     /// Takes one connection of an agent's share, if it has a token and that allows.
     pub(crate) fn share(&self, hub: &Hub, owner: &Identity) -> Result<Option<Share>, Refusal> {
         if hub.tokens.is_empty() {
             return Ok(None);
         }
-        let Connection {
-            address, bounds, ..
-        } = &self.connection;
-        let taken = bounds.agents.take(&Holder::of(hub, owner, address.0.ip()));
+        let agents = &self.connection.bounds.agents;
+        let taken = agents.take(&self.holder(hub, owner));
         taken.map(Some).map_err(|_| {
-            let message = "This token has used up its share of the connections";
+            let max = hub.limits.sessions_per_token;
+            let message = format!("{max} agents with this token are connected, and no more are accepted (--max-sessions-per-token)");
             Refusal::later(StatusCode::TOO_MANY_REQUESTS, message, RETRY_SHARE)
         })
     }

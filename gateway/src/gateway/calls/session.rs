@@ -19,7 +19,7 @@ use caphost::call::CallId;
 pub struct Session(Arc<Way>);
 
 impl Session {
-    pub(crate) fn new(hub: Arc<Hub>, client: Client) -> Self {
+    pub(crate) fn new(hub: Arc<Hub>, client: Client, holder: Arc<str>) -> Self {
         let hello = json!({
             "agent": { "name": client.name, "version": client.version },
             "protocolVersion": abp::VERSION,
@@ -30,6 +30,7 @@ impl Session {
             profile: Profile {
                 dialect: client.dialect,
                 owner: client.owner,
+                holder,
                 name: Some(client.name.into()),
                 seat: Seat::Own,
             },

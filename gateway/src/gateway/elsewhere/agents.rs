@@ -1,5 +1,7 @@
 //! Agents of other workers on apps here, as agents of the broker here.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::Elsewhere;
@@ -13,16 +15,22 @@ use crate::tokens::Identity;
 
 impl Elsewhere {
     /// An agent there says something to its app here.
-    pub(super) fn agent_said(&self, worker: WorkerId, key: AgentKey, text: &Bytes) {
+    pub(super) fn agent_said(
+        &self,
+        worker: WorkerId,
+        key: AgentKey,
+        holder: Option<Arc<str>>,
+        text: &Bytes,
+    ) {
         let Ok(message) = std::str::from_utf8(text) else {
             return;
         };
         let known = self.of(worker, |other| Some(other.agents.get(&key)?.peer));
-        let peer = known.unwrap_or_else(|| self.join_agent(worker, key));
+        let peer = known.unwrap_or_else(|| self.join_agent(worker, key, holder));
         self.hub.receive(peer, message, Some(text));
     }
 
-    fn join_agent(&self, worker: WorkerId, key: AgentKey) -> PeerId {
+    fn join_agent(&self, worker: WorkerId, key: AgentKey, holder: Option<Arc<str>>) -> PeerId {
         let joined = self.hub.join(|peer| Event::AgentJoined {
             peer,
             app: Wanted::Peer(PeerId(key.0)),
@@ -30,6 +38,7 @@ impl Elsewhere {
                 // Whose it is and what it speaks, its own worker knows: it keeps its runs.
                 dialect: Dialect::Abp,
                 owner: Identity::anyone(),
+                holder: holder.unwrap_or_else(|| worker.to_string().into()),
                 name: None,
                 seat: Seat::Elsewhere,
             },

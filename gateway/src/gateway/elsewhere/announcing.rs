@@ -15,6 +15,8 @@ use crate::cluster::message::{AppKey, Message};
 
 /// How long the last messages of an app that is gone may be on their way.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long a change waits for room on the way to those that are slow.
+const ROOM: Duration = Duration::from_secs(1);
 /// How often to check on them without being told.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -44,6 +46,7 @@ impl Elsewhere {
         loop {
             // What changes again while it waits is told once.
             for app in self.clustered.changed().await {
+                self.cluster().room_everywhere(ROOM).await;
                 self.tell(app);
                 // There may be thousands, and a lease to be renewed.
                 tokio::task::yield_now().await;

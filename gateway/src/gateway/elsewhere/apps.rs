@@ -1,5 +1,7 @@
 //! Apps of other workers, as apps of the broker here.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde::Serialize;
 
@@ -82,11 +84,14 @@ impl Elsewhere {
         let peer = joined.0;
         // For the log, should it be refused.
         joined.1.log_app(&format!("{id} on worker {worker}"));
+        let hub = self.hub.clone();
         let parcel = move |message: String| {
             if message.starts_with(MISFIT) {
                 return Some(Message::TellApp { app }.into());
             }
-            to_app(app, message)
+            to_app(app, message, |agent| {
+                hub.state().broker.holder_on(peer, agent)
+            })
         };
         // If it offers something else it may be taken.
         let closed = move |elsewhere: &Elsewhere| {
@@ -172,15 +177,20 @@ impl Elsewhere {
 }
 
 /// A message of the broker to an app, as it goes to the worker that has it.
-fn to_app(app: AppKey, message: String) -> Option<Parcel> {
+fn to_app(
+    app: AppKey,
+    message: String,
+    holder: impl FnOnce(&str) -> Option<Arc<str>>,
+) -> Option<Parcel> {
     // What it says to the app itself, such as `app/registered`, is of no interest there.
     let (kind, agent) = head(&message)?;
     let agent = agent.to_string();
     if kind == "agent/closed" {
         return Some(Message::AgentGone { app, agent }.into());
     }
+    let holder = (kind == "initialize").then(|| holder(&agent)).flatten();
     Some(Parcel {
-        message: Message::ToApp { app, agent },
+        message: Message::ToApp { app, agent, holder },
         text: message.into(),
     })
 }

@@ -19,7 +19,7 @@ mod delivery;
 mod proxy;
 mod tunnels;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
@@ -119,6 +119,7 @@ impl Here for Elsewhere {
 
     fn came(&self, worker: WorkerId) {
         self.others().all.entry(worker).or_default();
+        self.hub.give_back(worker.process);
         self.announce_all_to(worker);
         if self.hub.lifecycle.phase() > Phase::Serving {
             self.send(worker, Message::Draining);
@@ -155,7 +156,9 @@ impl Here for Elsewhere {
             Message::AgentLost { app, agent } => self.app_lost_agent(from, app, agent),
             Message::Draining => self.apps_drain(from),
             Message::Stopping => self.cancel_on_apps_of(from),
-            Message::ToApp { app, agent } => self.agent_said(from, (app, agent), &text),
+            Message::ToApp { app, agent, holder } => {
+                self.agent_said(from, (app, agent), holder, &text);
+            }
             Message::AgentGone { app, agent } => self.agent_gone(from, &(app, agent)),
             Message::TakeUp {
                 tunnel,
@@ -209,7 +212,16 @@ impl Here for Elsewhere {
         self.hub.runs_by_id(ids)
     }
 
-    fn adopt(&self, runs: Vec<Arc<Run>>) -> Vec<RunId> {
-        self.hub.adopt(runs)
+    fn adopt(&self, gone: WorkerId, runs: Vec<Arc<Run>>) -> Vec<RunId> {
+        let cluster = self.cluster();
+        let back: BTreeSet<_> = cluster.processes().collect();
+        let adopted = self
+            .hub
+            .adopt(runs, gone.process, |home| back.contains(&home));
+        // Who has come meanwhile may have come before the copies.
+        for process in cluster.processes().filter(|it| !back.contains(it)) {
+            self.hub.give_back(process);
+        }
+        adopted
     }
 }

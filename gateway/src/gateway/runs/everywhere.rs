@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::bounded::{LIST_BYTES, bounded};
-use super::sought::{Placed, Sought, Unsure, merged};
-use crate::broker::runs::{CancelNotice, NoticedRun, Run, RunId, leave_out};
+use super::sought::{Placed, Sought, Unsure, meant, merged};
+use crate::broker::runs::{CancelNotice, Found, NoticedRun, Run, RunId, RunMark, leave_out};
 use crate::cluster::{Answer, Cluster, Notice, Question};
 use crate::gateway::hub::Hub;
 use crate::gateway::{AbpError, Confirmation};
@@ -32,23 +32,26 @@ pub struct Listed {
 }
 
 /// What other workers say of their runs.
-#[derive(Default)]
-struct There {
-    runs: Vec<Placed>,
+struct There<R> {
+    runs: Vec<Placed<R>>,
     omitted: usize,
     unsure: Option<Unsure>,
 }
 
-impl There {
-    /// These and those that are here, each once.
-    fn with(self, here: Vec<Arc<Run>>) -> Vec<Placed> {
-        merged(here.into_iter().map(Placed::here).chain(self.runs))
+impl<R> Default for There<R> {
+    fn default() -> Self {
+        There::unsure_of(None)
     }
+}
 
-    /// What is meant by an id of them and those that are here: see [`Sought::among`].
-    fn meant(self, request_id: &str, here: Vec<Arc<Run>>, cancels: bool) -> Sought {
-        let unsure = self.unsure;
-        Sought::among(request_id, self.with(here), unsure, cancels)
+impl<R> There<R> {
+    /// Nothing has been heard.
+    fn unsure_of(unsure: Option<Unsure>) -> Self {
+        There {
+            runs: Vec::new(),
+            omitted: 0,
+            unsure,
+        }
     }
 }
 
@@ -66,7 +69,7 @@ impl Hub {
     async fn sought(&self, request_id: &str, viewer: &Identity, cancels: bool) -> Sought {
         let there = self.ask_for(request_id, viewer).await;
         let here = self.matches(request_id, viewer);
-        there.meant(request_id, here, cancels)
+        self.meant(request_id, there, here, viewer, cancels).await
     }
 
     /// [`Hub::seek_to_cancel`]; if there is no such run anywhere, the cancel is kept for it, wherever it comes.
@@ -79,10 +82,53 @@ impl Hub {
         let there = self.ask_for(request_id, by).await;
         let keep = there.runs.is_empty() && there.unsure.is_none();
         let (here, kept) = self.matches_or_keep(request_id, reason, by, keep);
-        if let (Some(kept), Some(cluster)) = (kept, self.cluster()) {
-            cluster.tell_all(Notice::CancelEarly(kept));
+        if let (Some(kept), Some(cluster)) = (kept, self.cluster())
+            && !cluster.tell_all(Notice::CancelEarly(kept.clone()))
+        {
+            // Its run may come to a worker that has not heard of it.
+            self.forget_early(&kept);
+            let _ = cluster.tell_all(Notice::EarlyTaken(kept));
+            return Sought::Unsure(Unsure::Full);
         }
-        there.meant(request_id, here, true)
+        self.meant(request_id, there, here, by, true).await
+    }
+
+    /// What is meant by an id of those that are here and there. A run of another worker is fetched.
+    async fn meant(
+        &self,
+        request_id: &str,
+        there: There<RunMark>,
+        here: Vec<Arc<Run>>,
+        viewer: &Identity,
+        cancels: bool,
+    ) -> Sought {
+        let marks = here.iter().map(|run| Placed::here(RunMark::from(&**run)));
+        let all = merged(marks.chain(there.runs), |mark| *mark);
+        let sure = there.unsure.is_none();
+        let Placed { run, home, .. } = match (meant(request_id, all, cancels), there.unsure) {
+            (Found::None, None) => return Sought::None,
+            (Found::None, Some(unsure)) => return Sought::Unsure(unsure),
+            (Found::Several(runs), _) => return Sought::Several(runs),
+            (Found::One(placed), _) => placed,
+        };
+        let run = match (home, self.cluster()) {
+            (Some(home), Some(cluster)) => {
+                let viewer = viewer.clone();
+                let question = Question::Run {
+                    run: run.id,
+                    viewer,
+                };
+                match cluster.ask(home, question, PATIENCE).await {
+                    Some(Answer::Runs { mut runs, .. }) => runs.pop(),
+                    _ => return Sought::Unsure(Unsure::Workers(1)),
+                }
+            }
+            _ => here.into_iter().find(|it| it.id == run.id),
+        };
+        // It may have been forgotten meanwhile.
+        run.map_or(Sought::None, |run| {
+            Sought::One(Box::new(Placed { run, home, sure }))
+        })
     }
 
     /// Cancels a run where it is: see [`Hub::cancel`].
@@ -120,7 +166,8 @@ impl Hub {
             run: run.map(NoticedRun::from),
         };
         if let Some(cluster) = self.cluster() {
-            cluster.tell_all(Notice::Cancelled(notice.clone()));
+            // Who listens there misses it if there is no room: the cancel itself goes on.
+            let _ = cluster.tell_all(Notice::Cancelled(notice.clone()));
         }
         self.publish_cancel(request_id, reason, by);
         self.announce_cancelled(notice)
@@ -138,14 +185,19 @@ impl Hub {
     pub async fn list(&self, viewer: &Identity, ended: usize) -> Listed {
         let mut there = There::default();
         if let Some(cluster) = self.cluster() {
-            let viewer = viewer.clone();
-            there = ask_all(cluster, Question::List { viewer, ended }, None).await;
+            let (viewer_name, viewer) = (viewer.name.clone(), viewer.clone());
+            let question = Question::List { viewer, ended };
+            there = match self.searches.take(&viewer_name).await {
+                Some(_search) => ask_all(cluster, question, listed, |_: &Arc<Run>| false).await,
+                None => There::unsure_of(Some(Unsure::Busy)),
+            };
         }
         let (mut runs, mut omitted) = self.recent_runs(viewer, ended);
         omitted += there.omitted;
         let unsure = there.unsure;
         if !there.runs.is_empty() {
-            let placed = there.with(runs);
+            let here = runs.into_iter().map(Placed::here);
+            let placed = merged(here.chain(there.runs), |run| RunMark::from(&**run));
             runs = placed.into_iter().map(|it| it.run).collect();
             // Stable: of one worker the order is as it was.
             runs.sort_by_key(|run| std::cmp::Reverse(run.registered_at));
@@ -160,22 +212,48 @@ impl Hub {
     }
 
     /// What the others say of an id, unless it names a run of this worker.
-    async fn ask_for(&self, request_id: &str, viewer: &Identity) -> There {
+    async fn ask_for(&self, request_id: &str, viewer: &Identity) -> There<RunMark> {
         let id: Option<RunId> = request_id.parse().ok();
         let own = id.and_then(|id| self.run(id, viewer));
         let Some(cluster) = self.cluster().filter(|_| own.is_none_or(|run| run.adopted)) else {
             return There::default();
         };
+        let Some(_search) = self.searches.take(&viewer.name).await else {
+            return There::unsure_of(Some(Unsure::Busy));
+        };
         let question = Question::Find {
             request_id: request_id.into(),
             viewer: viewer.clone(),
         };
-        ask_all(cluster, question, id).await
+        let is_it = |mark: &RunMark| Some(mark.id) == id && !mark.adopted;
+        ask_all(cluster, question, found, is_it).await
     }
 }
 
-/// Asks all others. The one that has the very run with that id ends the search.
-async fn ask_all(cluster: &Cluster, question: Question, id: Option<RunId>) -> There {
+/// The runs in an answer, and how many are left out of it.
+type Read<R> = fn(Answer) -> Option<(Vec<R>, usize)>;
+
+fn listed(answer: Answer) -> Option<(Vec<Arc<Run>>, usize)> {
+    match answer {
+        Answer::Runs { runs, omitted } => Some((runs, omitted)),
+        _ => None,
+    }
+}
+
+fn found(answer: Answer) -> Option<(Vec<RunMark>, usize)> {
+    match answer {
+        Answer::Found(runs) => Some((runs, 0)),
+        _ => None,
+    }
+}
+
+/// Asks all others. The one that has the very run that is looked for ends the search.
+async fn ask_all<R>(
+    cluster: &Cluster,
+    question: Question,
+    read: Read<R>,
+    is_it: impl Fn(&R) -> bool,
+) -> There<R> {
     let asked = cluster.others().into_iter().map(|worker| {
         let question = question.clone();
         async move { (worker, cluster.ask(worker, question, PATIENCE).await) }
@@ -183,12 +261,11 @@ async fn ask_all(cluster: &Cluster, question: Question, id: Option<RunId>) -> Th
     let mut answers: FuturesUnordered<_> = asked.collect();
     let (mut there, mut silent) = (There::default(), cluster.orphans());
     while let Some((worker, answer)) = answers.next().await {
-        let Some(Answer::Runs { runs, omitted }) = answer else {
+        let Some((runs, omitted)) = answer.and_then(read) else {
             silent += 1;
             continue;
         };
-        let is_it = |run: &Arc<Run>| Some(run.id) == id && !run.adopted;
-        let is_found = runs.iter().any(is_it);
+        let is_found = runs.iter().any(&is_it);
         there.omitted += omitted;
         let placed = runs.into_iter().map(|run| Placed::there(worker, run));
         there.runs.extend(placed);

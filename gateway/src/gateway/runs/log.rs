@@ -61,7 +61,8 @@ impl Hub {
                 }
                 News::EarlyTaken(early) => {
                     if let Some(cluster) = self.cluster() {
-                        cluster.tell_all(Notice::EarlyTaken(*early));
+                        // Where this is not heard it is forgotten in its time.
+                        let _ = cluster.tell_all(Notice::EarlyTaken(*early));
                     }
                 }
                 News::Forgotten(_) => {}

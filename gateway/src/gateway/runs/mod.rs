@@ -5,6 +5,7 @@ mod bounded;
 mod everywhere;
 mod log;
 mod others;
+mod searches;
 mod sought;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 #[cfg(test)]
 pub(crate) use bounded::LIST_BYTES;
 pub use everywhere::Listed;
+pub(crate) use searches::Searches;
 pub use sought::{Placed, Sought, Unsure};
 
 use tokio::sync::{broadcast, oneshot};
@@ -30,7 +32,13 @@ use caphost::call::Stop;
 impl Hub {
     /// A session for a client.
     pub fn open(self: &Arc<Self>, client: Client) -> Session {
-        Session::new(self.clone(), client)
+        let holder = client.owner.name.clone();
+        self.open_of(holder, client)
+    }
+
+    /// A session for a client, which counts towards that holder's share.
+    pub(crate) fn open_of(self: &Arc<Self>, holder: Arc<str>, client: Client) -> Session {
+        Session::new(self.clone(), client, holder)
     }
 
     /// The runs that are not over.

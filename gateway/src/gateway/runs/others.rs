@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::broker::runs::{EarlyCancel, Found, Run, RunId};
+use uuid::Uuid;
+
+use crate::broker::runs::{EarlyCancel, Found, Run, RunId, RunMark};
 use crate::cluster::message::Message;
 use crate::cluster::{Answer, CancelMessage, Notice, Question, WorkerId};
 use crate::gateway::hub::Hub;
@@ -18,10 +20,17 @@ impl Hub {
     /// Answers another worker.
     pub(crate) async fn answer(&self, question: Question) -> Answer {
         match question {
-            Question::Find { request_id, viewer } => Answer::Runs {
-                runs: self.matches(&request_id, &viewer),
-                omitted: 0,
-            },
+            Question::Find { request_id, viewer } => {
+                let found = self.matches(&request_id, &viewer);
+                Answer::Found(found.iter().map(|run| RunMark::from(&**run)).collect())
+            }
+            Question::Run { run, viewer } => {
+                let run = self.run(run, &viewer);
+                Answer::Runs {
+                    runs: run.into_iter().collect(),
+                    omitted: 0,
+                }
+            }
             Question::List { viewer, ended } => {
                 let (runs, omitted) = self.recent_runs(&viewer, ended);
                 let (runs, cut) = bounded(runs, ANSWER_BYTES);
@@ -66,7 +75,8 @@ impl Hub {
             return;
         };
         if let Some(cluster) = self.cluster() {
-            cluster.tell_all(Notice::EarlyTaken(early.clone()));
+            // Where this is not heard it is forgotten in its time.
+            let _ = cluster.tell_all(Notice::EarlyTaken(early.clone()));
         }
         if !run.state.is_over() {
             let hub = self.clone();
@@ -84,8 +94,11 @@ impl Hub {
                 app: None,
             },
         };
-        // Where the run is, it is cancelled; the other workers have heard the same.
-        if self.matches(&message.run_id, &by).is_empty() {
+        // Where the run is, it is cancelled; the other workers have heard the same. Others are asked only of
+        // what may be cancelled here.
+        let found = self.matches(&message.run_id, &by);
+        let is_live = |run: &Arc<Run>| !run.adopted && !run.state.is_over();
+        if found.len() != 1 || !found.iter().all(is_live) {
             return;
         }
         let hub = self.clone();
@@ -150,8 +163,18 @@ impl Hub {
     }
 
     /// Enters runs of a worker that is gone: those that are remembered now.
-    pub(crate) fn adopt(&self, runs: Vec<Arc<Run>>) -> Vec<RunId> {
-        self.change_runs(|ledger, now| ledger.adopt(runs, now))
+    pub(crate) fn adopt(
+        &self,
+        runs: Vec<Arc<Run>>,
+        gone: Uuid,
+        back: impl Fn(Uuid) -> bool,
+    ) -> Vec<RunId> {
+        self.change_runs(|ledger, now| ledger.adopt(runs, gone, back, now))
+    }
+
+    /// That process is back: copies of its runs end.
+    pub(crate) fn give_back(&self, home: Uuid) {
+        self.change_runs(|runs, _| runs.give_back(home));
     }
 
     /// All runs that are remembered here.

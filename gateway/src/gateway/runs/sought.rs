@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::broker::runs::{Found, Run, RunId};
+use crate::broker::runs::{Found, Run, RunId, RunMark};
 use crate::cluster::WorkerId;
 
 /// Why there may be runs that are not known of.
@@ -15,6 +15,10 @@ pub enum Unsure {
     Redis,
     /// How many workers have not answered, or are gone with their runs not taken over yet.
     Workers(usize),
+    /// Whoever asks has so many searches under way that there is no room for one more.
+    Busy,
+    /// There is no room on the way to other workers.
+    Full,
 }
 
 impl fmt::Display for Unsure {
@@ -23,6 +27,10 @@ impl fmt::Display for Unsure {
             Unsure::Redis => {
                 f.write_str("Redis does not answer: there may be more on other workers")
             }
+            Unsure::Busy => f.write_str(
+                "Too many searches of yours are under way: there may be more on other workers",
+            ),
+            Unsure::Full => f.write_str("Not all workers can be told now: try again"),
             Unsure::Workers(1) => f.write_str("A worker does not answer: there may be more on it"),
             Unsure::Workers(count) => {
                 write!(
@@ -36,17 +44,17 @@ impl fmt::Display for Unsure {
 
 /// A run, and where it is.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct Placed<R = Arc<Run>> {
     /// The run.
-    pub run: Arc<Run>,
+    pub run: R,
     /// Its worker; none for this one.
     pub(crate) home: Option<WorkerId>,
     /// Whether all workers were asked for others that may be meant, as far as was needed.
-    sure: bool,
+    pub(super) sure: bool,
 }
 
-impl Placed {
-    pub(super) fn here(run: Arc<Run>) -> Self {
+impl<R> Placed<R> {
+    pub(super) fn here(run: R) -> Self {
         Placed {
             run,
             home: None,
@@ -54,7 +62,7 @@ impl Placed {
         }
     }
 
-    pub(super) fn there(worker: WorkerId, run: Arc<Run>) -> Self {
+    pub(super) fn there(worker: WorkerId, run: R) -> Self {
         Placed {
             home: Some(worker),
             ..Placed::here(run)
@@ -85,51 +93,41 @@ pub enum Sought {
     Unsure(Unsure),
 }
 
-impl Sought {
-    /// What somebody means by an id, of those that are `found` here and elsewhere. Who `cancels` means of
-    /// several that have all ended the last to end, as nothing can be cancelled by mistake.
-    pub(super) fn among(
-        request_id: &str,
-        mut found: Vec<Placed>,
-        unsure: Option<Unsure>,
-        cancels: bool,
-    ) -> Sought {
-        let own = request_id.parse::<RunId>().ok();
-        let is_own = |it: &Placed| Some(it.run.id) == own;
-        if found.iter().any(is_own) {
-            found.retain(is_own);
-        } else if cancels && found.iter().all(|it| it.run.state.is_over()) {
-            let end = |it: &Placed| (it.run.ended_at, it.run.registered_at);
-            found = found.into_iter().max_by_key(end).into_iter().collect();
-        }
-        let runs = found.iter().map(|it| it.run.clone()).collect();
-        match (Found::among(runs), unsure) {
-            (Found::None, None) => Sought::None,
-            (Found::None, Some(unsure)) => Sought::Unsure(unsure),
-            (Found::Several(runs), _) => Sought::Several(runs),
-            (Found::One(run), _) => {
-                let home = found.iter().find(|it| it.run.id == run.id);
-                let home = home.and_then(|it| it.home);
-                let sure = unsure.is_none();
-                Sought::One(Box::new(Placed { run, home, sure }))
-            }
-        }
+/// What somebody means by an id, of those that are `found` here and elsewhere. Who `cancels` means of
+/// several that have all ended the last to end, as nothing can be cancelled by mistake.
+pub(super) fn meant(
+    request_id: &str,
+    mut found: Vec<Placed<RunMark>>,
+    cancels: bool,
+) -> Found<Placed<RunMark>> {
+    let own = request_id.parse::<RunId>().ok();
+    let is_own = |it: &Placed<RunMark>| Some(it.run.id) == own;
+    if found.iter().any(is_own) {
+        found.retain(is_own);
+    } else if cancels && found.iter().all(|it| it.run.is_over) {
+        let end = |it: &Placed<RunMark>| (it.run.ended_at, it.run.registered_at);
+        found = found.into_iter().max_by_key(end).into_iter().collect();
     }
+    Found::among_by(found, |it| it.run)
 }
 
 /// Each run once: as its own worker knows it, rather than one that has adopted it.
-pub(super) fn merged(all: impl IntoIterator<Item = Placed>) -> Vec<Placed> {
+pub(super) fn merged<R>(
+    all: impl IntoIterator<Item = Placed<R>>,
+    mark: impl Fn(&R) -> RunMark,
+) -> Vec<Placed<R>> {
     let mut places = HashMap::new();
-    let mut merged: Vec<Placed> = Vec::new();
+    let mut merged: Vec<Placed<R>> = Vec::new();
     for placed in all {
-        match places.entry(placed.run.id) {
+        let is = mark(&placed.run);
+        match places.entry(is.id) {
             Entry::Vacant(place) => {
                 place.insert(merged.len());
                 merged.push(placed);
             }
             Entry::Occupied(place) => {
                 let known = &mut merged[*place.get()];
-                if known.run.adopted && !placed.run.adopted {
+                if mark(&known.run).adopted && !is.adopted {
                     *known = placed;
                 }
             }
@@ -140,6 +138,8 @@ pub(super) fn merged(all: impl IntoIterator<Item = Placed>) -> Vec<Placed> {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
     use crate::broker::runs::{Dialect, Ending, NewRun, Runs};
     use crate::tokens::Identity;
@@ -172,35 +172,41 @@ mod tests {
 
     fn adopted(run: &Arc<Run>) -> Arc<Run> {
         let (mut runs, id) = (Runs::default(), run.id);
-        runs.adopt(vec![run.clone()], 3);
+        runs.adopt(vec![run.clone()], Uuid::nil(), |_| false, 3);
         runs.shared(id).unwrap()
     }
 
-    fn one(sought: Sought) -> Box<Placed> {
-        match sought {
-            Sought::One(placed) => placed,
+    fn mark(run: &Arc<Run>) -> RunMark {
+        RunMark::from(&**run)
+    }
+
+    fn one(found: Found<Placed<RunMark>>) -> Placed<RunMark> {
+        match found {
+            Found::One(placed) => placed,
             other => panic!("{other:?}"),
         }
     }
 
-    fn here(runs: impl IntoIterator<Item = Arc<Run>>) -> Vec<Placed> {
-        runs.into_iter().map(Placed::here).collect()
+    fn here(runs: impl IntoIterator<Item = Arc<Run>>) -> Vec<Placed<RunMark>> {
+        runs.into_iter()
+            .map(|run| Placed::here(mark(&run)))
+            .collect()
     }
 
-    fn there(run: &Arc<Run>) -> Placed {
-        Placed::there(WorkerId::random(), run.clone())
+    fn there(run: &Arc<Run>) -> Placed<RunMark> {
+        Placed::there(WorkerId::random(), mark(run))
     }
 
     #[test]
     fn a_run_is_as_its_own_worker_knows_it() {
         let (run, home) = (run("1", false), WorkerId::random());
-        let (copy, own) = (adopted(&run), Placed::there(home, run));
+        let (copy, own) = (adopted(&run), Placed::there(home, mark(&run)));
         for all in [
-            [Placed::here(copy.clone()), own.clone()],
+            [Placed::here(mark(&copy)), own.clone()],
             [there(&copy), own],
         ] {
-            let found = one(Sought::among("1", merged(all), None, false));
-            assert!(!found.run.adopted && found.home == Some(home) && found.is_sure());
+            let found = one(meant("1", merged(all, |it| *it), false));
+            assert!(!found.run.adopted && found.home == Some(home));
         }
     }
 
@@ -209,8 +215,8 @@ mod tests {
         let run_there = run("1", true);
         let id = run_there.id.to_string();
         for cancels in [false, true] {
-            let found = vec![Placed::here(run(&id, false)), there(&run_there)];
-            let found = one(Sought::among(&id, found, None, cancels));
+            let found = vec![Placed::here(mark(&run(&id, false))), there(&run_there)];
+            let found = one(meant(&id, found, cancels));
             assert!(found.run.id.to_string() == id);
         }
     }
@@ -221,34 +227,15 @@ mod tests {
         let meant = |runs: &[&Arc<Run>], cancels| {
             let mut found = here(runs.iter().map(|run| Arc::clone(run)));
             found.push(there(&new));
-            Sought::among("1", found, None, cancels)
+            meant("1", found, cancels)
         };
         assert_eq!(one(meant(&[&old], true)).run.id, new.id);
         assert!(!one(meant(&[&old], true)).is_here());
         assert_eq!(one(meant(&[&old, &flying], true)).run.id, flying.id);
         let another = run("1", false);
         let several = meant(&[&old, &flying, &another], true);
-        assert!(matches!(several, Sought::Several(runs) if runs.len() == 2));
+        assert!(matches!(several, Found::Several(runs) if runs.len() == 2));
         let read = meant(&[&old], false);
-        assert!(
-            matches!(read, Sought::Several(_)),
-            "only a cancel may guess"
-        );
-    }
-
-    #[test]
-    fn what_was_not_found_may_be_where_nobody_has_answered() {
-        let unsure = Some(Unsure::Workers(1));
-        let nothing = |unsure| Sought::among("1", vec![], unsure, true);
-        assert!(matches!(nothing(None), Sought::None));
-        assert!(matches!(
-            nothing(unsure),
-            Sought::Unsure(Unsure::Workers(1))
-        ));
-        let found = one(Sought::among("1", here([run("1", false)]), unsure, false));
-        assert!(found.is_here() && !found.is_sure());
-        let both = vec![Placed::here(run("1", false)), there(&run("1", false))];
-        let both = Sought::among("1", both, None, false);
-        assert!(matches!(both, Sought::Several(runs) if runs.len() == 2));
+        assert!(matches!(read, Found::Several(_)), "only a cancel may guess");
     }
 }

@@ -14,9 +14,14 @@ struct Process {
 
 impl Process {
     async fn start(redis: &Redis) -> Self {
+        Process::with(redis, &[]).await
+    }
+
+    async fn with(redis: &Redis, options: &[&str]) -> Self {
         let lease = format!("{}ms", LEASE.as_millis());
         let mut command: Command = crate::binary::caphost(&["serve", "--port", "0"]);
         command.args(["--redis", &redis.url(), "--worker-lease", &lease]);
+        command.args(options);
         command.stdout(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -194,6 +199,50 @@ async fn a_worker_that_was_taken_for_dead_has_its_runs_again() {
     );
     assert_eq!(cancelled.json()["status"], "cancelled");
     assert_eq!(agent.next().await["payload"]["cancelled"], true);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_its_own_worker_has_forgotten_does_not_come_up_again_as_unknown() {
+    let redis = Redis::start();
+    let (one, two) = pair(&redis).await;
+    let hung = Process::with(&redis, &["--max-retained", "1"]).await;
+    others(&one, 2).await;
+    others(&two, 2).await;
+    let (mut app, mut agent) = hung.session().await;
+    let running = called(&mut agent, &mut app, "running").await;
+    written(&redis, "\"Running\"").await;
+    hung.signal("-STOP");
+    assert_eq!(taken_over(&one, "running").await["state"], "unknown");
+    hung.signal("-CONT");
+    others(&one, 2).await;
+    others(&two, 2).await;
+    succeed(&mut agent, &mut app, &running).await;
+    let completed = async {
+        while known(&one, "running").await["state"] != "completed" {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon("its own account", completed).await;
+    // Only one of its ended runs is remembered there: the next takes its place.
+    let next = called(&mut agent, &mut app, "next").await;
+    succeed(&mut agent, &mut app, &next).await;
+    for worker in [&one, &two] {
+        assert_eq!(known(worker, "next").await["state"], "completed");
+        // Its earlier id may still count as one whose runs nobody has taken over.
+        let forgotten = async {
+            loop {
+                let run = run_of(worker, "running").await;
+                match run.status {
+                    503 => tokio::time::sleep(Duration::from_millis(20)).await,
+                    404 => return,
+                    _ => panic!("{} {}", run.status, run.body),
+                }
+            }
+        };
+        soon("that it is forgotten", forgotten).await;
+        let list = worker.get("/api/runs", "").await.json();
+        assert_eq!(list["runs"].as_array().unwrap().len(), 1, "{list}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

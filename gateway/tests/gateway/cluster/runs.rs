@@ -284,3 +284,43 @@ async fn the_calls_of_an_agent_that_leaves_are_cancelled_on_the_worker_of_their_
     })
     .await;
 }
+
+/// What that worker has sent to the others.
+async fn bytes_sent(worker: &Gateway) -> u64 {
+    let metrics = worker.get("/metrics", "").await.body;
+    let line = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("caphost_cluster_bytes_sent_total "));
+    line.unwrap().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_again_and_again_for_an_id_of_many_long_runs_makes_no_worker_write_them() {
+    let redis = Redis::start();
+    let (one, two) = pair(&redis).await;
+    let mut app = one.app("demo").await;
+    let mut agents = Vec::new();
+    for _ in 0..16 {
+        let mut agent = agent_on(&one, &mut app).await;
+        let called = called(&mut agent, &mut app, "same").await;
+        let payload = json!({ "operationId": "same", "message": "x".repeat(7_000) });
+        app.send(json!({ "type": "progress", "agent": called["agent"], "timestamp": 6, "payload": payload }))
+            .await;
+        assert_eq!(agent.next().await["type"], "progress");
+        agents.push(agent);
+    }
+    let before = bytes_sent(&one).await;
+    let asked = (0..100).map(|_| two.get("/cancellation/status/same", ""));
+    for asked in futures_util::future::join_all(asked).await {
+        assert_eq!(asked.status, 409, "{}", asked.body);
+    }
+    let sent = bytes_sent(&one).await - before;
+    assert!(sent < 100 * 4_000, "{sent} bytes for 100 questions");
+    // Of one run that is meant all is told.
+    let run = one.hub.runs_on(one.hub.offers_here()[0].0)[0];
+    let run = known(&two, &run.to_string()).await;
+    assert_eq!(
+        run["progress"]["message"].as_str().map(str::len),
+        Some(7_000)
+    );
+}

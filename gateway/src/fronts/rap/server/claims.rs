@@ -82,8 +82,11 @@ impl RapServer {
             fingerprint,
         };
         let fact = serde_json::to_vec(&mine).unwrap_or_default();
-        let Ok(Some(before)) = cluster.claim_fact(&key, &fact, time).await else {
-            return Ok(Some(Claim::written(key, fact)));
+        let before = match cluster.claim_fact(&key, &fact, time).await {
+            Ok(Some(before)) => before,
+            // Redis has not heard, and is not told later for lack of room.
+            Err(Away) if !cluster.holds_fact(&key) => return Err(Denied::Unsure),
+            Ok(None) | Err(Away) => return Ok(Some(Claim::written(key, fact))),
         };
         let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
             // A later version may write it differently.

@@ -74,7 +74,7 @@ impl RapServer {
             let taken = room.take_many(&holder, amount);
             taken.map_err(|full| match full {
                 Full::All(most) => later(format!("{what}: {most} is the most")),
-                Full::Share(share) => {
+                Full::Share(share) | Full::Last(share) => {
                     let message = format!("{what}: {share} is the most for one token");
                     let wait = Duration::from_secs(1);
                     Refusal::later(StatusCode::TOO_MANY_REQUESTS, message, wait)

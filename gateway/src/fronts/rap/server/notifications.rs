@@ -12,12 +12,13 @@ use serde::de::DeserializeOwned;
 
 use super::request::{Target, parse, read};
 use super::state::RapServer;
-use crate::cluster::Notice;
+use crate::cluster::{Cluster, Notice};
 use crate::fronts::auth::Bearer;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::PeerAddress;
+use crate::gateway::Unsure;
 use crate::rate_limit::RateLimiter;
 use crate::tokens::Identity;
 
@@ -49,7 +50,7 @@ pub(super) async fn cancel_tool_call(
             tool_call_id,
             app,
             by,
-        });
+        })?;
     }
     Ok(StatusCode::OK)
 }
@@ -67,7 +68,7 @@ pub(super) async fn close_thread(
         .await?;
     let CloseThread { thread_id } = notification;
     if may_be_ours(&thread_id) {
-        server.cancel_everywhere(Notice::CloseThread { thread_id, app, by });
+        server.cancel_everywhere(Notice::CloseThread { thread_id, app, by })?;
     }
     Ok(StatusCode::OK)
 }
@@ -78,10 +79,13 @@ fn may_be_ours(id: &str) -> bool {
 }
 
 impl RapServer {
-    fn cancel_everywhere(&self, notice: Notice) {
+    /// Those of other workers hear of it as well, or the caller is to try again.
+    fn cancel_everywhere(&self, notice: Notice) -> Result<(), Refusal> {
         self.cancel(&notice);
-        if let Some(cluster) = self.hub.cluster() {
-            cluster.tell_all(notice);
+        let is_told = |cluster: &Arc<Cluster>| cluster.tell_all(notice);
+        match self.hub.cluster().is_none_or(is_told) {
+            true => Ok(()),
+            false => Err(Unsure::Full.into()),
         }
     }
 

@@ -1,0 +1,49 @@
+//! Searches on other workers: how many of one token are under way at once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// Searches of one token at once.
+const SEARCHES: usize = 16;
+/// How long one waits for others of its token.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Who searches, by the names of tokens, of which there are only so many.
+#[derive(Debug, Default)]
+pub(crate) struct Searches(Mutex<HashMap<Arc<str>, Arc<Semaphore>>>);
+
+impl Searches {
+    /// Begins a search, which lasts as long as what is returned; none if there is no room in time.
+    pub async fn take(&self, name: &Arc<str>) -> Option<OwnedSemaphorePermit> {
+        let room = {
+            let mut all = self.0.lock();
+            let new = || Arc::new(Semaphore::new(SEARCHES));
+            all.entry(name.clone()).or_insert_with(new).clone()
+        };
+        timeout(PATIENCE, room.acquire_owned()).await.ok()?.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn many_searches_of_one_token_wait_and_those_of_others_do_not() {
+        let searches = Searches::default();
+        let [a, b] = ["a", "b"].map(Arc::from);
+        let mut held = Vec::new();
+        for _ in 0..SEARCHES {
+            held.push(searches.take(&a).await.unwrap());
+        }
+        assert!(searches.take(&a).await.is_none());
+        assert!(searches.take(&b).await.is_some());
+        held.pop();
+        assert!(searches.take(&a).await.is_some());
+    }
+}
