@@ -29,7 +29,7 @@ test('documents of capabilities are copies: neither the app nor who is given the
 
 test('a function in a description is refused at register, and the list of tools is answered', async () => {
   const host = await newHost();
-  const odd = [{ inputSchema: { type: 'object', check() {} } }, { outputSchema: { anyOf: [() => {}] } }, { features: { it: Symbol('s') } }];
+  const odd = [{ inputSchema: { type: 'object', check() {} } }, { outputSchema: { examples: [() => {}] } }, { features: { it: Symbol('s') } }];
   for (const description of odd) {
     assert.throws(() => host.register('odd', /** @type {any} */ (description), () => 1), { code: 'INVALID_PARAMS', message: /^odd: the description is not valid JSON: .* is a (function|symbol)/ });
   }

@@ -118,7 +118,7 @@ test('bad arguments are named, with what they must be', async () => {
     [() => host.register('b', { concurrency: 0 }, handler), 'b: concurrency must be a whole number from 1'],
     [() => host.register('b', { settleGrace: -1 }, handler), 'b: settleGrace must be a number of milliseconds, finite and not negative'],
     [() => host.register('b', { inputSchema: /** @type {any} */ ('x') }, handler), 'b: inputSchema is invalid: #: a schema must be an object, true or false'],
-    [() => host.register('b', { outputSchema: /** @type {any} */ ('x') }, handler), 'b: outputSchema must be a JSON Schema'],
+    [() => host.register('b', { outputSchema: /** @type {any} */ ('x') }, handler), 'b: outputSchema is invalid: #: a schema must be an object, true or false'],
     [() => host.observe(/** @type {any} */ (5)), 'observe: listener must be a function'],
   ];
   for (const [field, kind, values] of /** @type {const} */ ([
