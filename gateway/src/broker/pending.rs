@@ -51,11 +51,12 @@ impl Entry {
         }
     }
 
-    /// What it counts as: nothing, if nobody is told of its answer.
+    /// What it counts as: nothing, if nobody is told of its answer, or if it is the one cancel that a call
+    /// of the gateway's own has room for.
     pub(super) fn amount(&self) -> Amount {
-        match self.asker {
-            Asker::Nobody => Amount::default(),
-            Asker::Agent(_) | Asker::Own => Amount::one(self.kept as usize),
+        match (&self.asker, self.request) {
+            (Asker::Nobody, _) | (Asker::Own, Request::Cancel) => Amount::default(),
+            (Asker::Agent(_) | Asker::Own, _) => Amount::one(self.kept as usize),
         }
     }
 

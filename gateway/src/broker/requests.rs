@@ -111,7 +111,7 @@ impl Broker {
     /// Passes a request on to the app it is for. Returns the number it goes there with.
     pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Result<u64, Unsent> {
         let kept = self.kept(&asked);
-        let app = self.route(peer, asked.request, asked.payload.len(), kept)?;
+        let app = self.route(peer, &asked, kept)?;
         if asked.request == Request::Initialize {
             self.bind(peer, app);
         }
@@ -140,23 +140,20 @@ impl Broker {
     }
 
     /// The app a request goes to, or why it goes nowhere.
-    fn route(
-        &mut self,
-        peer: PeerId,
-        request: Request,
-        bytes: usize,
-        kept: usize,
-    ) -> Result<PeerId, Failure> {
+    fn route(&mut self, peer: PeerId, asked: &Asked<'_>, kept: usize) -> Result<PeerId, Failure> {
+        let (request, bytes) = (asked.request, asked.payload.len());
+        // There is one for a call, which has taken its room.
+        let has_room = request == Request::Cancel && matches!(asked.asker, Asker::Own);
         let Some(agent) = self.agents.get(&peer) else {
             return Err(not_initialized());
         };
-        if agent.pending.amount(request).count >= self.limits.in_flight {
+        if !has_room && agent.pending.amount(request).count >= self.limits.in_flight {
             let max = self.limits.in_flight;
             let message = format!("{max} requests of this type are in flight");
             return Err(Error::new(Code::RATE_LIMITED, message)
                 .with_details(Box::new(json!({ "limit": "inFlight", "max": max }))));
         }
-        if agent.is_here() && !self.tokens.is_empty() {
+        if !has_room && agent.is_here() && !self.tokens.is_empty() {
             let own = self.in_flight.of(&agent.profile.owner.name, request);
             let max = self.limits.in_flight_per_token;
             if own.count >= max {

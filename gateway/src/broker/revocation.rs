@@ -28,7 +28,7 @@ impl Broker {
     }
 
     pub(super) fn revoke(&mut self, run: RunId, reason: Option<String>) {
-        let now = self.now.unix_ms;
+        let (now, now_ms, grace) = (self.now.unix_ms, self.now.monotonic_ms, self.grace());
         if let Some(outcome) = self.outcome_of_ended(run) {
             return self.revoked(run, outcome);
         }
@@ -46,9 +46,11 @@ impl Broker {
             self.revoked(run, CancelOutcome::confirmed(stop.into()));
             return self.run_cancelled(run, stop.into());
         };
-        if std::mem::replace(&mut place.revoking, true) {
+        if place.revoking.is_some_and(|until| now_ms < until) {
+            // The app may still answer the one before, which answers this one too.
             return;
         }
+        place.revoking = Some(now_ms + grace);
         let agent = place.agent;
         let issued = self.issue();
         let entry = Entry {
@@ -98,7 +100,7 @@ impl Broker {
 
     pub(super) fn revoked(&mut self, run: RunId, outcome: CancelOutcome) {
         if let Some(place) = self.runs.place_mut(run) {
-            place.revoking = false;
+            place.revoking = None;
         }
         self.actions.push_back(Action::Revoked { run, outcome });
     }

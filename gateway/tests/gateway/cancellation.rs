@@ -343,6 +343,8 @@ async fn without_a_confirmation_in_time_it_is_queued() {
             (&json!("cancelling"), &json!(false), &json!("enough"))
         );
         assert_eq!(status_of_cancel(&gateway, call_id).await, "queued", "again");
+        // The app has not answered the first in time, so it is asked again.
+        assert_eq!(app.next().await["type"], "capabilities/cancel");
         if late {
             confirm(&mut app, &called).await;
             assert_eq!(agent.next().await["payload"]["cancelled"], true);

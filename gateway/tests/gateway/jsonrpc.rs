@@ -271,22 +271,13 @@ async fn a_cancelled_request_is_answered_once() {
         for cancel in &cancels {
             peer.send(cancel.clone()).await;
         }
-        // The call ends when all have come: a later one would not be passed on.
-        let mut cancellings = Vec::new();
-        for _ in &cancels {
-            cancellings.push(app.sent("capabilities/cancel").await);
-        }
+        // The second joins the first.
+        let cancelling = app.sent("capabilities/cancel").await;
         let call_id = &calling["payload"]["options"]["callId"];
-        for cancelling in cancellings {
-            assert_eq!(cancelling["payload"]["callId"], *call_id);
-            let confirmation = json!({ "callId": call_id, "cancelled": true });
-            app.send(answer(
-                &cancelling,
-                "capabilities/cancel-result",
-                confirmation,
-            ))
-            .await;
-        }
+        assert_eq!(cancelling["payload"]["callId"], *call_id);
+        let confirmation = json!({ "callId": call_id, "cancelled": true });
+        let confirmed = answer(&cancelling, "capabilities/cancel-result", confirmation);
+        app.send(confirmed).await;
         app.answer_call(&calling, json!({ "success": false, "cancelled": true }))
             .await;
         assert_eq!(peer.next().await, cancelled(json!(0), "0"));
@@ -343,27 +334,40 @@ async fn a_call_that_had_completed_answers_its_result() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_cancelled_the_mcp_way_is_not_answered() {
-    let gateway = Gateway::start().await;
-    let (mut app, mut peer) = pair(&gateway).await;
-    peer.send(call(json!(1))).await;
-    let calling = app.called().await;
-    let params = json!({ "requestId": 1, "reason": "enough" });
-    peer.send(notice("notifications/cancelled", params)).await;
-    let cancelling = app.confirm_cancel(&calling).await;
-    assert_eq!(cancelling["payload"]["reason"], "enough");
-    // Its id is free when the call has ended, which is learnt from nothing else.
-    soon("the end of the call", async {
-        loop {
-            peer.send(rpc(json!(1), "no such method", json!({}))).await;
-            match codes(&peer.next().await) {
-                (-32600, _) => tokio::time::sleep(Duration::from_millis(5)).await,
-                (-32601, _) => break,
-                other => panic!("{other:?}"),
-            }
+async fn what_is_cancelled_the_mcp_way_is_not_answered_whatever_else_cancels_it() {
+    let orders: [fn(Value, Value) -> Vec<Value>; 3] = [
+        |given_up, _| vec![given_up],
+        |given_up, cancel| vec![given_up, cancel],
+        |given_up, cancel| vec![cancel, given_up],
+    ];
+    for order in orders {
+        let gateway = Gateway::start().await;
+        let (mut app, mut peer) = pair(&gateway).await;
+        peer.send(call(json!(1))).await;
+        let calling = app.called().await;
+        let params = json!({ "requestId": 1, "reason": "enough" });
+        let given_up = notice("notifications/cancelled", params);
+        for it in order(given_up, cancel(json!(1))) {
+            peer.send(it).await;
         }
-    })
-    .await;
+        let cancelling = app.confirm_cancel(&calling).await;
+        assert_eq!(
+            cancelling["payload"]["callId"],
+            calling["payload"]["options"]["callId"]
+        );
+        // Its id is free when the call has ended, which is learnt from nothing else.
+        soon("the end of the call", async {
+            loop {
+                peer.send(rpc(json!(1), "no such method", json!({}))).await;
+                match codes(&peer.next().await) {
+                    (-32600, _) => tokio::time::sleep(Duration::from_millis(5)).await,
+                    (-32601, _) => break,
+                    other => panic!("{other:?}"),
+                }
+            }
+        })
+        .await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -33,8 +33,8 @@ pub(in crate::broker) struct OwnCall {
     is_overdue: bool,
     /// The number it went to the app with, if it did.
     sent: Option<u64>,
-    /// The numbers of the cancels of it that the app has not answered, and when it should have answered one.
-    cancels: Vec<u64>,
+    /// The number of the cancel of it that the app has not answered, and when it should have.
+    asked: Option<u64>,
     cancel: Option<Millis>,
 }
 
@@ -55,7 +55,7 @@ impl Broker {
             timeout: None,
             is_overdue: false,
             sent: None,
-            cancels: Vec::new(),
+            asked: None,
             cancel: None,
         };
         self.own_calls.insert(run, own);
@@ -111,9 +111,11 @@ impl Broker {
     }
 
     /// The caller of a call cancels it. If the app does not say in time what has come of that, the call is
-    /// not waited for any longer.
+    /// not waited for any longer. Until then, further cancels join this one.
     pub(in crate::broker) fn own_cancel(&mut self, run: RunId, reason: Option<String>) {
-        let Some(session) = self.own_calls.get(&run).map(|call| call.session) else {
+        let call = self.own_calls.get(&run);
+        let call = call.filter(|call| call.asked.is_none());
+        let Some(session) = call.map(|call| call.session) else {
             return;
         };
         let known = self.runs.get(run).filter(|run| run.place.is_some());
@@ -130,16 +132,14 @@ impl Broker {
         };
         let about = About::Cancel(cancel);
         let Ok(Some(sent)) = self.own_request(session, Request::Cancel, &payload, about) else {
-            // It changes nothing: the call goes on.
+            // No bound is in its way: there is no app any more, and the call ends with it.
             return;
         };
         let until = self.now.monotonic_ms + self.grace();
         if let Some(call) = self.own_calls.get_mut(&run) {
-            call.cancels.push(sent);
-            if call.cancel.is_none() {
-                call.cancel = Some(until);
-                self.deadlines.change(Due::Cancel(run), None, Some(until));
-            }
+            call.asked = Some(sent);
+            call.cancel = Some(until);
+            self.deadlines.change(Due::Cancel(run), None, Some(until));
         }
     }
 
@@ -157,14 +157,12 @@ impl Broker {
             // What closing it has done to the call is still to be heard.
             return;
         }
-        let next = self.now.monotonic_ms + self.grace();
         if let Some(run) = entry.run
             && let Some(call) = self.own_calls.get_mut(&run)
         {
-            call.cancels.retain(|sent| *sent != entry.issued);
-            let until = (!call.cancels.is_empty()).then_some(next);
-            let before = std::mem::replace(&mut call.cancel, until);
-            self.deadlines.change(Due::Cancel(run), before, until);
+            call.asked = None;
+            let before = call.cancel.take();
+            self.deadlines.change(Due::Cancel(run), before, None);
         }
         if is_lost && self.is_calling(session) {
             self.gone(session);
@@ -177,7 +175,7 @@ impl Broker {
             return;
         };
         let session = call.session;
-        let asked: Vec<_> = call.cancels.drain(..).chain(call.sent).collect();
+        let asked: Vec<_> = call.asked.take().into_iter().chain(call.sent).collect();
         for issued in asked {
             self.give_up(session, issued);
         }

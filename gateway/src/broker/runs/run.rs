@@ -264,8 +264,8 @@ pub(in crate::broker) struct Place {
     pub issued: u64,
     /// What its progress goes by, if not by its callId.
     pub token: Option<Arc<str>>,
-    /// A cancel its agent did not ask for is on its way.
-    pub revoking: bool,
+    /// Until when the app may answer a cancel that its agent did not ask for, if one is on its way.
+    pub revoking: Option<Millis>,
     /// When its app should have answered it, as that has confirmed a cancel of it.
     pub until: Option<Millis>,
 }
@@ -277,7 +277,7 @@ impl Place {
             agent,
             issued,
             token,
-            revoking: false,
+            revoking: None,
             until: None,
         }
     }

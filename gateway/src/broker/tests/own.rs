@@ -236,7 +236,7 @@ fn what_is_given_up_is_in_flight_no_more() {
     assert_eq!(only(&seen, 1)["type"], "capabilities/call");
     let seen = cancel(&mut bench, other);
     assert_eq!(only(&seen, 1)["type"], "capabilities/cancel");
-    assert_eq!(bench.broker.in_flight(), 2);
+    assert_eq!(bench.broker.in_flight(), 1, "the call");
     // Whatever still comes has nothing to settle, but for whoever else has asked.
     let kind = "capabilities/cancel-result";
     let confirmed = json!({ "callId": "c", "cancelled": true });
@@ -249,7 +249,7 @@ fn what_is_given_up_is_in_flight_no_more() {
     let seen = bench.send(1, answer(only(&revoke, 1), kind, confirmed));
     assert_eq!(seen, [Seen::Revoked(run, told)]);
     assert_eq!(state(&bench, "c"), RunState::Unknown);
-    assert_eq!(bench.broker.in_flight(), 2);
+    assert_eq!(bench.broker.in_flight(), 1, "the call");
 }
 
 #[test]
@@ -363,22 +363,21 @@ fn a_call_goes_on_whose_cancel_is_refused_and_ends_if_its_session_is_lost() {
 }
 
 #[test]
-fn every_cancel_of_a_caller_is_passed_on_and_the_first_answer_is_waited_for() {
+fn repeated_cancels_of_a_caller_join_the_first() {
     let (mut bench, run, _) = calling();
-    let relayed = bench.broker.counters().relayed;
     let first = only(&cancel(&mut bench, run), 1).clone();
     let due = bench.broker.next_deadline();
     bench.now.monotonic_ms += 1_000.0;
-    let second = only(&cancel(&mut bench, run), 1).clone();
-    assert_ne!(first["id"], second["id"]);
-    assert_eq!(bench.broker.counters().relayed, relayed + 2);
+    for _ in 0..30 {
+        assert_eq!(cancel(&mut bench, run), [], "the app is asked already");
+    }
     assert_eq!(bench.broker.next_deadline(), due);
-    // An operator's goes out beside them.
+    // An operator's goes out beside it.
     let revoke = bench.event(Event::Revoke { run, reason: None });
     let revoke = only(&revoke, 1).clone();
     let kind = "capabilities/cancel-result";
     let confirmed = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "returned" } });
-    let seen = bench.send(1, answer(&second, kind, confirmed.clone()));
+    let seen = bench.send(1, answer(&first, kind, confirmed.clone()));
     assert_eq!(seen, [ended(&bench, run, None), Seen::CallOver(run)]);
     let answered = bench.now.monotonic_ms + bench.broker.grace();
     assert_eq!(
@@ -386,23 +385,22 @@ fn every_cancel_of_a_caller_is_passed_on_and_the_first_answer_is_waited_for() {
         Some(answered),
         "the call itself"
     );
-    assert_eq!(bench.send(1, answer(&first, kind, confirmed.clone())), []);
     let told = CancelOutcome::confirmed(Stop::Returned.into());
     let seen = bench.send(1, answer(&revoke, kind, confirmed));
     assert_eq!(seen, [Seen::Revoked(run, told)]);
 }
 
 #[test]
-fn a_refused_cancel_leaves_the_deadline_of_the_next_one() {
+fn a_cancel_after_one_that_was_refused_is_sent_and_waited_for() {
     let (mut bench, run, _) = calling();
     let first = only(&cancel(&mut bench, run), 1).clone();
-    let second = only(&cancel(&mut bench, run), 1).clone();
     let refused = |request: &Value| {
         let error = json!({ "code": "OPERATION_FAILED", "message": "no" });
         answer(request, "error", error)
     };
-    bench.now.monotonic_ms += 1_000.0;
     assert_eq!(bench.send(1, refused(&first)), []);
+    assert_eq!(bench.broker.next_deadline(), None);
+    let second = only(&cancel(&mut bench, run), 1).clone();
     let due = bench.broker.next_deadline();
     assert_eq!(due, Some(bench.now.monotonic_ms + bench.broker.grace()));
     assert_eq!(bench.send(1, refused(&second)), []);
@@ -454,25 +452,26 @@ fn a_callers_cancel_goes_without_its_long_reason_to_an_app_that_does_not_keep_up
 }
 
 #[test]
-fn a_call_goes_on_whose_cancels_are_too_many() {
+fn a_callers_cancel_has_room_where_the_bounds_of_its_token_are_full_of_cancels() {
     let limits = Limits {
-        in_flight: 1,
+        in_flight_per_token: 1,
         ..Limits::default()
     };
-    let mut bench = Bench::with(limits, Tokens::default());
-    bench.app(1, "demo");
-    let (run, seen) = make(&mut bench, "c", None);
-    let opened = json!({ "sessionId": "s" });
-    bench.send(1, answer(only(&seen, 1), "initialize-result", opened));
+    let tokens = ["agent=a".parse().unwrap(), "app=b".parse().unwrap()];
+    let (mut bench, run, _) = calling_with(limits, Tokens::new(tokens.into()));
+    bench.agent(2, None);
+    let hello = request("initialize", "1", json!({ "protocolVersion": "0.1" }));
+    let hello = bench.relayed(2, hello);
+    let opened = json!({ "sessionId": "t" });
+    bench.send(1, answer(&hello, "initialize-result", opened));
+    bench.relayed(2, super::cancel("2", "unknown"));
+    let refused = bench.send(2, super::cancel("3", "unknown"));
+    assert_eq!(code(only(&refused, 2)), "RATE_LIMITED");
     let sent = only(&cancel(&mut bench, run), 1).clone();
-    assert_eq!(cancel(&mut bench, run), []);
-    let refused = json!({ "callId": "c", "cancelled": false, "reason": "no" });
-    bench.send(1, answer(&sent, "capabilities/cancel-result", refused));
-    assert_eq!(state(&bench, "c"), RunState::Running);
-    assert_eq!(
-        only(&cancel(&mut bench, run), 1)["type"],
-        "capabilities/cancel"
-    );
+    assert_eq!(sent["type"], "capabilities/cancel");
+    let confirmed = json!({ "callId": "c", "cancelled": true });
+    bench.send(1, answer(&sent, "capabilities/cancel-result", confirmed));
+    assert_eq!(state(&bench, "c"), RunState::Cancelled);
 }
 
 #[test]

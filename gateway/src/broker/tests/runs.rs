@@ -93,6 +93,24 @@ fn an_operators_cancel_reaches_the_app_and_its_agent_sees_only_the_response() {
 }
 
 #[test]
+fn an_operators_cancel_is_sent_again_once_the_app_has_not_answered_the_first_in_time() {
+    let mut bench = Bench::session();
+    bench.relayed(2, call("1", "c"));
+    let it = bench.run("c");
+    let mut asked = Vec::new();
+    for _ in 0..3 {
+        asked.push(only(&revoke(&mut bench, &it), 1).clone());
+        assert_eq!(revoke(&mut bench, &it), [], "it joins the one before");
+        bench.now.monotonic_ms += bench.broker.grace();
+    }
+    let said = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "dropped" } });
+    let seen = bench.send(1, cancel_result(&asked[2], said));
+    assert_eq!(seen, [confirmed(&it, Stop::Dropped)]);
+    assert_eq!(bench.run("c").state, RunState::Cancelled);
+    goes_on(&mut bench, 2);
+}
+
+#[test]
 fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
     let mut bench = Bench::session();
     let call = bench.relayed(2, call("1", "c"));

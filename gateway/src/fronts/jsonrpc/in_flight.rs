@@ -55,7 +55,8 @@ impl InFlight {
                 && entry.canceller.is_some()
             {
                 canceller = entry.canceller.clone();
-                entry.answered = cancel.answered;
+                // A peer that has given a request up does not take that back.
+                entry.answered &= cancel.answered;
             }
             false
         });
