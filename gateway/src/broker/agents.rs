@@ -15,8 +15,12 @@ use super::questions::Question;
 use super::stops::Stopped;
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
 use crate::broker::runs::{RunId, name};
+use crate::remembered::Remembered;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error, Millis};
+
+/// Calls of one agent that are over and remembered, 1 024.
+const OVER: usize = 1_024;
 
 /// One agent's connection.
 pub(super) struct Agent {
@@ -38,6 +42,8 @@ pub(super) struct Agent {
     pub tokens: HashMap<Arc<str>, RunId>,
     /// Its calls that are cancelled.
     pub stopped: Stopped,
+    /// The runs of its calls that are over, by their callIds.
+    pub over: Remembered<Arc<str>, RunId, OVER>,
     /// The caller's half, if it is a session of the gateway's own.
     pub own: Option<Box<OwnSession>>,
     /// Whether it has left, and its calls are still waited for.
@@ -110,6 +116,7 @@ impl Broker {
             calls: HashMap::new(),
             tokens: HashMap::new(),
             stopped: Stopped::default(),
+            over: Remembered::default(),
             own: None,
             left: false,
             until: None,

@@ -291,6 +291,9 @@ impl Broker {
         self.deadlines.change(Due::Response(run), until, None);
         let mut is_last = false;
         if let Some(agent) = self.agents.get_mut(&agent) {
+            if let Some(call_id) = call_id.as_ref().filter(|_| agent.is_connected()) {
+                agent.over.insert(call_id.clone(), run);
+            }
             match call_id.map(|call_id| agent.calls.entry(call_id)) {
                 Some(Occupied(call)) if *call.get() == run => drop(call.remove()),
                 Some(_) => {}

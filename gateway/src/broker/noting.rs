@@ -112,6 +112,13 @@ impl Broker {
             return Err(Unsent::Skipped);
         }
         let run = agent.calls.get(call_id).copied();
+        // An app that stands still, or has forgotten it, need not be asked of what is known.
+        if let (None, Some(over)) = (run, agent.over.get(call_id))
+            && let Some(outcome) = self.outcome_of_ended(*over)
+            && !outcome.cancelled()
+        {
+            return Err(Unsent::Known(Box::new(outcome)));
+        }
         if let Some(run) = run {
             let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
             self.runs.cancel_requested(run, reason, now);

@@ -49,6 +49,8 @@ pub(super) enum About<'a> {
 pub(super) enum Unsent {
     /// Its run is over already.
     Skipped,
+    /// It cancels a call whose end is known.
+    Known(Box<CancelOutcome>),
     /// Because of what it says, or of how things stand.
     Refused(Failure),
 }
@@ -103,7 +105,13 @@ impl Broker {
         });
         match sent {
             Ok(_) => {}
-            Err(Unsent::Skipped) => self.answer_for_the_app(peer, envelope, request),
+            Err(Unsent::Skipped) => {
+                let never = CancelOutcome::confirmed(Stop::NeverStarted.into());
+                self.answer_for_the_app(peer, envelope, request, &never);
+            }
+            Err(Unsent::Known(outcome)) => {
+                self.answer_for_the_app(peer, envelope, request, &outcome);
+            }
             Err(Unsent::Refused(error)) => self.refuse(peer, &envelope.subject(), &error),
         }
     }
@@ -293,10 +301,16 @@ impl Broker {
         agent.pending.insert(entry);
     }
 
-    /// Answers what must not reach the app: a call cancelled before it came, and its cancel.
-    fn answer_for_the_app(&mut self, peer: PeerId, envelope: &Envelope<'_>, request: Request) {
-        let never = CancelOutcome::confirmed(Stop::NeverStarted.into());
-        let payload = answer_by(&never, request, envelope.call_id);
+    /// Answers what need not reach the app: a call cancelled before it came, and a cancel of a call whose end
+    /// is known.
+    fn answer_for_the_app(
+        &mut self,
+        peer: PeerId,
+        envelope: &Envelope<'_>,
+        request: Request,
+        outcome: &CancelOutcome,
+    ) {
+        let payload = answer_by(outcome, request, envelope.call_id);
         self.send(peer, request.answer(), envelope.id, &payload);
     }
 }

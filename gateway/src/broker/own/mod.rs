@@ -191,7 +191,7 @@ impl Broker {
         match self.request(session, asked) {
             Ok(issued) => Ok(Some(issued)),
             // What is over is not sent.
-            Err(Unsent::Skipped) => Ok(None),
+            Err(Unsent::Skipped | Unsent::Known(_)) => Ok(None),
             Err(Unsent::Refused(error)) => Err(error),
         }
     }

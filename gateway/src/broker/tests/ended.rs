@@ -219,3 +219,27 @@ fn progress_goes_by_the_token_of_a_call_until_its_end() {
     );
     assert!(bench.run("d").progress.is_some());
 }
+
+#[test]
+fn a_cancel_of_a_completed_call_is_answered_though_the_app_says_nothing_more() {
+    let mut bench = Bench::session();
+    for (id, response) in [
+        ("c", json!({ "success": true, "data": 1 })),
+        (
+            "d",
+            json!({ "success": false, "error": { "code": "A", "message": "a" } }),
+        ),
+    ] {
+        let calling = bench.relayed(2, call(id, id));
+        bench.send(1, answer(&calling, "capabilities/call-result", response));
+        for _ in 0..2 {
+            let seen = bench.send(2, cancel("x", id));
+            let payload = &only(&seen, 2)["payload"];
+            let expected = json!({ "callId": id, "cancelled": false, "reason": "Operation already completed" });
+            assert_eq!(payload, &expected);
+        }
+    }
+    // Of what it does not know, the app is asked.
+    let relayed = bench.relayed(2, cancel("y", "other"));
+    assert_eq!(relayed["payload"]["callId"], "other");
+}
