@@ -168,7 +168,8 @@ export interface LivenessOptions {
   /**
    * Milliseconds of silence after which the app counts as gone, while calls are pending. Half way,
    * it is asked for a sign of life. An app that has neither answered such a question nor announced
-   * that it does, as hosts of this package do over windows and ports, has four times as long.
+   * that it does, as hosts of this package do over windows and ports, has four times as long. Over a
+   * WebSocket one message must take less time than this: behind a slow line, set more.
    * `Infinity` for never. Default 30 000.
    */
   liveness?: number | undefined;
