@@ -1,6 +1,7 @@
 /**
  * Parts of this package that not everybody needs. A request that fails is made again, as a lost
- * socket is.
+ * socket is. Firefox keeps the failure with the URL, and no other can be asked for: bundlers follow imports of
+ * literal names only. There the page has to be loaded again.
  */
 
 /** Milliseconds before it is tried again: doubled each time. */
@@ -20,9 +21,6 @@ export async function loadPart(load, goesOn = (_, tries) => tries < TRIES) {
       return await load();
     } catch (error) {
       if (!goesOn(error, tries)) throw error;
-      // Firefox keeps the failure with the URL, so another has to ask.
-      const [, url] = /dynamically imported module: (\S+?)(\?again=\d+)?$/.exec(/** @type {Error} */ (error).message) ?? [];
-      if (url) load = () => import(/* @vite-ignore */ /* webpackIgnore: true */ `${url}?again=${Date.now()}`);
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
