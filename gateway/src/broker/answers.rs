@@ -247,7 +247,12 @@ impl Broker {
             (Some(run), Request::Cancel) if entry.asker == Asker::Nobody => {
                 self.revocation_answered(run, said, grade);
             }
-            (Some(run), Request::Cancel) if !said.cancelled => self.runs.cancel_refused(run),
+            (Some(run), Request::Cancel) if !said.cancelled => {
+                self.runs.cancel_refused(run);
+                if let Some(place) = self.runs.place_mut(run) {
+                    place.is_cancelled = false;
+                }
+            }
             (Some(run), Request::Cancel) => self.run_cancelled(run, grade),
             (None, _) => {}
             (Some(run), _) => {

@@ -122,6 +122,9 @@ impl Broker {
         if let Some(run) = run {
             let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
             self.runs.cancel_requested(run, reason, now);
+            if let Some(place) = self.runs.place_mut(run) {
+                place.is_cancelled = true;
+            }
         }
         Ok(run)
     }

@@ -150,8 +150,7 @@ impl Broker {
     /// The app a request goes to, or why it goes nowhere.
     fn route(&mut self, peer: PeerId, asked: &Asked<'_>, kept: usize) -> Result<PeerId, Failure> {
         let (request, bytes) = (asked.request, asked.payload.len());
-        // There is one for a call, which has taken its room.
-        let has_room = request == Request::Cancel && matches!(asked.asker, Asker::Own);
+        let has_room = self.has_room(peer, asked);
         let Some(agent) = self.agents.get(&peer) else {
             return Err(not_initialized());
         };
@@ -194,6 +193,19 @@ impl Broker {
         }
         self.check_room(app, peer, request, bytes)?;
         Ok(app)
+    }
+
+    /// Whether it is the first cancel of a call, which has taken its room; those of agents on other workers are
+    /// counted there.
+    fn has_room(&self, peer: PeerId, asked: &Asked<'_>) -> bool {
+        let (About::Cancel(cancel), Some(agent)) = (&asked.about, self.agents.get(&peer)) else {
+            return false;
+        };
+        let call_id = cancel.call_id.as_deref().unwrap_or_default();
+        let run = agent.calls.get(call_id).and_then(|run| self.runs.get(*run));
+        let place = run.and_then(|run| run.place.as_ref());
+        let is_first = place.is_some_and(|place| !place.is_cancelled);
+        is_first || asked.asker == Asker::Own || !agent.is_here()
     }
 
     /// An agent stays with the app that its `initialize` goes to.

@@ -264,6 +264,8 @@ pub(in crate::broker) struct Place {
     pub issued: u64,
     /// What its progress goes by, if not by its callId.
     pub token: Option<Arc<str>>,
+    /// Its agent has asked for a cancel of it, which the app has not refused.
+    pub is_cancelled: bool,
     /// Until when the app may answer a cancel that its agent did not ask for, if one is on its way.
     pub revoking: Option<Millis>,
     /// When its app should have answered it, as that has confirmed a cancel of it.
@@ -277,6 +279,7 @@ impl Place {
             agent,
             issued,
             token,
+            is_cancelled: false,
             revoking: None,
             until: None,
         }

@@ -82,6 +82,38 @@ fn the_limits_of_one_agent_are_its_own() {
 }
 
 #[test]
+fn thirty_cancels_of_one_call_do_not_take_the_room_of_the_next_calls() {
+    let limits = Limits {
+        in_flight: 8,
+        ..Limits::default()
+    };
+    let mut bench = Bench::with(limits, Tokens::default());
+    bench.app(1, "demo");
+    bench.agent(2, None);
+    bench.relayed(2, request("initialize", "i", json!({})));
+    bench.relayed(2, call("1", "a"));
+    bench.relayed(2, call("2", "b"));
+    let mut sent = Vec::new();
+    for number in 0..30 {
+        let id = format!("a{number}");
+        match &bench.send(2, cancel(&id, "a"))[..] {
+            [Seen::Message(1, message)] => sent.push(message.clone()),
+            seen => assert_eq!(
+                code(only(seen, 2)),
+                "RATE_LIMITED",
+                "nobody is left without a word"
+            ),
+        }
+    }
+    // The first has the room of its call.
+    assert_eq!(sent.len(), 8);
+    let other = only(&bench.send(2, cancel("b", "b")), 1).clone();
+    let no = json!({ "callId": "b", "cancelled": false, "reason": "no" });
+    bench.send(1, answer(&other, "capabilities/cancel-result", no));
+    only(&bench.send(2, cancel("b again", "b")), 1);
+}
+
+#[test]
 fn too_many_peers_are_told_so() {
     let limits = Limits {
         sessions: 1,

@@ -149,7 +149,8 @@ export class Peer {
     // What has ended, or was never begun, is not there; what is answered at once is not disturbed.
     if (entry?.stop) return entry.stop();
     if (!entry?.callId) return undefined;
-    entry.answered = cancel?.answered ?? true;
+    // An agent that has given a request up does not take that back.
+    entry.answered &&= cancel?.answered === true;
     // What comes of it is told by the call's own end.
     return this.ask('capabilities/cancel', { callId: entry.callId, reason: cancel?.reason });
   }
