@@ -71,7 +71,10 @@ export interface CapabilityOptions<Input extends Schema = Schema, Output extends
    * being loaded, the calls fail with OPERATION_FAILED instead.
    */
   inputSchema?: Input | undefined;
-  /** JSON Schema of the data, for agents to read. */
+  /**
+   * JSON Schema of the data, for agents to read. A value of a library that speaks Standard Schema parses
+   * what the handler returns; an answer that does not fit fails the call with OPERATION_FAILED.
+   */
   outputSchema?: Output | undefined;
   /**
    * Calls that may run at once, from 1; the others wait and can be cancelled meanwhile. One that a call of

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Validator } from '@cfworker/json-schema';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
@@ -103,6 +104,40 @@ test('where a library gives no JSON Schema, the app is told so, and the paramete
   assert.deepEqual((await abp.describeCapability('plain'))?.inputSchema, { type: 'object' });
   assert.equal((await abp.call('plain', { n: 'x' })).error?.details.path, 'n');
   assert.equal((await abp.call('plain', { n: 1 })).data, 1);
+});
+
+test('a handler returns a field more, or relies on a default: the agent gets what the listed schema says', async () => {
+  const host = await newHost();
+  const outputSchema = z.object({ words: z.number(), unit: z.string().default('words') });
+  const returned = /** @type {{ words: number }} */ (/** @type {unknown} */ ({ words: 2, took: 5 }));
+  host.register('now', { outputSchema }, () => returned);
+  host.register('later', { outputSchema }, async () => returned);
+  host.register('slow', { outputSchema: outputSchema.refine(async () => true) }, () => returned);
+  const abp = await inPage(host);
+  for (const name of ['now', 'later', 'slow']) {
+    const { data } = await abp.call(name);
+    assert.deepEqual(data, { words: 2, unit: 'words' }, name);
+    const listed = structuredClone(/** @type {any} */ (await abp.describeCapability(name)).outputSchema); // that checker writes in it
+    assert.deepEqual(new Validator(listed, '2020-12').validate(data).errors, []);
+  }
+});
+
+test('an answer that breaks its outputSchema fails the call, and the console of the app says so', async (t) => {
+  const error = t.mock.method(console, 'error', () => {});
+  const host = await newHost();
+  const outputSchema = z.object({ words: z.number() });
+  const wrong = /** @type {any} */ ({ words: 'two' });
+  host.register('now', { outputSchema }, () => wrong);
+  host.register('later', { outputSchema }, async () => wrong);
+  const abp = await inPage(host);
+  for (const name of ['now', 'later']) {
+    const answer = await abp.call(name);
+    assert.equal(answer.success, false);
+    assert.equal(answer.error?.code, 'OPERATION_FAILED');
+    assert.match(answer.error?.message ?? '', new RegExp(`^The answer of ${name} breaks its outputSchema: words: .*number`));
+    assert.deepEqual(error.mock.calls.at(-1)?.arguments, [`caphost: ${answer.error?.message}`]);
+  }
+  assert.equal(error.mock.callCount(), 2);
 });
 
 test('an outputSchema is for agents to read', async () => {

@@ -18,7 +18,7 @@ import { isObject, warnOfUnknown } from './read.js';
 import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
 import { defaultSocket } from './socket.js';
-import { withJsonSchemas } from './standard-schema.js';
+import { answering, withJsonSchemas } from './standard-schema.js';
 import { carry } from './transfer.js';
 
 /** @import { Context } from './running.js' */
@@ -89,7 +89,7 @@ export class Host {
   #register(name, description, handler, spec) {
     this.#ensureOpen();
     const { shell } = this;
-    const { options, standard } = withJsonSchemas(name, description);
+    const { options, standard, output } = withJsonSchemas(name, description);
     refuseIf(problemWithCapability(name, options));
     /** @type {any} */
     let document;
@@ -100,7 +100,7 @@ export class Host {
     }
     refuseIf(standard ? undefined : shell.capabilities.validators.problemWith(document));
     if (options.replace) this.unregister(name);
-    const added = shell.rust.register(shell.number, name, options, shell.settleGrace, spec ? PROOF : NaN, document, handler);
+    const added = shell.rust.register(shell.number, name, options, shell.settleGrace, spec ? PROOF : NaN, document, output ? answering(name, output, handler) : handler);
     refuseIf(!added && (added === undefined ? 'The host has failed' : `"${name}" is registered already`));
     if (spec) spec.document = document;
     shell.capabilities.added(document, standard);

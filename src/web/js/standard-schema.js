@@ -1,9 +1,10 @@
 /**
  * Schemas of libraries that speak Standard Schema, version 1, such as zod, valibot and arktype. They
- * check the parameters themselves, and what they make of them is what the handler gets. Agents are
+ * check the parameters themselves, and what they make of them is what the handler gets; what they make
+ * of what it returns is what the agent gets. Agents are
  * told the JSON Schema that the library gives (Standard JSON Schema), if it gives one.
  */
-import { invalid, log, text } from './errors.js';
+import { abpError, invalid, log, text } from './errors.js';
 import { textOf } from './json.js';
 import { isObject } from './read.js';
 import { Validators } from './validators.js';
@@ -25,12 +26,12 @@ function standardOf(schema) {
 }
 
 /**
- * The options of `register` with JSON Schemas in place of others, and what checks the parameters if
- * that is no JSON Schema.
+ * The options of `register` with JSON Schemas in place of others, and what checks the parameters and
+ * the answer where that is no JSON Schema.
  *
  * @param {string} name
  * @param {any} options
- * @returns {{ options: any, standard?: Standard }}
+ * @returns {{ options: any, standard?: Standard | undefined, output?: Standard | undefined }}
  */
 export function withJsonSchemas(name, options) {
   const input = standardOf(options?.inputSchema);
@@ -39,7 +40,33 @@ export function withJsonSchemas(name, options) {
   const plain = { ...options };
   if (input) plain.inputSchema = jsonSchemaOf(input, 'input', `${name}: inputSchema`);
   if (output) plain.outputSchema = jsonSchemaOf(output, 'output', `${name}: outputSchema`);
-  return input ? { options: plain, standard: input } : { options: plain };
+  return { options: plain, standard: input, output };
+}
+
+/**
+ * A handler whose answer is what its schema makes of what it returns: agents are listed that side of it.
+ *
+ * @param {string} name
+ * @param {Standard} output
+ * @param {(params: any, context: import('./running.js').Context) => any} handler
+ * @returns {typeof handler}
+ */
+export function answering(name, output, handler) {
+  return (params, context) => {
+    const take = (/** @type {Result} */ { issues, value }) => {
+      if (!issues) return value;
+      const message = `The answer of ${name} breaks its outputSchema: ${said(errorsOf(issues))}`;
+      // Nobody waits for the answer of one that was told to stop.
+      if (!context.stopped) log('error', message);
+      throw abpError('OPERATION_FAILED', message);
+    };
+    const parse = (/** @type {unknown} */ data) => {
+      const result = output.validate(data);
+      return result instanceof Promise ? result.then(take) : take(result);
+    };
+    const returned = handler(params, context);
+    return typeof returned?.then === 'function' ? Promise.resolve(returned).then(parse) : parse(returned);
+  };
 }
 
 /**
@@ -105,12 +132,17 @@ export class SchemaChecks extends Validators {
 
 /** @param {readonly Issue[]} issues */
 function verdictOf(issues) {
-  const errors = issues.slice(0, MOST_ISSUES).map(({ message, path = [] }) => ({ path: pathOf(path), message }));
+  const errors = errorsOf(issues);
   const path = errors[0]?.path ?? '';
-  const said = errors.map((it) => (it.path === '' ? it.message : `${it.path}: ${it.message}`)).join('; ');
   const noun = errors.length > 1 || path === '' ? 'parameters' : 'parameter';
-  return { ...invalid(`Bad ${noun}${path === '' ? ':' : ''} ${said}`), details: { path, errors } };
+  return { ...invalid(`Bad ${noun}${path === '' ? ':' : ''} ${said(errors)}`), details: { path, errors } };
 }
+
+/** @param {readonly Issue[]} issues */
+const errorsOf = (issues) => issues.slice(0, MOST_ISSUES).map(({ message, path = [] }) => ({ path: pathOf(path), message }));
+
+/** @param {{ path: string, message: string }[]} errors */
+const said = (errors) => errors.map((it) => (it.path === '' ? it.message : `${it.path}: ${it.message}`)).join('; ');
 
 /** @param {readonly (PropertyKey | { key: PropertyKey })[]} path */
 const pathOf = (path) => [...path].map((it) => String(typeof it === 'object' ? it.key : it)).join('.');

@@ -33,8 +33,9 @@ export async function serveReadmeApp() {
     block(name).replaceAll('127.0.0.1:8787', new URL(gateway.url).host).replaceAll("'/slow'", `'http://127.0.0.1:${port}/'`);
   for (const name of ['app.js', 'index.html', 'parent.js']) writeFileSync(join(site, name), code(name));
   writeFileSync(join(site, 'parent.html'), parentPage);
-  writeFileSync(join(site, 'a.txt'), 'one two three');
-  writeFileSync(join(site, 'b.txt'), 'four five');
+  // As editors leave files: with a newline at the end, which is no word.
+  writeFileSync(join(site, 'a.txt'), 'one two three\n');
+  writeFileSync(join(site, 'b.txt'), 'four five\n');
   writeFileSync(join(site, 'params.json'), '{ "urls": ["/b.txt"] }');
 
   return {
