@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::message::{Call, Cancel};
 use super::requests::{About, Unsent};
-use super::{Broker, PeerId};
+use super::{Broker, PeerId, Seat};
 use crate::broker::runs::{NewRun, Place, RunId};
 use crate::wire::{Failure, invalid_at};
 use caphost::call::{CallId, MAX_CALL_ID_CHARS};
@@ -112,8 +112,11 @@ impl Broker {
             return Err(Unsent::Skipped);
         }
         let run = agent.calls.get(call_id).copied();
-        // An app that stands still, or has forgotten it, need not be asked of what is known.
-        if let (None, Some(over)) = (run, agent.over.get(call_id))
+        // An app that stands still, or has forgotten it, need not be asked of what is known. A tool server is: a
+        // call of its own that is over may go on as a subscription.
+        let app = agent.app.and_then(|app| self.apps.get(&app));
+        let is_connected = app.is_some_and(|app| app.seat == Seat::Connected);
+        if let (None, Some(over), true) = (run, agent.over.get(call_id), is_connected)
             && let Some(outcome) = self.outcome_of_ended(*over)
             && !outcome.cancelled()
         {
