@@ -6,7 +6,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { connectPort } from 'caphost/agent';
 import { root } from '../../scripts/paths.mjs';
 
-const { calls, cancels } = JSON.parse(readFileSync(join(root, 'tests/conformance/answers.json'), 'utf8'));
+const { calls, cancels } = JSON.parse(readFileSync(join(root, 'tests/conformance/abp/answers.json'), 'utf8'));
 
 /**
  * An agent whose app answers calls, and cancels, with that.

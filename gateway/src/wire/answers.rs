@@ -1,6 +1,6 @@
 //! What an app's answer to a call, or to a cancel, counts as. It is read here and nowhere else: every dialect, the
 //! run and the metrics go by that. `src/web/js/from-app.js` has the same rule, held to it by the vectors of
-//! `tests/conformance/answers.json`.
+//! `tests/conformance/abp/answers.json`.
 
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn vectors() -> Value {
-        let text = include_str!("../../../tests/conformance/answers.json");
+        let text = include_str!("../../../tests/conformance/abp/answers.json");
         serde_json::from_str(text).unwrap()
     }
 

@@ -1,6 +1,6 @@
 /**
  * How an agent reads the Agentic Browser Protocol: what an app says of calls. What its answers count as, the
- * gateway's `wire/answers.rs` says too, by the vectors of `tests/conformance/answers.json`.
+ * gateway's `wire/answers.rs` says too, by the vectors of `tests/conformance/abp/answers.json`.
  */
 import { OPEN } from './codes.js';
 import { CALL_ENDED } from './envelope.js';

@@ -1,5 +1,5 @@
 /**
- * Runs the vectors of `tests/conformance/initialize.json`: what an agent requests with `initialize`,
+ * Runs the vectors of `tests/conformance/abp/initialize.json`: what an agent requests with `initialize`,
  * and what it allows.
  */
 import assert from 'node:assert/strict';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { root } from '../../../scripts/paths.mjs';
 
 /** @type {any[]} */
-export const vectors = JSON.parse(readFileSync(join(root, 'tests', 'conformance', 'initialize.json'), 'utf8'));
+export const vectors = JSON.parse(readFileSync(join(root, 'tests', 'conformance', 'abp', 'initialize.json'), 'utf8'));
 
 const INITIALIZE = {
   agent: { name: 'vectors', version: '1' },

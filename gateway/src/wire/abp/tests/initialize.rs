@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::wire::abp::{self, FromAgent};
 
-const VECTORS: &str = include_str!("../../../../../tests/conformance/initialize.json");
+const VECTORS: &str = include_str!("../../../../../tests/conformance/abp/initialize.json");
 
 type Host = HostState<Json, ()>;
 type Step = Action<Json, ()>;
