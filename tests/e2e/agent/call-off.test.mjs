@@ -46,10 +46,10 @@ for (const { name, launch } of automationClients) {
         frame.contentWindow.addEventListener('message', (/** @type {MessageEvent} */ { data }) => heard.push(data.type));
         const controller = new AbortController();
         const connecting = caphost.connectWindow(frame.contentWindow, { signal: controller.signal });
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        while (!heard.includes('initialize')) await new Promise((resolve) => setTimeout(resolve, 10));
         controller.abort('enough');
         const reason = await connecting.catch((/** @type {unknown} */ it) => it);
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        while (heard.at(-1) !== 'shutdown') await new Promise((resolve) => setTimeout(resolve, 10));
         const before = heard.length;
         await new Promise((resolve) => setTimeout(resolve, 1500));
         return { reason, asked: heard.includes('initialize'), last: heard.at(-1), later: heard.length - before };
