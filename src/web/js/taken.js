@@ -44,7 +44,12 @@ const LARGE = 1 << 16;
  * @returns {{ data: unknown, unfit: string | undefined }} what may be sent, and else what is wrong with it
  */
 export function dataOf({ depth, size }, given) {
-  let data = small(given);
+  let data;
+  try {
+    data = small(given);
+  } catch {
+    // A getter of the handler's. What is wrong with it is found next.
+  }
   let unfit = inspect(data ?? given, depth, size);
   if (unfit === 'cannot be read') {
     // A reactive Map or Set has methods of its own.

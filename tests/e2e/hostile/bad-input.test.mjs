@@ -81,7 +81,7 @@ test('bad input in the page gets a clear error and disturbs nothing', async () =
     const initialize = await codes(
       [undefined, null, 1, 'x', [], {}, { ...INITIALIZE, agent: 'x' }, { ...INITIALIZE, agent: { name: 1, version: '1' } },
         { ...INITIALIZE, agent: { name: 'x' } }, { ...INITIALIZE, features: [] }, { ...INITIALIZE, features: { progress: 'yes' } },
-        { ...INITIALIZE, requestedCapabilities: 'all' }, { ...INITIALIZE, protocolVersion: 0.1 }, { ...INITIALIZE, extra: round }, revoked,
+        { ...INITIALIZE, requestedCapabilities: 'all' }, { ...INITIALIZE, protocolVersion: 0.1 }, { ...INITIALIZE, requestedCapabilities: [7] }, revoked,
       ].map((params) => rejection(abp.initialize(params))));
     const version = await rejection(abp.initialize({ ...INITIALIZE, protocolVersion: '9.9' }));
     const before = await codes([abp.call('test.echo'), abp.call('nothing'), abp.call(7), abp.cancel('x'), abp.cancel()]);

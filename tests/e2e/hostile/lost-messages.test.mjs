@@ -155,6 +155,6 @@ test('what one end cannot clone fails alone, and the session goes on', async () 
     }
     return { codes, echo: (await agent.call('test.echo', { a: 1 })).data, closed: await rejection(agent.shutdown()) };
   });
-  assert.deepEqual(seen.codes, ['OPERATION_FAILED', 'told', 'OPERATION_FAILED', 'OPERATION_FAILED', 'INVALID_PARAMS']);
+  assert.deepEqual(seen.codes, ['OPERATION_FAILED', 'told', 'INVALID_PARAMS', 'OPERATION_FAILED', 'INVALID_PARAMS']);
   assert.deepEqual(seen.echo, { a: 1 });
 });
