@@ -92,7 +92,7 @@ test('bad input in the page gets a clear error and disturbs nothing', async () =
     const params = await codes([null, 7, 'x', [], round, deep, { f() {} }, unreadable('it'), revoked].map((it) => abp.call('test.echo', it)));
     const options = await codes([null, 7, 'x', [], { callId: '' }, { callId: 7 }, { callId: 'x'.repeat(10_000) }, { callId: 'a\nb' }, { callId: null },
       { timeout: -1 }, { timeout: NaN }, { timeout: '1' }, { timeout: null }, { progressToken: {} }, { signal: 'x' }, { signal: {} }, { callId: 'held' }, revoked,
-      unreadable('timeout'), unreadable('callId'), unreadable('transfer'),
+      unreadable('timeout'), unreadable('callId'),
     ].map((it) => abp.call('test.echo', {}, it)));
     const cancels = await codes([undefined, null, 7, '', 'x'.repeat(10_000), {}, [], { callId: 7 }, { callId: '' }, revoked, unreadable('callId')].map((it) => abp.cancel(it)));
     const echo = await abp.call('test.echo', JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 2}'));
@@ -110,7 +110,7 @@ test('bad input in the page gets a clear error and disturbs nothing', async () =
   assert.deepEqual([seen.twice.code, seen.twice.retryable], ['ALREADY_INITIALIZED', false]);
   assert.deepEqual(seen.names, [...all(3), ...all(5, 'UNKNOWN_CAPABILITY')]);
   assert.deepEqual(seen.params, all(9));
-  assert.deepEqual(seen.options, all(21));
+  assert.deepEqual(seen.options, all(20));
   assert.deepEqual(seen.cancels, all(11));
   assert.deepEqual(seen.cancel, { callId: 'held', cancelled: true, metadata: { stop: 'returned' } });
   assert.deepEqual([seen.held, seen.echo, seen.polluted, seen.inFlight], [true, '{"__proto__":{"polluted":1},"constructor":2}', 'no', 0]);
