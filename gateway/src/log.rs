@@ -38,15 +38,20 @@ pub(crate) fn lines_lost() -> u64 {
     LOG.get().map_or(0, |it| it.state.lock().lost)
 }
 
-/// A process that ends keeps it until then. Dropped, it waits until everything is written, within a bound.
+/// Waits until everything is written, within a bound.
+pub(crate) fn wait_for_lines() {
+    if let Some(log) = LOG.get() {
+        log.finish(LAST_LINES);
+    }
+}
+
+/// A process that ends keeps it until then. Dropped, it waits for its last lines.
 #[derive(Debug)]
 pub(crate) struct LastLines;
 
 impl Drop for LastLines {
     fn drop(&mut self) {
-        if let Some(log) = LOG.get() {
-            log.finish(LAST_LINES);
-        }
+        wait_for_lines();
     }
 }
 

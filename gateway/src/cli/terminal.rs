@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write, stdout};
 use console::{Alignment, Term, measure_text_width, pad_str};
 use serde_json::Value;
 
-use crate::log::Log;
+use crate::log::{Log, wait_for_lines};
 
 /// Below that, wrapping helps nobody.
 const NARROWEST: usize = 20;
@@ -55,6 +55,8 @@ pub(super) fn print(text: &str) -> Result<(), String> {
 
 /// Prints these bytes, all of them written when this returns. The reader may leave, as of [`print`].
 pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), String> {
+    // What was said before is read before, where both go to one terminal.
+    wait_for_lines();
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
