@@ -203,15 +203,6 @@ async function loadPart(load2, goesOn = (_, tries) => tries < TRIES) {
       return await load2();
     } catch (error) {
       if (!goesOn(error, tries)) throw error;
-      const [, url] = /dynamically imported module: (\S+?)(\?again=\d+)?$/.exec(
-        /** @type {Error} */
-        error.message
-      ) ?? [];
-      if (url) load2 = () => import(
-        /* @vite-ignore */
-        /* webpackIgnore: true */
-        `${url}?again=${Date.now()}`
-      );
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
@@ -1000,7 +991,11 @@ function copyOf2(shell, given2) {
 }
 var LARGE2 = 1 << 16;
 function dataOf({ depth: depth2, size }, given2) {
-  let data = small(given2);
+  let data;
+  try {
+    data = small(given2);
+  } catch {
+  }
   let unfit = inspect(data ?? given2, depth2, size);
   if (unfit === "cannot be read") {
     data = copyIfAny(given2);
@@ -1068,9 +1063,9 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       break;
     }
     case "elicitation/response": {
-      const said2 = connection.local ? copyOf2(shell, payload) : payload;
-      check2(connection, envelope, said2);
-      answer(connection, questionOf(id), said2);
+      const said3 = connection.local ? copyOf2(shell, payload) : payload;
+      check2(connection, envelope, said3);
+      answer(connection, questionOf(id), said3);
       break;
     }
     default:
@@ -2096,7 +2091,23 @@ function withJsonSchemas(name, options) {
   const plain = { ...options };
   if (input) plain.inputSchema = jsonSchemaOf(input, "input", `${name}: inputSchema`);
   if (output) plain.outputSchema = jsonSchemaOf(output, "output", `${name}: outputSchema`);
-  return input ? { options: plain, standard: input } : { options: plain };
+  return { options: plain, standard: input, output };
+}
+function answering(name, output, handler) {
+  return (params, context) => {
+    const take2 = ({ issues, value }) => {
+      if (!issues) return value;
+      const message = `The answer of ${name} breaks its outputSchema: ${said2(errorsOf(issues))}`;
+      if (!context.stopped) log("error", message);
+      throw abpError("OPERATION_FAILED", message);
+    };
+    const parse = (data) => {
+      const result = output.validate(data);
+      return result instanceof Promise ? result.then(take2) : take2(result);
+    };
+    const returned = handler(params, context);
+    return typeof returned?.then === "function" ? Promise.resolve(returned).then(parse) : parse(returned);
+  };
 }
 function jsonSchemaOf({ jsonSchema }, side, where) {
   let why = "its library gives no JSON Schema";
@@ -2147,12 +2158,13 @@ var SchemaChecks = class extends Validators {
   }
 };
 function verdictOf(issues) {
-  const errors = issues.slice(0, MOST_ISSUES).map(({ message, path: path2 = [] }) => ({ path: pathOf(path2), message }));
+  const errors = errorsOf(issues);
   const path = errors[0]?.path ?? "";
-  const said2 = errors.map((it) => it.path === "" ? it.message : `${it.path}: ${it.message}`).join("; ");
   const noun = errors.length > 1 || path === "" ? "parameters" : "parameter";
-  return { ...invalid(`Bad ${noun}${path === "" ? ":" : ""} ${said2}`), details: { path, errors } };
+  return { ...invalid(`Bad ${noun}${path === "" ? ":" : ""} ${said2(errors)}`), details: { path, errors } };
 }
+var errorsOf = (issues) => issues.slice(0, MOST_ISSUES).map(({ message, path = [] }) => ({ path: pathOf(path), message }));
+var said2 = (errors) => errors.map((it) => it.path === "" ? it.message : `${it.path}: ${it.message}`).join("; ");
 var pathOf = (path) => [...path].map((it) => String(typeof it === "object" ? it.key : it)).join(".");
 
 // src/web/js/host.js
@@ -2215,7 +2227,7 @@ var Host = class {
   #register(name, description, handler, spec) {
     this.#ensureOpen();
     const { shell } = this;
-    const { options, standard } = withJsonSchemas(name, description);
+    const { options, standard, output } = withJsonSchemas(name, description);
     refuseIf(problemWithCapability(name, options));
     let document2;
     try {
@@ -2225,7 +2237,7 @@ var Host = class {
     }
     refuseIf(standard ? void 0 : shell.capabilities.validators.problemWith(document2));
     if (options.replace) this.unregister(name);
-    const added = shell.rust.register(shell.number, name, options, shell.settleGrace, spec ? PROOF : NaN, document2, handler);
+    const added = shell.rust.register(shell.number, name, options, shell.settleGrace, spec ? PROOF : NaN, document2, output ? answering(name, output, handler) : handler);
     refuseIf(!added && (added === void 0 ? "The host has failed" : `"${name}" is registered already`));
     if (spec) spec.document = document2;
     shell.capabilities.added(document2, standard);

@@ -694,7 +694,7 @@ var Peer = class {
     );
     if (entry?.stop) return entry.stop();
     if (!entry?.callId) return void 0;
-    entry.answered = cancel?.answered ?? true;
+    entry.answered &&= cancel?.answered === true;
     return this.ask("capabilities/cancel", { callId: entry.callId, reason: cancel?.reason });
   }
   /** @param {{ id: any, result?: any, error?: any }} response */
