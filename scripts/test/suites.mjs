@@ -132,6 +132,15 @@ export const suites = [
     },
   },
   {
+    name: 'clients',
+    about: 'MCP clients of other years, as published, at the gateway',
+    needsBuild: true,
+    run: async (filters) => {
+      await ensurePackages((line) => console.log(line), join(root, 'tests', 'clients'));
+      return runNodeTests('clients', { filters, concurrency: 1, timeoutMs: 10 * minute });
+    },
+  },
+  {
     name: 'docs',
     about: 'the documentation site: its links, contrast and keyboard, and its playground',
     needsBuild: true,
