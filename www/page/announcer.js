@@ -2,7 +2,7 @@
 /** @import { CallState } from './types/protocol.js' */
 import { STATE_NAMES, stateText } from './call-text.js';
 import { setText } from './dom.js';
-import { plural } from './format.js';
+import { isolated, plural } from './format.js';
 
 const PAUSE_MS = 700;
 
@@ -39,7 +39,7 @@ export class Announcer {
     const calls = [...this.#waiting.keys()];
     const states = [...this.#waiting.values()];
     this.#waiting.clear();
-    if (calls.length <= 2) return this.say(calls.map((call) => `${call.capability}: ${stateText(call)}.`).join(' '));
+    if (calls.length <= 2) return this.say(calls.map((call) => `${isolated(call.capability)}: ${stateText(call)}.`).join(' '));
     /** @type {Partial<Record<CallState, number>>} */
     const counts = {};
     for (const state of states) counts[state] = (counts[state] ?? 0) + 1;

@@ -1,6 +1,6 @@
 /** @import { Call } from './call-history.js' */
 /** @import { CallState, ProgressInfo, Stop, StopStep } from './types/protocol.js' */
-import { duration } from './format.js';
+import { duration, isolated } from './format.js';
 
 /** @type {Record<CallState, string>} */
 export const STATE_NAMES = {
@@ -81,8 +81,8 @@ export function progressText(call) {
   const percent = percentage(info);
   const { stage, status } = info;
   const repeated = typeof stage === 'string' && typeof status === 'string' && status.startsWith(stage);
-  const parts = [repeated ? undefined : stage, status].filter((part) => typeof part === 'string' && part !== '');
+  const parts = [repeated ? undefined : stage, status].filter((part) => typeof part === 'string' && part !== '').map((part) => isolated(String(part).slice(0, 200)));
   if (percent !== undefined) parts.push(`${Math.floor(percent)} %`);
   if (typeof info.estimatedRemaining === 'number' && call.state === 'running') parts.push(`about ${Math.ceil(info.estimatedRemaining / 1000)} s left`);
-  return parts.join(' · ').slice(0, 300);
+  return parts.join(' · ');
 }

@@ -2,7 +2,7 @@
 /** @import { CallState, HostEvent } from './types/protocol.js' */
 import { byId, element, icon, setIcon, setText } from './dom.js';
 import { STATE_NAMES } from './call-text.js';
-import { count, plural } from './format.js';
+import { count, isolated, plural } from './format.js';
 
 const GATEWAY = {
   connecting: 'Connecting to the gateway',
@@ -60,6 +60,6 @@ export class Header {
 /** @param {string[]} names */
 function agentsText(names) {
   if (names.length === 0) return 'No agent connected';
-  const shown = [...new Set(names)].slice(0, 3).map((name) => name.slice(0, 40));
+  const shown = [...new Set(names)].slice(0, 3).map((name) => isolated(name.slice(0, 40)));
   return `${plural(names.length, 'agent')}: ${shown.join(', ')}${new Set(names).size > 3 ? ', …' : ''}`;
 }

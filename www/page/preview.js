@@ -1,4 +1,4 @@
-import { count, size } from './format.js';
+import { count, isolated, size } from './format.js';
 
 const MAX_TEXT = 160;
 const MAX_ENTRIES = 16;
@@ -23,8 +23,8 @@ export function preview(value, indent = '') {
  */
 function write(value, indent, depth) {
   if (typeof value === 'string') {
-    if (value.length <= MAX_TEXT) return JSON.stringify(value);
-    return `${JSON.stringify(value.slice(0, MAX_TEXT))} … (${count(value.length)} characters)`;
+    if (value.length <= MAX_TEXT) return isolated(JSON.stringify(value));
+    return `${isolated(JSON.stringify(value.slice(0, MAX_TEXT)))} … (${count(value.length)} characters)`;
   }
   if (typeof value === 'bigint') return `${value}n`;
   if (value === null || typeof value !== 'object') return String(value);

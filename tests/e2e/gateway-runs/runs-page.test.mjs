@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { useDemo } from '../support/demo.mjs';
 import { click, comesTo, focus, press, reads, textOf, type, until } from '../support/hands.mjs';
+import { standInOrder } from '../support/reading-order.mjs';
 
 const demo = useDemo();
 
@@ -146,6 +147,35 @@ test('of many runs the newest are shown, and more when asked for', { timeout: 60
   await comesTo(shown, 150);
   await until(page, '#more', (it) => it.hidden);
   await comesTo(() => page.evaluate(() => [...document.querySelectorAll('.run')].indexOf(/** @type {Element} */ (document.activeElement))), 100);
+  await page.close();
+});
+
+test("a direction mark in a name or a reason does not reorder the page's own words, here and in the demo", { timeout: 60_000 }, async () => {
+  const { page } = await runsPage();
+  const marked = await demo.connect('\u202Etnega\u2069\u202E');
+  /** @type {any} */
+  let response;
+  await new Promise((resolve) => {
+    response = marked.call('export.archive', { megabytes: 400 }, { callId: 'marked', onProgress: resolve });
+  });
+  const card = '.run[data-dialect-id="marked"]';
+  await page.waitForSelector(card);
+  // A page that is not seen draws nothing.
+  await demo.page.bringToFront();
+  const own = await demo.page.waitForSelector('::-p-xpath(//code[text()="marked"]/..)');
+  const clock = String(await own?.evaluate((it) => it.querySelector('time')?.textContent));
+  assert.deepEqual([await own?.evaluate(standInOrder, clock), await own?.evaluate(standInOrder, ' · ')], [true, true]);
+  await page.bringToFront();
+  const line = await page.waitForSelector(`${card} .run-origin`);
+  const time = await line?.$('time');
+  const begun = String(await time?.evaluate((it) => it.textContent)).slice(0, 8);
+  assert.deepEqual([await time?.evaluate(standInOrder, begun), await line?.evaluate(standInOrder, 'by ')], [true, true]);
+  assert.equal((await marked.cancel('marked', '\u202Ehguone "\u2069\u202E')).cancelled, true);
+  await response;
+  await page.waitForSelector(`${card}[data-state=cancelled]`);
+  const whole = await page.$(card);
+  assert.equal(await whole?.evaluate(standInOrder, 'after it was asked for: “'), true);
+  await marked.shutdown();
   await page.close();
 });
 

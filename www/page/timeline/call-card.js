@@ -2,7 +2,7 @@
 import { isFinal } from '../call-history.js';
 import { STATE_NAMES, lasted } from '../call-text.js';
 import { element, icon, setIcon, setText } from '../dom.js';
-import { duration, timeOfDay } from '../format.js';
+import { duration, isolated, timeOfDay } from '../format.js';
 import { showResult } from '../results/show.js';
 import { details } from './details.js';
 import { Fold } from './fold.js';
@@ -70,7 +70,7 @@ export class CallCard {
     this.#outcome.update(call);
     const { error } = call.response ?? {};
     this.#error.hidden = !error;
-    if (error) this.#error.replaceChildren(element('code', {}, String(error.code)), ` ${String(error.message).slice(0, 2000)}`);
+    if (error) this.#error.replaceChildren(element('code', {}, String(error.code)), ` ${isolated(String(error.message).slice(0, 2000))}`);
     const completed = call.state === 'completed';
     this.#result.element.hidden = !completed;
     const version = `${call.state} ${call.received} ${call.released}`;
@@ -115,7 +115,7 @@ export class CallCard {
 
   #origin() {
     const { callId, parentCallId, queuedAt } = this.#call;
-    const by = parentCallId ? `called by ${parentCallId}` : this.#options.own ? 'this page' : this.#options.agent;
+    const by = parentCallId ? `called by ${isolated(parentCallId)}` : this.#options.own ? 'this page' : isolated(this.#options.agent);
     const at = element('time', { datetime: new Date(queuedAt).toISOString() }, timeOfDay(queuedAt));
     return element('p', { class: 'call-origin' }, by, ' · ', at, ' · ', element('code', {}, callId));
   }

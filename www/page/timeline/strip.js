@@ -2,6 +2,7 @@
 import { isFinal } from '../call-history.js';
 import { stateText } from '../call-text.js';
 import { element } from '../dom.js';
+import { isolated } from '../format.js';
 
 const WINDOW_MS = 30_000;
 const LANES = 6;
@@ -88,7 +89,7 @@ export class Strip {
     placed.settled = isFinal(call.state);
     this.#ends[lane] = placed.settled ? end : Infinity;
     bar.dataset.state = call.state;
-    bar.title = `${call.capability}: ${stateText(call)}`;
+    bar.title = `${isolated(call.capability)}: ${stateText(call)}`;
     const whole = end - call.queuedAt;
     bar.style.inlineSize = `${Math.max(MIN_PERCENT, percent(whole))}%`;
     const waited = call.startedAt === undefined ? whole : call.startedAt - call.queuedAt;

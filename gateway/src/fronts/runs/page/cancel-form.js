@@ -2,6 +2,7 @@
 /** @import { Confirmation, Run } from './types.js' */
 import { Refusal } from './api.js';
 import { element, icon, setText } from './dom.js';
+import { isolated } from './format.js';
 
 /** As the runs API takes it. */
 const LONGEST_REASON = 4096;
@@ -31,7 +32,7 @@ export class CancelForm {
   constructor(run, options) {
     this.#run = run;
     this.#options = options;
-    const label = element('label', {}, element('span', {}, `Why cancel ${run.capability}?`), this.#reason);
+    const label = element('label', {}, element('span', {}, `Why cancel ${isolated(run.capability)}?`), this.#reason);
     this.#form = element('form', { class: 'cancel-form', hidden: true }, label, element('div', { class: 'buttons' }, this.#send, this.#leave));
     this.#outcome = element('div', { class: 'outcome', hidden: true }, element('div', { class: 'pane' }, element('h4', {}, 'Cancel confirmation'), this.#answer), this.#verdict);
     this.element = element('div', { class: 'cancelling' }, this.#form, this.#waiting, this.#outcome);
@@ -92,7 +93,7 @@ export class CancelForm {
       this.#sending = false;
       this.#waiting.hidden = true;
       this.#outcome.hidden = false;
-      this.#options.announce(`${this.#run.capability}: ${this.#verdictText.textContent}`);
+      this.#options.announce(`${isolated(this.#run.capability)}: ${this.#verdictText.textContent}`);
       this.#options.asked();
     }
   }
@@ -108,7 +109,7 @@ export class CancelForm {
     else if (cancelled) this.#say('agree', 'Confirmed');
     else if (state === 'cancelled') this.#say('late', 'Not confirmed then; the run has ended as cancelled since');
     else if (error?.code === 'TIMEOUT') this.#say('lost', 'Not confirmed: the app has not answered, and may still be at work');
-    else this.#say('not', `Not cancelled: ${reason ?? error?.message ?? 'the app gave no reason'}`);
+    else this.#say('not', `Not cancelled: ${isolated(reason ?? error?.message ?? 'the app gave no reason')}`);
   }
 
   /**
@@ -125,12 +126,12 @@ export class CancelForm {
 
 /** @param {unknown} error */
 function failure(error) {
-  if (error instanceof Refusal) return `Not cancelled: ${error.message}`;
+  if (error instanceof Refusal) return `Not cancelled: ${isolated(error.message)}`;
   return 'The gateway did not answer: whether the run was cancelled is not known';
 }
 
 /** @param {Confirmation} confirmation */
 function preview({ runId, cancelled, reason, error, stop, ended }) {
   const fields = Object.entries({ runId, cancelled, reason, error, stop, ended }).filter(([, value]) => value !== undefined);
-  return `{ ${fields.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(', ')} }`;
+  return `{ ${fields.map(([name, value]) => `"${name}": ${isolated(JSON.stringify(value))}`).join(', ')} }`;
 }

@@ -2,7 +2,7 @@
 /** @import { Run } from './types.js' */
 import { CancelForm } from './cancel-form.js';
 import { element, icon, setIcon, setText } from './dom.js';
-import { duration, timeOf } from './format.js';
+import { duration, isolated, timeOf } from './format.js';
 import { STATE_NAMES, cancelText, dialectName, errorText, isOver, lasted, percentage, progressText, stepText, stopText } from './run-text.js';
 
 /** One run on the list. */
@@ -39,7 +39,7 @@ export class RunCard {
       element('span', { class: 'run-node' }, this.#node),
       main,
     );
-    this.#cancel.setAttribute('aria-label', `Cancel ${run.capability}, ${run.dialectId ?? run.runId}`);
+    this.#cancel.setAttribute('aria-label', `Cancel ${isolated(run.capability)}, ${isolated(run.dialectId ?? run.runId)}`);
     this.#cancel.addEventListener('click', () => (this.#form.isOpen ? this.#form.close() : this.askToCancel()));
     this.#details.addEventListener('toggle', () => this.#fillFacts());
   }
@@ -103,10 +103,10 @@ export class RunCard {
   #origin() {
     const { agent, app, dialect, dialectId, owner, registeredAt } = this.#run;
     const at = element('time', { datetime: new Date(registeredAt).toISOString() }, timeOf(registeredAt));
-    const from = owner === 'anyone' ? '' : ` from ${owner}`;
+    const from = owner === 'anyone' ? '' : ` from ${isolated(owner)}`;
     const line = element('p', { class: 'run-origin' }, `${dialectName(dialect)}${from}`);
-    if (app !== null) line.append(' · ', app);
-    if (agent !== null) line.append(' · ', `by ${agent}`);
+    if (app !== null) line.append(' · ', isolated(app));
+    if (agent !== null) line.append(' · ', `by ${isolated(agent)}`);
     line.append(' · ', at);
     if (dialectId !== null) line.append(' · ', element('code', {}, dialectId));
     return line;

@@ -1,5 +1,5 @@
 /** @import { Lost, ProgressInfo, Run, State, Step, Stop } from './types.js' */
-import { duration, roughly } from './format.js';
+import { duration, isolated, roughly } from './format.js';
 
 /** In the order of a run's life. @type {Record<State, string>} */
 export const STATE_NAMES = {
@@ -48,19 +48,19 @@ export function progressText(run) {
   const { stage, status, estimatedRemaining } = info;
   const percent = percentage(info);
   const repeated = typeof stage === 'string' && typeof status === 'string' && status.startsWith(stage);
-  const parts = [repeated ? undefined : stage, status].filter((part) => typeof part === 'string' && part !== '');
+  const parts = [repeated ? undefined : stage, status].filter((part) => typeof part === 'string' && part !== '').map((part) => isolated(String(part).slice(0, 200)));
   if (percent !== undefined) parts.push(`${Math.floor(percent)} %`);
   if (typeof estimatedRemaining === 'number' && run.state === 'running') {
     parts.push(`about ${roughly(estimatedRemaining)} left`);
   }
-  const text = parts.join(' · ').slice(0, 300);
+  const text = parts.join(' · ');
   return isOver(run) && text ? `Last heard of at: ${text}` : text;
 }
 
 /** How it was cancelled, or was asked to be. @param {Run} run */
 export function cancelText(run) {
   const { cancelRequestedAt: asked, cancelledAt: confirmed, cancelReason: reason, state } = run;
-  const quoted = reason ? `: “${reason}”` : '';
+  const quoted = reason ? `: “${isolated(reason)}”` : '';
   if (state === 'cancelling') return `Asked to cancel${quoted}`;
   if (state === 'cancelled') {
     if (asked === null || confirmed === null) return 'Stopped by the app itself, or at a time limit';
@@ -112,7 +112,7 @@ export function stopText(run) {
 
 /** What went wrong. @param {Run} run */
 export function errorText(run) {
-  if (run.state === 'failed') return run.error ? `Failed with ${run.error}` : 'Failed';
+  if (run.state === 'failed') return run.error ? `Failed with ${isolated(run.error)}` : 'Failed';
   if (run.state === 'unknown' && run.lost) return LOST[run.lost] ?? UNKNOWN_WHY.DISCONNECTED;
   if (run.state === 'unknown') return UNKNOWN_WHY[run.error ?? ''] ?? 'How this ended is not known.';
   return '';
