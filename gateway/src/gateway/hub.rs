@@ -10,6 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{broadcast, oneshot, watch};
 use uuid::Uuid;
 
+use crate::bounds::searches::Searches;
 use crate::broker::runs::{CancelNotice, RunId};
 use crate::broker::{Broker, CancelOutcome, Counters, Event, Now, PeerId, Seat};
 use crate::cluster::{Cluster, Notice};
@@ -21,7 +22,6 @@ use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::outbox::{Budget, Outbox};
 use crate::gateway::resume::Queues;
-use crate::gateway::runs::Searches;
 use crate::gateway::time::Timer;
 use crate::limits::Limits;
 use crate::tokens::Tokens;

@@ -5,7 +5,6 @@ mod bounded;
 mod everywhere;
 mod log;
 mod others;
-mod searches;
 mod sought;
 
 use std::sync::Arc;
@@ -13,7 +12,6 @@ use std::sync::Arc;
 #[cfg(test)]
 pub(crate) use bounded::LIST_BYTES;
 pub use everywhere::Listed;
-pub(crate) use searches::Searches;
 pub use sought::{Placed, Sought, Unsure};
 
 use tokio::sync::{broadcast, oneshot};

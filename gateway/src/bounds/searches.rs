@@ -1,30 +1,26 @@
 //! Searches on other workers: how many of one token are under way at once.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+
+use crate::bounds::in_use::{InUse, permits};
 
 /// Searches of one token at once.
 const SEARCHES: usize = 16;
 /// How long one waits for others of its token.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Who searches, by the names of tokens, of which there are only so many.
+/// Who searches, by the names of tokens.
 #[derive(Debug, Default)]
-pub(crate) struct Searches(Mutex<HashMap<Arc<str>, Arc<Semaphore>>>);
+pub(crate) struct Searches(InUse<Arc<str>, Semaphore>);
 
 impl Searches {
     /// Begins a search, which lasts as long as what is returned; none if there is no room in time.
     pub async fn take(&self, name: &Arc<str>) -> Option<OwnedSemaphorePermit> {
-        let room = {
-            let mut all = self.0.lock();
-            let new = || Arc::new(Semaphore::new(SEARCHES));
-            all.entry(name.clone()).or_insert_with(new).clone()
-        };
+        let room = self.0.get(name, || permits(SEARCHES));
         timeout(PATIENCE, room.acquire_owned()).await.ok()?.ok()
     }
 }
