@@ -33,6 +33,7 @@ mod limits;
 mod log;
 mod options;
 mod pauses;
+mod places;
 mod rate_limit;
 mod refusals;
 mod remembered;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::broker::last_places;
 use crate::gateway::Hub;
-use crate::tally::Tally;
+use crate::places::{Bound, Full, Places};
 use crate::tokens::Identity;
 
 /// Whose share something counts towards.
@@ -27,9 +26,7 @@ impl Holder {
             false => Holder::Token(owner.name.clone()),
         }
     }
-}
 
-impl Holder {
     /// What it goes by among others.
     pub(crate) fn name(&self) -> Arc<str> {
         match self {
@@ -53,18 +50,8 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
 /// A bound, and who has how much of it.
 #[derive(Debug)]
 pub(crate) struct Shares {
-    max: usize,
-    /// How many one holder may have.
-    share: usize,
-    /// How many of the last are for those who have none.
-    last: usize,
-    taken: Mutex<Taken>,
-}
-
-#[derive(Debug, Default)]
-struct Taken {
-    all: usize,
-    by: Tally<Holder, usize>,
+    bound: Bound,
+    taken: Mutex<Places<Holder>>,
 }
 
 /// A part of what there is, for as long as it lives.
@@ -75,36 +62,16 @@ pub(crate) struct Share {
     amount: usize,
 }
 
-/// Why there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Full {
-    /// All are taken.
-    All(usize),
-    /// The holder has its share.
-    Share(usize),
-    /// The last ones are for those who have none.
-    Last(usize),
-}
-
 impl Shares {
-    /// A bound of `max`, of which one holder may have `share`. Nothing is taken yet.
-    pub(crate) fn new(max: usize, share: usize) -> Arc<Self> {
-        Arc::new(Shares {
-            max,
-            share,
-            last: 0,
-            taken: Mutex::default(),
-        })
+    /// Nothing of `bound` is taken yet.
+    pub(crate) fn of(bound: Bound) -> Arc<Self> {
+        let taken = Mutex::default();
+        Arc::new(Shares { bound, taken })
     }
 
-    /// The same, with the last places kept for those who have none.
-    pub(crate) fn with_last_kept(max: usize, share: usize) -> Arc<Self> {
-        Arc::new(Shares {
-            max,
-            share,
-            last: last_places(max),
-            taken: Mutex::default(),
-        })
+    /// A bound of `max`, of which one holder may have `share`. Nothing is taken yet.
+    pub(crate) fn new(max: usize, share: usize) -> Arc<Self> {
+        Shares::of(Bound::new(max, share))
     }
 
     /// Takes one.
@@ -119,18 +86,8 @@ impl Shares {
         amount: usize,
     ) -> Result<Share, Full> {
         let mut taken = self.taken.lock();
-        if taken.all.saturating_add(amount) > self.max {
-            return Err(Full::All(self.max));
-        }
-        if taken.by.of(holder).saturating_add(amount) > self.share {
-            return Err(Full::Share(self.share));
-        }
-        let has_some = taken.by.of(holder) > 0;
-        if has_some && taken.all.saturating_add(amount) > self.max - self.last {
-            return Err(Full::Last(self.last));
-        }
-        taken.by.change(holder, |held| *held += amount);
-        taken.all += amount;
+        taken.check(holder, amount, self.bound)?;
+        taken.take(holder, amount);
         Ok(Share {
             of: self.clone(),
             holder: holder.clone(),
@@ -141,9 +98,7 @@ impl Shares {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut taken = self.of.taken.lock();
-        taken.all -= self.amount;
-        taken.by.change(&self.holder, |held| *held -= self.amount);
+        self.of.taken.lock().give_back(&self.holder, self.amount);
     }
 }
 
@@ -199,8 +154,7 @@ mod tests {
         for number in 0..1_000 {
             drop(shares.take(&token(&number.to_string())));
         }
-        let taken = shares.taken.lock();
-        assert_eq!((taken.all, taken.by.holders()), (0, 0));
+        assert_eq!(shares.taken.lock().taken(), (0, 0));
     }
 
     #[test]

@@ -10,11 +10,11 @@ use super::backlog::does_not_keep_up;
 use super::call::{APP_LEFT, STOPPING};
 use super::own::OwnSession;
 use super::pending::{Pending, read_issued};
-use super::places::NoPlace;
 use super::questions::Question;
 use super::stops::Stopped;
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
 use crate::broker::runs::{RunId, name};
+use crate::places::{Bound, Full};
 use crate::remembered::Remembered;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error, Millis};
@@ -91,9 +91,13 @@ impl Broker {
             return;
         }
         let max = self.limits.sessions;
-        if counted && let Err(why) = self.connected.check(&profile.holder, max, max) {
+        if counted
+            && let Err(why) =
+                self.connected
+                    .check(&profile.holder, 1, Bound::with_last_kept(max, max))
+        {
             let message = match why {
-                NoPlace::All(_) => format!("{max} agents are connected, and no more are accepted"),
+                Full::All(_) => format!("{max} agents are connected, and no more are accepted"),
                 _ => format!("Of {max} agents that may be connected {why} (--max-sessions)"),
             };
             return self.turn_away(peer, &Error::new(Code::RATE_LIMITED, message));
@@ -125,7 +129,7 @@ impl Broker {
             profile,
         };
         if counted {
-            self.connected.take(&agent.profile.holder);
+            self.connected.take(&agent.profile.holder, 1);
         }
         self.agents.insert(peer, agent);
     }

@@ -12,10 +12,10 @@ use super::load::Load;
 use super::message::Content;
 use super::offer::Offer;
 use super::pending::IssuedId;
-use super::places::Places;
 use super::questions::QUESTIONS;
 use super::stops::LeftBehind;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
+use crate::places::Places;
 use crate::tokens::Identity;
 use crate::wire::abp::ELICITATION_WITHDRAWN;
 use crate::wire::{
@@ -42,7 +42,7 @@ pub(super) struct App {
     /// of those that have left.
     pub agents: FxHashMap<String, PeerId>,
     /// Whose they are.
-    pub sessions: Places,
+    pub sessions: Places<Arc<str>>,
     /// Agents of other workers that may be bound to it, and are not yet.
     pub unbound: FxHashSet<PeerId>,
     /// Calls of agents that have left it, which it may still work on.

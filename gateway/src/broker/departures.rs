@@ -5,9 +5,9 @@ use super::answers::Loss;
 use super::apps::App;
 use super::call::{APP_LEFT, STOPPING, disconnected};
 use super::load::Load;
-use super::places::Places;
 use super::{Backlog, Broker, CloseCode, PeerId, Seat, Wanted};
 use crate::broker::runs::Lost;
+use crate::places::Places;
 use crate::wire::{AGENT_CLOSED, Failure, Request};
 use caphost::call::{Code, Error};
 
@@ -74,7 +74,7 @@ impl Broker {
         };
         if let Some(app) = self.apps.get_mut(&bound) {
             if app.agents.remove(&agent.handle).is_some() {
-                app.sessions.give_back(&agent.profile.holder);
+                app.sessions.give_back(&agent.profile.holder, 1);
             }
             match agent.profile.seat {
                 Seat::Elsewhere => app.left_behind.keep_elsewhere(&agent.handle, peer),
@@ -139,7 +139,7 @@ impl Broker {
         if let Some(agent) = self.agents.get(&peer) {
             let bytes = agent.pending.bytes();
             app.load.give_back(&agent.profile.owner.name, bytes);
-            app.sessions.give_back(&agent.profile.holder);
+            app.sessions.give_back(&agent.profile.holder, 1);
         }
         self.bereave(peer);
     }
@@ -224,7 +224,7 @@ impl Broker {
             return;
         };
         if agent.profile.seat == Seat::Connected {
-            self.connected.give_back(&agent.profile.holder);
+            self.connected.give_back(&agent.profile.holder, 1);
         }
         if agent.is_here() {
             let owner = &agent.profile.owner.name;

@@ -29,7 +29,6 @@ mod offers;
 mod own;
 mod peer;
 mod pending;
-mod places;
 mod questions;
 mod registered;
 mod registration;
@@ -57,12 +56,12 @@ pub use offer::{AppInfo, MAX_NAME_CHARS, Offer};
 pub use offering::DIFFERENCES;
 pub use offers::Offered;
 pub use peer::{CloseCode, Now, PeerId, Profile, Seat, Wanted};
-pub(crate) use places::last_places;
 #[cfg(test)]
 pub(crate) use questions::{QUESTION_BYTES, QUESTIONS};
 
 use crate::broker::runs::{Dialect, RunId, Runs};
 use crate::limits::Limits;
+use crate::places::Places;
 use crate::tokens::Tokens;
 use crate::wire::{Failure, Header, Outgoing, Subject, failed};
 use agents::Agent;
@@ -71,7 +70,6 @@ use deadlines::Deadlines;
 use in_flight::InFlight;
 use offers::Directory;
 use own::OwnCall;
-use places::Places;
 use questions::QuestionBytes;
 use registered::Registered;
 use rustc_hash::FxHashMap;
@@ -103,7 +101,7 @@ pub struct Broker {
     own_calls: FxHashMap<RunId, OwnCall>,
     deadlines: Deadlines,
     /// The agents connected here.
-    connected: Places,
+    connected: Places<Arc<str>>,
     /// What the agents here wait for.
     in_flight: InFlight,
     /// What is kept of questions, by the names of the owners of the apps that ask.

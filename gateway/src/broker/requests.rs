@@ -10,6 +10,7 @@ use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId, Seat};
 use crate::broker::runs::{ID_CHARS, Run, RunId};
+use crate::places::Bound;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
 use caphost::call::{Code, Error, Stop};
 
@@ -215,7 +216,7 @@ impl Broker {
         };
         agent.app = Some(to);
         app.agents.insert(agent.handle.clone(), peer);
-        app.sessions.take(&agent.profile.holder);
+        app.sessions.take(&agent.profile.holder, 1);
         app.unbound.remove(&peer);
     }
 
@@ -227,7 +228,8 @@ impl Broker {
             .apps
             .get(&app)
             .filter(|app| app.seat == Seat::Connected);
-        let checked = app.map(|app| app.sessions.check(holder, max, max.div_ceil(2)));
+        let bound = Bound::with_last_kept(max, max.div_ceil(2));
+        let checked = app.map(|app| app.sessions.check(holder, 1, bound));
         let Some(Err(why)) = checked else {
             return Ok(());
         };

@@ -23,13 +23,14 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::any;
 
-use crate::bounds::shares::{Full, Holder, Shares};
+use crate::bounds::shares::{Holder, Shares};
 use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::{PeerAddress, RETRY_SHARE, SocketRequest, serve_socket};
 use crate::gateway::Hub;
 use crate::gateway::lifecycle::Phase;
+use crate::places::{Bound, Full};
 use crate::tokens::Role;
 use peer::Peer;
 
@@ -48,7 +49,10 @@ struct Jsonrpc {
 /// `/jsonrpc`
 pub fn routes(hub: Arc<Hub>) -> Router {
     let shared = Jsonrpc {
-        room: Shares::with_last_kept(hub.limits.sessions, hub.limits.sessions_per_token),
+        room: Shares::of(Bound::with_last_kept(
+            hub.limits.sessions,
+            hub.limits.sessions_per_token,
+        )),
         lists: Listing::of_offers(hub.clone()),
         hub,
     };

@@ -9,11 +9,12 @@ use super::head::Head;
 use super::session::{Caller, McpSession};
 use super::sessions::Sessions;
 use super::tools;
-use crate::bounds::shares::{Full, Holder, Share, Shares};
+use crate::bounds::shares::{Holder, Share, Shares};
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
 use crate::gateway::Hub;
+use crate::places::Full;
 use caphost::call::{Code, Error};
 use caphost::dialect::mcp::{STATELESS, Version};
 

@@ -1,0 +1,151 @@
+//! Places that each holder has its share of, and the last of which are for those who have none.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::Hash;
+
+use crate::tally::Tally;
+
+/// How many of so many places are the last: a tenth.
+pub(crate) fn last_places(max: usize) -> usize {
+    max / 10
+}
+
+/// How many places there are, and for whom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    max: usize,
+    /// How many one holder may have.
+    share: usize,
+    /// How many of the last are for those who have none.
+    last: usize,
+}
+
+impl Bound {
+    /// `max` places, of which one holder may have `share`.
+    pub fn new(max: usize, share: usize) -> Self {
+        let last = 0;
+        Bound { max, share, last }
+    }
+
+    /// The same, with the last places kept for those who have none.
+    pub fn with_last_kept(max: usize, share: usize) -> Self {
+        let last = last_places(max);
+        Bound { max, share, last }
+    }
+}
+
+/// Who has how many places.
+#[derive(Debug)]
+pub(crate) struct Places<K> {
+    all: usize,
+    by: Tally<K, usize>,
+}
+
+/// Why there are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// All are taken.
+    All(usize),
+    /// The holder has its share.
+    Share(usize),
+    /// The last ones are for those who have none.
+    Last(usize),
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Full::All(max) => write!(f, "all {max} are taken"),
+            Full::Share(share) => write!(f, "{share} are yours, and you may have no more"),
+            Full::Last(last) => write!(f, "the last {last} are for those who have none"),
+        }
+    }
+}
+
+impl<K> Default for Places<K> {
+    fn default() -> Self {
+        Places {
+            all: 0,
+            by: Tally::default(),
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash> Places<K> {
+    /// Whether `holder` may take so many more.
+    pub fn check<Q>(&self, holder: &Q, amount: usize, bound: Bound) -> Result<(), Full>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let Bound { max, share, last } = bound;
+        let own = self.by.of(holder);
+        let all = self.all.saturating_add(amount);
+        if all > max {
+            return Err(Full::All(max));
+        }
+        if own.saturating_add(amount) > share {
+            return Err(Full::Share(share));
+        }
+        match own > 0 && all > max - last {
+            true => Err(Full::Last(last)),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes so many, whether there is room or not.
+    pub fn take(&mut self, holder: &K, amount: usize) {
+        self.all += amount;
+        self.by.change(holder, |own| *own += amount);
+    }
+
+    /// Gives back so many of those that were taken.
+    pub fn give_back(&mut self, holder: &K, amount: usize) {
+        self.all -= amount;
+        self.by.change(holder, |own| *own -= amount);
+    }
+
+    /// How many are taken, and by how many holders.
+    #[cfg(test)]
+    pub fn taken(&self) -> (usize, usize) {
+        (self.all, self.by.holders())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn nobody_takes_all_places_and_the_last_are_for_those_who_have_none() {
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(Arc::from);
+        let mut places = Places::<Arc<str>>::default();
+        let fill = |places: &mut Places<Arc<str>>, holder: &Arc<str>| loop {
+            match places.check(holder, 1, Bound::with_last_kept(20, 10)) {
+                Ok(()) => places.take(holder, 1),
+                Err(why) => return why,
+            }
+        };
+        assert_eq!(fill(&mut places, &a), Full::Share(10));
+        assert_eq!(fill(&mut places, &b), Full::Last(2));
+        assert_eq!(fill(&mut places, &c), Full::Last(2));
+        assert_eq!(fill(&mut places, &d), Full::All(20));
+        places.give_back(&d, 1);
+        assert_eq!(fill(&mut places, &b), Full::Last(2));
+        assert_eq!(places.check("e", 1, Bound::with_last_kept(20, 10)), Ok(()));
+    }
+
+    #[test]
+    fn where_there_are_few_places_none_is_kept() {
+        let (a, mut places) = (Arc::from("a"), Places::<Arc<str>>::default());
+        places.take(&a, 1);
+        assert_eq!(places.check("a", 1, Bound::with_last_kept(2, 2)), Ok(()));
+        assert_eq!(
+            places.check("a", 1, Bound::with_last_kept(2, 1)),
+            Err(Full::Share(1))
+        );
+    }
+}
