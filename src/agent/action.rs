@@ -12,11 +12,11 @@ pub struct Outgoing<P> {
     pub capability: String,
     /// What the handler gets, if anything.
     pub params: Option<P>,
-    /// Milliseconds until it shall be cancelled.
+    /// Milliseconds after which the host is to cancel the call.
     pub timeout: Option<Millis>,
     /// Whether progress is wanted; its token is the callId.
     pub progress: bool,
-    /// Whether the data of the response shall be moved rather than copied, where that can be done.
+    /// Whether the transport moves the data of the response, where it can, and does not copy.
     pub transfer: bool,
 }
 
@@ -25,23 +25,23 @@ pub struct Outgoing<P> {
 pub enum Settled<P> {
     /// With the host's response, as it came.
     Response(P),
-    /// Cancelled, and that is a fact: never sent, or confirmed by the host, which has seen so much
-    /// of the stop.
+    /// The call is cancelled for certain: it was never sent, or the host has confirmed the cancel.
+    /// How far the stop was seen.
     Cancelled(Stop),
-    /// Without an answer that means anything.
+    /// No answer tells what became of the call. The error says why.
     Failed(Error<P>),
 }
 
-/// What came of a cancel.
+/// The outcome of a cancel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CancelOutcome<P> {
-    /// How far the stop was seen; only of a call that was cancelled, which is a confirmed fact.
+    /// How far the stop was seen. Only a call that was cancelled for certain has this.
     pub stop: Option<Stop>,
     /// How the handler of an abandoned call has ended since.
     pub ended: Option<LateEnd>,
-    /// Why not.
+    /// Why the call is not cancelled.
     pub reason: Option<String>,
-    /// The host's error as it came, or one found here.
+    /// The host's error as it came, or the agent's own error.
     pub error: Option<Result<P, Error<P>>>,
 }
 
@@ -106,8 +106,8 @@ pub enum Request<P> {
 /// One thing to do, strictly in the order they come out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action<P> {
-    /// Call [`AgentState::flush`] soon, but not before the current event has been dealt with:
-    /// what is aborted until then is never sent.
+    /// Call [`AgentState::flush`] soon, but first finish the current event: a call that the event
+    /// aborts is never sent.
     ///
     /// [`AgentState::flush`]: super::AgentState::flush
     Wake,
@@ -119,7 +119,7 @@ pub enum Action<P> {
     SettleCancel(RequestKey, CancelOutcome<P>),
     /// Hand progress to a call's listener.
     Progress(RequestKey, P),
-    /// It is over, and nothing follows: let go of the transport. The code says why:
+    /// The session is over, and no action follows: release the transport. The code says why:
     /// [`Code::NOT_INITIALIZED`] after a shutdown, else [`Code::DISCONNECTED`].
     Closed(Code),
 }

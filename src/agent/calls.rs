@@ -1,4 +1,4 @@
-//! Calls, from being made to being settled.
+//! Calls, from the request to the settlement.
 
 use super::late::says_completed;
 use super::state::DeadlineOf;
@@ -7,13 +7,13 @@ use crate::call::{CallId, Code, End, Error, Millis, Standing, Stop};
 
 pub(super) struct Pending<P> {
     pub id: CallId,
-    /// Until it is sent.
+    /// The call itself, until it is sent.
     pub unsent: Option<Outgoing<P>>,
-    /// A cancel on the agent's own account has been sent.
+    /// The agent has sent a cancel that no caller asked for.
     pub cancel_sent: bool,
     /// Why the host has told a caller that this call is not cancelled.
     pub refused: Option<String>,
-    /// Deadlines set for it.
+    /// How many deadlines are set for the call.
     pub deadlines: usize,
 }
 
@@ -26,7 +26,7 @@ impl<P: Clone> AgentState<P> {
                 .push_back(Action::Settle(key, Settled::Failed(error)));
             return key;
         }
-        // The host decides whether an id may be used again after a response.
+        // The host decides whether a callId may be used again after a response.
         self.ledger.enter(&call.id, key);
         let pending = Pending {
             id: call.id.clone(),
@@ -44,7 +44,7 @@ impl<P: Clone> AgentState<P> {
         key
     }
 
-    /// Makes a call whose signal has fired already: nothing is sent, now or ever.
+    /// Makes a call whose signal has already fired. Nothing is sent, now or later.
     pub fn call_aborted(&mut self, id: CallId) -> RequestKey {
         let key = self.next_key();
         let settled = match self.refusal(&id, false) {
@@ -61,7 +61,8 @@ impl<P: Clone> AgentState<P> {
     }
 
     fn refusal(&self, id: &CallId, sending: bool) -> Option<Error<P>> {
-        // Another call under an id said to be cancelled could make that a lie.
+        // The callId is already said to be cancelled. Another call of the same id could make that a
+        // lie.
         let ends = [End::Completed, End::Undecided].map(Standing::Ended);
         let standing = self.ledger.standing(id);
         if standing != Standing::Unknown && !ends.contains(&standing) {
@@ -102,8 +103,8 @@ impl<P: Clone> AgentState<P> {
         }
     }
 
-    /// The caller's signal has fired. What was not sent is cancelled at once; of what was sent the
-    /// host decides, and has the grace to do so.
+    /// The caller's signal has fired. A call that was not sent is cancelled at once. The host
+    /// decides about a call that was sent, and has the grace to answer.
     pub fn abort(&mut self, key: RequestKey, reason: Option<String>, now: Millis) {
         let Some(pending) = self.calls.get(&key) else {
             return;
@@ -123,7 +124,8 @@ impl<P: Clone> AgentState<P> {
         }
     }
 
-    /// The request with that key could not be sent, say because its parameters cannot be cloned.
+    /// The request of that key could not be sent, for example because its parameters cannot be
+    /// cloned.
     pub fn unsendable(&mut self, key: RequestKey, error: Error<P>) {
         if self.calls.contains_key(&key) {
             self.settle(key, Settled::Failed(error));
@@ -152,7 +154,7 @@ impl<P: Clone> AgentState<P> {
         let end = match &settled {
             Settled::Cancelled(stop) => Some(End::Cancelled(*stop)),
             Settled::Response(_) => Some(End::Completed),
-            // Refused here, and never seen by the host.
+            // The agent has refused the call, and the host has never seen it.
             Settled::Failed(error) if error.code == Code::INVALID_PARAMS => None,
             Settled::Failed(error) if Code::leaves_open(error.code.as_str()) => Some(End::Unknown),
             Settled::Failed(_) => Some(End::Completed),
@@ -160,7 +162,7 @@ impl<P: Clone> AgentState<P> {
         self.settle_as(key, end, settled);
     }
 
-    /// Settles a call, and remembers that it ended so; `None` for one that never was.
+    /// Settles a call, and remembers its end. `None` means that the host never had the call.
     pub(super) fn settle_as(&mut self, key: RequestKey, end: Option<End>, settled: Settled<P>) {
         let Some(pending) = self.calls.remove(&key) else {
             return;

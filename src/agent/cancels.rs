@@ -1,4 +1,4 @@
-//! Cancels, from being asked for to being confirmed or not.
+//! Cancels, from the request to the confirmation or its absence.
 
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, RequestKey, Settled};
@@ -8,12 +8,12 @@ use crate::call::{
 
 pub(super) struct PendingCancel {
     pub call: CallId,
-    /// The call it is for, while that is pending here.
+    /// The call to cancel, while that call is pending in this agent.
     pub of: Option<RequestKey>,
     /// Whether somebody waits for the confirmation.
     pub wanted: bool,
-    /// The session was over when it came, and what the shutdown has done to the call is still to
-    /// be heard.
+    /// The session was over when the cancel came. The response to the call will tell what the
+    /// shutdown did to it.
     pub overtaken: bool,
 }
 
@@ -51,7 +51,8 @@ impl<P: Clone> AgentState<P> {
         self.send_cancel(call, of, reason, true, now)
     }
 
-    /// Cancels a pending call on the agent's own account; its response tells what came of it.
+    /// Cancels a pending call without a caller's request. The response to the call tells the
+    /// outcome.
     pub(super) fn cancel_quietly(&mut self, of: RequestKey, reason: Option<String>, now: Millis) {
         let Some(pending) = self
             .calls
@@ -95,7 +96,7 @@ impl<P: Clone> AgentState<P> {
             return;
         };
         if cancel.wanted {
-            // The call's own response may have told meanwhile.
+            // The call's own response may have come meanwhile, and it tells the outcome.
             let known = self.known_outcome(&cancel.call);
             let outcome = known.unwrap_or_else(CancelOutcome::unconfirmed);
             self.actions.push_back(Action::SettleCancel(key, outcome));
@@ -106,13 +107,13 @@ impl<P: Clone> AgentState<P> {
         self.ledger.give_up(&cancel.call, key, true);
     }
 
-    /// A cancel-result that cannot be read, or is of another call: it confirms nothing.
+    /// The cancel-result cannot be read, or names another call. It confirms nothing.
     pub fn misread(&mut self, key: RequestKey) {
         let message = "The app's answer to the cancel is no CancelResponse of this call";
         self.cancel_failed(key, Error::new(Code::TRANSPORT_ERROR, message));
     }
 
-    /// Whether the cancel under that key is of another call than that.
+    /// Whether the cancel under that key is for another call than `call`.
     pub fn is_of_another(&self, key: RequestKey, call: &str) -> bool {
         let cancel = self.cancels.get(&key);
         cancel.is_some_and(|cancel| cancel.call.as_str() != call)
@@ -130,10 +131,10 @@ impl<P: Clone> AgentState<P> {
         }
     }
 
-    /// What a cancel of a call that has settled may say, whatever the host says.
+    /// What a cancel of a settled call may say, whatever the host says.
     pub(super) fn known_outcome(&self, call: &CallId) -> Option<CancelOutcome<P>> {
         match self.ledger.standing(call) {
-            // What the host says of it now, or still says, decides.
+            // The host's answer decides, as the agent does not know the end of the call.
             Standing::Ended(End::Unknown | End::Undecided) => None,
             Standing::Ended(_) => Some(match self.ledger.answer(call) {
                 CancelAnswer::Cancelled { stop, ended, .. } => {
@@ -145,8 +146,9 @@ impl<P: Clone> AgentState<P> {
         }
     }
 
-    /// A cancel-result. `confirmed` is how far the stop was seen, of one that was cancelled, and how
-    /// the handler has ended since; `lost_session` when the host says that there is no session.
+    /// A cancel-result has come. `confirmed` says how far the stop was seen, if the call was
+    /// cancelled, and how the handler has ended since. `lost_session` says that the host knows no
+    /// such session.
     pub fn cancelled(
         &mut self,
         key: RequestKey,
@@ -189,10 +191,11 @@ impl<P: Clone> AgentState<P> {
         let of = cancel.of.and_then(|of| self.calls.get_mut(&of));
         let said = of.as_ref().and_then(|pending| pending.refused.as_deref());
         let said = said.map(CancelOutcome::refused);
-        // The first that tells how a call ended wins, whatever comes after it.
+        // The first answer that tells how a call ended holds, whatever comes later.
         let outcome = match said.or_else(|| self.known_outcome(&cancel.call)) {
             Some(known) if known.cancelled() != confirmed.is_some() => known,
-            // How far the stop was seen has been said as well; that the handler has ended may be new.
+            // The agent has already said how far the stop was seen. The late end of the handler may
+            // be news.
             Some(CancelOutcome {
                 stop: Some(stop),
                 ended: None,
@@ -211,7 +214,7 @@ impl<P: Clone> AgentState<P> {
                 self.settle(of, Settled::Cancelled(stop));
                 return;
             }
-            // One that could not be carried out, which its error says, claims nothing.
+            // A cancel with an error was not carried out, and claims nothing.
             if let Some(pending) = self.calls.get_mut(&of)
                 && cancel.wanted
                 && outcome.error.is_none()
@@ -226,7 +229,7 @@ impl<P: Clone> AgentState<P> {
         }
     }
 
-    /// A call has settled: what a shutdown has overtaken is answered by that.
+    /// A call has settled. Its outcome answers the cancels that a shutdown has overtaken.
     pub(super) fn answer_overtaken(&mut self, of: RequestKey) {
         if self.shutting_down.is_none() {
             return;
@@ -243,7 +246,7 @@ impl<P: Clone> AgentState<P> {
         of.is_some_and(|of| self.calls.contains_key(&of))
     }
 
-    /// The error of a call whose cancel was refused and which then counts as cancelled.
+    /// The error of a call that was reported as not cancelled, and then answered as cancelled.
     pub(super) fn contradiction() -> Error<P> {
         let message = "The app contradicts itself: it refused to cancel the call, and cancelled it";
         Error::new(Code::INTERNAL_ERROR, message)

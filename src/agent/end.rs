@@ -1,4 +1,4 @@
-//! The end of a session: asked for, or suffered.
+//! The end of a session, at the agent's request or by a loss.
 
 use std::collections::VecDeque;
 
@@ -27,7 +27,8 @@ impl<P: Clone> AgentState<P> {
             .push_back(Action::Send(key, Request::Shutdown { reason }));
     }
 
-    /// A plain ABP host does not answer a shutdown. Once nothing is pending, half a second must do.
+    /// A plain ABP host does not answer a shutdown, so the agent waits half a second once nothing
+    /// is pending.
     fn soon(&self) -> Millis {
         self.options.grace.min(500.0)
     }
@@ -82,7 +83,7 @@ impl<P: Clone> AgentState<P> {
                 Settled::Failed(Error::new(Code::DISCONNECTED, UNKNOWN)),
             );
         }
-        // An agent whose session is over may be kept for long: what it still needs is little.
+        // An agent may be kept long after its session is over, and then needs little memory.
         self.calls = FxHashMap::default();
         self.cancels = FxHashMap::default();
         self.ledger.shrink();

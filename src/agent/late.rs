@@ -1,11 +1,12 @@
-//! What the host says of how a call ended. It counts also when it comes after the agent has given up:
-//! it changes nothing that was said, and whoever asks again is told.
+//! What the host says about the end of a call. A late answer counts too, even if the agent has
+//! given up. It does not change what the agent has said, but whoever asks again gets the true
+//! answer.
 
 use super::CancelOutcome;
 use crate::call::{CancelAnswer, End};
 
 impl<P> CancelOutcome<P> {
-    /// How the call ended, if this says so.
+    /// How the call ended, if this answer says so.
     pub(super) fn end(&self) -> Option<End> {
         let refused = self.reason.as_deref().filter(|_| self.error.is_none());
         match self.stop {
@@ -15,7 +16,7 @@ impl<P> CancelOutcome<P> {
     }
 }
 
-/// Any other reason leaves open what became of the call.
+/// Any other reason does not tell what became of the call.
 pub(super) fn says_completed(reason: Option<&str>) -> bool {
     reason.is_some() && reason == CancelAnswer::AlreadyCompleted.reason()
 }

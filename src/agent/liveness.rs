@@ -1,25 +1,26 @@
-//! Whether the host still lives, where the transport does not tell.
+//! Whether the host is alive, on a transport that does not report a lost peer.
 
 use super::{Action, AgentState, Request, RequestKey};
 use crate::call::{CallId, Millis};
 
-/// What a probe asks to cancel: a host that knows cancels answers that it knows no such call.
+/// The callId that a probe asks to cancel. A host that knows cancels answers that there is no such
+/// call.
 const PROBE: &str = "caphost.probe";
 
-/// The first probe comes early: only of a host that has answered one does a later silence mean
-/// something, because to answer cancels is optional.
+/// The first probe goes out early. Only a host that has answered a probe proves something by a
+/// later silence, because a host need not answer cancels.
 const FIRST_LOOK: Millis = 250.0;
 
-/// How many times longer a host may be silent that has never answered a probe.
+/// A host that has never answered a probe may be silent this many times longer.
 const BENEFIT_OF_DOUBT: f64 = 4.0;
 
 #[derive(Default)]
 pub(super) struct Liveness {
     heard: Millis,
-    /// When to look next; `None` while no call is pending.
+    /// When to check next. `None` while no call is pending.
     look_at: Option<Millis>,
     probe: Option<Probe>,
-    /// It has answered a probe.
+    /// The host has answered a probe.
     answers: bool,
 }
 
@@ -28,14 +29,14 @@ struct Probe {
     key: RequestKey,
     sent: Millis,
     due: Millis,
-    /// Silence is an answer too.
+    /// The host is known to answer probes, so that silence means its loss.
     sure: bool,
-    /// Everything stood still while it waited for an answer, or for that of the one before.
+    /// The timer of this probe, or of the probe before, came late: everything had stood still.
     late: bool,
 }
 
 impl Liveness {
-    /// That of a host which `answers` probes, or of which it is not known.
+    /// The liveness of a host. `answers` says whether the host is known to answer probes.
     pub fn of(answers: bool) -> Self {
         Liveness {
             answers,
@@ -72,19 +73,19 @@ impl Liveness {
         self.heard = now;
     }
 
-    /// It has answered a cancel, so it would answer a probe.
+    /// The host has answered a cancel, so it would answer a probe.
     pub fn known_to_answer(&mut self) {
         self.answers = true;
     }
 
-    /// Whether that key is a probe's.
+    /// Whether the request of that key is a probe.
     pub fn answered(&mut self, key: RequestKey) -> bool {
         let answered = self.probe.take_if(|probe| probe.key == key).is_some();
         self.answers |= answered;
         answered
     }
 
-    /// When to look next; infinite for never.
+    /// When to check next. Infinite means never.
     pub fn next(&self) -> Millis {
         let due = self.probe.map_or(f64::INFINITY, |probe| probe.due);
         due.min(self.look_at.unwrap_or(f64::INFINITY))
@@ -92,8 +93,8 @@ impl Liveness {
 }
 
 impl<P: Clone> AgentState<P> {
-    /// Asks the host for a sign of life, which it has `within` milliseconds to give. If `sure`, it
-    /// is known to answer cancels, and is gone if it does not.
+    /// Asks the host for a sign of life within `within` milliseconds. If `sure`, the host is known
+    /// to answer cancels, and counts as lost if it stays silent.
     pub fn probe(&mut self, within: Millis, sure: bool, now: Millis) {
         let Ok(call) = CallId::parse(PROBE) else {
             return;
@@ -123,8 +124,8 @@ impl<P: Clone> AgentState<P> {
                 .liveness
                 .map_or(f64::INFINITY, |it| it * BENEFIT_OF_DOUBT);
             if !probe.late && now - probe.due > within / 2.0 {
-                // The app may have stood still as well, or its answer is not read yet. Once: the timers of
-                // a page that is hidden are late all the time.
+                // The app may have stood still as well, or its answer is still unread. Ask once
+                // more, and only once: the timers of a hidden page are always late.
                 self.probe(within, probe.sure, now);
                 if let Some(again) = &mut self.life.probe {
                     again.late = true;

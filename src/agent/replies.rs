@@ -4,13 +4,13 @@ use super::{Action, AgentState, RequestKey, Settled};
 use crate::call::{Code, End, Error, LateEnd, Millis, Stop};
 
 impl<P: Clone> AgentState<P> {
-    /// Something, anything, was heard of the host.
+    /// A message of any kind has come from the host.
     pub fn heard(&mut self, now: Millis) {
         self.life.heard(now);
     }
 
-    /// A call-result. `response` is the host's, or `None` when it sent none that makes sense.
-    /// `stop` is how far a stop was seen, of one that was cancelled.
+    /// A call-result. `response` is the host's, or `None` when no response can be read. `stop` says
+    /// how far the stop was seen, if the call was cancelled.
     pub fn called(&mut self, key: RequestKey, response: Option<P>, stop: Option<Stop>) {
         let Some(pending) = self.calls.get(&key) else {
             let end = stop.map_or(End::Completed, End::Cancelled);
@@ -36,8 +36,8 @@ impl<P: Clone> AgentState<P> {
         self.settle_as(key, Some(End::Undecided), Settled::Response(response));
     }
 
-    /// The host has refused a request as no message of the protocol: the `ABPResponse` it said so
-    /// with, if it is one.
+    /// The host has refused a request as no message of the protocol. `response` is the host's
+    /// `ABPResponse`, if there is any.
     pub fn refused(&mut self, key: RequestKey, response: Option<P>) {
         if self.calls.contains_key(&key) {
             self.called(key, response, None);
@@ -52,7 +52,7 @@ impl<P: Clone> AgentState<P> {
         self.ledger.ended_late(call, end);
     }
 
-    /// Progress under the callId as its token. What comes late is dropped.
+    /// Progress has come; its token is the callId. Progress of a settled call is dropped.
     pub fn progress(&mut self, operation: &str, info: P) {
         if let Some(key) = self.ledger.key(operation) {
             self.actions.push_back(Action::Progress(key, info));

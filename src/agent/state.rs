@@ -15,17 +15,19 @@ use crate::call::{Code, Deadlines, Ledger, Millis};
 pub struct AgentOptions {
     /// How long the host has to answer a cancel, and to answer a call past its timeout: 5 s.
     pub grace: Millis,
-    /// How long past its timeout a call is left to the host before the agent itself cancels it,
-    /// for a host that keeps no timeouts: 100 ms.
+    /// How long past its timeout a call is left to the host: 100 ms. Then the agent itself cancels
+    /// the call, because some hosts keep no timeouts.
     pub slack: Millis,
-    /// How long nothing may be heard while calls are pending before the host counts as gone.
-    /// Half of it in silence and the host is asked for a sign of life. `None` where the transport
-    /// itself reports a lost peer.
+    /// How long the host may be silent while calls are pending before it counts as lost. After half
+    /// of that time the agent asks for a sign of life. `None` where the transport itself reports a
+    /// lost peer.
     pub liveness: Option<Millis>,
-    /// Whether the host has announced that it answers when it is asked for a sign of life. Of
-    /// another the first silence may only mean that it does not answer cancels. Default: no.
+    /// Whether the host has announced that it answers when it is asked for a sign of life. The
+    /// first silence of any other host may only mean that the host does not answer cancels.
+    /// Default: no.
     pub answers: bool,
-    /// Outcomes remembered, so that a late confirmation cannot contradict them: 10 000.
+    /// How many outcomes are remembered, so that a late confirmation cannot contradict them: 10
+    /// 000.
     pub remembered: usize,
 }
 
@@ -49,20 +51,20 @@ pub(super) enum DeadlineOf {
     Call(RequestKey),
     /// The cancel stays unconfirmed.
     Cancel(RequestKey),
-    /// Look whether everything has been answered that a shutdown waits for.
+    /// Check whether everything that a shutdown waits for has been answered.
     Shutdown,
-    /// A shutdown waits no longer.
+    /// Stop waiting for the end of a shutdown.
     Close,
 }
 
 /// One agent on one transport. `P` is the payload type, opaque here.
 pub struct AgentState<P> {
     pub(super) options: AgentOptions,
-    /// Boxed, so that room for many takes little once they have settled.
+    /// In boxes, so that the table stays small once the calls have settled.
     pub(super) calls: FxHashMap<RequestKey, Box<Pending<P>>>,
     pub(super) unsent: VecDeque<RequestKey>,
     pub(super) cancels: FxHashMap<RequestKey, PendingCancel>,
-    /// Calls by their ids: those that are pending, and how the last ones ended.
+    /// Calls by their ids: the pending calls, and the ends of the last calls.
     pub(super) ledger: Ledger,
     pub(super) deadlines: Deadlines<DeadlineOf>,
     pub(super) actions: VecDeque<Action<P>>,
@@ -74,7 +76,7 @@ pub struct AgentState<P> {
 }
 
 impl<P: Clone> AgentState<P> {
-    /// An agent whose session is open.
+    /// Makes an agent whose session is open.
     pub fn new(options: AgentOptions) -> Self {
         AgentState {
             options,
@@ -92,32 +94,33 @@ impl<P: Clone> AgentState<P> {
         }
     }
 
-    /// The next thing to do. Take actions out one by one, in order, with no borrow held.
+    /// The next action. Execute actions in order, and hold no borrow meanwhile.
     pub fn poll_action(&mut self) -> Option<Action<P>> {
         self.actions.pop_front()
     }
 
-    /// Calls that have not settled.
+    /// How many calls have not settled.
     pub fn pending(&self) -> usize {
         self.calls.len()
     }
 
-    /// Cancels that have not settled.
+    /// How many cancels have not settled.
     pub fn pending_cancels(&self) -> usize {
         self.cancels.len()
     }
 
-    /// Outcomes remembered.
+    /// How many outcomes are remembered.
     pub fn remembered(&self) -> usize {
         self.ledger.remembered()
     }
 
-    /// Deadlines held, those of what has settled meanwhile included.
+    /// How many deadlines are held, with those of calls that have settled meanwhile.
     pub fn deadlines(&self) -> usize {
         self.deadlines.len()
     }
 
-    /// When to call [`AgentState::handle_timeout`] next; `None` for never, as things stand.
+    /// When to call [`AgentState::handle_timeout`] next. `None` means never, unless something
+    /// changes.
     pub fn next_deadline(&mut self) -> Option<Millis> {
         let (calls, cancels) = (&self.calls, &self.cancels);
         let closing = self.shutting_down.is_some();
@@ -128,7 +131,7 @@ impl<P: Clone> AgentState<P> {
         next.is_finite().then_some(next)
     }
 
-    /// Deals with what has come to its deadline.
+    /// Handles every deadline that has passed.
     pub fn handle_timeout(&mut self, now: Millis) {
         while let Some(key) = self.deadlines.pop_expired(now) {
             match key {
@@ -142,7 +145,7 @@ impl<P: Clone> AgentState<P> {
         self.look_for_life(now);
     }
 
-    /// Notes that `count` deadlines of something settled will never matter.
+    /// Notes that `count` deadlines no longer matter, because their call or cancel has settled.
     pub(super) fn forget_deadlines(&mut self, count: usize) {
         let (calls, cancels) = (&self.calls, &self.cancels);
         for _ in 0..count {

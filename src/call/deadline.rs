@@ -1,12 +1,12 @@
-//! Deadlines, so that one timer serves every call.
+//! Deadlines: one timer serves every call.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::Millis;
 
-/// A set of deadlines, earliest first. Entries of things that have ended meanwhile are skipped
-/// when they come up: the caller says which keys still count.
+/// A set of deadlines, earliest first. Keys whose call has ended are skipped when their time comes:
+/// the caller says which keys still count.
 #[derive(Debug)]
 pub struct Deadlines<K> {
     entries: BinaryHeap<Entry<K>>,
@@ -19,8 +19,8 @@ struct Entry<K> {
     key: K,
 }
 
-/// The earliest is the greatest, since that is what a heap gives first; of the same time, the
-/// least key.
+/// A heap gives its greatest entry first, so the earliest deadline is the greatest. Of equal times,
+/// the least key is.
 impl<K: Ord> Ord for Entry<K> {
     fn cmp(&self, other: &Self) -> Ordering {
         let earlier = other.at.total_cmp(&self.at);
@@ -57,8 +57,8 @@ impl<K: Copy + Ord> Deadlines<K> {
         self.entries.push(Entry { at, key });
     }
 
-    /// Notes that one key has ended before its deadline. Once such entries outnumber the live
-    /// ones they are taken out, so that long timeouts of short calls do not pile up.
+    /// Notes that one key has ended before its deadline. Once ended entries outnumber the live
+    /// ones, they are removed: long timeouts of short calls do not pile up.
     pub fn forget(&mut self, live: impl Fn(K) -> bool) {
         self.stale += 1;
         if self.stale > 64 && self.stale * 2 > self.len() {
@@ -87,12 +87,12 @@ impl<K: Copy + Ord> Deadlines<K> {
         }
     }
 
-    /// How many entries are held, stale ones included.
+    /// How many entries are held, with those of ended keys.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether none is held.
+    /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

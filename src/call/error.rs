@@ -101,15 +101,15 @@ impl fmt::Display for Code {
     }
 }
 
-/// Why something did not work: [`ErrorParts`] in a box, because nearly every result may be one and
-/// is to stay small. `P` is the shell's payload type, used for `details` only.
+/// An error of a call. [`ErrorParts`] stands in a box, because nearly every result may be an error
+/// and results stay small that way. `P` is the shell's payload type, used for `details` only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error<P = ()>(Box<ErrorParts<P>>);
 
 /// What an [`Error`] consists of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ErrorParts<P> {
-    /// What a program decides on.
+    /// What a program decides by.
     pub code: Code,
     /// What a person reads.
     pub message: Cow<'static, str>,
@@ -117,9 +117,9 @@ pub struct ErrorParts<P> {
     pub retryable: bool,
     /// Milliseconds to wait before a retry.
     pub retry_after: Option<Millis>,
-    /// Names of capabilities that may serve instead.
+    /// Names of capabilities that may serve in its place.
     pub alternatives: Vec<String>,
-    /// Anything else: for bad parameters, the path of what is wrong.
+    /// Anything else. For bad parameters, the path of the bad value.
     pub details: Option<P>,
 }
 
@@ -145,7 +145,8 @@ impl<P> Error<P> {
         Error::new(Code::INVALID_PARAMS, message)
     }
 
-    /// A handler returns this to say that it stopped by itself: its call counts as cancelled.
+    /// A handler returns this error when it has stopped by itself. Its call then counts as
+    /// cancelled.
     pub fn cancelled() -> Self {
         Error::new(Code::CANCELLED, "The capability stopped by itself")
     }

@@ -1,4 +1,4 @@
-//! The identifier of a call: generated for every call that does not bring one.
+//! The callId: generated for every call that does not bring its own.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,7 +13,7 @@ pub const MAX_CALL_ID_CHARS: usize = 128;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallId {
     text: Arc<str>,
-    /// What it is looked up by, again and again in the life of a call.
+    /// The key for lookups, which happen many times in the life of a call.
     digest: u64,
 }
 
@@ -24,7 +24,7 @@ pub struct InvalidCallId;
 impl CallId {
     /// Accepts a peer's identifier.
     pub fn parse(text: &str) -> Result<Self, InvalidCallId> {
-        // Byte length bounds the walks below: no character takes more than four bytes.
+        // The byte length bounds the walks below: no character takes more than four bytes.
         if text.is_empty() || text.len() > MAX_CALL_ID_CHARS * 4 {
             return Err(InvalidCallId);
         }
@@ -59,7 +59,7 @@ impl CallId {
         }
     }
 
-    /// The identifier as it stands on the wire.
+    /// The callId as it stands on the wire.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -71,10 +71,10 @@ impl Hash for CallId {
     }
 }
 
-/// What a callId is looked up by.
+/// The key under which a callId is looked up.
 pub trait Digest {
-    /// The same for the same text, and for nothing else that anybody meets: of a million ids the
-    /// chance that two share one is less than one in ten million.
+    /// Equal for equal texts. Of a million ids, the chance that two different ids share a digest is
+    /// less than one in ten million.
     fn digest(&self) -> u64;
 }
 
@@ -93,18 +93,18 @@ impl Digest for str {
     }
 }
 
-/// One that was kept in place of its id.
+/// A digest that was kept in place of its callId.
 impl Digest for u64 {
     fn digest(&self) -> u64 {
         *self
     }
 }
 
-/// Strangers choose the ids, and whoever knew how they are hashed could choose such as collide. The
-/// standard library's `RandomState` has fixed keys in wasm.
+/// Strangers choose callIds, and with a known hash they could choose ids that collide. The standard
+/// library's `RandomState` has fixed keys in wasm.
 static SECRET: LazyLock<u128> = LazyLock::new(|| Uuid::new_v4().as_u128());
 
-/// Not a control, and none of the characters that hide in a log line: line and paragraph
+/// True for no control character, and for none that hides in a log line: line and paragraph
 /// separators, bidirectional overrides, byte order mark, private noncharacters.
 fn is_printable(character: char) -> bool {
     !character.is_control()

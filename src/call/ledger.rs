@@ -1,4 +1,4 @@
-//! What one session remembers of its calls.
+//! What a session remembers of its calls.
 
 use rustc_hash::FxHashMap;
 
@@ -17,17 +17,17 @@ pub enum Standing {
     Unknown,
 }
 
-/// How a call ended, as far as its session remembers.
+/// How a call ended, as its session remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Its response said `cancelled: true`, and this of how far the stop was seen.
+    /// The response said `cancelled: true`, and how far the stop was seen.
     Cancelled(Stop),
-    /// Its response said something else.
+    /// The response said something else.
     Completed,
-    /// Nobody knows: only an agent's own record ever says so.
+    /// Nobody knows. Only the record of an agent has this.
     Unknown,
-    /// Its response said that nobody knows, such as a gateway's when the app is gone: only an
-    /// agent's own record says so.
+    /// The response said that nobody knows; a gateway says so when the app is gone. Only the record
+    /// of an agent has this.
     Undecided,
 }
 
@@ -36,21 +36,21 @@ pub enum End {
 pub enum CancelAnswer {
     /// The call's response is `cancelled: true`.
     Cancelled {
-        /// How far the stop was seen, as the response says too.
+        /// How far the stop was seen. The response says the same.
         stop: Stop,
         /// How the handler has ended since, if the call was [`Stop::Abandoned`].
         ended: Option<LateEnd>,
-        /// What has stopped it, as the response says too, if that is known.
+        /// What has stopped the call, if that is known. The response says the same.
         by: Option<StoppedBy>,
     },
-    /// The call ended otherwise.
+    /// The call ended, and was not cancelled.
     AlreadyCompleted,
     /// The session knows no such call.
     NotFound,
 }
 
 impl CancelAnswer {
-    /// The confirmation of a stop that was seen so far.
+    /// The confirmation of a cancel whose stop was seen this far.
     pub fn cancelled(stop: Stop) -> Self {
         CancelAnswer::Cancelled {
             stop,
@@ -59,7 +59,7 @@ impl CancelAnswer {
         }
     }
 
-    /// Why the cancel failed; `None` when it did not.
+    /// Why the call is not cancelled. `None` when it is.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             CancelAnswer::Cancelled { .. } => None,
@@ -69,10 +69,10 @@ impl CancelAnswer {
     }
 }
 
-/// Calls in flight, and a bounded ring of those that ended.
+/// The calls in flight, and a bounded number of ended calls.
 #[derive(Debug)]
 pub struct Ledger {
-    /// By the digests of their ids.
+    /// Calls in flight by the digests of their callIds.
     calls: FxHashMap<u64, CallKey>,
     ended: Recent,
 }
@@ -102,54 +102,54 @@ impl Ledger {
         self.calls.get(&id.digest()).copied()
     }
 
-    /// Enters a call. The id must not be in flight; how it ended before counts no longer.
+    /// Enters a call. Its id must not be in flight. An earlier end under this id is forgotten.
     pub fn enter(&mut self, id: &CallId, key: CallKey) {
         debug_assert!(self.key(id).is_none());
         self.calls.insert(id.digest(), key);
     }
 
-    /// Moves a call from in flight to remembered, evicting the oldest when the ring is full.
+    /// Remembers the end of a call in flight. When the memory is full, the oldest end is forgotten.
     pub fn end(&mut self, id: &CallId, end: End) {
         if self.withdraw(id) {
             self.ended.insert(id, end);
         }
     }
 
-    /// What became of a call that was remembered as open is known after all. Nothing comes of it for
-    /// any other call.
+    /// The end of a call with an unknown outcome has become known. Other calls are left as they
+    /// are.
     pub fn decide(&mut self, id: &(impl Digest + ?Sized), end: End) {
         if self.key(id).is_none() {
             self.ended.decide(id, end);
         }
     }
 
-    /// An agent has given up a request about a call that is remembered as open: that call itself, or
-    /// a cancel of it.
+    /// An agent has given up a request about a call with an unknown outcome: the call itself, or a
+    /// cancel of the call.
     pub fn give_up(&mut self, id: &CallId, key: CallKey, cancel: bool) {
         self.ended.give_up(id, key, cancel);
     }
 
-    /// A request that was given up is answered after all, and this is how the call ended, if that
-    /// says so.
+    /// A request that was given up is answered after all. `end` is the end of the call, if the
+    /// answer tells.
     pub fn come_late(&mut self, key: CallKey, end: Option<End>) {
         if let Some((call, end)) = self.ended.given_up(key).zip(end) {
             self.decide(&call, end);
         }
     }
 
-    /// Takes a call out that is in flight, as if it had never been. False when it is not.
+    /// Removes a call in flight, as if it had never been. False when there is no such call.
     pub fn withdraw(&mut self, id: &CallId) -> bool {
         self.calls.remove(&id.digest()).is_some()
     }
 
-    /// Lets go of the room for more calls, once nothing is in flight and not many will follow.
+    /// Frees memory, once nothing is in flight and few calls will follow.
     pub fn shrink(&mut self) {
         debug_assert!(self.calls.is_empty());
         self.calls.shrink_to_fit();
         self.ended.shrink();
     }
 
-    /// What a cancel of `id` answers, once that has ended.
+    /// The answer to a cancel of `id`, once that call has ended.
     pub fn answer(&self, id: &(impl Digest + ?Sized)) -> CancelAnswer {
         match self.ended.get(id) {
             Some(End::Cancelled(stop)) => CancelAnswer::Cancelled {
@@ -162,7 +162,7 @@ impl Ledger {
         }
     }
 
-    /// The handler of a call that was abandoned has ended. Nothing comes of it for any other call.
+    /// The handler of an abandoned call has ended. Other calls are left as they are.
     pub fn ended_late(&mut self, id: &(impl Digest + ?Sized), end: LateEnd) {
         self.ended.ended_late(id, end);
     }

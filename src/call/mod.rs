@@ -1,4 +1,4 @@
-//! One call's life, and the rules every transport and dialect share.
+//! The life of one call, and the rules that all transports and dialects share.
 
 mod deadline;
 mod error;
@@ -17,14 +17,14 @@ pub use outcome::{Outcome, Response};
 pub use queue::Queue;
 pub use stop::{LateEnd, Step, Stop, StoppedBy};
 
-/// Milliseconds since an origin of the shell's choosing that never goes back: `performance.now()`
-/// in a browser, time since start in the gateway.
+/// Milliseconds on a clock that never goes back. The shell chooses its origin: `performance.now()`
+/// in a browser, time since the start in the gateway.
 pub type Millis = f64;
 
 /// Names one call inside a host. Never reused while the host lives, and never shown to a peer.
 pub type CallKey = u32;
 
-/// Keys rise: in the order in which they were given out.
+/// The keys in ascending order, in which they were given out.
 pub(crate) fn in_order(keys: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut keys: Vec<u32> = keys.collect();
     keys.sort_unstable();

@@ -2,15 +2,15 @@
 
 use super::{Error, Millis, Stop, StoppedBy};
 
-/// The one end of a call. The first event that ends it decides; nothing changes it later.
+/// How a call ended. The first event that ends a call decides; no later event changes that.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome<P> {
     /// The handler returned data.
     Completed(P),
     /// The handler failed, or the call was refused.
     Failed(Error<P>),
-    /// It was stopped, and so far was that seen: by a cancel, a timeout, a shutdown, a lost
-    /// transport, or by itself.
+    /// The call was stopped: by a cancel, a timeout, a shutdown, a lost transport, or by itself.
+    /// How far the stop was seen.
     Cancelled(Stop),
 }
 
@@ -35,9 +35,9 @@ impl<P> From<Result<P, Error<P>>> for Outcome<P> {
 pub struct Response<P> {
     /// How it ended.
     pub outcome: Outcome<P>,
-    /// Milliseconds from acceptance to the end; `None` for a call that was refused.
+    /// Milliseconds from acceptance to the end. `None` for a call that was refused.
     pub duration: Option<Millis>,
-    /// What has stopped it, if it was stopped and that is known.
+    /// What has stopped the call, if it was stopped and that is known.
     pub by: Option<StoppedBy>,
 }
 

@@ -1,4 +1,4 @@
-//! The slots of one capability, and the calls that wait for one.
+//! The slots of one capability, and the calls that wait for a slot.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::CallKey;
 #[derive(Debug, Default)]
 pub struct Queue {
     limit: Option<usize>,
-    /// Who holds a slot, where there is a limit.
+    /// Who holds a slot. Empty where there is no limit.
     holders: Vec<CallKey>,
     waiting: VecDeque<CallKey>,
 }
@@ -22,7 +22,7 @@ impl Queue {
         }
     }
 
-    /// Takes a slot for `key`, or puts it in line. True when it got the slot.
+    /// Gives `key` a slot, or puts the call in line. True when it got the slot.
     pub fn enter(&mut self, key: CallKey) -> bool {
         let Some(limit) = self.limit else {
             return true;
@@ -36,12 +36,12 @@ impl Queue {
         free
     }
 
-    /// Who holds a slot; nobody is named where there is no limit.
+    /// Who holds a slot. Empty where there is no limit.
     pub fn holders(&self) -> &[CallKey] {
         &self.holders
     }
 
-    /// Gives the slot of `key` back; the next call in line, if any, has it from now on.
+    /// Gives the slot of `key` back. The first call in line, if any, gets the slot and is returned.
     pub fn leave(&mut self, key: CallKey) -> Option<CallKey> {
         let place = self.holders.iter().position(|it| *it == key)?;
         let next = self.waiting.pop_front();
@@ -54,7 +54,7 @@ impl Queue {
         next
     }
 
-    /// Takes a waiting call out of the line. False when it was not in it.
+    /// Removes a waiting call from the line. False when the call does not wait.
     pub fn abandon(&mut self, key: CallKey) -> bool {
         let found = self.waiting.iter().position(|it| *it == key);
         found.and_then(|place| self.waiting.remove(place)).is_some()

@@ -1,4 +1,4 @@
-//! How the last calls ended, in memory whose size does not depend on what they were called.
+//! How the last calls ended. The size of this memory does not depend on the length of callIds.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -8,18 +8,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::id::Digest;
 use super::{CallKey, End, LateEnd, Stop, StoppedBy};
 
-/// Digests of callIds, and the order in which they came. A call takes at most 60 bytes, and what is
-/// held grows with the calls.
+/// Digests of callIds, in the order in which they came. A call takes at most 60 bytes, and the
+/// memory grows with the number of calls.
 ///
-/// Two ids of one digest would be taken for one another: of 10 000 remembered, with a chance of
-/// less than one in 10^10, and only within a session.
+/// Two ids with the same digest would be mixed up. Within one session of 10 000 remembered calls
+/// the chance of that is less than one in 10^10.
 #[derive(Debug)]
 pub(super) struct Recent {
     capacity: usize,
     ended: FxHashSet<Entry>,
-    /// The oldest first.
+    /// Oldest first.
     order: VecDeque<Entry>,
-    /// What is known only of some calls, by their digests.
+    /// Facts that only some calls have, by digest.
     more: FxHashMap<u64, More>,
 }
 
@@ -27,14 +27,14 @@ pub(super) struct Recent {
 struct More {
     /// How the handler of an abandoned call has ended since.
     late: Option<LateEnd>,
-    /// What has stopped it.
+    /// What has stopped the call.
     by: Option<StoppedBy>,
-    /// Of one that is open: the requests of it that an agent has given up, which are the call itself
-    /// and its last cancel. 0 for none.
+    /// The requests about a call with an unknown outcome that an agent has given up: the call
+    /// itself and its last cancel. 0 for none.
     given_up: [CallKey; 2],
 }
 
-/// A digest, whose lowest bits say how the call ended. Entries of one digest are equal.
+/// A digest whose lowest bits say how the call ended. Entries with the same digest are equal.
 #[derive(Clone, Copy, Debug)]
 struct Entry(u64);
 
@@ -84,7 +84,7 @@ impl Recent {
         self.ended.len()
     }
 
-    /// How the call of that id ended.
+    /// How the call with that id ended.
     pub fn get(&self, id: &(impl Digest + ?Sized)) -> Option<End> {
         let entry = self.ended.get(&Entry(id.digest() & !END))?;
         Some(entry.end())
@@ -100,14 +100,14 @@ impl Recent {
         self.more.get(&(id.digest() & !END))?.by
     }
 
-    /// Remembers what has stopped a call that is remembered as cancelled.
+    /// Remembers what has stopped a cancelled call.
     pub fn stopped_by(&mut self, id: &(impl Digest + ?Sized), by: StoppedBy) {
         if matches!(self.get(id), Some(End::Cancelled(_))) {
             self.more.entry(id.digest() & !END).or_default().by = Some(by);
         }
     }
 
-    /// Remembers how the handler of a call ended that is remembered as abandoned.
+    /// Remembers how the handler of an abandoned call ended.
     pub fn ended_late(&mut self, id: &(impl Digest + ?Sized), end: LateEnd) {
         if self.get(id) == Some(End::Cancelled(Stop::Abandoned)) {
             let more = self.more.entry(id.digest() & !END).or_default();
@@ -115,7 +115,7 @@ impl Recent {
         }
     }
 
-    /// Remembers a request of an agent about a call that is remembered as open.
+    /// Remembers a request of an agent about a call with an unknown outcome.
     pub fn give_up(&mut self, id: &(impl Digest + ?Sized), key: CallKey, cancel: bool) {
         if self.is_open(id) {
             let more = self.more.entry(id.digest() & !END).or_default();
@@ -123,14 +123,14 @@ impl Recent {
         }
     }
 
-    /// The digest of the call that a request was about which was given up.
+    /// The digest of the call whose request `key` was given up.
     pub fn given_up(&self, key: CallKey) -> Option<u64> {
         let mut all = self.more.iter();
         let found = all.find(|(_, more)| key != 0 && more.given_up.contains(&key));
         found.map(|(digest, _)| *digest)
     }
 
-    /// How a call ended that is remembered as open is known after all.
+    /// The end of a call with an unknown outcome has become known.
     pub fn decide(&mut self, id: &(impl Digest + ?Sized), end: End) {
         if self.is_open(id) {
             self.insert(id, end);
@@ -141,7 +141,7 @@ impl Recent {
         matches!(self.get(id), Some(End::Unknown | End::Undecided))
     }
 
-    /// Remembers how a call ended; of an id that is remembered already, the last end counts.
+    /// Remembers how a call ended. A later end under the same id replaces an earlier one.
     pub fn insert(&mut self, id: &(impl Digest + ?Sized), end: End) {
         if self.capacity == 0 {
             return;
@@ -160,7 +160,7 @@ impl Recent {
         }
     }
 
-    /// Lets go of the room for more, for when not many will follow.
+    /// Frees memory, for when few calls will follow.
     pub fn shrink(&mut self) {
         self.ended.shrink_to_fit();
         self.order.shrink_to_fit();
@@ -185,7 +185,8 @@ mod tests {
         Recent::new(capacity)
     }
 
-    /// At least: a table has room for eight sevenths of its capacity, and a byte for each entry.
+    /// A lower estimate: a table has room for eight sevenths of its capacity, and a byte for each
+    /// entry.
     fn bytes_held(recent: &Recent) -> usize {
         let table = (recent.ended.capacity() * 8 / 7).next_power_of_two();
         table * 9 + recent.order.capacity() * 8
@@ -262,7 +263,7 @@ mod tests {
             let mut recent = self::recent(capacity);
             let mut model: VecDeque<(String, End)> = VecDeque::new();
             for number in 0..3_000_usize {
-                // Every so often an id that is remembered ends again.
+                // From time to time a remembered id ends again.
                 let id = format!("call-{}", if number % 7 == 0 { number / 2 } else { number });
                 let end = ENDS[number % ENDS.len()];
                 recent.insert(id.as_str(), end);

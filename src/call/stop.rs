@@ -2,10 +2,10 @@
 
 use super::Millis;
 
-/// How far the stop of a cancelled call was seen: `metadata.stop` of its response and of every
-/// confirmation. What is said never goes beyond what is known.
+/// How far the stop of a cancelled call was seen. A response and every confirmation have this as
+/// `metadata.stop`. It never says more than is known.
 ///
-/// In order, the weakest last: a whole is worth what its weakest part is.
+/// From the strongest to the weakest. A whole has the grade of its weakest part.
 ///
 /// ```
 /// use caphost::Stop;
@@ -21,15 +21,15 @@ pub enum Stop {
     Dropped,
     /// The JavaScript handler has settled.
     Returned,
-    /// What ran the handler was ended, and the end was proven.
+    /// The worker or process of the handler was ended, and that end was proven.
     Terminated,
-    /// The handler was told, or cannot be told, and was not seen to end. What it still returns is
+    /// The handler was told, or cannot be told, and its end was not seen. What it still returns is
     /// discarded.
     Abandoned,
 }
 
 impl Stop {
-    /// All of them, the strongest first.
+    /// All grades, the strongest first.
     pub const ALL: [Stop; 5] = [
         Stop::NeverStarted,
         Stop::Dropped,
@@ -49,8 +49,8 @@ impl Stop {
         }
     }
 
-    /// What a peer has written. A peer that says nothing, or a word that is not known here, has not
-    /// shown that anything ended: [`Stop::Abandoned`].
+    /// The grade that a peer has written. A peer that says nothing, or an unknown word, has not
+    /// shown any end: [`Stop::Abandoned`].
     pub fn of_peer(word: Option<&str>) -> Stop {
         let known = Stop::ALL.into_iter().find(|it| word == Some(it.as_str()));
         known.unwrap_or(Stop::Abandoned)
@@ -64,21 +64,21 @@ impl std::fmt::Display for Stop {
     }
 }
 
-/// What has reached a handler that runs where it can be ended from outside, such as in a worker.
+/// What has reached a handler that can be ended from outside, as in a worker.
 ///
-/// In order: each is tried where the one before it has not been enough.
+/// In this order each step is tried when the step before was not enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
-    /// It has taken its signal.
+    /// The handler has taken its signal.
     Signal,
-    /// It has looked at the flag in shared memory, which needs no turn of its event loop.
+    /// The handler has read the flag in shared memory, for which its event loop need not turn.
     Flag,
-    /// What ran it was ended.
+    /// The worker of the handler was ended.
     Terminate,
 }
 
 impl Step {
-    /// All of them, in order.
+    /// All steps, in order.
     pub const ALL: [Step; 3] = [Step::Signal, Step::Flag, Step::Terminate];
 
     /// The word on the wire.
@@ -91,8 +91,8 @@ impl Step {
     }
 }
 
-/// What has stopped a handler that runs where it can be ended from outside: `metadata.step` and
-/// `metadata.took`, beside [`Stop`].
+/// What has stopped a handler that can be ended from outside, as in a worker. Beside [`Stop`],
+/// these are `metadata.step` and `metadata.took`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoppedBy {
     /// The last step that was taken.

@@ -181,12 +181,12 @@ pub enum Action<P, H> {
     CapabilitiesChanged {
         /// Who is told.
         to: ConnectionId,
-        /// How, since it was last told.
+        /// The changes since that agent was last told.
         changes: Rc<Changes>,
     },
-    /// For whoever watches: a call went on. Only sent while [`super::HostState::watch`] is on.
+    /// For an observer: a call went on. Only sent while [`super::HostState::watch`] is on.
     Call(CallEvent<P>),
-    /// For whoever watches: a call made progress.
+    /// For an observer: a call made progress.
     Progressed {
         /// The session it belongs to.
         session: Rc<str>,
@@ -195,7 +195,7 @@ pub enum Action<P, H> {
         /// As the handler wrote it.
         info: P,
     },
-    /// For whoever watches: a cancel of a call the session knows was answered.
+    /// For an observer: a cancel of a call that the session knows was answered.
     CancelAnswered {
         /// The session it belongs to.
         session: Rc<str>,
@@ -203,23 +203,23 @@ pub enum Action<P, H> {
         id: CallId,
         /// What was answered.
         answer: CancelAnswer,
-        /// What the cancel was asked with.
+        /// The reason that came with the cancel.
         reason: Option<Rc<str>>,
     },
-    /// For whoever watches: the handler of an abandoned call has ended.
+    /// For an observer: the handler of an abandoned call has ended.
     EndedLate {
         /// The session it belongs to.
         session: Rc<str>,
         /// The call.
         id: CallId,
-        /// How.
+        /// How the handler ended.
         end: LateEnd,
     },
-    /// For whoever watches: a session opened (`true`) or closed.
+    /// For an observer: a session opened (`true`) or closed.
     Session {
         /// Its id.
         session: Rc<str>,
-        /// Whose it is.
+        /// The agent of the session.
         agent: Agent,
         /// Whether it opened.
         open: bool,

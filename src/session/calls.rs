@@ -1,4 +1,4 @@
-//! Calls from acceptance to their end.
+//! Calls, from acceptance to their end.
 
 use std::rc::Rc;
 
@@ -11,22 +11,23 @@ use crate::call::{CallId, CallKey, Code, Error, Millis, Outcome, Response, Stand
 /// A well-formed call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRequest<P> {
-    /// The agent's id for it, or one the shell has just made.
+    /// The agent's callId, or a callId that the shell has just made.
     pub id: CallId,
     /// What is called.
     pub capability: String,
     /// What the handler gets.
     pub params: P,
-    /// Milliseconds until the call is cancelled by the host.
+    /// Milliseconds after which the host cancels the call.
     pub timeout: Option<Millis>,
-    /// Comes back in progress.
+    /// The token that progress of this call carries.
     pub token: Option<P>,
-    /// About as many as the parameters take, as far as the shell counts them.
+    /// About the size of the parameters, as far as the shell counts.
     pub bytes: usize,
 }
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// An agent calls. A call that is refused is answered at once and not remembered. Its key.
+    /// An agent calls. A refused call is answered at once and not remembered. Returns the key of
+    /// the call.
     pub fn call(
         &mut self,
         connection: ConnectionId,
@@ -38,8 +39,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.enter(connection, to, None, request, now)
     }
 
-    /// A capability calls another one. Answered with [`Action::Respond`] to [`ReplyTo::Parent`]
-    /// under the key returned. One that is being stopped has its call cancelled before its start.
+    /// A capability calls another. The answer is [`Action::Respond`] to [`ReplyTo::Parent`] under
+    /// the key returned. If the calling capability is being stopped, its new call is cancelled
+    /// before the start.
     pub fn call_from(&mut self, parent: CallKey, request: CallRequest<P>, now: Millis) -> CallKey {
         let refuses = self.refuses(parent);
         let Some(to) = self.calls.get(&parent).and_then(|call| {
@@ -102,7 +104,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 "Too many calls are in flight",
             ));
         }
-        // What a capability calls is no affair of the agent's.
+        // The agent's scope does not limit the calls that a capability makes.
         if parent.is_none() && !session.scope.has_capability(&request.capability) {
             let message = format!(
                 "The capability \"{}\" was not requested for this session",
@@ -197,8 +199,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Tells the agents of changed capabilities, and has every call started that has its turn by now,
-    /// in order, each when all that the one before it has led to is done.
+    /// Tells the agents about changed capabilities, and starts every call that has its turn by now.
+    /// Calls start in order, each when everything that the call before has led to is done.
     pub fn run_ready(&mut self) {
         self.waking = false;
         self.tell_changes();
@@ -231,9 +233,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         None
     }
 
-    /// A handler has ended; `told` says that it has taken its signal. One that reports
-    /// [`Code::CANCELLED`] has stopped by itself. What comes after the end of its call is dropped,
-    /// counted, and reported if the call was answered as abandoned.
+    /// A handler has ended. `told` says that the handler has taken its signal. A handler that
+    /// reports [`Code::CANCELLED`] has stopped by itself. A result that comes after the end of its
+    /// call is dropped and counted, and reported if the call was answered as abandoned.
     pub fn settle(&mut self, key: CallKey, result: Result<P, Error<P>>, told: bool, now: Millis) {
         let Some(call) = self.calls.get(&key) else {
             return self.settle_late(key, result.is_ok(), now);
@@ -243,7 +245,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 self.stopped_itself(key, now);
             }
             (Phase::Running, result) => self.end(key, result.into(), now),
-            // Once.
+            // Only the first report counts.
             (Phase::Stopping, result) if call.stopping.own.is_none() => {
                 self.settle_stopping(key, result, told, now);
             }
@@ -251,8 +253,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// A handler has done its work, but what it returned cannot be sent: its call has failed, and
-    /// is not cancelled unless the handler was told to stop.
+    /// A handler has done its work, but its data cannot be sent. The call has failed; it counts as
+    /// cancelled only if the handler was told to stop.
     pub fn settle_unfit(&mut self, key: CallKey, error: Error<P>, told: bool, now: Millis) {
         let Some(call) = self.calls.get_mut(&key) else {
             return self.settle_late(key, true, now);
@@ -266,7 +268,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// A child call that makes no sense: answered under the key returned.
+    /// A child call that cannot be read. The answer comes under the key returned.
     pub fn refuse_child(&mut self, error: Error<P>) -> CallKey {
         let key = self.next_key();
         self.actions.push_back(Action::Respond {

@@ -7,13 +7,13 @@ use super::stopping::Asker;
 use super::{Action, Answer, CancelKey, ConnectionId, HostState};
 use crate::call::{CallId, CallKey, CancelAnswer, Error, Millis, Standing};
 
-/// What a cancel answers: an error when there is no session.
+/// The answer to a cancel. Without a session it is an error.
 pub type Cancelled<P> = Result<CancelAnswer, Error<P>>;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// An agent cancels. The answer comes as an action: after those that stop the handlers, before
-    /// the one that answers the call, and as soon as it is known how far the stop was seen.
-    /// `given` is the callId as it was written.
+    /// An agent cancels. The answer is an action that comes as soon as the host knows how far the
+    /// stop was seen: after the actions that stop handlers, and before the response to the call.
+    /// `given` is the callId as the agent wrote it.
     pub fn cancel(
         &mut self,
         connection: ConnectionId,
@@ -27,7 +27,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.cancel_for(asker, connection, call, reason, now);
     }
 
-    /// The app itself, or whoever watches it, cancels a call of any session. Answered with
+    /// The app itself, or an observer, cancels a call of any session. The answer is
     /// [`Action::Confirm`] under the key returned.
     pub fn cancel_here(
         &mut self,
@@ -41,8 +41,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         key
     }
 
-    /// Whoever made a call cancels it: a capability, or an agent whose signal has fired already.
-    /// Nothing comes of one that was refused.
+    /// The maker of a call cancels the call: a capability, or an agent whose signal has already
+    /// fired. A call that was refused stays refused.
     pub fn cancel_child(&mut self, key: CallKey, reason: Option<Rc<str>>, now: Millis) {
         self.cancel_tree(key, reason.as_ref(), now);
     }
@@ -59,7 +59,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let in_flight = match standing {
             Some(Standing::InFlight(key)) => Some(key),
             Some(_) => None,
-            // A shutdown has ended the session, and waits for the call as this does.
+            // A shutdown has ended the session and waits for the call. This cancel waits for the
+            // call too.
             None => self.stopping_without_session(connection, call),
         };
         if let Some(key) = in_flight {
@@ -72,8 +73,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             Some(session) => Ok(session.ledger.answer(call)),
             None => Err(not_initialized()),
         };
-        // A cancel of no call of this session is nothing to watch, and agents ask for a sign of
-        // life with one.
+        // Observers do not hear of cancels that name no call of the session. Agents send such
+        // cancels to ask for a sign of life.
         if let (Ok(answer), Some(session), Ok(id)) =
             (&answer, self.session_id(connection), CallId::parse(call))
             && self.watched

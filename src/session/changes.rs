@@ -1,34 +1,34 @@
-//! Changes of the set of capabilities, gathered until agents are told of them.
+//! Changes of the set of capabilities, collected until agents are told.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{Action, HostState, Scope};
 
-/// What has become of the set of capabilities: names, each in one of the lists, in order.
+/// What has changed in the set of capabilities. Each name stands in one of the lists, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Those that are new.
+    /// New names.
     pub added: Vec<Rc<str>>,
-    /// Those that are gone.
+    /// Removed names.
     pub removed: Vec<Rc<str>>,
-    /// Those that were removed and registered again.
+    /// Names that were removed and registered again.
     pub changed: Vec<Rc<str>>,
 }
 
-/// The names that agents are to be told of, each with whether it was registered when they were last
-/// told.
+/// The names that agents are still to be told of. The flag says whether the name was registered
+/// when agents were last told.
 pub(super) type Untold = BTreeMap<Rc<str>, bool>;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// A name was registered or is gone: agents are told when the turn is over, once for all names,
-    /// as an app may register thousands.
+    /// A name was registered or removed. Agents are told once for all names when the turn is over,
+    /// because an app may register thousands.
     pub(super) fn note_change(&mut self, name: Rc<str>, before: bool) {
         self.untold.entry(name).or_insert(before);
         self.wake();
     }
 
-    /// Tells the agents of what was noted. What they know then is what is registered now.
+    /// Tells the agents about the changes so far. After that they know what is registered now.
     pub(super) fn tell_changes(&mut self) {
         if self.untold.is_empty() {
             return;
@@ -48,7 +48,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// What has changed of all that there is, or of what there is for one agent.
+    /// What has changed among all capabilities, or among those that one agent may use.
     #[inline(never)]
     fn changes(&self, untold: &Untold, scope: Option<&Scope>) -> Changes {
         let mut changes = Changes::default();
@@ -65,7 +65,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         changes
     }
 
-    /// Queues what is said to an agent: it hears first of what has changed before.
+    /// Queues a message to an agent, after the changes that the agent is still to be told of.
     pub(super) fn say(&mut self, action: Action<P, H>) {
         self.tell_changes();
         self.actions.push_back(action);

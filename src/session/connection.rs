@@ -1,4 +1,4 @@
-//! One agent's connection, and the session on it.
+//! The connection of one agent, and the session on that connection.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use super::state::not_initialized;
 use super::{Action, Answer, ConnectionId, HostState, Party, ReplyTo};
 use crate::call::{Code, Error, Ledger, Millis, in_order};
 
-/// Who the agent says it is.
+/// The agent, as it names itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     /// Its name.
@@ -17,29 +17,29 @@ pub struct Agent {
     pub version: String,
 }
 
-/// What the agent can take from the host.
+/// What the agent accepts from the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Notifications.
     pub notifications: bool,
     /// Progress.
     pub progress: bool,
-    /// Questions, which it answers.
+    /// Questions, and it answers them.
     pub elicitation: bool,
 }
 
 /// A well-formed `initialize`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initialize {
-    /// Who asks.
+    /// The agent that asks.
     pub agent: Agent,
-    /// What it can take.
+    /// What the agent accepts.
     pub features: Features,
-    /// What it wants of the host.
+    /// Which capabilities and requests the agent wants.
     pub scope: Scope,
 }
 
-/// What `initialize` answers.
+/// The answer to `initialize`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initialized<P> {
     /// Names the session, for logs.
@@ -50,15 +50,15 @@ pub struct Initialized<P> {
     pub capabilities: Vec<P>,
 }
 
-/// A session that is over as soon as the last of its calls is.
+/// A session that ends with the last of its calls.
 pub(super) struct Closing<P> {
     pub session: Rc<str>,
     agent: Agent,
-    /// Whoever asked for it, if that is still there.
+    /// The connection that asked for the end, if it is still there, and the id of its request.
     asker: Option<(ConnectionId, Option<P>)>,
 }
 
-/// A transport with, perhaps, a session on it.
+/// A transport, and the session on it, if there is any.
 pub(super) struct Connection {
     pub session: Option<Session>,
     pub party: Party,
@@ -70,7 +70,7 @@ pub(super) struct Session {
     pub features: Features,
     pub scope: Scope,
     pub ledger: Ledger,
-    /// Of the calls in flight.
+    /// Bytes of the calls in flight.
     pub bytes: usize,
     pub rate: Rate,
 }
@@ -81,7 +81,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.connect_from(Party::Alone)
     }
 
-    /// The same, from where others may come as well.
+    /// A transport has come up, and others of the same party may exist.
     pub fn connect_from(&mut self, party: Party) -> ConnectionId {
         let id = self.next_connection();
         let connection = Connection {
@@ -134,7 +134,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             bytes: 0,
             rate: Rate::full(&self.limits, now),
         };
-        // It has them in its list.
+        // The list in the answer has the changes already.
         self.tell_changes();
         let Some(state) = self.connections.get_mut(&connection) else {
             return Err(Error::new(Code::DISCONNECTED, "The connection is closed"));
@@ -154,8 +154,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         })
     }
 
-    /// The `Capability` documents that there are for the agent of a connection, by name: of all that
-    /// are registered where there is no session.
+    /// The `Capability` documents that the agent of a connection may use, by name. Without a
+    /// session, all documents.
     pub fn documents(&self, connection: ConnectionId) -> Vec<P> {
         let session = self.session(connection);
         self.documents_for(session.map_or(&Scope::default(), |session| &session.scope))
@@ -167,8 +167,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         wanted.map(|it| it.document.clone()).collect()
     }
 
-    /// Ends the session: from now on there is none. What is in flight is cancelled; once all of
-    /// that has been answered, so is this.
+    /// Ends the session at once. Calls in flight are cancelled; the shutdown is answered when all
+    /// of them are.
     pub fn shutdown(
         &mut self,
         connection: ConnectionId,
@@ -184,13 +184,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// The transport is gone: what is in flight is cancelled, and nobody is answered. Handlers that
-    /// make calls still get their answers, for which they may be waiting.
+    /// The transport is gone. Calls in flight are cancelled, and nobody is answered. Handlers that
+    /// made calls still get their answers, as they may wait for them.
     pub fn disconnect(&mut self, connection: ConnectionId, now: Millis) {
         self.part(connection, "The agent disconnected", now);
     }
 
-    /// The same of a connection that ends for another reason, which handlers are told.
+    /// Ends a connection for another reason than a lost transport. Handlers are told that reason.
     pub fn part(&mut self, connection: ConnectionId, reason: &str, now: Millis) {
         for key in self.calls_where(|call| call.connection == connection) {
             if let Some(call) = self.calls.get_mut(&key) {
@@ -230,7 +230,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             .count()
     }
 
-    /// Sends every agent that takes notifications one of the app's.
+    /// Sends a notification of the app to every agent that accepts notifications.
     pub fn notify(&mut self, event: Rc<str>, data: Option<P>) {
         for to in self.listeners() {
             self.say(Action::Notify {
@@ -253,7 +253,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.say(Action::Answer { to, id, answer });
     }
 
-    /// The agents that take notifications.
+    /// The agents that accept notifications.
     pub(super) fn listeners(&self) -> Vec<ConnectionId> {
         let listeners = self.connections.iter().filter(|(_, connection)| {
             let session = connection.session.as_ref();
@@ -276,7 +276,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.close_if_over(&session.id);
     }
 
-    /// A call of a session has ended, or the session itself.
+    /// A call of a session has ended, or the session itself has.
     pub(super) fn close_if_over(&mut self, session: &Rc<str>) {
         let closing = self.closing.iter();
         let Some(index) = closing

@@ -4,14 +4,14 @@ use super::state::DeadlineOf;
 use super::{Action, ConnectionId, ElicitationKey, HostState};
 use crate::call::{CallKey, Code, Error, Millis, Outcome, Response, Stop, in_order};
 
-/// What an agent is asked.
+/// A question to an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question<P> {
-    /// What kind of question it is, such as `elicitation/input`; empty where it does not say.
+    /// The kind of question, such as `elicitation/input`. Empty where the question does not say.
     pub method: String,
-    /// All of it.
+    /// The whole request.
     pub request: P,
-    /// Milliseconds until no answer is wanted any more.
+    /// Milliseconds after which an answer is no longer wanted.
     pub timeout: Option<Millis>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Elicitation {
 }
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// A running call asks its agent. Answered with [`Action::Elicited`] under the key returned.
+    /// A running call asks its agent. The answer is [`Action::Elicited`] under the key returned.
     pub fn elicit(&mut self, call: CallKey, question: Question<P>, now: Millis) -> ElicitationKey {
         if self.refuses(call) {
             return self.never_asked();
@@ -32,7 +32,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// A question of a call that is being stopped, or has ended.
+    /// The call is being stopped or has ended, so its question is not asked.
     fn never_asked(&mut self) -> ElicitationKey {
         let key = self.next_key();
         self.elicited(key, Outcome::Cancelled(Stop::NeverStarted));
@@ -85,7 +85,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         key
     }
 
-    /// An agent has answered. An answer nobody waits for, or from another agent, is dropped.
+    /// An agent has answered. An answer that nobody waits for, or that comes from another agent, is
+    /// dropped.
     pub fn answered(
         &mut self,
         connection: ConnectionId,
@@ -98,7 +99,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.elicited(
                 key,
                 match result {
-                    // Nothing is seen of whoever was to answer.
+                    // Nobody has seen the asked person or program stop.
                     Err(error) if error.code == Code::CANCELLED => {
                         Outcome::Cancelled(Stop::Abandoned)
                     }
@@ -108,12 +109,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Questions that wait for an answer.
+    /// How many questions wait for an answer.
     pub fn pending_elicitations(&self) -> usize {
         self.elicitations.len()
     }
 
-    /// Takes a question back: whoever answers it now answers nobody, and was not seen to stop.
+    /// Takes a question back. A later answer reaches nobody, and nobody has seen the asked person
+    /// or program stop.
     pub fn withdraw(&mut self, key: ElicitationKey) {
         if let Some(asked) = self.remove(key) {
             let to = asked.connection;
@@ -131,7 +133,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// The session is over: nobody will answer any more.
+    /// The session is over, so its questions will not be answered.
     pub(super) fn disown_elicitations(&mut self, connection: ConnectionId) {
         let asked = self.elicitations.iter();
         let asked = asked.filter(|(_, asked)| asked.connection == connection);

@@ -1,5 +1,5 @@
-//! Handlers that still run although their calls have been answered as abandoned: their ends are
-//! reported when they come.
+//! Calls that were answered as abandoned while their handlers still run. The late end of each is
+//! reported when it comes.
 
 use std::rc::Rc;
 
@@ -9,30 +9,30 @@ use super::state::Call;
 use super::{Action, ConnectionId, HostState};
 use crate::call::{CallId, CallKey, LateEnd, Millis};
 
-/// A call that was answered as abandoned and has not ended.
+/// A call that was answered as abandoned and whose work has not ended.
 pub(super) struct Abandoned {
     connection: ConnectionId,
     session: Rc<str>,
     id: CallId,
     parent: Option<CallKey>,
-    /// When it was answered.
+    /// When the call was answered.
     since: Millis,
-    /// Its own handler has not ended.
+    /// The handler of the call itself still runs.
     runs: bool,
-    /// How many of the calls it made have not ended.
+    /// How many of the calls that this call made have not ended.
     below: usize,
     success: bool,
 }
 
-/// At most so many are waited for, however many handlers never end.
+/// How many late ends are waited for. Some handlers never end.
 const MOST: usize = 10_000;
 
-/// By their keys.
+/// Abandoned calls by their keys.
 pub(super) type AbandonedCalls = FxHashMap<CallKey, Abandoned>;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// A call was answered as abandoned at `now`. `runs` says whether that is for its own handler,
-    /// rather than for what it had started.
+    /// A call was answered as abandoned at `now`. `runs` says that its own handler still runs, and
+    /// not only the calls that it made.
     pub(super) fn abandon(&mut self, key: CallKey, call: &Call<P, H>, runs: bool, now: Millis) {
         let abandoned = Abandoned {
             connection: call.connection,
@@ -50,7 +50,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             && let Some(oldest) = calls.keys().min().copied()
             && let Some(oldest) = calls.remove(&oldest)
         {
-            // Nobody waits for its end any more, and nothing above it does.
+            // The oldest is forgotten: its end is waited for no longer, so nothing above it waits
+            // for it either.
             self.ended_below(oldest.parent, now);
         }
     }
@@ -66,7 +67,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Something that a call had started has ended.
+    /// A call that `parent` had made has ended.
     pub(super) fn ended_below(&mut self, parent: Option<CallKey>, now: Millis) {
         let mut next = parent;
         while let Some(key) = next {
@@ -80,12 +81,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Whether a call was answered as abandoned and has not ended.
+    /// Whether a call was answered as abandoned and its work has not ended.
     pub(super) fn is_abandoned(&self, key: CallKey) -> bool {
         self.abandoned.contains_key(&key)
     }
 
-    /// The call that made it, if it is over.
+    /// Reports the call if all of its work is over. Returns the call that made it, if so.
     fn report_if_over(&mut self, key: CallKey, now: Millis) -> Option<CallKey> {
         let calls = &mut self.abandoned;
         if calls.get(&key).is_none_or(|it| it.runs || it.below > 0) {
@@ -104,7 +105,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 session.features.notifications
             }
             Some(_) => false,
-            // Its agent has left. Whoever carried its messages may have others to tell.
+            // The agent has left. Whoever carried its messages may have others to tell.
             None => !self.connections.contains_key(&to),
         };
         if wanted {

@@ -1,7 +1,7 @@
 //! The bounds of a host.
 
-/// Every bound, with its default. Message size and nesting depth are enforced by the shells,
-/// which alone see the bytes.
+/// Every bound, with its default. The shells enforce message size and nesting depth, as only they
+/// see the bytes.
 ///
 /// ```
 /// use caphost::Limits;
@@ -14,19 +14,20 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Ended calls remembered per session, 10 000: a cancel that comes later than this many calls
-    /// is answered `Operation not found`.
+    /// Ended calls remembered per session: 10 000. A cancel that comes after so many later calls is
+    /// answered `Operation not found`.
     pub remembered: usize,
     /// Calls in flight per session, 16 384: a few hundred bytes each, so about 5 MB.
     pub in_flight: usize,
-    /// Bytes of calls in flight per session, 64 MiB: about what their parameters take. The last of
-    /// them may exceed it by what one message may take.
+    /// Bytes of calls in flight per session: 64 MiB, about the size of their parameters. The last
+    /// call may exceed this by the size of one message.
     pub in_flight_bytes: usize,
-    /// Sessions open at once, 1 000: agents of one page, or of one app behind a gateway. One origin's
-    /// windows, one window and one gateway have a share of them: see [`Party`](super::Party).
+    /// Sessions open at once: 1 000. These are agents of one page, or of one app behind a gateway.
+    /// The windows of one origin, one window and one gateway each have a share: see
+    /// [`Party`](super::Party).
     pub sessions: usize,
-    /// Requests per second per session, 100 000, with a burst of the same size: far above what a
-    /// transport carries, low enough to stop a loop gone wrong.
+    /// Requests per second per session: 100 000, with a burst of the same size. This is far above
+    /// what a transport carries, and low enough to stop a runaway loop.
     pub requests_per_second: f64,
     /// Characters or bytes in one message, 16 MiB: a 10 MB file as base64, and room around it.
     pub message_bytes: usize,

@@ -1,10 +1,10 @@
 //! Agents on a host: initialize, calls, cancels, shutdown.
 //!
-//! [`HostState`] is a pure state machine. Its methods are the events; each puts what is to be done
-//! into a queue of [`Action`]s, which the shell takes out with [`HostState::poll_action`] until it
-//! is empty, *after* it has let go of every borrow: an action may run an app's code, which may
-//! call back. Executing actions strictly in the order they come out is all the shell must do for
-//! the rules of a call to hold.
+//! [`HostState`] is a pure state machine. Its methods are the events. Each event puts actions into
+//! a queue, and the shell takes them out with [`HostState::poll_action`] until the queue is empty.
+//! The shell does so *after* it has released every borrow, because an action may run an app's code,
+//! which may call back. The rules of a call hold if the shell executes all actions strictly in
+//! order.
 
 mod action;
 mod calls;

@@ -1,23 +1,23 @@
-//! How far calls are. A handler may say so in an inner loop: past the first reports of a call its
-//! agent is told once in a frame, of the newest, and of the last before the call ends.
+//! Progress of calls. A handler may report in an inner loop. The agent gets the first reports one
+//! by one; after those it gets the newest once per frame, and the last before the call ends.
 
 use super::state::{DeadlineOf, Phase};
 use super::{Action, HostState};
 use crate::call::{CallId, CallKey, Millis};
 
-/// Reports of one call that are told one by one.
+/// How many reports of one call are sent one by one.
 const EACH: u32 = 256;
 
-/// Milliseconds between two reports after those: nobody sees more than a frame.
+/// Milliseconds between two later reports: people see no more than a frame.
 const FRAME: Millis = 16.0;
 
-/// What was said of one call.
+/// What was reported of one call.
 pub(super) struct Told<P> {
     count: u32,
     at: Millis,
-    /// The newest, if it waits for its turn.
+    /// The newest report, if it waits for its frame.
     waiting: Option<P>,
-    /// A deadline is set for that.
+    /// A deadline is set for the waiting report.
     armed: bool,
 }
 
@@ -83,7 +83,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Tells the newest, unless that was done.
+    /// Sends the newest report, if it waits.
     pub(super) fn tell_progress(&mut self, key: CallKey) {
         let Some(call) = self.calls.get_mut(&key) else {
             return;

@@ -1,36 +1,36 @@
-//! What an agent wants of a host: which capabilities there are for it, and what it may be asked.
+//! The scope of an agent: which capabilities it may use, and which requests it takes.
 
 /// The `requestedCapabilities` and `allowedRequests` of an `initialize`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// The only capabilities that there are for the agent; `None` for all.
+    /// The only capabilities that the agent may use. `None` means all.
     pub capabilities: Option<Names>,
-    /// The only requests that it takes; `None` for all.
+    /// The only requests that the agent takes. `None` means all.
     pub requests: Option<Names>,
 }
 
-/// The type of the message that any question comes in.
+/// The message type of every question.
 const ANY_QUESTION: &str = "elicitation/request";
 
 impl Scope {
-    /// Whether there is a capability of that name for the agent, if the host has it.
+    /// Whether the agent may use the capability of that name, if the host has it.
     pub(super) fn has_capability(&self, name: &str) -> bool {
         self.capabilities.as_ref().is_none_or(|it| it.have(name))
     }
 
-    /// Whether it takes questions of that method.
+    /// Whether the agent takes questions of that method.
     pub(super) fn takes(&self, method: &str) -> bool {
         let requests = self.requests.as_ref();
         requests.is_none_or(|it| it.have(method) || it.have(ANY_QUESTION))
     }
 
-    /// Whether it takes none at all.
+    /// Whether the agent takes no request at all.
     pub(super) fn takes_nothing(&self) -> bool {
         self.requests.as_ref().is_some_and(|it| it.0.is_empty())
     }
 }
 
-/// Some names.
+/// A set of names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names(pub Vec<String>);
 

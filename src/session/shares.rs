@@ -1,27 +1,28 @@
-//! Who may open how many of a host's sessions, so that nobody locks out the others.
+//! How many of a host's sessions each party may open, so that no party locks out the others.
 
 use super::HostState;
 
-/// Whom an agent's connection comes from. Of what is free, nobody takes more than he leaves to
-/// others: an origin at most half of all sessions, a window half of its origin's. Whoever has no
-/// session yet gets the last one.
+/// Where an agent's connection comes from. No party takes more of the free sessions than it leaves
+/// to others: an origin gets at most half of all sessions, a window half of its origin's. A party
+/// without a session gets the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Party {
-    /// From somewhere that only this one comes from, such as the page itself or a port.
+    /// A place that is used by this connection alone, such as the page itself or a port.
     #[default]
     Alone,
-    /// From a window, and one of an origin.
+    /// A window of an origin.
     Window {
-        /// Names the origin.
+        /// The number of the origin.
         origin: u32,
-        /// Names the window.
+        /// The number of the window.
         window: u32,
     },
-    /// From a link, such as to a gateway, behind which stand many agents. They share nearly all.
+    /// A link, such as to a gateway. Many agents stand behind it, and together they may have nearly
+    /// all sessions.
     Link(u32),
 }
 
-/// Times what is free, of what a link may have.
+/// A link may have this many times what it leaves free.
 const LINK: usize = 8;
 
 impl Party {
@@ -34,7 +35,7 @@ impl Party {
 }
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// Whether one more session may be opened by whom that connection comes from.
+    /// Whether `party` may open one more session.
     pub(super) fn has_room(&self, party: Party) -> bool {
         let (mut all, mut near, mut held) = (0, 0, 0);
         for it in self.connections.values().filter(|it| it.session.is_some()) {

@@ -1,4 +1,4 @@
-//! Whose turn it is among the calls of a capability that takes only so many at once.
+//! Turns among the calls of a capability with limited concurrency.
 
 use std::rc::Rc;
 
@@ -8,14 +8,14 @@ use crate::call::{CallKey, Code, Error, Millis, Outcome};
 use crate::capability::Registered;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// Gives a call a slot of its capability, or puts it in line. A child that would wait for what
-    /// waits for it is refused: nobody could ever go on.
+    /// Gives a call a slot of its capability, or puts the call in line. A child call that would
+    /// wait for its own ancestors is refused, because neither could ever go on.
     pub(super) fn line_up(&mut self, key: CallKey, now: Millis) {
         let Some(call) = self.calls.get(&key) else {
             return;
         };
-        // A capability that calls itself, however indirectly, runs within the slot its ancestor
-        // holds; waiting for that slot would wait for ever.
+        // A capability that calls itself, even indirectly, runs within the slot of its ancestor. A
+        // wait for that slot would never end.
         let within_ancestor = self.has_ancestor_of_same_capability(call);
         let got_slot = !within_ancestor && call.capability.slots.borrow_mut().enter(key);
         let is_child = call.parent.is_some();
@@ -52,7 +52,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         false
     }
 
-    /// A call has begun to wait for a slot, or waits for it no longer.
+    /// A call begins to wait for a slot, or its wait ends.
     pub(super) fn note_waiting(&mut self, key: CallKey, begins: bool) {
         let Some(call) = self.calls.get(&key) else {
             return;
@@ -71,9 +71,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Whether a call in line can never have its turn: everyone who holds a slot it waits for
-    /// has made a call that waits, directly or in turn, for the same. This is asked for each of a
-    /// crowd of calls, and so it looks at capabilities, of which there are few.
+    /// Whether a call in line can never have its turn: every holder of a slot that the call needs
+    /// has made a call that waits, directly or indirectly, for the same slots. This check runs for
+    /// each call of a crowd, so it looks at capabilities, of which there are few.
     fn waits_for_ever(&self, capability: &Rc<Registered<P, H>>) -> bool {
         let mut stuck = vec![capability.clone()];
         let mut looked_at = 0;
@@ -82,7 +82,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 let Some(holder) = self.calls.get(holder) else {
                     continue;
                 };
-                // It waits for nobody: all who wait for the first will have their turn.
+                // This holder waits for nobody. All calls that wait for the first capability will
+                // have their turn.
                 if looked_at == 0 && holder.awaited.is_empty() {
                     return false;
                 }
@@ -94,7 +95,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             }
             looked_at += 1;
         }
-        // Those of which a holder may get on are taken out, until there are none.
+        // Remove every capability with a holder that may go on, until no such capability is left.
         while let Some(free) = stuck.iter().position(|it| !self.is_stuck(it, &stuck)) {
             stuck.swap_remove(free);
         }

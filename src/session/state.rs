@@ -15,7 +15,7 @@ use super::{Action, CallEvent, CallState, ConnectionId, ElicitationKey, Limits, 
 use crate::call::{CallId, CallKey, Deadlines, Error, Millis, in_order};
 use crate::capability::{Descriptor, Registered, Registry};
 
-/// What was counted since the host began.
+/// Counters since the host began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Calls accepted.
@@ -24,7 +24,7 @@ pub struct Counters {
     pub cancelled: u64,
     /// Results that came after their call had ended, and were dropped.
     pub late_results: u64,
-    /// Of those, how many ended calls that had been answered as abandoned, all parts of them.
+    /// How many of those ended a call that had been answered as abandoned, with all of its work.
     pub ended_late: u64,
     /// Progress that came after its call had ended, and was dropped.
     pub late_progress: u64,
@@ -36,7 +36,7 @@ pub(super) enum Phase {
     Waiting,
     Ready,
     Running,
-    /// It is to end, and whoever cancelled it waits until it is known how.
+    /// The call is to end. Whoever cancelled it waits for the outcome.
     Stopping,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Parent {
 pub(super) struct Call<P, H> {
     pub id: CallId,
     pub connection: ConnectionId,
-    /// The session it belongs to, which may be over before the call is.
+    /// The session of the call, which may be over before the call is.
     pub session: Rc<str>,
     pub capability: Rc<Registered<P, H>>,
     pub phase: Phase,
@@ -58,50 +58,50 @@ pub(super) struct Call<P, H> {
     pub reply: ReplyTo<P>,
     pub parent: Option<Parent>,
     pub children: Vec<CallKey>,
-    /// Of which capabilities the calls below it wait for a slot, and how many do.
+    /// For which capabilities the calls below wait, and how many of them do.
     pub awaited: Vec<(Rc<Registered<P, H>>, usize)>,
-    /// How many of the calls it made were abandoned and have not ended.
+    /// How many of the calls that this call made were abandoned and have not ended.
     pub abandoned_below: usize,
     pub stopping: Stopping,
-    /// Who waits for it to be cancelled, and why they wanted that.
+    /// Who waits for the cancel of this call, and for which reason.
     pub askers: Vec<(Asker<P>, Option<Rc<str>>)>,
     pub token: Option<P>,
-    /// What it counts of those in flight.
+    /// How many bytes this call adds to those in flight.
     pub bytes: usize,
     pub has_slot: bool,
-    /// Deadlines set for it.
+    /// How many deadlines are set for the call.
     pub deadlines: usize,
     pub elicitations: Vec<ElicitationKey>,
-    /// Of its progress.
+    /// What was reported of its progress.
     pub told: Told<P>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DeadlineOf {
     Call(CallKey),
-    /// The time its handler has to end, or the proof of its end to come.
+    /// The grace of a handler is over, or the time for the proof of its end.
     Settle(CallKey),
     Elicitation(ElicitationKey),
-    /// The next report of progress may be told.
+    /// The next report of progress may go out.
     Progress(CallKey),
 }
 
-/// More room than this is given back when there is nothing in it.
+/// An empty table with more room than this gives the room back.
 const ROOMY: usize = 1_024;
 
-/// A host of capabilities and the agents on it. `P` is the payload type, opaque here: a `JsValue`
-/// in a browser, JSON elsewhere. `H` is what runs a capability.
+/// A host of capabilities, and the agents on it. `P` is the payload type, opaque here: a `JsValue`
+/// in a browser, JSON elsewhere. `H` runs a capability.
 pub struct HostState<P, H> {
     pub(super) limits: Limits,
     pub(super) registry: Registry<P, H>,
     pub(super) connections: FxHashMap<ConnectionId, Connection>,
-    /// Boxed, so that room for many takes little once they have ended.
+    /// In boxes, so that the table stays small once the calls have ended.
     pub(super) calls: FxHashMap<CallKey, Box<Call<P, H>>>,
     pub(super) abandoned: AbandonedCalls,
     pub(super) closing: Vec<Closing<P>>,
     pub(super) untold: Untold,
     pub(super) ready: VecDeque<CallKey>,
-    /// How many of those start before the event loop has its next turn.
+    /// How many of the ready calls start before the next turn of the event loop.
     pub(super) turn: usize,
     pub(super) elicitations: FxHashMap<ElicitationKey, Elicitation>,
     pub(super) deadlines: Deadlines<DeadlineOf>,
@@ -135,16 +135,15 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// The next thing to do. Take actions out one by one, in order, with no borrow held.
+    /// The next action. Execute actions in order, and hold no borrow meanwhile.
     ///
-    /// A handler starts when nothing else is left to be done.
+    /// A handler starts when no other action is left.
     pub fn poll_action(&mut self) -> Option<Action<P, H>> {
         self.poll_consequence().or_else(|| self.start_next())
     }
 
-    /// The same, but starts no handler: for a shell that is called back by a handler which it is
-    /// starting. Were the next one started from there, each would stand on the stack of the one
-    /// before it.
+    /// The next action that starts no handler. For a shell that is called back by a handler that is
+    /// just starting: a second start from there would stand on the stack of the first.
     pub fn poll_consequence(&mut self) -> Option<Action<P, H>> {
         let action = self.actions.pop_front();
         if action.is_none() && self.actions.capacity() > ROOMY {
@@ -161,27 +160,27 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         &self.limits
     }
 
-    /// The capabilities registered.
+    /// The registered capabilities.
     pub fn registry(&self) -> &Registry<P, H> {
         &self.registry
     }
 
-    /// What was counted.
+    /// The counters since the host began.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// Calls in flight over all sessions.
+    /// How many calls of all sessions are in flight.
     pub fn in_flight(&self) -> usize {
         self.calls.len()
     }
 
-    /// Whether the actions for a watcher are wanted.
+    /// Turns the actions for an observer on or off.
     pub fn watch(&mut self, on: bool) {
         self.watched = on;
     }
 
-    /// Adds a capability and has the agents told. False when the name is taken.
+    /// Adds a capability and tells the agents. False when the name is taken.
     pub fn register(&mut self, descriptor: Descriptor<P>, handler: H) -> bool {
         let name = descriptor.name.clone();
         let added = self.registry.register(descriptor, handler);
@@ -191,8 +190,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         added
     }
 
-    /// Removes a capability and has the agents told; calls accepted before still run.
-    /// False when there is none of that name.
+    /// Removes a capability and tells the agents. Accepted calls still run. False when there is no
+    /// capability of that name.
     pub fn unregister(&mut self, name: &str) -> bool {
         let removed = self.registry.unregister(name);
         if removed {
@@ -201,13 +200,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         removed
     }
 
-    /// When to call [`HostState::handle_timeout`] next; `None` for never, as things stand.
+    /// When to call [`HostState::handle_timeout`] next. `None` means never, unless something
+    /// changes.
     pub fn next_deadline(&mut self) -> Option<Millis> {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
         self.deadlines.next(|of| is_live(of, calls, elicitations))
     }
 
-    /// Ends what has come to its deadline.
+    /// Handles every deadline that has passed.
     pub fn handle_timeout(&mut self, now: Millis) {
         while let Some(key) = self.deadlines.pop_expired(now) {
             match key {
@@ -219,7 +219,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// The keys of the calls that `is_meant` picks, in the order in which they were made.
+    /// The keys of the calls that `is_meant` picks, in the order of the calls.
     pub(super) fn calls_where(&self, is_meant: impl Fn(&Call<P, H>) -> bool) -> Vec<CallKey> {
         let calls = self.calls.iter().filter(|(_, call)| is_meant(call));
         in_order(calls.map(|(key, _)| *key))
@@ -263,7 +263,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 }
 
-/// Whether what a deadline was set for has not ended.
+/// Whether the call or question of a deadline has not ended.
 fn is_live<C>(
     of: DeadlineOf,
     calls: &FxHashMap<CallKey, C>,

@@ -1,10 +1,10 @@
-//! Stopping calls, from the moment their handlers are told to the moment the stop is known.
+//! Stopping calls, from the moment their handlers are told until the stop is known.
 //!
-//! A handler whose stop takes effect at once, such as a dropped future, and one that has not begun,
-//! end here and now. One that can only be told is given its settle grace to end; its call stays in
-//! flight until then, and everybody who cancels it meanwhile waits for the one outcome. One that can
-//! be ended from outside is so after its grace, and stays in flight until that is proven, or until
-//! the time for the proof is over.
+//! There are three kinds of handlers. A stop ends some at once: a dropped future, or a handler that
+//! has not begun. Others can only be told: such a handler has its settle grace to end, its call
+//! stays in flight until then, and everybody who cancels the call meanwhile waits for the same
+//! outcome. The third kind can be ended from outside: this happens after the grace, and the call
+//! stays in flight until the end is proven or the time for the proof is over.
 
 use std::rc::Rc;
 
@@ -14,34 +14,34 @@ use crate::call::{CallKey, Error, Millis, Outcome, Step, Stop, StoppedBy};
 use crate::capability::Ending;
 use crate::session::Action;
 
-/// What is known of a call that is being stopped.
+/// What is known about a call that is being stopped.
 #[derive(Default)]
 pub(super) struct Stopping {
     pub reason: Option<Rc<str>>,
-    /// Whether its handler knows: it has taken its signal, or this cancel has ended a call or a
-    /// question of it.
+    /// Whether the handler knows of the stop: it has taken its signal, or the cancel has ended one
+    /// of its own calls or questions.
     pub told: bool,
     /// How far the stop of its own handler was seen, once that is known.
     pub own: Option<Stop>,
-    /// The weakest of the calls below it that were stopped with it.
+    /// The weakest grade of the calls below that were stopped with this call.
     pub below: Option<Stop>,
-    /// When it was told.
+    /// When the handler was told.
     since: Millis,
-    /// What has reached its handler, if that can be ended from outside.
+    /// What has reached the handler, if it can be ended from outside.
     step: Option<Step>,
 }
 
 /// Who waits for the outcome of a cancel.
 pub(super) enum Asker<P> {
-    /// An agent, under the id of its request; the callId as it was written.
+    /// An agent: the id of its request, and the callId as it was written.
     Agent(ConnectionId, Option<P>, P),
     /// The app itself.
     App(CancelKey),
 }
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// Cancels a call and everything below it. All handlers are told before anything is said of
-    /// any of the calls, those at the leaves first.
+    /// Cancels a call and everything below it, from the leaves up. All handlers are told before any
+    /// of the calls is answered.
     pub(super) fn cancel_tree(&mut self, key: CallKey, reason: Option<&Rc<str>>, now: Millis) {
         let keys = self.leaves_first(key);
         for &key in &keys {
@@ -50,7 +50,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         for key in keys {
             let own = self.calls.get(&key).and_then(|call| call.stopping.own);
             if own == Some(Stop::Abandoned) {
-                // Nothing is waited for, not even what it has started.
+                // Nothing can be seen of this handler, so there is nothing to wait for.
                 self.grace_is_over(key, now);
             } else {
                 self.finish_if_known(key, now);
@@ -70,7 +70,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Has the handler of one call stopped, unless that is under way.
+    /// Stops the handler of one call, unless it is being stopped already.
     fn tell(&mut self, key: CallKey, reason: Option<&Rc<str>>, now: Millis) {
         let Some(call) = self.calls.get_mut(&key) else {
             return;
@@ -81,7 +81,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let began = call.phase == Phase::Running;
         let (own, grace) = match call.capability.descriptor.ending {
             _ if !began => (Some(Stop::NeverStarted), 0.0),
-            // It was ended before it could be told.
+            // The handler was ended before it could be told.
             _ if call.stopping.own.is_some() => (call.stopping.own, 0.0),
             Ending::AtOnce => (Some(Stop::Dropped), 0.0),
             Ending::Told { grace } if grace <= 0.0 => (Some(Stop::Abandoned), 0.0),
@@ -115,8 +115,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// A handler that is told to stop, and that can be ended from outside, knows of it by now; or,
-    /// without a step, it has ended already, and what goes on after it cannot be ended.
+    /// A handler that can be ended from outside has been reached by this step, and now knows that
+    /// it is to stop. Without a step the handler has already ended, and what it has left running
+    /// cannot be ended.
     pub fn reached(&mut self, key: CallKey, step: Option<Step>) {
         let call = self.calls.get_mut(&key);
         if let Some(call) = call.filter(|it| it.phase == Phase::Stopping) {
@@ -125,8 +126,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// The handler of a call that is being stopped has ended. `told` says that it has taken its
-    /// signal.
+    /// The handler of a call that is being stopped has ended. `told` says that the handler has
+    /// taken its signal.
     pub(super) fn settle_stopping(
         &mut self,
         key: CallKey,
@@ -139,7 +140,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         };
         call.stopping.told |= told;
         match result {
-            // It never knew, and has done all of it.
+            // The handler never knew of the cancel, and has done all of its work.
             Ok(data) if !call.stopping.told => self.finish(key, Outcome::Completed(data), now),
             _ => {
                 call.stopping.own = Some(Stop::Returned);
@@ -148,10 +149,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// The shell knows, now that it was told to stop a handler, how far that is seen to.
+    /// The shell has stopped a handler as told, and reports how far it has seen the stop.
     pub fn stopped(&mut self, key: CallKey, stop: Stop, now: Millis) {
         let Some(call) = self.calls.get_mut(&key) else {
-            // It was ended, but the proof of that has come too late.
+            // The handler was ended, but the proof came too late.
             if self.is_abandoned(key) && stop != Stop::Abandoned {
                 self.settle_late(key, false, now);
             }
@@ -168,11 +169,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// What ran a handler was ended from outside, for certain: it goes no further, and never
-    /// settles. Its call is cancelled, unless that is under way; and so is the one it was ended for,
-    /// `cancelled`, if that has made it.
+    /// The worker of a handler was ended from outside, for certain: the handler goes no further and
+    /// never settles. Its call is cancelled, unless that is under way. So is the call `cancelled`,
+    /// for which the worker was ended, if that call has made this one.
     pub fn terminated(&mut self, key: CallKey, cancelled: &str, reason: &Rc<str>, now: Millis) {
-        // What would have started in that job has its turn with the next.
+        // Calls that would have started in this turn start in the next.
         self.turn = 0;
         let Some(call) = self.calls.get_mut(&key) else {
             return self.settle_late(key, false, now);
@@ -187,7 +188,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// A handler has stopped by itself: what it started is stopped with it.
+    /// A handler has stopped by itself. The calls that it made are stopped too.
     pub(super) fn stopped_itself(&mut self, key: CallKey, now: Millis) {
         let Some(call) = self.calls.get_mut(&key) else {
             return;
@@ -211,14 +212,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.finish_if_known(key, now);
     }
 
-    /// Ends a call whose handler has stopped, once everything below it has, too.
+    /// Ends a call once its handler and everything below it have stopped.
     fn finish_if_known(&mut self, key: CallKey, now: Millis) {
         if let Some(seen) = self.known_stop(key) {
             self.finish(key, Outcome::Cancelled(seen), now);
         }
     }
 
-    /// How far the stop of a call was seen, once nothing of it is waited for.
+    /// How far the stop of a call was seen, once nothing is waited for.
     pub(super) fn known_stop(&self, key: CallKey) -> Option<Stop> {
         let call = self.calls.get(&key)?;
         let waits = call.phase != Phase::Stopping || !call.children.is_empty();
@@ -226,7 +227,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         Some(call.stopping.below.map_or(own, |below| below.max(own)))
     }
 
-    /// The time that was given is over: for the handler to end, or for the proof of its end.
+    /// A deadline has passed: of the handler's grace, or of the proof of its end.
     pub(super) fn time_is_over(&mut self, key: CallKey, now: Millis) {
         if let Some(proof) = self.force(key) {
             self.deadlines.insert(now + proof, DeadlineOf::Settle(key));
@@ -235,8 +236,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Has a handler ended from outside that has not ended by itself: how long the proof is waited
-    /// for. Once, and only where that can be done.
+    /// Ends a handler from outside, if that can be done and was not done yet. Returns how long to
+    /// wait for the proof.
     fn force(&mut self, key: CallKey) -> Option<Millis> {
         let call = self.calls.get_mut(&key)?;
         let stopping = &mut call.stopping;
@@ -253,8 +254,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         Some(proof)
     }
 
-    /// Whether the handler of a call has ended, and all that is waited for below it either has as
-    /// well or will be ended from outside: that takes longer than its own grace, but not for ever.
+    /// Whether only proofs are waited for: the handler has ended, and everything below it has ended
+    /// or will be ended from outside. That takes longer than the call's own grace, but it ends.
     fn waits_for_proofs(&self, key: CallKey) -> bool {
         let mut parts = self.leaves_first(key).into_iter();
         parts.all(|part| {
@@ -265,19 +266,19 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         })
     }
 
-    /// What has stopped a call, if its handler can be ended from outside and was reached.
+    /// What has stopped a call, if its handler can be ended from outside and a step has reached it.
     pub(super) fn stopped_by(&self, key: CallKey, now: Millis) -> Option<StoppedBy> {
         let Stopping {
             step, since, own, ..
         } = self.calls.get(&key)?.stopping;
         let took = (now - since).max(0.0);
-        // Whatever was tried: there was nothing to stop.
+        // A handler that never started needed no step, whatever was tried.
         let step = step.filter(|_| own != Some(Stop::NeverStarted));
         Some(StoppedBy { step: step?, took })
     }
 
-    /// A handler has been given all the time it gets: what was not seen to end by now is abandoned.
-    /// It is ended all the same, if it can be.
+    /// The time of a handler is over. A handler that was not seen to end is abandoned, and still
+    /// ended from outside if that can be done.
     pub(super) fn grace_is_over(&mut self, key: CallKey, now: Millis) {
         self.force(key);
         let call = self.calls.get(&key);
@@ -290,24 +291,25 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Waits for no handler any more, of one connection or of all, say because the page goes away:
-    /// what is being stopped and has not ended is abandoned.
+    /// Stops waiting for handlers, of one connection or of all, for example because the page goes
+    /// away. Handlers that are being stopped and have not ended are abandoned.
     pub fn give_up(&mut self, connection: Option<ConnectionId>, now: Millis) {
         let keys = self.calls_where(|call| {
             call.phase == Phase::Stopping && connection.is_none_or(|it| it == call.connection)
         });
-        // The last made first: what a call has made comes before it.
+        // The newest call first: a call's children are newer than the call.
         for key in keys.into_iter().rev() {
             self.grace_is_over(key, now);
         }
     }
 
-    /// A call has ended, and `parent` had made it. Whether a call that is being stopped is told.
+    /// A call has ended that `parent` had made. Tells `parent`, if it is being stopped.
     pub(super) fn tell_parent(&mut self, key: CallKey, parent: CallKey, stop: Option<Stop>) {
         let Some(call) = self.calls.get_mut(&parent) else {
             return;
         };
-        // In order, as they were made: those that end first tend to stand first.
+        // Children end roughly in the order in which they were made, so the search from the front
+        // is short.
         if let Some(place) = call.children.iter().position(|child| *child == key) {
             call.children.remove(place);
         }
@@ -320,7 +322,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Whether a call is being stopped; then its handler is told by what it asked for being refused.
+    /// Whether a call is being stopped. If so, the refusal of its request tells the handler.
     pub(super) fn refuses(&mut self, key: CallKey) -> bool {
         match self.calls.get_mut(&key) {
             Some(call) if call.phase == Phase::Stopping => {
@@ -332,7 +334,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// The last call of that id that is being stopped on a connection that has no session any more.
+    /// The newest call of that id that is being stopped on a connection whose session is over.
     pub(super) fn stopping_without_session(
         &self,
         connection: ConnectionId,
@@ -344,12 +346,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         calls.pop()
     }
 
-    /// Whether anything of a session has not ended.
+    /// Whether a session has calls that have not ended.
     pub(super) fn has_calls_of(&self, session: &Rc<str>) -> bool {
         let mut calls = self.calls.values();
         calls.any(|call| Rc::ptr_eq(&call.session, session))
     }
 }
 
-/// Why what a call has started is stopped when the call has ended.
+/// The reason given when a call's end stops the calls that it made.
 pub(super) const PARENT_ENDED: &str = "The call that made this one has ended";

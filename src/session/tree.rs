@@ -1,4 +1,4 @@
-//! Ending calls: what is remembered, freed and said of each.
+//! The end of calls: what is remembered, freed and answered.
 
 use std::rc::Rc;
 
@@ -8,8 +8,8 @@ use super::{Action, Answer, CallState, HostState};
 use crate::call::{CallKey, CancelAnswer, End, Millis, Outcome, Response, Stop};
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// Ends one call with what its handler returned. What it started and did not wait for is
-    /// cancelled.
+    /// Ends one call with the result of its handler. Calls that the handler made and did not wait
+    /// for are cancelled.
     pub(super) fn end(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) {
         let children = self
             .calls
@@ -35,7 +35,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         order
     }
 
-    /// The call of that id which has made another, directly or in turn.
+    /// The ancestor of `key` that has that callId.
     pub(super) fn ancestor(&self, key: CallKey, id: &str) -> Option<CallKey> {
         let mut call = self.calls.get(&key)?;
         loop {
@@ -47,7 +47,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Ends one call, and those above it that have waited for nothing else.
+    /// Ends one call, and every ancestor that has waited for this end only.
     pub(super) fn finish(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) {
         let mut parent = self.finish_one(key, outcome, now);
         while let Some(key) = parent
@@ -57,8 +57,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Takes a call out of the books: remembers its end, frees its slot, withdraws its questions,
-    /// answers those who cancelled it and then the one who made it. The call that made it, if any.
+    /// Removes a call: remembers its end, frees its slot, withdraws its questions, answers its
+    /// cancels and then its caller. Returns the call that made it, if any.
     fn finish_one(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) -> Option<CallKey> {
         self.tell_progress(key);
         let by = self.stopped_by(key, now);
@@ -153,7 +153,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         });
     }
 
-    /// Takes a call out of the line for a slot.
+    /// Removes a call from the line for a slot.
     pub(super) fn stop_waiting(&mut self, key: CallKey) {
         let call = self.calls.get(&key);
         if let Some(call) = call.filter(|call| call.phase == Phase::Waiting) {
