@@ -1,4 +1,4 @@
-//! What is in use, by name.
+//! Things that are in use, by name.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -8,13 +8,13 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
-/// One with this many permits, or as many as there can be.
+/// A semaphore with this many permits, or as many as a semaphore can have.
 pub(crate) fn permits(most: usize) -> Semaphore {
     Semaphore::new(most.min(Semaphore::MAX_PERMITS))
 }
 
-/// Things by name, each kept for as long as somebody holds it: who has a permit of a semaphore, or waits for
-/// one, does.
+/// Things by name. A thing stays for as long as somebody holds it. For a semaphore, whoever has a permit or
+/// waits for a permit holds it.
 #[derive(Debug)]
 pub(crate) struct InUse<K, T>(Mutex<HashMap<K, Weak<T>>>);
 
@@ -25,7 +25,7 @@ impl<K, T> Default for InUse<K, T> {
 }
 
 impl<K: Eq + Hash, T> InUse<K, T> {
-    /// The one of that name. If nobody holds it, it is a new one.
+    /// The thing of that name. If nobody holds one, `new` makes it.
     pub fn get<Q>(&self, name: &Q, new: impl FnOnce() -> T) -> Arc<T>
     where
         K: Borrow<Q>,
@@ -35,7 +35,7 @@ impl<K: Eq + Hash, T> InUse<K, T> {
         if let Some(known) = known.get(name).and_then(Weak::upgrade) {
             return known;
         }
-        // This is seldom done, and keeps the table about as small as what is in use.
+        // This happens seldom, and keeps the table about as small as the number of things in use.
         if known.len() == known.capacity() {
             known.retain(|_, it| it.strong_count() > 0);
         }
@@ -49,7 +49,7 @@ impl<K: Eq + Hash, T> InUse<K, T> {
         self.0.lock().len()
     }
 
-    /// How many are in use.
+    /// How many things are in use.
     #[cfg(test)]
     pub fn in_use(&self) -> usize {
         let known = self.0.lock();

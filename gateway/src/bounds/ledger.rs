@@ -1,4 +1,4 @@
-//! Bytes that are kept for what is under way: how many there may be, and who makes room.
+//! Bytes held for unfinished transfers: how many there may be, and who makes room.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,10 +12,10 @@ use crate::bounds::shares::Holder;
 use crate::tally::Tally;
 use crate::tokens::Role;
 
-/// Bytes of each transfer that are not counted.
+/// So many bytes of each transfer are not counted.
 pub(crate) const FREE: usize = 64 << 10;
 
-/// Why something under way is given up.
+/// Why a transfer is given up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoRoom;
 
@@ -27,23 +27,23 @@ impl fmt::Display for NoRoom {
 
 impl std::error::Error for NoRoom {}
 
-/// Whose bytes count together.
+/// Parties: the bytes of one party count together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Party {
-    /// Who has shown no token, or has not registered yet, from that address or network.
+    /// Peers at that address or network that have shown no token, or have not registered yet.
     Stranger(IpAddr),
-    /// The apps, or everything else, of one holder.
+    /// All apps of one holder, or everything else of that holder.
     Member(Holder, Role),
 }
 
 impl Party {
-    /// Whether it has shown nothing yet.
+    /// Whether the party has shown no token yet.
     pub fn is_stranger(&self) -> bool {
         matches!(self, Party::Stranger(_))
     }
 }
 
-/// Two bounds: strangers, who may have any number of addresses, only ever take from each other.
+/// Two bounds. Strangers may have any number of addresses, so they only take bytes from each other.
 #[derive(Debug)]
 pub(crate) struct Ledgers {
     members: Arc<Ledger>,
@@ -58,7 +58,7 @@ impl Ledgers {
         }
     }
 
-    /// An account with nothing on it.
+    /// Opens an account without bytes.
     pub fn open(&self, party: Party, evicted: Arc<Notify>) -> Account {
         match party {
             Party::Stranger(_) => self.strangers.open(party, evicted),
@@ -67,8 +67,8 @@ impl Ledgers {
     }
 }
 
-/// A number of bytes for all parties. When there are too many, the party with most loses the largest of
-/// its accounts: a party with no more than an equal share keeps what it has.
+/// A number of bytes for all parties. When they are used up, the party with most bytes loses the largest of
+/// its accounts. A party with no more than an equal share keeps its bytes.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     most: usize,
@@ -80,7 +80,7 @@ struct Accounts {
     last: u64,
     total: usize,
     all: HashMap<u64, Entry>,
-    /// What each party has on its accounts.
+    /// The bytes of each party, over all of its accounts.
     parties: Tally<Party, usize>,
 }
 
@@ -91,7 +91,7 @@ struct Entry {
     evicted: Arc<Notify>,
 }
 
-/// The bytes of one thing under way. They are given back when this is dropped.
+/// The bytes of one transfer. Dropping the account gives them back.
 #[derive(Debug)]
 pub(crate) struct Account {
     ledger: Arc<Ledger>,
@@ -106,7 +106,7 @@ impl Ledger {
         })
     }
 
-    /// An account with nothing on it; `evicted` is told when it has to make room.
+    /// Opens an account without bytes. `evicted` is notified when the account has to make room.
     pub fn open(self: &Arc<Self>, party: Party, evicted: Arc<Notify>) -> Account {
         let mut accounts = self.accounts.lock();
         accounts.last += 1;
@@ -139,7 +139,7 @@ impl Accounts {
         true
     }
 
-    /// Which one makes room: not the one that asks, if another has as much.
+    /// The account that makes room. The asking account does not, if another has as many bytes.
     fn largest(&self, asking: u64) -> Option<u64> {
         let asks = self.all.get(&asking).map(|entry| &entry.party);
         let parties = self.parties.iter();
@@ -147,7 +147,7 @@ impl Accounts {
         let (greediest, _) = most?;
         let accounts = self.all.iter();
         let accounts = accounts.filter(|(_, entry)| entry.party == *greediest);
-        // Of several the newest.
+        // Of equal accounts, the newest.
         let largest = accounts.max_by_key(|&(number, entry)| {
             let is_other = *number != asking;
             (entry.bytes, is_other, *number)
@@ -162,8 +162,8 @@ impl Accounts {
 }
 
 impl Account {
-    /// Sets how many bytes are kept. False if there is no room for them, or none any more for those
-    /// kept before.
+    /// Sets the bytes of the account. False if there is no room for them, or if the account has already made
+    /// room for others.
     pub fn set(&self, bytes: usize) -> bool {
         let mut accounts = self.ledger.accounts.lock();
         if !accounts.set(self.number, bytes) {
@@ -178,7 +178,7 @@ impl Account {
         accounts.all.contains_key(&self.number)
     }
 
-    /// Whether it had to make room.
+    /// Whether the account had to make room.
     pub fn is_evicted(&self) -> bool {
         !self.ledger.accounts.lock().all.contains_key(&self.number)
     }

@@ -1,4 +1,4 @@
-//! Searches on other workers: how many of one token are under way at once.
+//! Searches on other workers: a bound for each token.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,17 +8,18 @@ use tokio::time::timeout;
 
 use crate::bounds::in_use::{InUse, permits};
 
-/// Searches of one token at once.
+/// How many searches of one token run at once.
 const SEARCHES: usize = 16;
-/// How long one waits for others of its token.
+/// How long a search waits for others of its token.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Who searches, by the names of tokens.
+/// The searches under way, by token name.
 #[derive(Debug, Default)]
 pub(crate) struct Searches(InUse<Arc<str>, Semaphore>);
 
 impl Searches {
-    /// Begins a search, which lasts as long as what is returned; none if there is no room in time.
+    /// Begins a search, which lasts as long as the permit. `None` if no other search of the token ends in
+    /// time.
     pub async fn take(&self, name: &Arc<str>) -> Option<OwnedSemaphorePermit> {
         let room = self.0.get(name, || permits(SEARCHES));
         timeout(PATIENCE, room.acquire_owned()).await.ok()?.ok()

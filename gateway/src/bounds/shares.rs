@@ -1,4 +1,4 @@
-//! Bounds with a share for each holder.
+//! Bounds in which each holder has a share.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use crate::gateway::Hub;
 use crate::places::{Bound, Full, Places};
 use crate::tokens::Identity;
 
-/// Whose share something counts towards.
+/// Holders: what one holder takes counts towards its share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Holder {
-    /// That of a token, by its name.
+    /// A token, by its name.
     Token(Arc<str>),
-    /// That of a network, where there are no tokens.
+    /// A network, where there are no tokens.
     Network(IpAddr),
 }
 
 impl Holder {
-    /// The holder for what `owner` asks for from that address.
+    /// The holder of what `owner` asks for from that address.
     pub(crate) fn of(hub: &Hub, owner: &Identity, address: IpAddr) -> Self {
         match hub.tokens.is_empty() {
             true => Holder::Network(network(address)),
@@ -27,7 +27,7 @@ impl Holder {
         }
     }
 
-    /// What it goes by among others.
+    /// The name of the holder, different for each.
     pub(crate) fn name(&self) -> Arc<str> {
         match self {
             Holder::Token(name) => name.clone(),
@@ -36,7 +36,7 @@ impl Holder {
     }
 }
 
-/// What one party owns: an IPv4 address, or the /64 network of an IPv6 address.
+/// The network that one party owns: an IPv4 address, or the /64 network of an IPv6 address.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => {
@@ -47,14 +47,14 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A bound, and who has how much of it.
+/// A bound, and the share that each holder has taken.
 #[derive(Debug)]
 pub(crate) struct Shares {
     bound: Bound,
     taken: Mutex<Places<Holder>>,
 }
 
-/// A part of what there is, for as long as it lives.
+/// A part of a bound. Dropping the part gives it back.
 #[derive(Debug)]
 pub(crate) struct Share {
     of: Arc<Shares>,
@@ -63,23 +63,23 @@ pub(crate) struct Share {
 }
 
 impl Shares {
-    /// Nothing of `bound` is taken yet.
+    /// A new `bound` of which nothing is taken.
     pub(crate) fn of(bound: Bound) -> Arc<Self> {
         let taken = Mutex::default();
         Arc::new(Shares { bound, taken })
     }
 
-    /// A bound of `max`, of which one holder may have `share`. Nothing is taken yet.
+    /// A new bound of `max`, of which one holder may have `share`.
     pub(crate) fn new(max: usize, share: usize) -> Arc<Self> {
         Shares::of(Bound::new(max, share))
     }
 
-    /// Takes one.
+    /// Takes one place.
     pub(crate) fn take(self: &Arc<Self>, holder: &Holder) -> Result<Share, Full> {
         self.take_many(holder, 1)
     }
 
-    /// Takes so many.
+    /// Takes several places.
     pub(crate) fn take_many(
         self: &Arc<Self>,
         holder: &Holder,

@@ -1,6 +1,6 @@
-//! Turns at what takes long: the large messages of many connections, and their TLS handshakes, are handled
-//! a few at once, and of one party fewer, so that the rest of the gateway goes on, and nobody waits behind
-//! everything another party has sent.
+//! Turns at work that takes long: large messages and TLS handshakes. Only a few are handled at once, and
+//! fewer of one party. So the rest of the gateway goes on, and nobody waits behind everything that another
+//! party has sent.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::bounds::in_use::{InUse, permits};
 use crate::bounds::ledger::Party;
 
-/// A number of turns at once, and how many of them one party may have.
+/// How many turns there are at once, and how many of them one party may have.
 #[derive(Debug)]
 pub(crate) struct Turns {
     all: Arc<Semaphore>,
@@ -17,11 +17,11 @@ pub(crate) struct Turns {
     parties: InUse<Party, Semaphore>,
 }
 
-/// A turn, for as long as it lives.
+/// A turn. Dropping the turn ends it.
 pub(crate) type Turn = Option<[OwnedSemaphorePermit; 2]>;
 
 impl Turns {
-    /// Half the processors; one party gets a quarter.
+    /// Turns for half the processors. One party gets a quarter of the processors.
     pub fn of_processors() -> Arc<Self> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Turns::new((processors / 2).max(1), (processors / 4).max(1))
@@ -37,7 +37,8 @@ impl Turns {
 
     /// Waits for a turn of that party.
     pub async fn take(&self, party: &Party) -> Turn {
-        // In this order a party never has more in the queue of all than its share. Neither is ever closed.
+        // In this order a party never has more than its share in the common queue. Neither semaphore is ever
+        // closed.
         let own = self.parties.get(party, || permits(self.share));
         let of_party = own.acquire_owned().await.ok()?;
         let of_all = self.all.clone().acquire_owned().await.ok()?;
@@ -71,7 +72,7 @@ mod tests {
         let mut honest = pin!(turns.take(&honest_party));
         assert!(honest.as_mut().now_or_never().is_none());
         drop(first);
-        // One of the others is let into the queue of all, behind the honest one.
+        // One of the greedy party is let into the common queue, behind the honest party.
         assert!(greedy[0].as_mut().now_or_never().is_none());
         let turn = honest.now_or_never().unwrap();
         assert!(greedy[0].as_mut().now_or_never().is_none());

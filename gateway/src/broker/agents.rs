@@ -1,4 +1,4 @@
-//! Agents: what each has in flight, and what it may send.
+//! Agents: what each has in flight, and what each may send.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -19,61 +19,61 @@ use crate::remembered::Remembered;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error, Millis};
 
-/// Calls of one agent that are over and remembered, 1 024.
+/// How many ended calls of one agent are remembered.
 const OVER: usize = 1_024;
 
-/// One agent's connection.
+/// The connection of one agent.
 pub(super) struct Agent {
-    /// Who it is.
+    /// The identity of the agent.
     pub profile: Profile,
-    /// Its name on the app's wire.
+    /// The agent's name in messages to the app.
     pub handle: String,
-    /// The app it asked for.
+    /// The app that the agent has asked for.
     pub wanted: Wanted,
-    /// The app it is bound to since its first `initialize`.
+    /// The app that the agent is bound to since its first `initialize`.
     pub app: Option<PeerId>,
-    /// Its requests that the app still has to answer.
+    /// The agent's requests that the app has not answered.
     pub pending: Pending,
-    /// The app's questions to it, by the broker's ids.
+    /// The app's questions to the agent, by the broker's ids.
     pub questions: BTreeMap<u64, Question>,
-    /// Its runs in flight by their callIds.
+    /// The agent's runs in flight, by callId.
     pub calls: HashMap<Arc<str>, RunId>,
-    /// Those of them whose progress goes by another name.
+    /// Runs in flight whose progress carries another token than the callId.
     pub tokens: HashMap<Arc<str>, RunId>,
-    /// Its calls that are cancelled.
+    /// The agent's cancelled calls.
     pub stopped: Stopped,
-    /// The runs of its calls that are over, by their callIds.
+    /// The runs of the agent's ended calls, by callId.
     pub over: Remembered<Arc<str>, RunId, OVER>,
-    /// The caller's half, if it is a session of the gateway's own.
+    /// The caller's half, if this is a session of the gateway itself.
     pub own: Option<Box<OwnSession>>,
-    /// Whether it has left, and its calls are still waited for.
+    /// Whether the agent has left while its calls are still waited for.
     pub left: bool,
-    /// The app is waited for until then: to open or close a session of the gateway's own, or to end the
-    /// calls of an agent that has left.
+    /// How long the app is waited for: to open or close a session of the gateway itself, or to end the calls
+    /// of an agent that has left.
     pub until: Option<Millis>,
     rate: Rate,
-    /// What it called last: its runs share the name.
+    /// The capability that the agent called last: its runs share the text.
     called: Arc<str>,
 }
 
 impl Agent {
-    /// Whether it is this worker's.
+    /// Whether the agent is connected to this worker.
     pub(super) fn is_here(&self) -> bool {
         self.profile.seat != Seat::Elsewhere
     }
 
-    /// Whether it is at the other end of a connection, here or on another worker.
+    /// Whether the agent has a connection, here or to another worker.
     pub(super) fn is_connected(&self) -> bool {
         self.own.is_none() && !self.left
     }
 
-    /// Whether a call may not go by that callId: the app cannot know those that never went there,
-    /// and of one it has, the entry must stay.
+    /// Whether a new call may not use that callId. The app does not know calls that were never sent to it,
+    /// and the entry of a call that the app has must stay.
     pub(super) fn has_used(&self, call_id: &str) -> bool {
         self.calls.contains_key(call_id) || self.stopped.has_skipped(call_id)
     }
 
-    /// The name of a capability that it calls.
+    /// The name of the called capability, shared among runs.
     pub(super) fn name_of(&mut self, capability: &str) -> Arc<str> {
         if *self.called != *capability {
             self.called = name(capability.into());
@@ -84,9 +84,9 @@ impl Agent {
 
 impl Broker {
     pub(super) fn agent_joined(&mut self, peer: PeerId, wanted: Wanted, profile: Profile) {
-        // Others have bounds of their own.
+        // Sessions of the gateway itself and agents of other workers have bounds of their own.
         let counted = profile.seat == Seat::Connected;
-        // Another worker may not have heard yet that this one drains: its agent is told so.
+        // Another worker may not know yet that this worker drains: its agent is told so.
         if profile.seat != Seat::Elsewhere && self.turned_away(peer) {
             return;
         }
@@ -142,7 +142,7 @@ impl Broker {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
         };
-        // An agent that calls through another was counted before.
+        // An agent that calls through another was counted with that one.
         let counted = agent.profile.seat == Seat::Connected;
         if counted && let Err(wait) = agent.rate.take(per_second, now) {
             let mut error = Error::new(Code::RATE_LIMITED, "Too many messages per second")
@@ -160,7 +160,7 @@ impl Broker {
         }
     }
 
-    /// Passes an answer to a question on to the app that asked.
+    /// Passes the answer to a question on to the app that has asked.
     fn agent_answers(&mut self, peer: PeerId, envelope: &Envelope<'_>) {
         let payload = match envelope.object() {
             Ok(payload) => payload,
@@ -171,7 +171,7 @@ impl Broker {
         };
         let bound = agent.app.and_then(|app| self.apps.get(&app));
         if bound.is_some_and(|app| app.backlog == Backlog::Full) {
-            // The question is kept: it may be answered later.
+            // The question stays: the agent may answer later.
             return self.refuse(peer, &envelope.subject(), &does_not_keep_up());
         }
         let question = envelope.id.and_then(read_issued);
@@ -210,7 +210,7 @@ impl Broker {
         );
     }
 
-    /// Whether the gateway stops, and takes no new peer: this one is then closed.
+    /// Whether the gateway is stopping and takes no new peer. If so, the peer is closed.
     pub(super) fn turned_away(&mut self, peer: PeerId) -> bool {
         if self.stopping {
             self.close(peer, CloseCode::GOING_AWAY, STOPPING);
@@ -218,7 +218,7 @@ impl Broker {
         self.stopping
     }
 
-    /// Tells a peer that there is no room for it, and closes.
+    /// Tells a peer that there is no room, and closes its connection.
     pub(super) fn turn_away(&mut self, peer: PeerId, error: &Failure) {
         self.refuse(peer, &Subject::default(), error);
         self.close(peer, CloseCode::TRY_AGAIN, error.message.clone());

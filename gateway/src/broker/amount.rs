@@ -1,6 +1,6 @@
-//! How many there are of something, and what they take.
+//! A number of things and their size.
 
-/// A number of things, and the bytes that are kept of them.
+/// How many things there are, and how many bytes they take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amount {
     pub count: usize,
@@ -8,7 +8,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// One that takes this many bytes.
+    /// One thing of that size.
     pub fn one(bytes: usize) -> Self {
         Amount { count: 1, bytes }
     }

@@ -1,4 +1,4 @@
-//! An app's answer, on its way back to the agent, and the run that it ends.
+//! The app's answers, on their way to the agent, and the runs that they end.
 
 use std::collections::hash_map::Entry::Occupied;
 
@@ -15,16 +15,17 @@ use crate::wire::{
 };
 use caphost::call::{Code, Error, Stop};
 
-/// Why requests will never be answered by the app.
+/// Why the app will never answer a request.
 #[derive(Clone, Copy)]
 pub(super) struct Loss {
-    /// What is said of a cancel.
+    /// The reason given to cancels.
     pub reason: &'static str,
-    /// Who went away, if it is that.
+    /// Who went away, if somebody has.
     pub who: Option<Lost>,
 }
 
-/// The payload of an answer to that request. The error: nobody can tell what it says, or of what.
+/// The payload of the answer to that request. An error if the answer cannot be read, or does not say which
+/// call it is for.
 fn readable<'a>(
     entry: &Entry,
     envelope: &Envelope<'a>,
@@ -107,7 +108,7 @@ impl Broker {
         });
     }
 
-    /// The app did not understand a request passed on to it: its agent gets the typed answer.
+    /// The app did not understand a request. Its agent gets the typed answer.
     pub(super) fn app_failed(
         &mut self,
         peer: PeerId,
@@ -144,7 +145,7 @@ impl Broker {
         }
     }
 
-    /// Settles the request whose answer cannot be read, if it is known which one.
+    /// Settles a request whose answer cannot be read, if the request is known.
     pub(super) fn answer_unreadable(
         &mut self,
         peer: PeerId,
@@ -160,7 +161,7 @@ impl Broker {
         }
     }
 
-    /// Takes out the request of `agent` that has that id with that app.
+    /// Removes the request of `agent` that has that id with that app.
     fn settle(
         &mut self,
         app: PeerId,
@@ -185,7 +186,7 @@ impl Broker {
         entry
     }
 
-    /// The app has answered, and its answer cannot be passed on: the outcome is unknown.
+    /// The app has answered, but the answer cannot be passed on. The outcome is unknown.
     fn answer_lost(&mut self, agent: PeerId, entry: &Entry, cause: &Failure) {
         let message = format!("The app's answer could not be relayed: {}", cause.message);
         let error = Error::new(Code::TRANSPORT_ERROR, message);
@@ -196,7 +197,7 @@ impl Broker {
         self.fail(agent, entry, loss, &error);
     }
 
-    /// Nobody waits any more for the answer to a request: if it still comes, it is dropped.
+    /// Stops waiting for the answer to a request. A later answer is dropped.
     pub(super) fn give_up(&mut self, agent: PeerId, issued: u64) -> Option<Entry> {
         let agent = self.agents.get_mut(&agent)?;
         let entry = agent.pending.take(issued, |_| true)?;
@@ -209,7 +210,7 @@ impl Broker {
         Some(entry)
     }
 
-    /// Answers a pending request in the app's stead, as somebody is lost, or for another reason.
+    /// Answers a pending request in place of the app, which is lost or does not answer.
     pub(super) fn fail(&mut self, agent: PeerId, entry: &Entry, loss: Loss, error: &Failure) {
         self.run_lost(agent, entry, loss, error);
         if self.told_otherwise(agent, entry, false) {
@@ -234,8 +235,8 @@ impl Broker {
         self.send(agent, kind, id, &payload);
     }
 
-    /// Notes an app's answer to a call, or to a cancel; `grade` is how far it has seen the stop, and `reply`
-    /// what a caller of the gateway's own is told.
+    /// Notes the app's answer to a call or a cancel. `grade` says how far the app has seen the stop. `reply`
+    /// goes to a caller of the gateway itself.
     fn run_answered(
         &mut self,
         agent: PeerId,
@@ -260,7 +261,7 @@ impl Broker {
                 self.run_over(agent, run, ending, || Some(reply()));
             }
         }
-        // It may have been heard of before the run was over.
+        // The late end may have come before the end of the run.
         if said.cancelled
             && let (Some(run), Some(end)) = (entry.run, grade.late_end)
         {
@@ -268,7 +269,7 @@ impl Broker {
         }
     }
 
-    /// Notes that a call, or a cancel of the gateway's own, will never be answered.
+    /// Notes that a call of the gateway itself, or a cancel of it, will never be answered.
     pub(super) fn run_lost(&mut self, agent: PeerId, entry: &Entry, loss: Loss, error: &Failure) {
         if let Some(run) = entry.revokes() {
             let known = self.outcome_of_ended(run);
@@ -302,10 +303,10 @@ impl Broker {
             match call_id.map(|call_id| agent.calls.entry(call_id)) {
                 Some(Occupied(call)) if *call.get() == run => drop(call.remove()),
                 Some(_) => {}
-                // It had ended before, and is forgotten.
+                // The run had ended before, and is forgotten.
                 None => agent.calls.retain(|_, it| *it != run),
             }
-            // A later call may go by the same one.
+            // A later call may use the same token.
             if let Some(Occupied(call)) = token.map(|token| agent.tokens.entry(token))
                 && *call.get() == run
             {
@@ -319,8 +320,8 @@ impl Broker {
         }
     }
 
-    /// Notes how far a call is. Returns whether there is one of the agent whose progress goes by that name:
-    /// only its own worker can tell.
+    /// Notes the progress of a call. Returns whether the agent has a call with that token, which only the
+    /// worker of the agent knows.
     pub(super) fn note_progress(&mut self, agent: PeerId, operation: &str, info: &str) -> bool {
         let agent = self.agents.get(&agent).filter(|agent| agent.is_here());
         let Some(agent) = agent else {

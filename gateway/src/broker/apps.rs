@@ -1,4 +1,4 @@
-//! Apps: what each may send.
+//! Apps: what each offers, and what each may send.
 
 use std::sync::{Arc, OnceLock};
 
@@ -24,55 +24,54 @@ use crate::wire::{
 };
 use caphost::call::{Code, Error};
 
-/// One app's connection.
+/// The connection of one app.
 pub(super) struct App {
-    /// Who it is, if it has shown a token or needs none.
+    /// The identity of the app, if it has shown a token or needs none.
     pub identity: Option<Identity>,
-    /// What it is called by, once it has registered.
+    /// The id of the app, once it has registered.
     pub id: Option<Arc<str>>,
-    /// What it offers, once it has registered.
+    /// What the app offers, once it has registered.
     pub registration: Option<Arc<Offer>>,
-    /// How many bytes are kept of that.
+    /// The size of the registration.
     pub bytes: usize,
-    /// Which of the app's connections it is, once it has registered.
+    /// Which connection of the app this is, once it has registered.
     pub instance: Option<Instance>,
-    /// Its `/abp.json`, once somebody has asked for it.
+    /// The app's `/abp.json`, once somebody has asked for it.
     pub manifest: Arc<OnceLock<Bytes>>,
-    /// The agents bound to it, by their names on its wire, which are the broker's own. It is not told yet
-    /// of those that have left.
+    /// The agents bound to the app, by the names that the broker has given them. Agents that have left stay
+    /// until the app is told.
     pub agents: FxHashMap<String, PeerId>,
-    /// Whose they are.
+    /// How many sessions of the app each owner has.
     pub sessions: Places<Arc<str>>,
-    /// Agents of other workers that may be bound to it, and are not yet.
+    /// Agents of other workers that are not bound to the app yet.
     pub unbound: FxHashSet<PeerId>,
-    /// Calls of agents that have left it, which it may still work on.
+    /// Calls of agents that have left the app, which may still work on them.
     pub left_behind: LeftBehind,
-    /// What its agents have it work on.
+    /// The work that agents have given to the app.
     pub load: Load,
-    /// How much waits to be written to it.
+    /// How much waits to be written to the app.
     pub backlog: Backlog,
-    /// Where it is.
+    /// Where the app is connected.
     pub seat: Seat,
-    /// Since when it may come back, if its connection was lost: a number that is greater for those of
-    /// later.
+    /// Set while the connection is lost and the app may come back. The number rises with each loss.
     pub suspended: Option<u64>,
-    /// It is on another worker, which is about to stop and takes no new calls.
+    /// The app is on another worker that is about to stop and takes no new calls.
     pub draining: bool,
 }
 
 impl App {
-    /// Whose it is, if it counts among the apps of this worker that have registered.
+    /// The owner, if the app counts among the registered apps of this worker.
     pub fn counted(&self) -> Option<&Arc<str>> {
         let is_counted = self.registration.is_some() && self.seat != Seat::Elsewhere;
         let owner = self.identity.as_ref().filter(|_| is_counted);
         owner.map(|owner| &owner.name)
     }
 
-    /// Nobody waits any more for what the app has to do for `owner`.
+    /// Work of that size for `owner` is no longer waited for.
     pub fn give_up(&mut self, owner: &Arc<str>, bytes: usize) {
         match self.backlog {
             Backlog::Short => self.load.give_back(owner, bytes),
-            // What was sent still waits to be written.
+            // The messages sent still wait to be written.
             Backlog::Long | Backlog::Full => self.load.leave(owner, bytes),
         }
     }
@@ -83,7 +82,7 @@ impl Broker {
         if self.turned_away(peer) {
             return;
         }
-        // It counts when it has registered.
+        // The app counts once it has registered.
         let app = App {
             identity,
             id: None,
@@ -104,7 +103,7 @@ impl Broker {
         self.apps.insert(peer, app);
     }
 
-    /// How many apps are this worker's.
+    /// How many apps this worker has.
     pub(super) fn apps_here(&self) -> usize {
         let here = |app: &&App| app.seat != Seat::Elsewhere;
         self.apps.values().filter(here).count()
@@ -151,7 +150,7 @@ impl Broker {
             Content::Answer(..) | Content::Failed(_) | Content::LateEnd(..)
         ) && self.has_left(agent)
         {
-            // Progress, questions and notifications are for nobody.
+            // Progress, questions and notifications name no agent that is still here.
             return;
         }
         match (&content, &*envelope.kind) {
@@ -159,7 +158,7 @@ impl Broker {
             (Content::Progress(operation), _) => {
                 if let (Some(operation), Some(info)) = (operation, envelope.payload) {
                     if !self.note_progress(agent, operation, info) {
-                        // Its call is over.
+                        // The call of this progress is over.
                         self.counters.strays_dropped += 1;
                         return;
                     }
@@ -187,7 +186,7 @@ impl Broker {
         }
     }
 
-    /// An app has sent what cannot be read. Those that wait for it are answered.
+    /// An app has sent a message that cannot be read. Agents that wait for it are answered.
     pub(super) fn app_refused(&mut self, peer: PeerId, refusal: RefusedMessage) {
         let Some(app) = self.apps.get(&peer) else {
             return;
@@ -200,7 +199,7 @@ impl Broker {
         if let Some(agent) = app.agents.get(handle).copied() {
             self.answer_unreadable(peer, agent, &subject, &error);
         }
-        // None of an app's messages has a typed answer that says no.
+        // No message of an app has a typed answer that refuses it.
         self.refuse(
             peer,
             &Subject {
@@ -217,7 +216,7 @@ impl Broker {
             Ok(payload) => payload,
             Err(error) => return self.refuse(peer, &envelope.subject(), &error),
         };
-        // A session of the gateway's own was told what it heeds.
+        // A session of the gateway itself has already been told what concerns it.
         if !self.agents.get(&agent).is_some_and(Agent::is_connected) {
             return;
         }
@@ -234,7 +233,7 @@ impl Broker {
         });
     }
 
-    /// Passes a message on to the worker of an agent that has left. Whether it can be passed on.
+    /// Passes a message on to the worker of an agent that has left. Returns whether that is possible.
     fn tell_left(&mut self, agent: PeerId, envelope: &Envelope<'_>) -> bool {
         let Ok(payload) = envelope.object() else {
             return false;
@@ -250,13 +249,13 @@ impl Broker {
         true
     }
 
-    /// Whether an agent is a session of the gateway's own.
+    /// Whether an agent is a session of the gateway itself.
     fn is_own(&self, agent: PeerId) -> bool {
         let agent = self.agents.get(&agent);
         agent.is_some_and(|agent| agent.own.is_some())
     }
 
-    /// A question needs no answer any more: it is forgotten and its agent told.
+    /// A question needs no answer any more. The broker forgets the question and tells the agent.
     fn withdraw(&mut self, peer: PeerId, from: PeerId, id: &str) {
         let Some(agent) = self.agents.get_mut(&from).filter(|it| it.app == Some(peer)) else {
             return;
@@ -273,7 +272,7 @@ impl Broker {
         }
     }
 
-    /// Passes a question on to an agent under an id of the broker's own.
+    /// Passes a question on to an agent, under an id of the broker.
     fn ask(&mut self, peer: PeerId, to: PeerId, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id.filter(|_| envelope.object().is_ok()) else {
             let error = match envelope.object() {
@@ -289,7 +288,7 @@ impl Broker {
         let (Some(agent), Some(asked)) = (self.agents.get_mut(&to), asked) else {
             return;
         };
-        // Nobody is behind a session of the gateway's own who could be asked.
+        // Nobody stands behind a session of the gateway itself who could be asked.
         if agent.own.is_some() {
             let error: Failure = Error::new(Code::NOT_SUPPORTED, "The agent takes no questions");
             let payload = json!({ "success": false, "error": error_json(&error) }).to_string();
@@ -297,7 +296,7 @@ impl Broker {
             let kind = "elicitation/response";
             return self.send_as(peer, kind, Some(id), Some(&handle), &payload);
         }
-        // An agent need never answer: its oldest question makes room.
+        // An agent need not answer: its oldest question makes room.
         while agent.questions.len() >= max || !asked.has_room(id) {
             if agent.questions.pop_first().is_none() {
                 let message =

@@ -1,4 +1,4 @@
-//! How far the queue to a peer has been filled, and who may still add to that of an app.
+//! How full the queue to a peer is, and who may still add to the queue of an app.
 
 use std::sync::Arc;
 
@@ -8,30 +8,30 @@ use super::{Broker, PeerId};
 use crate::wire::{Failure, Request};
 use caphost::call::{Code, Error};
 
-/// What an agent waits before it calls an app again that does not keep up, in milliseconds.
+/// How long an agent waits before it calls a congested app again, in milliseconds.
 const CONGESTED_RETRY_MS: f64 = 1_000.0;
 
-/// What the envelope around a payload costs at most, as a rule.
+/// The most that the envelope adds to a payload, as a rule.
 const ENVELOPE_BYTES: usize = 256;
 
-/// With this much or less waiting, an app counts as keeping up: its acknowledgements may lag by a second.
+/// An app with no more than this waiting keeps up: its acknowledgements may lag by a second.
 const KEEPS_UP_BYTES: usize = 1 << 20;
 
-/// How far. It goes up at once, and down only when much has been written, so that it does not go to
-/// and fro with each message.
+/// How full a queue is. The level rises at once and falls only when much has been written, so it does not
+/// swing with each message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Backlog {
     /// There is room.
     #[default]
     Short,
-    /// More than half of it was filled: who has filled it waits, and cancels come without long reasons.
+    /// More than half was filled. Whoever has filled the queue waits, and cancels come without long reasons.
     Long,
-    /// More than three quarters were filled: what is left is for cancels, which relieve the peer.
+    /// More than three quarters were filled. The rest is for cancels, which relieve the peer.
     Full,
 }
 
 impl Backlog {
-    /// The backlog of a queue of `bytes` that nobody has written from.
+    /// The level of a queue of `bytes` from which nothing was written yet.
     pub fn of(bytes: usize, limit: usize) -> Self {
         match bytes {
             bytes if bytes > limit - limit / 4 => Backlog::Full,
@@ -40,7 +40,7 @@ impl Backlog {
         }
     }
 
-    /// The queue has grown to `bytes`. Returns its backlog, if that is more than before.
+    /// The queue has grown to `bytes`. Returns the new level, if it is higher.
     pub fn grow(&mut self, bytes: usize, limit: usize) -> Option<Self> {
         let grown = Backlog::of(bytes, limit);
         let is_more = grown > *self;
@@ -48,7 +48,7 @@ impl Backlog {
         is_more.then_some(grown)
     }
 
-    /// The queue has shrunk to `bytes`. Returns whether its backlog is less than before.
+    /// The queue has shrunk to `bytes`. Returns whether the level has fallen.
     pub fn shrink(&mut self, bytes: usize, limit: usize) -> bool {
         let before = *self;
         *self = match before {
@@ -60,33 +60,33 @@ impl Backlog {
     }
 }
 
-/// What waits to be written when a request comes.
+/// How many bytes wait to be written when a request comes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Waiting {
     /// Bytes for all peers.
     pub for_all: usize,
-    /// Bytes for the app that the request is for, if it is known by now.
+    /// Bytes for the app of the request, if that app is known.
     pub for_app: usize,
 }
 
 impl Broker {
-    /// What waits for whom; what is for the app counts only while [much waits](Broker::much_waits).
+    /// Notes how much waits. The bytes for one app count only while [much waits](Broker::much_waits).
     pub fn note_waiting(&mut self, waiting: Waiting) {
         self.waiting = waiting;
     }
 
-    /// Whether enough waits for all peers that one of them may have to make room soon.
+    /// Whether so much waits for all peers that one of them may soon have to make room.
     pub(super) fn much_waits(&self) -> bool {
         self.is_much(self.waiting.for_all)
     }
 
-    /// Whether `bytes` waiting for all peers are much.
+    /// Whether `bytes` are much for all peers together.
     pub fn is_much(&self, bytes: usize) -> bool {
         bytes > self.limits.queued_bytes_of_all / 2
     }
 
-    /// Whether a request of that agent may join what waits. Past the end of its queue an app would be
-    /// given up, for all its agents; past the end of all queues together, one of the peers.
+    /// Whether a request of that agent may join the queue. An app whose queue overflows is given up, for all
+    /// of its agents. When all queues together overflow, one of the peers is given up.
     pub(super) fn check_room(
         &self,
         app: PeerId,
@@ -99,7 +99,7 @@ impl Broker {
         };
         let owner = &agent.profile.owner.name;
         match (request, app.backlog) {
-            // Cancels always go through: they relieve the app.
+            // Cancels always go through, because they relieve the app.
             (Request::Cancel, _) => Ok(()),
             _ if self.waits_too_much(owner, bytes) => Err(too_much_waits()),
             (_, Backlog::Full) => Err(does_not_keep_up()),
@@ -112,9 +112,9 @@ impl Broker {
         }
     }
 
-    /// Whether to refuse a request. Yes, if the queues of all peers are together over half full and this
-    /// owner holds more than a quarter of the total. An app that keeps up is spared until they are three
-    /// quarters full.
+    /// Whether to refuse a request: the queues of all peers together are over half full, and this owner holds
+    /// more than a quarter of the total. An app that keeps up is spared until the queues are three quarters
+    /// full.
     fn waits_too_much(&self, owner: &Arc<str>, bytes: usize) -> bool {
         if !self.much_waits() {
             return false;
@@ -129,13 +129,13 @@ impl Broker {
     }
 }
 
-/// Why an owner may call nobody for now.
+/// The error of an owner that may call nobody for now.
 fn too_much_waits() -> Failure {
     let message = "Too much of what you sent is waiting for apps that do not keep up";
     refused_for_now(message, "totalQueuedBytes")
 }
 
-/// Why an app takes nothing more for now.
+/// The error of a call to an app that takes nothing more for now.
 pub(super) fn does_not_keep_up() -> Failure {
     refused_for_now("The app does not keep up with its calls", "queuedBytes")
 }

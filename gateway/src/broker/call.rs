@@ -1,4 +1,4 @@
-//! Calls of the gateway's own: what the broker is given, and what it tells of them.
+//! Calls of the gateway itself: what the broker gets, and what it reports about them.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use crate::wire::stops::{self, Grade};
 use crate::wire::{Failure, Json, Request, said, stopped_by};
 use caphost::call::{Code, Error, LateEnd, Millis, Stop, StoppedBy};
 
-/// What came of a cancel.
+/// The outcome of a cancel.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct CancelOutcome<E = Reply> {
-    /// How far the stop was seen; only of a call that was cancelled, which is a confirmed fact.
+    /// How far the stop was seen. Only a call that was cancelled for certain has this.
     #[serde(default, with = "stops::word")]
     pub stop: Option<Stop>,
-    /// What has stopped it, if the app says.
+    /// What has stopped the call, if the app says so.
     #[serde(default, with = "stopped_by::optional")]
     pub by: Option<StoppedBy>,
     /// How the handler of an abandoned call has ended since.
     #[serde(default, rename = "ended", with = "stops::late")]
     pub late_end: Option<LateEnd>,
-    /// Why not.
+    /// Why the call is not cancelled.
     pub reason: Option<String>,
-    /// The app's error, or one found here.
+    /// The app's error, or an error of the gateway.
     pub error: Option<E>,
 }
 
@@ -36,13 +36,13 @@ impl<E> CancelOutcome<E> {
         self.stop.is_some()
     }
 
-    /// How far the stop was seen, and what else is known of it, if the call was cancelled.
+    /// The grade of the stop, if the call was cancelled.
     pub fn grade(&self) -> Option<Grade> {
         let (by, late_end) = (self.by, self.late_end);
         self.stop.map(|stop| Grade { stop, by, late_end })
     }
 
-    /// The cancel is confirmed.
+    /// A confirmed cancel.
     pub fn confirmed(grade: Grade) -> Self {
         CancelOutcome {
             stop: Some(grade.stop),
@@ -53,7 +53,7 @@ impl<E> CancelOutcome<E> {
         }
     }
 
-    /// The call is not cancelled.
+    /// A cancel of a call that is not cancelled.
     pub fn refused(reason: Option<String>, error: Option<E>) -> Self {
         CancelOutcome {
             stop: None,
@@ -64,7 +64,7 @@ impl<E> CancelOutcome<E> {
         }
     }
 
-    /// The same, with its error as `read` makes it.
+    /// The same outcome with its error read by `read`.
     pub fn with_error<F>(self, read: impl FnOnce(E) -> F) -> CancelOutcome<F> {
         CancelOutcome {
             stop: self.stop,
@@ -76,29 +76,29 @@ impl<E> CancelOutcome<E> {
     }
 }
 
-/// Whom a session of the gateway's own is for.
+/// The client of a session of the gateway itself.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// The app it wants.
+    /// The app that the client wants.
     pub app: Wanted,
-    /// Who it is.
+    /// The identity of the client.
     pub profile: Profile,
-    /// The payload of its `initialize`.
+    /// The payload of the session's `initialize`.
     pub hello: Json,
 }
 
-/// A call of the gateway's own.
+/// A call of the gateway itself.
 #[derive(Clone, Debug)]
 pub struct NewOwnCall {
-    /// The run it begins.
+    /// The run that the call begins.
     pub run: NewRun,
-    /// The payload of its `capabilities/call`, with the run's callId in it.
+    /// The payload of the `capabilities/call`, with the run's callId.
     pub payload: Json,
-    /// Milliseconds after which the app is to cancel it.
+    /// Milliseconds after which the app is to cancel the call.
     pub timeout: Option<Millis>,
 }
 
-/// What an app says, or the gateway in its stead.
+/// A reply of the app, or of the gateway in its place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// The app's own words.
@@ -107,19 +107,19 @@ pub enum Reply {
     Failed(Failure),
 }
 
-/// What a call of the gateway's own does.
+/// An event of a call of the gateway itself.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// It says how far it is: a `ProgressInfo`.
+    /// Progress: a `ProgressInfo`.
     Progress(Json),
-    /// It is over: its run, and what its caller is told if that is not cancelled.
+    /// The call is over. Its run, and the reply to its caller if the call is not cancelled.
     Ended(Arc<Run>, Option<Reply>),
-    /// Its handler has ended after it was answered as abandoned.
+    /// The handler has ended after the call was answered as abandoned.
     Late(LateEnd),
 }
 
 impl Reply {
-    /// The code of its error.
+    /// The code of the error.
     pub(super) fn code(&self) -> Option<Cow<'_, str>> {
         match self {
             Reply::Json(response) => said(response.as_str()).code,
@@ -127,7 +127,7 @@ impl Reply {
         }
     }
 
-    /// How a run ends whose call is answered with this error.
+    /// How a run ends when its call is answered with this error.
     pub(super) fn ending(&self) -> Ending {
         let code = self.code().map(Cow::into_owned);
         let code = code.unwrap_or_else(|| Code::OPERATION_FAILED.as_str().into());
@@ -138,42 +138,42 @@ impl Reply {
     }
 }
 
-/// The call is not cancelled.
+/// A cancel of a call that is not cancelled, for that reason.
 pub(super) fn not_cancelled(reason: &str) -> CancelOutcome {
     CancelOutcome::refused(Some(reason.into()), None)
 }
 
-/// Nobody knows whether it is.
+/// A cancel of which nobody knows the outcome.
 pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
     CancelOutcome::refused(Some(reason.into()), Some(Reply::Failed(error)))
 }
 
-/// The reason given to calls that a stopping gateway cancels.
+/// The reason with which a stopping gateway cancels calls.
 pub const STOPPING: &str = "The gateway is shutting down";
 
-/// The error of a call that comes after the gateway was told to stop.
+/// The error of a call that comes while the gateway is stopping.
 pub(super) fn no_new_calls() -> Failure {
     let message = "The gateway is shutting down: it takes no new calls";
     Error::new(Code::CAPABILITY_UNAVAILABLE, message)
 }
 
-/// Why a cancel is not confirmed whose app has not answered in time.
+/// Why a cancel is not confirmed when the app has not answered in time.
 pub(super) const UNCONFIRMED: &str = "No confirmation from the app";
 
-/// Why a cancel is not confirmed that the app answers with an error.
+/// Why a cancel is not confirmed when the app answers with an error.
 pub(super) const ANSWERED_WITH_ERROR: &str = "The app answered the cancel with an error";
 
-/// The error of a cancel that its app has not answered in time.
+/// The error of a cancel that the app has not answered in time.
 pub(super) fn unanswered() -> Failure {
     Error::new(Code::TIMEOUT, "The app did not confirm the cancel in time")
 }
 
-/// The outcome of a cancel that its app has not answered in time.
+/// The outcome of a cancel that the app has not answered in time.
 pub(crate) fn unconfirmed() -> CancelOutcome {
     cancel_failed(UNCONFIRMED, unanswered())
 }
 
-/// Why the agents of an app that is gone are closed.
+/// Why agents are closed when their app is gone.
 pub(super) const APP_LEFT: &str = "The app disconnected";
 
 /// The error of a call whose app is gone.
@@ -182,12 +182,12 @@ pub(super) fn disconnected() -> Failure {
     Error::new(Code::DISCONNECTED, message)
 }
 
-/// What a call is answered with that fails with that error, as JSON.
+/// The reply to a call that fails with that error, which is JSON.
 pub(super) fn failed_with(error: &str) -> Reply {
     Reply::Json(format!(r#"{{"success":false,"error":{error}}}"#).into())
 }
 
-/// What a call that is cancelled, or a cancel of a call with that id as JSON, is answered with, as JSON.
+/// The reply to a cancelled call, or to a cancel of the call with that id, as JSON.
 pub(super) fn answer_by(
     outcome: &CancelOutcome,
     request: Request,

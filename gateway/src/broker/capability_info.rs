@@ -1,4 +1,4 @@
-//! One capability of an app, as it is offered.
+//! One capability that an app offers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CapabilityInfo {
-    /// What it is called by.
+    /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,7 +21,7 @@ pub struct CapabilityInfo {
 }
 
 impl PartialEq for CapabilityInfo {
-    /// Schemas are text: they are compared as they were written.
+    /// Schemas are text, and compared as they were written.
     fn eq(&self, other: &Self) -> bool {
         fn text(schema: &Option<Box<RawValue>>) -> Option<&str> {
             schema.as_deref().map(RawValue::get)
@@ -34,12 +34,12 @@ impl PartialEq for CapabilityInfo {
 }
 
 impl CapabilityInfo {
-    /// Its name in letters, digits, `_` and `-`, with `_` for everything else.
+    /// The name with `_` in place of everything but letters, digits, `_` and `-`.
     pub fn plain_name(&self) -> impl Iterator<Item = char> {
         plain(&self.name)
     }
 
-    /// The bytes of its texts.
+    /// The size of its texts in bytes.
     pub(super) fn texts(&self) -> usize {
         let schemas = [&self.input_schema, &self.output_schema];
         let schemas = schemas.into_iter().flatten().map(|it| it.get().len());
@@ -48,7 +48,7 @@ impl CapabilityInfo {
     }
 }
 
-/// A name in letters, digits, `_` and `-`, with `_` for everything else: every client takes it.
+/// A name with `_` in place of everything but letters, digits, `_` and `-`. Every client takes such names.
 pub(super) fn plain(name: &str) -> impl Iterator<Item = char> {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
     name.chars()

@@ -1,4 +1,4 @@
-//! What is waited for until some time, and no longer.
+//! Deadlines: what the broker waits for, and how long.
 
 use std::collections::BTreeSet;
 
@@ -6,25 +6,25 @@ use super::{Broker, PeerId};
 use crate::broker::runs::RunId;
 use caphost::call::Millis;
 
-/// What is waited for.
+/// What the broker waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
-    /// A session of the gateway's own opens or closes, or the calls of an agent that has left end.
+    /// A session of the gateway itself opens or closes, or the calls of an agent that has left end.
     Agent(PeerId),
-    /// The app cancels a call of the gateway's own at its timeout, and then answers it.
+    /// The app cancels and answers a call of the gateway itself at its timeout.
     Timeout(RunId),
-    /// The app answers a cancel that the caller of such a call has asked for.
+    /// The app answers a cancel by the caller of a call of the gateway itself.
     Cancel(RunId),
-    /// The app answers a call after it has confirmed that it is cancelled.
+    /// The app answers a call after it has confirmed the cancel of that call.
     Response(RunId),
 }
 
-/// All of it, by when it is due, as the bits of the time.
+/// All deadlines in order of time. The key is the time's bits.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines(BTreeSet<(u64, Due)>);
 
 impl Deadlines {
-    /// It is waited for until `at`, and not until `before` any more.
+    /// Moves the deadline of `due` from `before` to `at`.
     pub fn change(&mut self, due: Due, before: Option<Millis>, at: Option<Millis>) {
         if let Some(before) = before {
             self.0.remove(&(before.to_bits(), due));
@@ -39,14 +39,14 @@ impl Deadlines {
 }
 
 impl Broker {
-    /// When [`Event::Deadline`] is due next, on the clock that never goes back.
+    /// When [`Event::Deadline`] is due next, on the monotonic clock.
     ///
     /// [`Event::Deadline`]: super::Event::Deadline
     pub fn next_deadline(&self) -> Option<Millis> {
         self.deadlines.first().map(|(at, _)| at)
     }
 
-    /// Deals with what has come to its deadline.
+    /// Handles every deadline that has passed.
     pub(super) fn deadline(&mut self) {
         while let Some((at, due)) = self.deadlines.first()
             && at <= self.now.monotonic_ms
@@ -62,7 +62,7 @@ impl Broker {
         }
     }
 
-    /// Something that the app of an agent does is waited for this many milliseconds, or not any more.
+    /// Sets how many milliseconds the app of an agent is waited for. `None` ends the wait.
     pub(super) fn wait_for(&mut self, peer: PeerId, millis: Option<Millis>) {
         let until = millis.map(|it| self.now.monotonic_ms + it);
         if let Some(agent) = self.agents.get_mut(&peer) {
@@ -71,7 +71,7 @@ impl Broker {
         }
     }
 
-    /// How long an app has to answer a cancel, and a call past its timeout.
+    /// How long an app has to answer a cancel, and to answer a call past its timeout.
     pub(super) fn grace(&self) -> Millis {
         self.limits.confirm_timeout.as_secs_f64() * 1_000.0
     }

@@ -1,4 +1,4 @@
-//! Peers that go away, and the end of it all.
+//! Peers that leave, and the end of the broker.
 
 use super::amount::Amount;
 use super::answers::Loss;
@@ -51,8 +51,8 @@ impl Broker {
         self.forget_agent(peer, Loss { reason, who }, &error);
     }
 
-    /// An agent that has gone is forgotten, and its app told. Nobody will say any more what came of its calls
-    /// and of the cancels of them.
+    /// An agent has gone: the broker forgets it and tells its app. The outcome of its calls and cancels will
+    /// never be known.
     pub(super) fn forget_agent(&mut self, peer: PeerId, loss: Loss, error: &Failure) {
         self.wait_for(peer, None);
         let Some(mut agent) = self.agents.remove(&peer) else {
@@ -89,7 +89,7 @@ impl Broker {
         self.send_as(app, AGENT_CLOSED, None, Some(handle), "{}");
     }
 
-    /// Whatever an app has registered is given back.
+    /// Gives back everything that an app has registered.
     fn unregister(&mut self, peer: PeerId, app: &App) {
         if let Some(owner) = app.counted() {
             self.registered.give_back(owner, Amount::one(app.bytes));
@@ -111,8 +111,8 @@ impl Broker {
         }
     }
 
-    /// What waited for an app on another worker was dropped. To its agents here the app is as good as
-    /// gone, and the app is told that they are. It stays for others.
+    /// The messages that waited for an app on another worker were dropped. To its agents on this worker the
+    /// app is as good as gone, and the app is told that these agents are gone. Other agents keep the app.
     pub(super) fn emptied(&mut self, peer: PeerId) {
         let Some(app) = self.apps.get_mut(&peer) else {
             return;
@@ -128,7 +128,7 @@ impl Broker {
         }
     }
 
-    /// An app on another worker has lost an agent: to the agent it is as if the app had gone.
+    /// An app on another worker has lost an agent. To that agent the app is gone.
     pub(super) fn agent_lost(&mut self, app: PeerId, handle: &str) {
         let Some(app) = self.apps.get_mut(&app) else {
             return;
@@ -152,7 +152,7 @@ impl Broker {
         self.dismiss(agent, loss, CloseCode::APP_GONE, APP_LEFT);
     }
 
-    /// New sessions of an app on another worker go to an instance elsewhere, if there is one.
+    /// New sessions of an app on a draining worker go to an instance elsewhere, if there is any.
     pub(super) fn app_draining(&mut self, peer: PeerId) {
         let Some(app) = self.apps.get_mut(&peer) else {
             return;
@@ -160,17 +160,17 @@ impl Broker {
         app.draining = true;
         let seat = app.seat;
         if let Some(id) = app.id.clone() {
-            // That may offer something else.
+            // The other instance may offer something else.
             self.app_offers(peer, id, seat);
         }
     }
 
-    /// Whether the worker of an app is about to stop, this one or another.
+    /// Whether the worker of an app is about to stop, be it this worker or another.
     pub(super) fn drains(&self, app: &App) -> bool {
         app.draining || (self.stopping && app.seat != Seat::Elsewhere)
     }
 
-    /// Whether new calls of that app are taken here and where it is.
+    /// Whether new calls of that app are accepted, both here and on the app's worker.
     pub(super) fn takes_calls(&self, app: PeerId) -> bool {
         let app = self.apps.get(&app);
         !self.stopping && !app.is_some_and(|app| app.draining)
@@ -193,8 +193,8 @@ impl Broker {
         }
     }
 
-    /// Answers whatever an agent waits for, cancels first, closes, and forgets it. Of calls and cancels the
-    /// outcome is unknown; nothing else has one.
+    /// Answers everything that an agent waits for, cancels first, then closes and forgets the agent. Only
+    /// calls and cancels have an outcome, and it is unknown.
     fn dismiss(&mut self, peer: PeerId, loss: Loss, code: CloseCode, why: &'static str) {
         self.wait_for(peer, None);
         self.uncount(peer);
@@ -218,7 +218,7 @@ impl Broker {
         }
     }
 
-    /// An agent that goes, and has not left before, counts no more, nor does what it waits for.
+    /// An agent leaves that has not left before: the agent and its pending work no longer count.
     fn uncount(&mut self, peer: PeerId) {
         let Some(agent) = self.agents.get(&peer).filter(|agent| !agent.left) else {
             return;

@@ -1,5 +1,4 @@
-//! How a run has ended: what has ended it holds, whatever its app says after that, and whether it says more
-//! or not.
+//! The end of a run holds: whatever the app says later does not change it.
 
 use super::call::{CancelOutcome, answer_by, not_cancelled};
 use super::deadlines::Due;
@@ -11,7 +10,7 @@ use crate::wire::stops::{ALREADY_COMPLETED, Grade};
 use caphost::call::Code;
 
 impl Broker {
-    /// What a cancel of a run is answered with whose end is known.
+    /// The answer to a cancel of a run that has ended.
     pub(crate) fn outcome_of_ended(&self, run: RunId) -> Option<CancelOutcome> {
         let run = self.runs.get(run)?;
         match run.state {
@@ -21,8 +20,8 @@ impl Broker {
         }
     }
 
-    /// An agent whose call or cancel would now be answered otherwise than its run has ended is told how it
-    /// ended instead. Returns whether that was so.
+    /// If the answer to an agent's call or cancel would contradict the end of the run, the agent is told the
+    /// end of the run. Returns whether that was so.
     pub(super) fn told_otherwise(&mut self, agent: PeerId, entry: &Entry, cancelled: bool) -> bool {
         let ended = entry.run.and_then(|run| self.outcome_of_ended(run));
         let ended = ended.filter(|ended| ended.cancelled() != cancelled);
@@ -34,7 +33,7 @@ impl Broker {
         true
     }
 
-    /// The app has confirmed that a call is cancelled. To answer it as well it has the confirm timeout.
+    /// The app has confirmed a cancel. It has the confirm timeout to answer the call as well.
     pub(super) fn wait_for_response(&mut self, run: RunId) {
         let until = Some(self.now.monotonic_ms + self.grace());
         if let Some(place) = self.runs.place_mut(run) {
@@ -43,7 +42,7 @@ impl Broker {
         }
     }
 
-    /// The app has not, if the call is still there.
+    /// The app has not answered the call in time, if the call is still there.
     pub(super) fn response_overdue(&mut self, run: RunId) {
         let place = self.runs.get(run).and_then(|run| run.place.as_ref());
         let Some((agent, issued)) = place.map(|place| (place.agent, place.issued)) else {
@@ -55,8 +54,8 @@ impl Broker {
         self.run_over(agent, run, Ending::Lost(Lost::App), || None);
     }
 
-    /// How the call of an agent has ended whose app says that. In the stead of an app elsewhere its worker
-    /// answers where nobody knows, and this one in that of a tool server.
+    /// How the call of an agent has ended by that answer of the app. When nobody knows the end, the worker of
+    /// an app elsewhere decides, and this worker decides for a tool server.
     pub(super) fn ending_of_answer(&self, agent: PeerId, said: &Said<'_>, grade: Grade) -> Ending {
         let app = self.app_of(agent).and_then(|app| self.apps.get(&app));
         let seat = app.map(|app| app.seat);

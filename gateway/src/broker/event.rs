@@ -1,4 +1,4 @@
-//! What the broker is told, and what it asks for.
+//! What the broker is told.
 
 use std::sync::Arc;
 
@@ -10,94 +10,93 @@ use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::Identity;
 use crate::wire::{Envelope, Failure, Outgoing, RefusedMessage, Subject};
 
-/// What has happened.
+/// Something has happened.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// An agent has connected.
     AgentJoined {
         /// Its connection.
         peer: PeerId,
-        /// The app it asked for.
+        /// The app that the agent has asked for.
         app: Wanted,
-        /// Who it is.
+        /// The identity of the agent.
         profile: Profile,
     },
-    /// An app has connected; it still has to register.
+    /// An app has connected, and has not registered yet.
     AppJoined {
         /// Its connection.
         peer: PeerId,
-        /// Who it is, if it has shown a token or needs none.
+        /// The identity of the app, if it has shown a token or needs none.
         identity: Option<Identity>,
-        /// Where it is.
+        /// Where the app is connected.
         seat: Seat,
     },
     /// A well-formed message has come.
     Message {
-        /// From whom.
+        /// The sender.
         peer: PeerId,
         /// The message.
         message: Message<'a>,
     },
-    /// A call is made in a session of the gateway's own.
+    /// A call is made in a session of the gateway itself.
     Call {
-        /// Which session. It is opened if it is not open.
+        /// The session, which is opened if it is not open.
         session: PeerId,
-        /// Whose it is.
+        /// The client of the session.
         client: &'a NewSession,
         /// The call.
         call: Box<NewOwnCall>,
     },
-    /// The caller in one of the gateway's own sessions cancels its call: how that ends tells what comes
-    /// of it.
+    /// The caller in a session of the gateway itself cancels its call. The end of the call tells the outcome.
     Cancel {
-        /// Which run the call is.
+        /// The run of the call.
         run: RunId,
-        /// Why, for logs and the handler.
+        /// The reason, for logs and the handler.
         reason: Option<String>,
     },
-    /// Nobody calls in a session of the gateway's own any more: it ends once its calls have.
+    /// Nobody uses a session of the gateway itself any more. The session ends with the last of its calls.
     Left {
-        /// Which session.
+        /// The session.
         session: PeerId,
     },
-    /// It is the time that `Broker::next_deadline` gave.
+    /// The time that `Broker::next_deadline` gave has come.
     Deadline,
-    /// Something that is not a message has come.
+    /// Something has come that is no message.
     Refused {
-        /// From whom.
+        /// The sender.
         peer: PeerId,
         /// What is wrong with it.
         refusal: Box<RefusedMessage>,
     },
-    /// The queue to a peer is longer than before, or shorter. Handling it must push no [`Action`]: not
-    /// everybody who tells of it performs those.
+    /// The level of the queue to a peer has changed. The handling must push no [`Action`], because not every
+    /// sender of this event performs actions.
     Backlog {
-        /// To whom.
+        /// The receiver of the queue.
         peer: PeerId,
-        /// How far it is filled.
+        /// The new level.
         backlog: Backlog,
     },
-    /// An app's connection was lost, and it may come back on another; or it has. Handling it must push
-    /// no [`Action`], as for [`Event::Backlog`].
+    /// The connection of an app was lost and the app may come back, or it has come back. The handling must
+    /// push no [`Action`], as for [`Event::Backlog`].
     Suspended {
-        /// Which app.
+        /// The app.
         peer: PeerId,
         /// Whether it was lost.
         suspended: bool,
     },
-    /// An app had long enough to register.
+    /// The time to register is over for an app.
     RegisterTimeout {
         /// The app's connection.
         peer: PeerId,
     },
-    /// A connection has ended, or is taken for dead.
+    /// A connection has ended, or counts as lost.
     Gone {
-        /// Which one.
+        /// The connection.
         peer: PeerId,
     },
     /// Too much waited for an app on another worker, and all of it was dropped.
     Emptied {
-        /// Which app.
+        /// The app.
         peer: PeerId,
     },
     /// An app on another worker has lost one of its agents.

@@ -1,5 +1,5 @@
-//! The requests of each token that wait for an answer, over all its connections: with many of them
-//! one token must not have the gateway remember without bounds.
+//! The unanswered requests of each token, over all of its connections. They are bounded, so that many
+//! connections of one token cannot fill the gateway's memory.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::pending::Counts;
 use crate::tally::Tally;
 use crate::wire::Request;
 
-/// How much of each type waits for an answer, by the names of the owners.
+/// How many requests of each type are unanswered, by the names of the owners.
 #[derive(Debug, Default)]
 pub(super) struct InFlight(Tally<Arc<str>, Counts>);
 

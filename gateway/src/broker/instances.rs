@@ -1,4 +1,4 @@
-//! Which of several connections of an app is meant: each is an instance of it, such as a tab, with an id
+//! Which connection of an app is meant. Each connection is an instance of the app, such as a tab, with an id
 //! of its own.
 
 use uuid::Uuid;
@@ -10,34 +10,34 @@ use super::{Broker, PeerId, Seat};
 use crate::tokens::{INSTANCE, Identity};
 use crate::wire::clipped;
 
-/// Characters of an instance's id.
+/// Length of an instance's id, in characters.
 const ID_CHARS: usize = 8;
-/// Characters that are kept of a title.
+/// How many characters of a title are kept.
 const TITLE_CHARS: usize = 200;
 
-/// An app that is connected, and its instances.
+/// A connected app and its instances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConnectedApp {
-    /// Who it is, as its latest instance says.
+    /// The app, as its latest instance describes it.
     pub app: AppInfo,
-    /// Its instances, the one that new sessions go to first.
+    /// Its instances. New sessions go to the first.
     pub instances: Vec<Listed>,
 }
 
-/// One instance as it is listed.
+/// One instance in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Which one.
+    /// The instance.
     pub instance: Instance,
-    /// How many agents it has.
+    /// How many agents the instance has.
     pub agents: usize,
-    /// Its connection was lost, and it may come back.
+    /// The connection was lost, and the instance may come back.
     pub suspended: bool,
 }
 
 impl Broker {
-    /// The instance that a connection becomes which registers the app with that id. One on another
-    /// worker is what that worker says.
+    /// The instance of a connection that registers the app with that id. For a connection on another worker,
+    /// that worker has said which instance it is.
     pub(super) fn new_instance(
         &self,
         (app, owner, seat): (&str, &Identity, Seat),
@@ -49,7 +49,7 @@ impl Broker {
         }
         let mut id = Uuid::new_v4().simple().to_string();
         id.truncate(ID_CHARS);
-        // A clock may be set back, and be another on every worker.
+        // Clocks may be set back, and differ between workers.
         let before = self.directory.connections(app);
         let before = before.filter_map(|peer| Some(self.instance(peer)?.since));
         let since = before.max().map_or(0, |since| since + 1);
@@ -62,9 +62,9 @@ impl Broker {
         }
     }
 
-    /// The connection that new sessions of this app go to: one whose worker does not drain, if there is any.
-    /// Of those a connection inside this gateway comes first, as a tool server may run on every worker.
-    /// Otherwise the most recent. An instance id names exactly one.
+    /// The connection that new sessions of this app go to. Connections whose worker does not drain come
+    /// first; among these, connections inside this gateway, because a tool server may run on every worker;
+    /// then the most recent. An instance id names exactly one connection.
     pub(crate) fn latest(&self, wanted: &str) -> Option<PeerId> {
         let connections = self.directory.connections(wanted);
         let latest = connections.max_by_key(|peer| self.rank(*peer));
@@ -75,7 +75,7 @@ impl Broker {
         })
     }
 
-    /// The greater it is, the sooner new sessions go there.
+    /// New sessions go to the connection with the greatest rank.
     fn rank(&self, peer: PeerId) -> (bool, bool, u64, PeerId) {
         let app = self.apps.get(&peer);
         let stays = app.is_some_and(|app| !self.drains(app));
@@ -84,12 +84,12 @@ impl Broker {
         (stays, is_own, since.unwrap_or_default(), peer)
     }
 
-    /// Which instance that connection is, if it has registered.
+    /// The instance of that connection, if it has registered.
     pub fn instance(&self, peer: PeerId) -> Option<&Instance> {
         self.apps.get(&peer)?.instance.as_ref()
     }
 
-    /// The apps connected that `viewer` may reach, by their ids.
+    /// The connected apps that `viewer` may reach, by id.
     pub fn connected(&self, viewer: &Identity) -> Vec<ConnectedApp> {
         let ids = self.directory.ids().filter(|id| viewer.may_reach(id));
         ids.filter_map(|id| self.connections_of(id)).collect()

@@ -1,21 +1,22 @@
-//! Agents that have left while the app had calls of theirs. The app is told to cancel these, and has the
-//! confirm timeout to say how they ended: then only is it told that the agent is gone.
+//! Agents that have left while the app was working on their calls. The broker asks the app to cancel these
+//! calls, and the app has the confirm timeout to say how they ended. Only then does the broker tell the app
+//! that the agent is gone.
 
 use super::answers::Loss;
 use super::call::{UNCONFIRMED, unanswered};
 use super::{Backlog, Broker, PeerId, Seat};
 use crate::broker::runs::{Lost, RunId};
 
-/// Calls of agents that have left one app whose ends are waited for, 1 024.
+/// How many calls of agents that have left one app are waited for.
 const WAITED_FOR: usize = 1_024;
-/// Why they are cancelled.
+/// The reason of these cancels.
 const REASON: &str = "The caller has gone away";
 
 impl Broker {
-    /// The calls of an agent that leaves whose ends are waited for, in their order.
+    /// The calls of a leaving agent whose ends are waited for, in order.
     pub(super) fn waited_for(&self, peer: PeerId) -> Vec<RunId> {
         let agent = self.agents.get(&peer);
-        // Sessions of the gateway's own wait for their calls before they leave.
+        // Sessions of the gateway itself wait for their calls before they leave.
         let agent = agent.filter(|agent| agent.profile.seat == Seat::Connected);
         let app = agent.and_then(|agent| self.apps.get(&agent.app?));
         let app = app.filter(|app| app.backlog == Backlog::Short);
@@ -32,14 +33,15 @@ impl Broker {
         let left = app.agents.values().filter_map(|it| self.agents.get(it));
         let left = left.filter(|agent| agent.left);
         let others: usize = left.map(|agent| agent.pending.calls().count()).sum();
-        // Where there is no room for all of them, the app is told at once, which cancels all.
+        // Without room for all of them, the app is told at once that the agent is gone, and cancels all of
+        // its calls.
         match others + calls.len() <= WAITED_FOR {
             true => calls.into_iter().map(|(_, run)| run).collect(),
             false => Vec::new(),
         }
     }
 
-    /// Tells the app of an agent that has left to cancel its calls, and waits.
+    /// Asks the app of an agent that has left to cancel the agent's calls, and waits.
     pub(super) fn stay(&mut self, peer: PeerId, calls: Vec<RunId>) {
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
@@ -53,7 +55,7 @@ impl Broker {
         }
     }
 
-    /// Nothing more is waited for of an agent that has left, as all is known, or it took too long.
+    /// Stops waiting for an agent that has left: all is known, or the time is over.
     pub(super) fn leave(&mut self, peer: PeerId) {
         let loss = Loss {
             reason: UNCONFIRMED,

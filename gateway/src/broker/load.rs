@@ -1,15 +1,15 @@
-//! What the agents of an app have it work on, by their owners: one of them alone must not fill the
-//! queue to the app for all.
+//! The work that an app's agents have given to it, by owner. One owner alone must not fill the queue to the
+//! app for all.
 
 use std::sync::Arc;
 
 use crate::tally::Tally;
 
-/// Bytes of the requests that an app has not answered yet, by the names of their owners.
+/// Bytes of the requests that an app has not answered, by the names of their owners.
 #[derive(Debug, Default)]
 pub(super) struct Load {
     owners: Tally<Arc<str>, usize>,
-    /// Bytes of agents that are gone, still in the queue.
+    /// Bytes in the queue whose agents are gone.
     left: Tally<Arc<str>, usize>,
 }
 
@@ -18,7 +18,7 @@ impl Load {
         self.owners.change(owner, |sum| *sum += bytes);
     }
 
-    /// What is not answered of `owner`.
+    /// The unanswered bytes of `owner`.
     pub(super) fn of(&self, owner: &Arc<str>) -> usize {
         self.owners.of(owner)
     }
@@ -28,21 +28,21 @@ impl Load {
             .change(owner, |sum| *sum = sum.saturating_sub(bytes));
     }
 
-    /// An agent of `owner` is gone, and its requests still wait to be written: they count until
+    /// An agent of `owner` is gone while its requests still wait to be written. These bytes count until
     /// [`Load::forget_left`].
     pub(super) fn leave(&mut self, owner: &Arc<str>, bytes: usize) {
         self.left.change(owner, |sum| *sum += bytes);
     }
 
-    /// Little waits to be written.
+    /// The queue is nearly empty: bytes of agents that are gone count no longer.
     pub(super) fn forget_left(&mut self) {
         for (owner, bytes) in self.left.take() {
             self.give_back(&owner, bytes);
         }
     }
 
-    /// Whether `owner` may send this many more bytes while much waits for the app already: if others have
-    /// caused that, and with this it stays within its own share of `room`.
+    /// Whether `owner` may send this many more bytes while much already waits for the app: others have caused
+    /// the queue, and `owner` stays within its own share of `room`.
     pub(super) fn has_room(&self, owner: &Arc<str>, bytes: usize, room: usize) -> bool {
         let own = self.of(owner);
         let owners = self.owners.holders() + usize::from(own == 0);

@@ -1,4 +1,4 @@
-//! What a message says that the broker decides on, read before anything is locked.
+//! The parts of a message that the broker decides by. They are read before the broker is locked.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::wire::{
 };
 use caphost::call::LateEnd;
 
-/// No notification that the broker heeds is longer.
+/// No notification that concerns the broker is longer.
 const MAX_NOTIFICATION_BYTES: usize = 4_096;
 
-/// A well-formed message, and what it says.
+/// A well-formed message and its meaning.
 #[derive(Debug)]
 pub struct Message<'a> {
     /// The message.
@@ -25,10 +25,10 @@ pub struct Message<'a> {
     pub(super) content: Content<'a>,
 }
 
-/// What a message says, by its type.
+/// The meaning of a message, by its type.
 #[derive(Debug)]
 pub(super) enum Content<'a> {
-    /// An agent opens its session, and calls itself that.
+    /// An agent opens its session under that name.
     Hello(Option<Arc<str>>),
     /// An agent calls.
     Call(Call<'a>),
@@ -36,37 +36,37 @@ pub(super) enum Content<'a> {
     Cancel(Cancel<'a>),
     /// An app answers a request of that type.
     Answer(Request, Said<'a>),
-    /// An app has not understood a request: its error as JSON, and what that says.
+    /// An app has not understood a request. Its error as JSON, and the meaning of that error.
     Failed(Option<(&'a str, Said<'a>)>),
-    /// How far the call is whose progress goes by that name.
+    /// Progress of the call with that token.
     Progress(Option<Cow<'a, str>>),
-    /// The handler of that abandoned call has ended.
+    /// The handler of the abandoned call with that callId has ended.
     LateEnd(Cow<'a, str>, LateEnd),
-    /// A question of that id, as JSON, needs no answer any more.
+    /// The question with that id, as JSON, needs no answer any more.
     Withdrawn(&'a str),
     /// An app registers.
     Register(Box<Result<Register, Failure>>),
-    /// An app offers something else than before.
+    /// An app changes what it offers.
     Update(Box<Result<Update, Failure>>),
-    /// Nothing else than its envelope.
+    /// Any other message: only its envelope counts.
     Other,
 }
 
-/// A call as an agent makes it.
+/// A call by an agent.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
-    /// The run it begins.
+    /// The run that the call begins.
     pub run: RunId,
     pub capability: Cow<'a, str>,
-    /// The one in its options, or else that at the top level, or else the run's id.
+    /// The callId in its options, else at the top level, else the id of the run.
     pub call_id: Arc<str>,
-    /// What its progress goes by, if not by its callId.
+    /// The token of its progress, if that is not the callId.
     pub token: Option<Arc<str>>,
-    /// Its payload if it had no callId: nobody but the app could name the call.
+    /// The payload with a callId, if the agent gave none: without it only the app could name the call.
     pub completed: Option<String>,
 }
 
-/// A cancel as an agent asks for it.
+/// A cancel by an agent.
 #[derive(Debug, Default)]
 pub(super) struct Cancel<'a> {
     pub call_id: Option<Cow<'a, str>>,
@@ -74,7 +74,7 @@ pub(super) struct Cancel<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads what an envelope says. An app may say this many bytes of what it offers.
+    /// Reads an envelope. What an app offers may take `offer_bytes` bytes.
     pub fn read(envelope: Envelope<'a>, offer_bytes: usize) -> Self {
         let payload = envelope.payload.unwrap_or_default();
         let content = match &*envelope.kind {
@@ -108,12 +108,12 @@ impl<'a> Message<'a> {
 }
 
 impl Message<'_> {
-    /// Whether it says that its app offers something else.
+    /// Whether the message changes what its app offers.
     pub fn is_update(&self) -> bool {
         matches!(self.content, Content::Update(_))
     }
 
-    /// The app that it registers.
+    /// The id of the app that the message registers.
     pub fn app_id(&self) -> Option<&str> {
         match &self.content {
             Content::Register(register) => {
@@ -124,8 +124,8 @@ impl Message<'_> {
         }
     }
 
-    /// If the app that it registers replaces the session with a token, `find` tells whose connection that is:
-    /// that of an app here.
+    /// If the message registers an app that replaces the session of a token, `find` tells the connection of
+    /// that session on this worker.
     pub fn find_replaced(&mut self, find: impl FnOnce(&str, &str) -> Option<PeerId>) {
         if let Content::Register(register) = &mut self.content
             && let Ok(register) = &mut **register
@@ -136,8 +136,8 @@ impl Message<'_> {
         }
     }
 
-    /// Works out what its app offers with it, which takes long where that is much. `before` is what
-    /// it offers up to now; a message may have `max` bytes.
+    /// Works out what the app offers after this message, which takes long for large offers. `before` is what
+    /// the app offers up to now; a message may have `max` bytes.
     pub fn prepare(&mut self, before: &Arc<Offer>, max: usize) {
         if let Content::Update(update) = &mut self.content {
             let read = std::mem::replace(&mut **update, Ok(Update::All(Vec::new())));
@@ -194,7 +194,7 @@ impl<'a> Cancel<'a> {
     }
 }
 
-/// The payload with a `callId` at its top level, where the protocol accepts one too.
+/// The payload with a `callId` at the top level, where the protocol accepts a callId too.
 fn with_call_id(payload: &str, call_id: &str) -> Option<String> {
     let rest = payload.strip_prefix('{')?;
     let empty = rest.trim_start().starts_with('}');

@@ -1,9 +1,8 @@
-//! Who talks to whom: agents' requests re-issued to apps, answers mapped back.
+//! The broker: it passes agents' requests on to apps, and the answers back.
 //!
-//! A state machine without sockets, timers or clocks: [`Broker::handle`] takes an [`Event`] and the
-//! time, [`Broker::next_action`] gives what is to be done, in order. Per peer the order of messages
-//! is the order of the actions, so an app's `cancel-result` reaches its agent before the
-//! `call-result` that follows it.
+//! A state machine without sockets, timers or clocks. [`Broker::handle`] takes an [`Event`] and the time;
+//! [`Broker::next_action`] gives the actions, in order. The messages to one peer keep the order of the
+//! actions, so an app's `cancel-result` reaches its agent before the `call-result` that follows.
 
 mod agents;
 mod amount;
@@ -74,14 +73,14 @@ use questions::QuestionBytes;
 use registered::Registered;
 use rustc_hash::FxHashMap;
 
-/// What the broker has met that nobody is told of.
+/// Events that nobody is told of, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Answers of apps to nothing that is pending: late, repeated, or never asked for.
+    /// Answers of apps to no pending request: late, repeated, or never asked for.
     pub answers_dropped: u64,
-    /// Messages of apps for agents that are gone.
+    /// Messages of apps to agents that are gone.
     pub strays_dropped: u64,
-    /// Messages refused, of agents and apps.
+    /// Refused messages of agents and apps.
     pub refused: u64,
     /// Requests passed on to apps.
     pub relayed: u64,
@@ -92,26 +91,26 @@ pub struct Broker {
     limits: Limits,
     tokens: Tokens,
     agents: FxHashMap<PeerId, Agent>,
-    /// Ordered by connection: of two with the same app id, the later one is the more recent.
+    /// Ordered by connection: of two apps with the same id, the later is the more recent.
     apps: BTreeMap<PeerId, App>,
     runs: Runs,
     directory: Directory,
     registered: Registered,
-    /// Calls of the gateway's own that are not over.
+    /// Calls of the gateway itself that are not over.
     own_calls: FxHashMap<RunId, OwnCall>,
     deadlines: Deadlines,
-    /// The agents connected here.
+    /// The agents connected to this worker, by owner.
     connected: Places<Arc<str>>,
-    /// What the agents here wait for.
+    /// The unanswered requests of these agents.
     in_flight: InFlight,
-    /// What is kept of questions, by the names of the owners of the apps that ask.
+    /// The size of questions, by the names of the owners of the asking apps.
     asked: FxHashMap<Arc<str>, QuestionBytes>,
     counters: Counters,
     waiting: Waiting,
     issued: u64,
-    /// The gateway stops, or is about to: it takes no new peers and calls.
+    /// The gateway is stopping or about to stop, and takes no new peers and calls.
     stopping: bool,
-    /// Apps on other workers, if there are any, are not known.
+    /// This worker is cut off: apps of other workers, if there are any, are not known.
     cut_off: bool,
     actions: VecDeque<Action>,
     now: Now,
@@ -119,7 +118,7 @@ pub struct Broker {
 }
 
 impl Broker {
-    /// A broker with nobody on it.
+    /// A broker without peers.
     pub fn new(limits: Limits, tokens: Tokens) -> Self {
         Broker {
             runs: Runs::new(limits.retention),
@@ -145,7 +144,7 @@ impl Broker {
         }
     }
 
-    /// Takes what has happened at time `now`.
+    /// Handles an event at time `now`.
     pub fn handle(&mut self, event: Event<'_>, now: Now) {
         if self.now.unix_ms != now.unix_ms || self.timestamp.is_empty() {
             self.timestamp.clear();
@@ -200,12 +199,12 @@ impl Broker {
         }
     }
 
-    /// The next thing to do.
+    /// The next action.
     pub fn next_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
 
-    /// What nobody was told of.
+    /// The counted events that nobody is told of.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -215,12 +214,13 @@ impl Broker {
         &self.runs
     }
 
-    /// The ledger of runs, for what the broker does not see.
+    /// The ledger of runs, for changes that the broker does not see.
     pub fn runs_mut(&mut self) -> &mut Runs {
         &mut self.runs
     }
 
-    /// Whether there may be apps on other workers that are not known: those that ask for one are told.
+    /// Sets whether apps of other workers may exist that are not known. Agents that ask for such an app are
+    /// told so.
     pub fn set_cut_off(&mut self, cut_off: bool) {
         self.cut_off = cut_off;
     }
@@ -231,38 +231,38 @@ impl Broker {
         self.requests_in_flight() + questions.sum::<usize>()
     }
 
-    /// Requests whose agents wait for an answer. An agent need never answer a question, and a call that
-    /// waits for that is in flight itself; so is one that somebody else has cancelled.
+    /// Requests whose agents wait for an answer. Questions do not count: an agent need not answer them, and a
+    /// call that waits for an answer is in flight itself. Cancels by others do not count either.
     pub fn requests_in_flight(&self) -> usize {
         let agents = self.agents.values().filter(|agent| !agent.left);
         agents.map(|agent| agent.pending.awaited()).sum()
     }
 
-    /// Calls that agents have left behind, and whose ends are still waited for.
+    /// Calls of agents that have left, whose ends are still waited for.
     pub fn calls_left(&self) -> usize {
         let agents = self.agents.values().filter(|agent| agent.left);
         agents.map(|agent| agent.pending.calls().count()).sum()
     }
 
-    /// The name of the owner of a peer, if that is known.
+    /// The name of a peer's owner, if known.
     pub fn owner_of(&self, peer: PeerId) -> Option<&Arc<str>> {
         let agent = self.agents.get(&peer).map(|agent| &agent.profile.owner);
         let app = || self.apps.get(&peer)?.identity.as_ref();
         agent.or_else(app).map(|owner| &owner.name)
     }
 
-    /// Whose share of its sessions an agent of an app counts towards.
+    /// The owner whose share of the sessions an agent of an app counts towards.
     pub fn holder_on(&self, app: PeerId, agent: &str) -> Option<Arc<str>> {
         let agent = self.apps.get(&app)?.agents.get(agent)?;
         Some(self.agents.get(agent)?.profile.holder.clone())
     }
 
-    /// Whether it is an agent that has not left.
+    /// Whether the peer is an agent that has not left.
     fn is_agent(&self, peer: PeerId) -> bool {
         self.agents.get(&peer).is_some_and(|agent| !agent.left)
     }
 
-    /// Whether it is an agent that has left, and whose calls are still waited for.
+    /// Whether the peer is an agent that has left and whose calls are still waited for.
     fn has_left(&self, peer: PeerId) -> bool {
         self.agents.get(&peer).is_some_and(|agent| agent.left)
     }
@@ -272,7 +272,7 @@ impl Broker {
         self.agents.get(&agent)?.app
     }
 
-    /// The runs whose calls an app has.
+    /// The runs that an app is working on.
     pub fn runs_on(&self, app: PeerId) -> Vec<RunId> {
         let app = self.apps.get(&app);
         let agents = app.into_iter().flat_map(|app| app.agents.values());
@@ -280,14 +280,14 @@ impl Broker {
         agents.flat_map(|it| it.calls.values().copied()).collect()
     }
 
-    /// Agents, connected or the gateway's own, and connected apps; those on other workers do not
-    /// count.
+    /// How many agents there are, connected or of the gateway itself, and how many connected apps. Peers of
+    /// other workers do not count.
     pub fn peers(&self) -> (usize, usize) {
         let agents = self.agents().into_iter().map(|(_, count)| count);
         (agents.sum(), self.apps_here())
     }
 
-    /// Agents by their dialect, connected or the gateway's own.
+    /// Agents by dialect, connected or of the gateway itself.
     pub fn agents(&self) -> [(Dialect, usize); 4] {
         let mut agents = Dialect::ALL.map(|dialect| (dialect, 0));
         let here = |agent: &&Agent| agent.is_here() && !agent.left;
@@ -301,7 +301,7 @@ impl Broker {
         self.send_as(peer, kind, id, None, payload);
     }
 
-    /// Sends to an app, in the name of the agent that has that name on its wire.
+    /// Sends a message to an app in the name of an agent.
     fn send_as(
         &mut self,
         peer: PeerId,
@@ -325,9 +325,9 @@ impl Broker {
         self.actions.push_back(Action::Close { peer, code, reason });
     }
 
-    /// Tells a peer that its message was refused, and goes on.
+    /// Tells a peer that its message was refused. The connection stays open.
     fn refuse(&mut self, peer: PeerId, subject: &Subject, error: &Failure) {
-        // An error is never answered with an error: two peers could go on for ever.
+        // An error is never the answer to an error, or two peers could go on without end.
         if subject.kind.as_deref() == Some("error") {
             return;
         }

@@ -10,7 +10,7 @@ use crate::wire::{Failure, invalid_at};
 use caphost::call::{CallId, MAX_CALL_ID_CHARS};
 
 impl Broker {
-    /// Notes a request of `peer` that goes to `app` next, by that number. The run that it is about.
+    /// Notes a request of `peer` that goes to `app` next under that number. Returns the run of the request.
     pub(super) fn note(
         &mut self,
         peer: PeerId,
@@ -26,7 +26,7 @@ impl Broker {
         }
     }
 
-    /// Notes an agent's call: the run it begins is registered.
+    /// Notes an agent's call, and registers its run.
     fn note_call(
         &mut self,
         peer: PeerId,
@@ -34,7 +34,7 @@ impl Broker {
         issued: u64,
         call: &Call<'_>,
     ) -> Result<Option<RunId>, Unsent> {
-        // Where the agent is, its runs are.
+        // The worker of an agent keeps the agent's runs.
         let agent = self.agents.get_mut(&peer).filter(|agent| agent.is_here());
         let Some(agent) = agent else {
             return Ok(None);
@@ -59,7 +59,7 @@ impl Broker {
         self.begin(app, call.run, call.call_id.clone(), place)
     }
 
-    /// Notes the call of a run that is registered.
+    /// Notes the call of a registered run.
     fn note_own_call(
         &mut self,
         peer: PeerId,
@@ -77,7 +77,7 @@ impl Broker {
         self.begin(app, run, call_id, place)
     }
 
-    /// A run goes to its app, unless it is over already.
+    /// Sends a run to its app, unless the run is already over.
     fn begin(
         &mut self,
         app: PeerId,
@@ -101,7 +101,7 @@ impl Broker {
         Ok(Some(run))
     }
 
-    /// Notes that an agent cancels: the run that it means.
+    /// Notes an agent's cancel. Returns the run that is meant.
     fn note_cancel(&mut self, peer: PeerId, cancel: &Cancel<'_>) -> Result<Option<RunId>, Unsent> {
         let Some(agent) = self.agents.get(&peer) else {
             return Ok(None);
@@ -112,8 +112,8 @@ impl Broker {
             return Err(Unsent::Skipped);
         }
         let run = agent.calls.get(call_id).copied();
-        // An app that stands still, or has forgotten it, need not be asked of what is known. A tool server is: a
-        // call of its own that is over may go on as a subscription.
+        // The broker answers what it knows, because the app may stand still or have forgotten the call. A
+        // tool server is asked: its ended call may go on as a subscription.
         let app = agent.app.and_then(|app| self.apps.get(&app));
         let is_connected = app.is_some_and(|app| app.seat == Seat::Connected);
         if let (None, Some(over), true) = (run, agent.over.get(call_id), is_connected)
@@ -133,7 +133,8 @@ impl Broker {
     }
 }
 
-/// Refuses what no page would take: all that the gateway keeps of a call goes by its callId.
+/// Refuses a callId that no page would take, because the callId is the key for everything that the gateway
+/// keeps of a call.
 fn check_call_id(text: &str) -> Result<(), Failure> {
     let checked = CallId::parse(text);
     checked.map(drop).map_err(|_| {

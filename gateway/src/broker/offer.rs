@@ -1,5 +1,5 @@
-//! What an app offers. Its capabilities are looked up for many requests, and there may be so many that
-//! nobody could look through all of them for each: so an index is made of them, once.
+//! What an app offers. Many requests look up capabilities, and an app may have many. So an index of them is
+//! made once.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
@@ -9,40 +9,40 @@ use serde::{Deserialize, Serialize};
 use super::capability_info::{CapabilityInfo, plain};
 use super::tool_names::{name_bytes, tool_names};
 
-/// Characters of an app's id, and of a capability's name: as many as a page takes.
+/// Length of an app's id and of a capability's name, in characters: as long as a page allows.
 pub const MAX_NAME_CHARS: usize = 256;
 
-/// Who an app is.
+/// The description of an app.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct AppInfo {
-    /// What it is called by.
+    /// Its id.
     pub id: String,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// Its own version.
+    /// The app's own version.
     pub version: String,
-    /// What it is.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// Bytes kept of a capability beside its texts, with what the allocator adds to a short name: many
-/// times more than the thirteen that the smallest takes as JSON.
+/// Bytes kept of a capability beside its texts, with the allocator's part of a short name. That is many times
+/// more than the thirteen bytes of the smallest capability as JSON.
 const AROUND_TEXTS: usize = size_of::<CapabilityInfo>() + 32 + Index::EACH;
 
-/// What an app offers, as it has registered it.
+/// What an app has registered.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Offer {
-    /// Who it is.
+    /// The app.
     pub app: AppInfo,
-    /// What it offers.
+    /// Its capabilities.
     pub capabilities: Vec<CapabilityInfo>,
     #[serde(skip)]
     index: Index,
 }
 
 impl Offer {
-    /// What that app offers.
+    /// The offer of that app.
     pub fn new(app: AppInfo, capabilities: Vec<CapabilityInfo>) -> Self {
         let index = Index::default();
         Offer {
@@ -52,7 +52,7 @@ impl Offer {
         }
     }
 
-    /// What is kept of it, in bytes.
+    /// The size of the offer in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let AppInfo {
             id,
@@ -86,8 +86,8 @@ impl Offer {
         self.capabilities.get(self.place_of(name)?)
     }
 
-    /// The capabilities whose plain name that is, or begins with it if it has more than `most`
-    /// characters: in their order.
+    /// The capabilities whose plain name is `name`, in order. If `name` has more than `most` characters, a
+    /// plain name that begins with it counts too.
     pub fn plainly_named(&self, name: &str, most: usize) -> impl Iterator<Item = &CapabilityInfo> {
         let order = &self.order().by_plain_name;
         let before = |it: &CapabilityInfo| it.plain_name().take(most).lt(name.chars());
@@ -97,20 +97,20 @@ impl Offer {
         alike.take_while(move |it| it.plain_name().take(most).eq(name.chars()))
     }
 
-    /// The capabilities in the order of their plain names.
+    /// The capabilities in order of their plain names.
     pub fn by_plain_name(&self) -> impl Iterator<Item = &CapabilityInfo> {
         let order = self.order().by_plain_name.iter();
         order.filter_map(|it| self.at(it))
     }
 
-    /// The names that the capabilities have as tools, in the order of these.
+    /// The tool names of the capabilities, in order.
     pub fn tool_names(&self) -> impl Iterator<Item = &str> {
         let order = self.order();
         let all = self.capabilities.iter().enumerate();
         all.map(|(place, it)| order.tool_name(place).unwrap_or(&it.name))
     }
 
-    /// The capability whose tool has that name.
+    /// The capability of the tool with that name.
     pub fn tool(&self, name: &str) -> Option<&CapabilityInfo> {
         let order = self.order();
         let tool_name = |place: &u32| {
@@ -122,7 +122,8 @@ impl Offer {
         self.at(by_tool_name.get(found.ok()?)?)
     }
 
-    /// Whether the capability of that name makes a promise, as `promises` finds of all, once.
+    /// Whether the capability of that name makes a promise. `promises` decides that, once for all
+    /// capabilities.
     pub fn keeps_promise(&self, name: &str, promises: impl Fn(&CapabilityInfo) -> bool) -> bool {
         let kept = self.index.promises.get_or_init(|| {
             let all = self.capabilities.iter().map(promises);
@@ -145,7 +146,7 @@ impl Offer {
         })
     }
 
-    /// Where in their list the capability of that name is.
+    /// The place of the capability of that name in the list.
     fn place_of(&self, name: &str) -> Option<usize> {
         let order = &self.order().by_name;
         let name_at = |place: &u32| self.at(place).map_or("", |it| &*it.name);
@@ -162,7 +163,7 @@ impl Offer {
     }
 }
 
-/// Made when it is first asked for. A copy makes its own, as it may come to offer something else.
+/// Made on first use. A copy makes its own index, because its offer may change.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     order: OnceLock<Order>,
@@ -170,13 +171,13 @@ pub(super) struct Index {
     fingerprint: OnceLock<u64>,
 }
 
-/// The places of capabilities in their list.
+/// Places of capabilities in their list.
 #[derive(Debug)]
 struct Order {
     by_name: Box<[u32]>,
     by_plain_name: Box<[u32]>,
     by_tool_name: Box<[u32]>,
-    /// Where it is not the capability's own.
+    /// The name of the tool, where it is not the capability's own name.
     tool_names: Box<[Option<Box<str>>]>,
 }
 
@@ -193,19 +194,19 @@ impl Clone for Index {
 }
 
 impl PartialEq for Index {
-    /// It says nothing that the capabilities do not.
+    /// The index says nothing that the capabilities do not say.
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
 impl Index {
-    /// Bytes kept of it for each capability.
+    /// Bytes of the index for each capability.
     pub const EACH: usize = 3 * size_of::<u32>() + size_of::<Box<str>>() + 1;
 
     fn order(&self, all: &[CapabilityInfo]) -> &Order {
         self.order.get_or_init(|| {
-            // There are never so many.
+            // There are never as many as `u32::MAX`.
             let places = 0..u32::try_from(all.len()).unwrap_or(u32::MAX);
             let name = |place: u32| all.get(place as usize).map_or("", |it| &*it.name);
             let mut by_name: Box<[u32]> = places.collect();

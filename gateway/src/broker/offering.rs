@@ -1,4 +1,4 @@
-//! What apps say of themselves and of what they offer: all of it, or what has changed.
+//! Messages in which apps describe themselves and what they offer: all of it, or the difference.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,26 +15,26 @@ use super::offers::{read, read_capabilities, wrong};
 use crate::wire::Failure;
 use caphost::call::Error;
 
-/// What `app/registered` says under `updates`: that the gateway takes differences.
+/// The value of `updates` in `app/registered`: the gateway accepts differences.
 pub const DIFFERENCES: &str = "differences";
 
-/// Bytes that a capability takes as JSON beside its texts: the keys, and what is between them.
+/// Bytes of a capability as JSON beside its texts: keys and punctuation.
 const JSON_AROUND_TEXTS: usize = 64;
 
-/// What an app says of itself. Its parts are judged in order, so each may be wrong.
+/// The registration of an app. Its parts are checked in order, and each may be wrong.
 #[derive(Debug)]
 pub(super) struct Register {
     pub app: Result<AppInfo, Failure>,
     pub capabilities: Result<Vec<CapabilityInfo>, Failure>,
     pub token: Option<String>,
     pub resume: bool,
-    /// The token of the session it replaces.
+    /// The token of the session that the registration replaces.
     pub replaces: Option<String>,
-    /// The app whose session that is.
+    /// The connection of that session.
     pub replaced: Option<PeerId>,
     /// The title of its page.
     pub title: Option<String>,
-    /// Which instance it is, as another worker says.
+    /// The instance, as another worker says.
     pub instance: Option<Instance>,
 }
 
@@ -51,7 +51,7 @@ impl Register {
             #[serde(default)]
             resume: bool,
             replaces: Option<String>,
-            // Neither keeps anybody from being let in.
+            // A bad value here does not keep an app out.
             #[serde(borrow)]
             title: Option<&'a RawValue>,
             #[serde(borrow)]
@@ -75,12 +75,12 @@ impl Register {
     }
 }
 
-/// The value, or none if the text is not one of that type.
+/// The value, or none if the text has another type.
 fn lenient<'a, T: Deserialize<'a>>(text: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(text?.get()).ok()
 }
 
-/// Whether an app says more of what it offers than is read.
+/// Checks that an offer is not larger than the gateway reads.
 fn check_size(payload: &str, most: usize) -> Result<(), Failure> {
     if payload.len() <= most {
         return Ok(());
@@ -90,18 +90,18 @@ fn check_size(payload: &str, most: usize) -> Result<(), Failure> {
     Err(Error::invalid_params(message).with_details(Box::new(details)))
 }
 
-/// What an app offers from now on.
+/// A change of what an app offers.
 #[derive(Debug)]
 pub(super) enum Update {
-    /// This, made of what it offered before, with the bytes kept of it.
+    /// The new offer, made of the offer before, and its size in bytes.
     Made {
         before: Arc<Offer>,
         now: Arc<Offer>,
         bytes: usize,
     },
-    /// This and nothing else.
+    /// These capabilities and no others.
     All(Vec<CapabilityInfo>),
-    /// This instead of that.
+    /// Capabilities that go, and capabilities that come.
     Difference {
         added: Vec<CapabilityInfo>,
         removed: Vec<String>,
@@ -145,7 +145,7 @@ impl Update {
 }
 
 impl Update {
-    /// What comes of it, where the app offers `before` up to now, and how many bytes are kept of that.
+    /// The new offer and its size, where the app offers `before` up to now.
     pub(super) fn made_of(
         self,
         before: &Arc<Offer>,
@@ -170,8 +170,7 @@ impl Update {
     }
 }
 
-/// Takes out what is gone, then puts in what is new, in order of the names. A name in both is
-/// replaced.
+/// Removes what is gone, then adds what is new, in order of the names. A name in both lists is replaced.
 fn apply(
     offered: &[CapabilityInfo],
     added: Vec<CapabilityInfo>,
@@ -194,7 +193,7 @@ fn apply(
     let removed: HashSet<&str> = removed.iter().map(String::as_str).collect();
     let kept = offered.iter();
     let kept = kept.filter(|it| !removed.contains(it.name.as_str()));
-    // Else an app could go on for ever. All at once, they would not be read either.
+    // Without this check an app could grow without end. In one message so many would not be read either.
     let all = kept.clone().chain(&added);
     let bytes: usize = all.map(|it| it.texts() + JSON_AROUND_TEXTS).sum();
     if bytes > max {

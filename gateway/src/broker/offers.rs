@@ -1,4 +1,4 @@
-//! Which apps there are: the connections of each, and choosing one. And reading what they offer.
+//! The registered apps: the connections of each, how one is chosen, and how offers are read.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -16,16 +16,16 @@ use crate::tokens::Identity;
 use crate::wire::{Failure, invalid_at};
 use caphost::call::{Code, Error};
 
-/// An app has registered or gone, or offers something else.
+/// An app has registered, left, or changed its offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offered {
     /// Its connection.
     pub peer: PeerId,
-    /// What it is called by.
+    /// The id of the app.
     pub app: Arc<str>,
-    /// Whether it is an app of this worker.
+    /// Whether the app is connected to this worker.
     pub here: bool,
-    /// How many apps there are now, by their ids.
+    /// How many different app ids there are now.
     pub apps: usize,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// The ids there are, in their order.
+    /// All ids, in order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = &str> {
         self.connections.keys().map(|id| &**id)
     }
@@ -48,15 +48,15 @@ impl Directory {
     }
 }
 
-/// Apps that are named to an agent whose app is not connected, at most.
+/// How many apps are named, at most, to an agent whose app is not connected.
 const MAX_NAMED: usize = 100;
 
-/// Whose manifest is shown when several apps are connected and none is named.
+/// The app whose manifest is shown when several apps are connected and the request names none.
 const PREFERRED_APP: &str = "caphost-demo";
 
 impl Broker {
-    /// What the app named offers; the only one, or the demo app, when none is. And where the text is
-    /// kept that is made of it: see [`Offer::manifest`].
+    /// The offer of the named app. Without a name, that of the only app or of the demo app. Also the place
+    /// that keeps the text made of the offer: see [`Offer::manifest`].
     pub fn shown(
         &self,
         wanted: Option<&str>,
@@ -69,26 +69,26 @@ impl Broker {
         shown.ok_or_else(none_connected)
     }
 
-    /// What the app with that id offers; the only one connected, if none is named.
+    /// The offer of the app with that id. Without an id, that of the only connected app.
     pub fn offer(&self, wanted: Option<&str>) -> Result<Arc<Offer>, Failure> {
         let peer = self.choose_app(wanted)?;
         let offer = self.offer_on(peer);
         offer.ok_or_else(none_connected)
     }
 
-    /// What the app on that connection offers, if it has registered.
+    /// The offer of the app on that connection, if it has registered.
     pub fn offer_on(&self, peer: PeerId) -> Option<Arc<Offer>> {
         self.apps.get(&peer)?.registration.clone()
     }
 
-    /// The connected apps, by their ids. If several have the same id, the most recent.
+    /// The connected apps, by id. Of several with the same id, the most recent.
     pub fn app_infos(&self) -> Vec<AppInfo> {
         let latest = self.directory.ids().filter_map(|id| self.latest(id));
         let offers = latest.filter_map(|peer| self.offer_on(peer));
         offers.map(|offer| offer.app.clone()).collect()
     }
 
-    /// The ids of the first apps connected that `viewer` may reach, at most so many.
+    /// The ids of the connected apps that `viewer` may reach, at most `most`.
     pub fn app_ids(&self, viewer: &Identity, most: usize) -> Vec<String> {
         let ids = self.directory.ids().filter(|id| viewer.may_reach(id));
         ids.take(most).map(str::to_string).collect()
@@ -110,7 +110,7 @@ impl Broker {
         }
     }
 
-    /// What the apps of this worker offer, by their connections.
+    /// The offers of this worker's apps, by connection.
     pub fn offers_here(&self) -> Vec<(PeerId, Arc<Offer>)> {
         let here = self
             .apps
@@ -120,7 +120,7 @@ impl Broker {
             .collect()
     }
 
-    /// The app a new session is bound to.
+    /// The app that a new session is bound to.
     pub(super) fn choose_app(&self, wanted: Option<&str>) -> Result<PeerId, Failure> {
         let cut_off = match self.cut_off {
             true => " to this worker, and the others cannot be reached: Redis does not answer",
@@ -165,7 +165,7 @@ impl Broker {
         self.app_offers(peer, id, seat);
     }
 
-    /// What an app offers is something else now.
+    /// An app has changed its offer.
     pub(super) fn app_offers(&mut self, peer: PeerId, app: Arc<str>, seat: Seat) {
         self.directory.offered.push(Offered {
             peer,
@@ -175,7 +175,7 @@ impl Broker {
         });
     }
 
-    /// The apps that have come, gone, or changed what they offer since this was last asked for.
+    /// The apps that have come, left, or changed their offers since the last call of this function.
     pub fn take_offered(&mut self) -> SmallVec<[Offered; 1]> {
         std::mem::take(&mut self.directory.offered)
     }
@@ -185,7 +185,7 @@ fn none_connected() -> Failure {
     Error::new(Code::DISCONNECTED, "No app is connected")
 }
 
-/// Reads a list of capabilities that is at `path`.
+/// Reads the list of capabilities at `path`.
 pub(super) fn read_capabilities(
     list: &RawValue,
     path: &str,
@@ -199,7 +199,7 @@ pub(super) fn read_capabilities(
     Ok(capabilities)
 }
 
-/// Each name is one that a page takes, and there once.
+/// Checks that a page would accept each name, and that no name comes twice.
 fn check_names(capabilities: &[CapabilityInfo], path: &str) -> Result<(), Failure> {
     let mut names = HashSet::new();
     for (index, CapabilityInfo { name, .. }) in capabilities.iter().enumerate() {
@@ -215,7 +215,7 @@ fn check_names(capabilities: &[CapabilityInfo], path: &str) -> Result<(), Failur
     Ok(())
 }
 
-/// Reads what is at `path`, or the whole payload.
+/// Reads the value at `path`, or the whole payload.
 pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|error| {
         let at = if path.is_empty() { "payload" } else { path };
@@ -223,7 +223,7 @@ pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<
     })
 }
 
-/// An error that says what is wrong at `path`.
+/// The error for a bad value at `path`.
 pub(super) fn wrong(path: &str, message: &str) -> Failure {
     invalid_at(path, format!("`{path}`: {message}"))
 }

@@ -1,4 +1,4 @@
-//! One call of the gateway's own, from its making to its end.
+//! One call of the gateway itself, from its start to its end.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::wire::abp::says_no_session;
 use crate::wire::{Failure, Json, Request};
 use caphost::call::{Code, Error, LateEnd, Millis, Stop};
 
-/// How long past its timeout a call is left to the app, in milliseconds: then it is cancelled, as there
-/// are apps that keep no timeouts.
+/// How long past its timeout a call is left to the app, in milliseconds. Then the gateway cancels the call,
+/// because some apps keep no timeouts.
 const SLACK_MS: Millis = 100.0;
 
 /// A call that waits for its session to open.
@@ -28,18 +28,18 @@ pub(super) struct WaitingCall {
 /// A call that is not over.
 pub(in crate::broker) struct OwnCall {
     session: PeerId,
-    /// When the app should have cancelled it at its timeout, and then have answered that.
+    /// When the app should have cancelled the call at its timeout, and answered it.
     timeout: Option<Millis>,
     is_overdue: bool,
-    /// The number it went to the app with, if it did.
+    /// The number under which the call went to the app, if it did.
     sent: Option<u64>,
-    /// The number of the cancel of it that the app has not answered, and when it should have.
+    /// The number of the unanswered cancel, and when the app should have answered it.
     asked: Option<u64>,
     cancel: Option<Millis>,
 }
 
 impl Broker {
-    /// A call is made: its run is registered, and the session opened if it is not open.
+    /// Makes a call: registers its run, and opens the session if it is not open.
     pub(in crate::broker) fn own_call(
         &mut self,
         session: PeerId,
@@ -74,7 +74,7 @@ impl Broker {
         }
     }
 
-    /// Sends a call in its session, which is open.
+    /// Sends a call in its open session.
     pub(super) fn send_own(&mut self, session: PeerId, call: WaitingCall) {
         let run = call.run;
         if !self.own_calls.contains_key(&run) {
@@ -94,8 +94,8 @@ impl Broker {
         }
     }
 
-    /// The app should have ended a call by itself at its timeout: it is asked to, and then not waited for
-    /// much longer.
+    /// The app should have ended a call at its timeout. The gateway asks for that, and then waits only a
+    /// little longer.
     pub(in crate::broker) fn own_timed_out(&mut self, run: RunId) {
         let until = self.now.monotonic_ms + (self.grace() - SLACK_MS).max(0.0);
         let Some(call) = self.own_calls.get_mut(&run) else {
@@ -110,8 +110,8 @@ impl Broker {
         self.own_cancel(run, None);
     }
 
-    /// The caller of a call cancels it. If the app does not say in time what has come of that, the call is
-    /// not waited for any longer. Until then, further cancels join this one.
+    /// The caller cancels its call. If the app does not tell the outcome in time, the gateway stops waiting
+    /// for the call. Until then, further cancels join this one.
     pub(in crate::broker) fn own_cancel(&mut self, run: RunId, reason: Option<String>) {
         let call = self.own_calls.get(&run);
         let call = call.filter(|call| call.asked.is_none());
@@ -120,7 +120,7 @@ impl Broker {
         };
         let known = self.runs.get(run).filter(|run| run.place.is_some());
         let Some(call_id) = known.map(|run| run.call_id.clone()) else {
-            // Not sent yet, and now it never will be.
+            // The call was not sent, and now it never will be.
             let (reason, now) = (reason.as_deref(), self.now.unix_ms);
             self.runs.cancel_requested(run, reason, now);
             return self.run_cancelled(run, Stop::NeverStarted.into());
@@ -132,7 +132,7 @@ impl Broker {
         };
         let about = About::Cancel(cancel);
         let Ok(Some(sent)) = self.own_request(session, Request::Cancel, &payload, about) else {
-            // No bound is in its way: there is no app any more, and the call ends with it.
+            // No bound refuses a cancel. Without an app the call ends with the app.
             return;
         };
         let until = self.now.monotonic_ms + self.grace();
@@ -143,7 +143,7 @@ impl Broker {
         }
     }
 
-    /// The app has answered a cancel of a call, with that error if there was one. If that is not over now, it
+    /// The app has answered a cancel of a call, with that error if there was any. A call that is not over now
     /// goes on.
     pub(super) fn own_cancel_answered(
         &mut self,
@@ -154,7 +154,7 @@ impl Broker {
         let code = error.and_then(Reply::code);
         let is_lost = code.is_some_and(|code| says_no_session(&code));
         if is_lost && self.is_closing(session) {
-            // What closing it has done to the call is still to be heard.
+            // The answer to the shutdown will tell what became of the call.
             return;
         }
         if let Some(run) = entry.run
@@ -169,7 +169,7 @@ impl Broker {
         }
     }
 
-    /// The app has not answered a call, or a cancel of it, in time. An answer that still comes is dropped.
+    /// The app has not answered a call or its cancel in time. A later answer is dropped.
     pub(in crate::broker) fn own_unanswered(&mut self, run: RunId) {
         let Some(call) = self.own_calls.get_mut(&run) else {
             return;
@@ -184,7 +184,7 @@ impl Broker {
         self.run_over(session, run, reply.ending(), || Some(reply));
     }
 
-    /// How far a call is.
+    /// Progress of a call.
     pub(in crate::broker) fn own_progress(&mut self, session: PeerId, operation: &str, info: Json) {
         let agent = self.agents.get(&session);
         if let Some(run) = agent.and_then(|agent| agent.calls.get(operation).copied())
@@ -210,8 +210,8 @@ impl Broker {
         }
     }
 
-    /// A run ends so, unless it has ended before. If it is a call of the gateway's own, its caller is told:
-    /// with `reply`, if it is not cancelled.
+    /// Ends a run, unless it has already ended. The caller of a call of the gateway itself is told; `reply`
+    /// is for a call that is not cancelled.
     pub(in crate::broker) fn end_run(
         &mut self,
         run: RunId,

@@ -1,8 +1,7 @@
-//! Sessions of the gateway's own with apps, in which fronts call: calls come typed, and so does what
-//! becomes of them.
+//! Sessions of the gateway itself with apps, in which the fronts make their calls.
 //!
-//! To its app such a session is an agent like any other. When a call is over, the ledger of runs says:
-//! what ends its run first is what its caller is told, and nothing that comes after it.
+//! To its app such a session is an agent like any other. The ledger of runs decides how a call ends: the
+//! caller is told the first end of its run, and nothing that comes later.
 
 mod calls;
 
@@ -24,25 +23,24 @@ use serde_json::json;
 /// How long an app has to answer `initialize`, in milliseconds.
 const INITIALIZE_MS: Millis = 10_000.0;
 
-/// How long a session stays that nobody calls in, in milliseconds, once its calls are over: there are
-/// apps that do not answer a shutdown.
+/// How long an unused session stays after its last call, in milliseconds: some apps do not answer a shutdown.
 const SOON_MS: Millis = 500.0;
 
-/// Abandoned calls of one session whose ends are waited for, 1 024.
+/// How many late ends of abandoned calls of one session are waited for.
 const ABANDONED: usize = 1_024;
 
 /// The caller's half of one session.
 pub(super) struct OwnSession {
     phase: Phase,
-    /// Calls that are over and whose handlers may go on, by their callIds.
+    /// Abandoned calls whose handlers may still run, by callId.
     abandoned: Remembered<Arc<str>, RunId, ABANDONED>,
 }
 
 enum Phase {
-    /// The app has not answered `initialize`, which these calls wait for.
+    /// The app has not answered `initialize`. These calls wait for the answer.
     Opening(Vec<WaitingCall>),
     Open,
-    /// Nobody calls any more. The app has until then to end the calls.
+    /// Nobody uses the session any more. The app has until that time to end the calls.
     Closing(Millis),
 }
 
@@ -51,7 +49,7 @@ impl Broker {
     fn open_own(&mut self, session: PeerId, client: &NewSession, first: WaitingCall) {
         self.agent_joined(session, client.app.clone(), client.profile.clone());
         let Some(agent) = self.agents.get_mut(&session) else {
-            // Turned away, as the gateway shuts down.
+            // The gateway is stopping and has turned the session away.
             return self.fail_own(first.run, no_new_calls());
         };
         agent.own = Some(Box::new(OwnSession {
@@ -66,7 +64,7 @@ impl Broker {
         }
     }
 
-    /// Nobody calls in a session any more.
+    /// Nobody uses a session any more.
     pub(super) fn own_left(&mut self, session: PeerId) {
         let until = self.now.monotonic_ms + self.grace();
         let Some(own) = self.own_session(session) else {
@@ -84,8 +82,8 @@ impl Broker {
         }
     }
 
-    /// The app, or the gateway in its stead, has answered a request of a session: with an error, which a
-    /// call would be answered with like that.
+    /// The app, or the gateway in its place, has answered a request of a session. `error` is the reply that a
+    /// call would get.
     pub(super) fn own_answered(&mut self, session: PeerId, entry: &Entry, error: Option<Reply>) {
         let Some(own) = self.own_session(session) else {
             return;
@@ -105,12 +103,12 @@ impl Broker {
             (Request::Cancel, error) => {
                 self.own_cancel_answered(session, entry, error.as_ref());
             }
-            // What becomes of a call, its run says.
+            // The run of a call tells its end.
             (Request::Call, _) => {}
         }
     }
 
-    /// There will be no session: what waits for it fails with that error.
+    /// The session does not open. The calls that wait for it fail with that error.
     fn own_refused(&mut self, session: PeerId, error: &Reply) {
         let Some(own) = self.own_session(session) else {
             return;
@@ -123,7 +121,7 @@ impl Broker {
         self.gone(session);
     }
 
-    /// A session is not an agent any more, for that reason.
+    /// A session has ended for that reason.
     pub(super) fn own_gone(&mut self, own: OwnSession, why: &Failure) {
         if let Phase::Opening(calls) = own.phase {
             for call in calls {
@@ -135,7 +133,7 @@ impl Broker {
         }
     }
 
-    /// The app has not opened a session in time, or not closed it.
+    /// The app has not opened or closed a session in time.
     pub(super) fn own_overdue(&mut self, session: PeerId) {
         let now = self.now.monotonic_ms;
         let is_calling = self.is_calling(session);
@@ -154,20 +152,20 @@ impl Broker {
         }
     }
 
-    /// Whether nobody calls in a session any more.
+    /// Whether a session is about to close.
     fn is_closing(&mut self, session: PeerId) -> bool {
         let own = self.own_session(session);
         own.is_some_and(|own| matches!(own.phase, Phase::Closing(_)))
     }
 
-    /// Whether the app has calls of a session that are not over.
+    /// Whether calls of a session are not over.
     fn is_calling(&self, session: PeerId) -> bool {
         let agent = self.agents.get(&session);
         let mut runs = agent.into_iter().flat_map(|agent| agent.calls.values());
         runs.any(|run| self.own_calls.contains_key(run))
     }
 
-    /// Sends a request in a session. Returns the number it went to the app with, if it did.
+    /// Sends a request in a session. Returns the number under which it went to the app, if it did.
     fn own_request(
         &mut self,
         session: PeerId,
@@ -190,7 +188,7 @@ impl Broker {
         };
         match self.request(session, asked) {
             Ok(issued) => Ok(Some(issued)),
-            // What is over is not sent.
+            // A call that is over is not sent.
             Err(Unsent::Skipped | Unsent::Known(_)) => Ok(None),
             Err(Unsent::Refused(error)) => Err(error),
         }
