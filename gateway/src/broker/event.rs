@@ -103,41 +103,40 @@ pub enum Event<'a> {
     AgentLost {
         /// The app's connection.
         app: PeerId,
-        /// The agent's name on the app's wire.
+        /// The agent's name in messages to the app.
         agent: String,
     },
-    /// Somebody who is not its agent wants a run cancelled: `Action::Revoked` tells what comes of
-    /// it.
+    /// Somebody other than its agent wants a run cancelled. `Action::Revoked` tells the outcome.
     Revoke {
-        /// Which run.
+        /// The run.
         run: RunId,
-        /// Why, for logs and the handler.
+        /// The reason, for logs and the handler.
         reason: Option<String>,
     },
-    /// The worker of an app is about to stop: it takes no new calls.
+    /// The worker of an app is about to stop: the app takes no new calls.
     AppDraining {
-        /// Which app.
+        /// The app.
         peer: PeerId,
     },
-    /// The gateway is about to stop: it takes no new calls.
+    /// The gateway is about to stop, and takes no new calls.
     Drain,
     /// The gateway stops.
     Shutdown,
 }
 
 impl<'a> Event<'a> {
-    /// What has come from a peer, read.
+    /// A message has come from a peer, or something that cannot be read.
     pub fn received(peer: PeerId, read: Result<Envelope<'a>, Box<RefusedMessage>>) -> Self {
         Event::read(peer, read, REGISTRATION_BYTES)
     }
 
-    /// What another worker says in the place of an app of its own. That has come to offer it bit by bit, so
-    /// there may be more of it than one message of an app may bring.
+    /// Another worker has sent a message in place of one of its apps. An app offers its capabilities bit by
+    /// bit, so the whole may be larger than one message of an app may be.
     pub fn told(peer: PeerId, read: Result<Envelope<'a>, Box<RefusedMessage>>) -> Self {
         Event::read(peer, read, usize::MAX)
     }
 
-    /// What has come from a peer is refused with that error.
+    /// A message of a peer is refused with that error.
     pub fn refused(peer: PeerId, subject: Subject, error: Failure) -> Self {
         let refusal = Box::new(RefusedMessage { subject, error });
         Event::Refused { peer, refusal }
@@ -158,85 +157,85 @@ impl<'a> Event<'a> {
     }
 }
 
-/// What is to be done.
+/// Something to do.
 #[derive(Debug)]
 pub enum Action {
     /// Send a message.
     Send {
-        /// To whom.
+        /// The receiver.
         peer: PeerId,
         /// The message.
         message: Outgoing,
     },
-    /// Close a connection after what was sent on it. The broker has forgotten the peer.
+    /// Close a connection after everything sent on it is written. The broker has forgotten the peer.
     Close {
-        /// Which one.
+        /// The connection.
         peer: PeerId,
-        /// Why, for programs.
+        /// The reason, for programs.
         code: CloseCode,
-        /// Why, for people; at most 123 bytes go out.
+        /// The reason, for people. At most 123 bytes of it are sent.
         reason: String,
     },
-    /// An app has registered and asks for a session that outlives its connection: tell it so with
-    /// `app/registered`, and keep what is sent to it from now on.
+    /// An app has registered and asks for a session that outlives its connection. Confirm it with
+    /// `app/registered`, and keep what is sent to the app from now on.
     Resumable {
-        /// Which app.
+        /// The app.
         peer: PeerId,
         /// The `id` of its request, as JSON.
         id: Option<String>,
-        /// What it is called by.
+        /// The id of the app.
         app: Arc<str>,
-        /// Who has registered it.
+        /// The owner of the registration.
         owner: Identity,
     },
-    /// An app has registered afresh, and says that its session was the one with this token: end that
-    /// one, if it was that app's and whose it is may do so.
+    /// An app has registered anew, and says that its session was that of this token. End that session, if it
+    /// was of the same app and the owner may do so.
     Replaced {
         /// The token.
         token: String,
-        /// What the app is called by.
+        /// The id of the app.
         app: Arc<str>,
-        /// Who has registered it.
+        /// The owner of the registration.
         by: Identity,
     },
-    /// New sessions of an app go to another connection from now on: tell the one they
-    /// went to before, if that is still there.
+    /// New sessions of an app go to another connection from now on. Tell the connection that had them before,
+    /// if it is still there.
     Superseded {
-        /// That one.
+        /// The connection that had them before.
         peer: PeerId,
-        /// What it is told.
+        /// The message to that connection.
         message: Outgoing,
-        /// What it is called by.
+        /// The id of the app.
         app: Arc<str>,
-        /// Whose it was, by name.
+        /// The name of the owner before.
         was: Arc<str>,
-        /// Whose it is.
+        /// The name of the owner now.
         by: Arc<str>,
     },
-    /// Tell the worker of an agent that has left what an app here says to it.
+    /// Pass an app's message on to the worker of an agent that has left.
     Left {
-        /// The agent as it was known here.
+        /// The agent, by its number on this worker.
         agent: PeerId,
-        /// What the app says.
+        /// The app's message.
         message: Outgoing,
     },
-    /// What came of [`Event::Revoke`]; however often it was asked for meanwhile, this comes once.
+    /// The outcome of [`Event::Revoke`]. Several requests for one run get this once.
     Revoked {
         /// The run.
         run: RunId,
         /// The app's answer, or why there is none.
         outcome: CancelOutcome,
     },
-    /// A call of the gateway's own goes on.
+    /// A call of the gateway itself goes on.
     Call {
-        /// The run it is.
+        /// The run of the call.
         run: RunId,
-        /// What it does.
+        /// What has happened to it.
         step: Step,
     },
-    /// Nothing more will be heard of a call of the gateway's own.
+    /// No more steps of a call of the gateway itself will come.
     CallOver {
-        /// The run it is.
+        /// The run of the call.
         run: RunId,
     },
 }

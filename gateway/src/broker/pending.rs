@@ -1,4 +1,4 @@
-//! Requests passed on to apps and not answered yet.
+//! Requests that an app has not answered yet.
 
 use std::collections::HashSet;
 use std::collections::hash_map::Entry::Occupied;
@@ -11,37 +11,37 @@ use crate::broker::amount::Amount;
 use crate::broker::runs::RunId;
 use crate::wire::{Request, Subject};
 
-/// One request an app still has to answer.
+/// One request that an app is to answer.
 #[derive(Debug, PartialEq)]
 pub(super) struct Entry {
-    /// The number it was passed on with.
+    /// The number under which the request went to the app.
     pub issued: u64,
     pub request: Request,
     /// Who waits for the answer.
     pub asker: Asker,
-    /// A cancel's `callId`, as JSON.
+    /// The `callId` of a cancel, as JSON.
     pub call_id: Option<Box<str>>,
     /// The run that a call begins, or a cancel is for.
     pub run: Option<RunId>,
-    /// What it costs the queue to the app.
+    /// The bytes that the request takes of the queue to the app.
     pub bytes: u32,
-    /// The bytes of what is kept of it and its run.
+    /// The bytes that the gateway keeps of the request and its run.
     pub kept: u32,
 }
 
 /// Who waits for the answer to a request.
 #[derive(Debug, PartialEq)]
 pub(super) enum Asker {
-    /// The agent, under that id of its own, as JSON.
+    /// The agent, under its own id of the request, as JSON.
     Agent(Option<Arc<str>>),
-    /// The session of the gateway's own that the agent is.
+    /// A session of the gateway itself.
     Own,
-    /// No agent: it has left, or somebody else has had its call cancelled.
+    /// Nobody: the agent has left, or somebody else has cancelled its call.
     Nobody,
 }
 
 impl Entry {
-    /// What an answer that refuses it is about.
+    /// The subject of an answer that refuses the request.
     pub(super) fn subject(&self, id: Option<&str>) -> Subject {
         Subject {
             kind: Some(self.request.kind().into()),
@@ -51,8 +51,8 @@ impl Entry {
         }
     }
 
-    /// What it counts as: nothing, if nobody is told of its answer, or if it is the one cancel that a call
-    /// of the gateway's own has room for.
+    /// How much the request counts. It counts nothing if nobody is told its answer, or if it is the one
+    /// cancel for which a call of the gateway itself always has room.
     pub(super) fn amount(&self) -> Amount {
         match (&self.asker, self.request) {
             (Asker::Nobody, _) | (Asker::Own, Request::Cancel) => Amount::default(),
@@ -60,33 +60,33 @@ impl Entry {
         }
     }
 
-    /// The run it cancels in nobody's name.
+    /// The run that the request cancels, if no agent waits for the answer.
     pub(super) fn revokes(&self) -> Option<RunId> {
         let is_nobodys = self.asker == Asker::Nobody && self.request == Request::Cancel;
         self.run.filter(|_| is_nobodys)
     }
 }
 
-/// How much there is of each type.
+/// Amounts by type of request.
 pub(super) type Counts = [Amount; Request::ALL.len()];
 
-/// One agent's requests that wait for an answer, by the numbers they were passed on with.
+/// The unanswered requests of one agent, by the numbers under which they went to the app.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     entries: FxHashMap<u64, Entry>,
-    /// Their ids, as the agent wrote them.
+    /// The ids of the requests, as the agent wrote them.
     ids: HashSet<Arc<str>>,
-    /// How much of each type is the agent's own.
+    /// The amounts of the agent's own requests, by type.
     counts: Counts,
 }
 
 impl Pending {
-    /// How many the agent itself waits for.
+    /// How many answers the agent itself waits for.
     pub(super) fn awaited(&self) -> usize {
         self.counts.iter().map(|it| it.count).sum()
     }
 
-    /// What all cost the queue to the app together.
+    /// The bytes that all requests take of the queue to the app.
     pub(super) fn bytes(&self) -> usize {
         let entries = self.entries.values();
         entries.map(|entry| entry.bytes as usize).sum()
@@ -97,7 +97,7 @@ impl Pending {
         self.ids.contains(id)
     }
 
-    /// How much of that type is the agent's own.
+    /// The amount of the agent's own requests of that type.
     pub(super) fn amount(&self, request: Request) -> Amount {
         self.counts[request as usize]
     }
@@ -110,7 +110,7 @@ impl Pending {
         self.entries.insert(entry.issued, entry);
     }
 
-    /// Takes the entry out, if `answers` holds of its request.
+    /// Removes and returns the entry, if `answers` is true for its request.
     pub(super) fn take(
         &mut self,
         issued: u64,
@@ -127,14 +127,15 @@ impl Pending {
         Some(entry)
     }
 
-    /// The calls of runs, by the ids they were passed on with.
+    /// The calls of runs, with the numbers under which they went to the app.
     pub(super) fn calls(&self) -> impl Iterator<Item = (u64, RunId)> {
         let entries = self.entries.iter();
         let calls = entries.filter(|(_, entry)| entry.request == Request::Call);
         calls.filter_map(|(issued, entry)| Some((*issued, entry.run?)))
     }
 
-    /// The agent has left: nobody waits any more, but calls and the cancels of others are still of interest.
+    /// The agent has left. Nobody waits for its answers, but the outcomes of calls and of cancels by others
+    /// still count.
     pub(super) fn leave(&mut self) {
         for entry in std::mem::take(self).entries.into_values() {
             let is_call = entry.request == Request::Call && entry.run.is_some();
@@ -150,7 +151,7 @@ impl Pending {
         }
     }
 
-    /// Takes out all: those of cancels first, then in the order they were issued.
+    /// Removes and returns all entries: cancels first, then in order of their numbers.
     pub(super) fn take_all(&mut self) -> Vec<Entry> {
         let mut all: Vec<_> = std::mem::take(self).entries.into_values().collect();
         all.sort_by_key(|entry| (entry.request, entry.issued));
@@ -158,7 +159,7 @@ impl Pending {
     }
 }
 
-/// An id of the broker's own, as JSON.
+/// An id of the broker, as JSON.
 pub(super) struct IssuedId {
     text: [u8; IssuedId::LONGEST],
     length: usize,
@@ -171,7 +172,7 @@ impl IssuedId {
     pub(super) fn of(issued: u64) -> Self {
         let mut text = [0; IssuedId::LONGEST];
         let mut rest = &mut text[..];
-        // There is room for every number.
+        // Every number fits.
         let _ = write!(rest, r#""g{issued}""#);
         let length = IssuedId::LONGEST - rest.len();
         IssuedId { text, length }
@@ -182,10 +183,10 @@ impl IssuedId {
     }
 }
 
-/// The number in an id of the broker's own.
+/// The number in an id of the broker.
 pub(super) fn read_issued(id: &str) -> Option<u64> {
     let digits = id.strip_prefix(r#""g"#)?.strip_suffix('"')?;
-    // `"g01"` and `"g+1"` are not ours.
+    // The broker never writes `"g01"` or `"g+1"`.
     let ours = digits == "0" || digits.starts_with(|first| matches!(first, '1'..='9'));
     digits.parse().ok().filter(|_| ours)
 }

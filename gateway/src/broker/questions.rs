@@ -1,4 +1,4 @@
-//! Questions that apps have asked agents. An agent need never answer one.
+//! Questions that apps have asked agents. An agent need not answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,14 +9,14 @@ pub const QUESTIONS: usize = 1_024;
 /// How many bytes the questions of one owner's apps may take.
 pub const QUESTION_BYTES: usize = 4 << 20;
 
-/// The bytes a question takes beside its id.
+/// The bytes of a question beside its id.
 const AROUND_ID: usize = 64;
 
 /// The bytes of the questions of one owner's apps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct QuestionBytes(Arc<AtomicUsize>);
 
-/// A question. It counts for its owner until it is dropped.
+/// A question. Its bytes count for its owner until it is dropped.
 #[derive(Debug)]
 pub(super) struct Question {
     /// Its id, as the app wrote it.

@@ -1,12 +1,12 @@
-//! What the apps of this worker have registered: their number and the bytes of their offers, for all
-//! and for each owner.
+//! What the apps of this worker have registered: how many apps, and the bytes of their offers, in all and for
+//! each owner.
 
 use std::sync::Arc;
 
 use super::amount::Amount;
 use crate::tally::Tally;
 
-/// The amounts of all, and by the names of their owners.
+/// The amount in all, and the amounts by the names of the owners.
 #[derive(Debug, Default)]
 pub(super) struct Registered {
     all: Amount,
@@ -32,7 +32,7 @@ impl Registered {
         self.by_owner.change(owner, |own| own.take(amount));
     }
 
-    /// An app of `owner` offers something else than before.
+    /// An app of `owner` has changed its offer.
     pub fn change(&mut self, owner: &Arc<str>, before: usize, now: usize) {
         self.add(owner, Amount::one(now));
         self.give_back(owner, Amount::one(before));

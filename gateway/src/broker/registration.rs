@@ -1,4 +1,4 @@
-//! Apps that register, and offer something else than before.
+//! Registration of apps, and changes of their offers.
 
 use std::iter;
 use std::sync::Arc;
@@ -51,8 +51,8 @@ impl Broker {
             Err(error) => return self.refuse_app(peer, envelope.id, &error),
         };
         let amount = Amount::one(registration.bytes());
-        // The session it replaces still counts, and ends only afterwards. One of another owner leaves no room
-        // for it.
+        // The replaced session still counts, and ends only afterwards. A session of another owner makes no
+        // room.
         let replaced = replaced.and_then(|it| {
             let app = self.apps.get(&it)?;
             (*app.counted()? == owner.name).then_some((it, Amount::one(app.bytes)))
@@ -113,7 +113,7 @@ impl Broker {
         };
         let made = update.and_then(|update| update.made_of(offer, max));
         let made = made.and_then(|(now, bytes)| {
-            // A tool server is the operator's: it is counted, and not refused what it offers.
+            // A tool server belongs to the operator: it counts, and is never refused for its offer.
             let owner = app.counted().filter(|_| app.seat == Seat::Connected);
             let more = Amount {
                 count: 0,
@@ -140,8 +140,8 @@ impl Broker {
         }
     }
 
-    /// An instance of that app registers: the connection that has had its new sessions up to now is
-    /// to be told. One on another worker is told there.
+    /// An instance of that app registers. The connection that has had its new sessions up to now is to be
+    /// told, unless it is on another worker, which tells it.
     fn superseded(&self, id: &Arc<str>, by: &Instance) -> Option<Action> {
         let peer = self.latest(id)?;
         let app = self.apps.get(&peer)?;
@@ -165,8 +165,8 @@ impl Broker {
         })
     }
 
-    /// Makes a place for one more app of `owner`, or tells it that there is none. Whether there is one.
-    /// Apps on other workers are bounded there. One that `stays` makes no room.
+    /// Makes a place for one more app of `owner`, or tells that app that there is no place. Returns whether
+    /// there is a place. The workers of other apps bound these themselves. An app that `stays` makes no room.
     fn make_place(
         &mut self,
         peer: PeerId,
@@ -177,7 +177,7 @@ impl Broker {
         if self.turned_away(peer) {
             return false;
         }
-        // Nobody gives way in vain.
+        // No app leaves if that would not make enough room.
         let (mut leaving, mut freed) = (Vec::new(), Amount::default());
         let mut waiting = None;
         while let Some(error) = self.no_place(&owner.name, more, freed) {
@@ -198,8 +198,8 @@ impl Broker {
         true
     }
 
-    /// The apps of `owner` that may come back, and what they take: the one that has waited longest first.
-    /// One that reconnects without taking up its session has no use for it.
+    /// The disconnected apps of `owner` that may come back, with their sizes, the longest disconnected first.
+    /// An app that reconnects without its session does not use its old place.
     fn waiting(&self, owner: &Identity) -> Vec<(u64, PeerId, Amount)> {
         let own = |app: &App| app.counted().is_some_and(|name| *name == owner.name);
         let apps = self.apps.iter().filter(|(_, app)| own(app));
@@ -210,8 +210,8 @@ impl Broker {
         waiting
     }
 
-    /// What there is without `freed`, how much there may be, and whose: everybody's, and that of `owner` if
-    /// it has a token. Apps that may come back count, as they must find room.
+    /// What is used without `freed`, and the bound, for all apps and for those of `owner` if it has a token.
+    /// Disconnected apps that may come back count, because their places are kept.
     fn shares(
         &self,
         owner: &str,
@@ -234,7 +234,7 @@ impl Broker {
         iter::once((left(self.registered.all()), all, "")).chain(own)
     }
 
-    /// Why there is no place for one more app of `owner`, even without the apps that take `freed`.
+    /// Why there is no place for one more app of `owner`, even if the apps with `freed` leave.
     fn no_place(&self, owner: &str, more: Amount, freed: Amount) -> Option<Failure> {
         let too_many = self.too_many(owner, more, freed);
         too_many.or_else(|| self.too_much(owner, more, freed))
@@ -261,7 +261,7 @@ impl Broker {
         Some(Error::new(Code::RATE_LIMITED, message).with_details(Box::new(details)))
     }
 
-    /// Who has registered the app that this peer is, if it has registered.
+    /// The owner of the registration, if the peer is a registered app.
     pub fn registered_by(&self, peer: PeerId) -> Option<&Identity> {
         let app = self.apps.get(&peer)?;
         app.identity.as_ref().filter(|_| app.registration.is_some())
@@ -294,7 +294,7 @@ impl Broker {
             let message = format!("The token is not for the app {:?}", app.id);
             return Err(Error::new(Code::PERMISSION_DENIED, message));
         }
-        // An app on another worker was checked there.
+        // The worker of an app elsewhere has checked this.
         let is_own = identity.app.is_some() || identity.is_admin();
         if seat == Seat::Connected && !is_own && self.tokens.reserve(&app.id) {
             let message = format!("The app {:?} is reserved for a token of its own", app.id);
@@ -312,7 +312,7 @@ impl Broker {
         }
     }
 
-    /// Tells an app that it may not register, and closes.
+    /// Tells an app that it may not register, and closes its connection.
     pub(super) fn refuse_app(&mut self, peer: PeerId, id: Option<&str>, error: &Failure) {
         self.counters.refused += 1;
         let payload = json!({ "error": error_json(error) }).to_string();

@@ -1,4 +1,4 @@
-//! An agent's request, on its way to the app.
+//! Requests of agents, on their way to an app.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::places::Bound;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
 use caphost::call::{Code, Error, Stop};
 
-/// The largest cancel that an app whose queue is full gets as it was written.
+/// The largest cancel that an app with a full queue gets as it was written.
 const CANCEL_BYTES: usize = 256;
-/// When somebody may try again for whom there is no session.
+/// When an agent without room for its session may try again, in milliseconds.
 const RETRY_SESSION_MS: f64 = 5_000.0;
-/// What is kept of a name, at most.
+/// The largest size of a name that is kept.
 const NAME_BYTES: usize = 4 * ID_CHARS;
 
 /// A request on its way to an app.
@@ -26,33 +26,33 @@ pub(super) struct Asked<'a> {
     pub request: Request,
     pub asker: Asker,
     pub payload: &'a str,
-    /// The bytes the payload lies in, where they may be kept instead of copied.
+    /// The buffer of the payload, where it may be shared and need not be copied.
     pub shared: Option<&'a Bytes>,
     pub timestamp: Option<&'a str>,
-    /// A cancel's `callId`, as JSON.
+    /// The `callId` of a cancel, as JSON.
     pub call_id: Option<&'a str>,
     pub about: About<'a>,
 }
 
 /// What a request is about.
 pub(super) enum About<'a> {
-    /// It begins a run.
+    /// A call that begins a run.
     Call(Call<'a>),
-    /// It is the call of a run that is registered.
+    /// The call of a registered run.
     OwnCall(RunId),
-    /// It cancels a call.
+    /// A cancel of a call.
     Cancel(Cancel<'a>),
-    /// Neither.
+    /// Neither a call nor a cancel.
     Nothing,
 }
 
 /// Why a request does not go to its app.
 pub(super) enum Unsent {
-    /// Its run is over already.
+    /// The run is already over.
     Skipped,
-    /// It cancels a call whose end is known.
+    /// A cancel of a call whose end is known.
     Known(Box<CancelOutcome>),
-    /// Because of what it says, or of how things stand.
+    /// The request or the state of the broker does not allow it.
     Refused(Failure),
 }
 
@@ -76,7 +76,7 @@ impl Broker {
         let agent = self.agents.get(&peer);
         let id = envelope.id;
         if id.is_some_and(|id| agent.is_some_and(|agent| agent.pending.has_id(id))) {
-            // Not the typed answer: the agent would take it for that of its first request.
+            // The typed answer would seem to answer the agent's first request of this id.
             let subject = Subject {
                 kind: None,
                 ..envelope.subject()
@@ -117,7 +117,7 @@ impl Broker {
         }
     }
 
-    /// Passes a request on to the app it is for. Returns the number it goes there with.
+    /// Passes a request on to its app. Returns the number under which the request goes there.
     pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Result<u64, Unsent> {
         let kept = self.kept(&asked);
         let app = self.route(peer, &asked, kept)?;
@@ -130,14 +130,14 @@ impl Broker {
         Ok(issued)
     }
 
-    /// The bytes of the texts that are kept of a request and of the run that it begins.
+    /// The bytes kept of a request's texts and of the run that it begins.
     fn kept(&self, asked: &Asked<'_>) -> usize {
         let id = match &asked.asker {
             Asker::Agent(id) => id.as_ref().map_or(0, |id| id.len()),
             Asker::Own | Asker::Nobody => 0,
         };
         let run = match &asked.about {
-            // The run, its dialect's id and its agent share one callId. The limit counts all three.
+            // The run, its dialect's id and its agent share one callId. The bound counts all three.
             About::Call(call) => {
                 let token = call.token.as_ref().map_or(0, |token| token.len());
                 3 * call.call_id.len() + token + call.capability.len().min(NAME_BYTES)
@@ -148,7 +148,7 @@ impl Broker {
         id + asked.call_id.map_or(0, str::len) + run
     }
 
-    /// The app a request goes to, or why it goes nowhere.
+    /// The app that a request goes to, or why it goes nowhere.
     fn route(&mut self, peer: PeerId, asked: &Asked<'_>, kept: usize) -> Result<PeerId, Failure> {
         let (request, bytes) = (asked.request, asked.payload.len());
         let has_room = self.has_room(peer, asked);
@@ -196,8 +196,8 @@ impl Broker {
         Ok(app)
     }
 
-    /// Whether it is the first cancel of a call, which has taken its room; those of agents on other workers are
-    /// counted there.
+    /// Whether the request is the first cancel of a call, for which there is always room. The workers of
+    /// other agents count these themselves.
     fn has_room(&self, peer: PeerId, asked: &Asked<'_>) -> bool {
         let (About::Cancel(cancel), Some(agent)) = (&asked.about, self.agents.get(&peer)) else {
             return false;
@@ -209,7 +209,7 @@ impl Broker {
         is_first || asked.asker == Asker::Own || !agent.is_here()
     }
 
-    /// An agent stays with the app that its `initialize` goes to.
+    /// Binds an agent to the app of its `initialize`.
     fn bind(&mut self, peer: PeerId, to: PeerId) {
         let (Some(agent), Some(app)) = (self.agents.get_mut(&peer), self.apps.get_mut(&to)) else {
             return;
@@ -220,8 +220,8 @@ impl Broker {
         app.unbound.remove(&peer);
     }
 
-    /// Whether one more session of `holder` may open with that app: a holder has no more than half of them.
-    /// Those of an app on another worker are counted there, over all workers. A tool server has no sessions.
+    /// Whether `holder` may open one more session with that app: a holder has no more than half of them. The
+    /// worker of an app elsewhere counts its sessions, over all workers. A tool server has no sessions.
     fn has_session_for(&self, holder: &str, app: PeerId) -> Result<(), Failure> {
         let max = self.limits.sessions_per_app;
         let app = self
@@ -282,7 +282,7 @@ impl Broker {
         let is_short =
             !much_waits && (self.apps.get(&app)).is_none_or(|app| app.backlog == Backlog::Short);
         let message = match &asked.about {
-            // A cancel always fits; a long reason might not, so it is dropped.
+            // A cancel always fits, but a long reason might not, so the reason is dropped.
             About::Cancel(cancel) if !is_short && asked.payload.len() > CANCEL_BYTES => {
                 let call_id = cancel.call_id.as_deref().unwrap_or_default();
                 Outgoing::new(header, cancel_payload(call_id, None).as_str(), None)
@@ -315,8 +315,8 @@ impl Broker {
         agent.pending.insert(entry);
     }
 
-    /// Answers what need not reach the app: a call cancelled before it came, and a cancel of a call whose end
-    /// is known.
+    /// Answers a request that need not reach the app: a call that was cancelled before it came, or a cancel
+    /// of a call whose end is known.
     fn answer_for_the_app(
         &mut self,
         peer: PeerId,

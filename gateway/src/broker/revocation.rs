@@ -1,7 +1,7 @@
-//! Cancels that do not come from the agent whose call it is: an operator's, or the gateway's own.
+//! Cancels that do not come from the agent of the call, but from an operator or the gateway itself.
 //!
-//! They go to the app in the agent's name under an id of the broker's, so the app decides as it
-//! would for the agent. The agent itself sees only its call's response.
+//! They go to the app in the agent's name, under an id of the broker. So the app decides as it would for the
+//! agent. The agent sees only the response to its call.
 
 use serde_json::Value;
 
@@ -16,13 +16,13 @@ use crate::wire::{Json, Request, Said};
 use caphost::call::{Code, Error, Stop};
 
 impl Broker {
-    /// The answer to a cancel of a run whose outcome nobody will ever know.
+    /// The answer to a cancel of a run whose outcome will never be known.
     fn outcome_unknown(&self, run: RunId) -> CancelOutcome {
         let code = self.runs.get(run).and_then(|run| run.error.clone());
         let code = code.map_or(Code::DISCONNECTED, Code::from);
         let message = "Nobody was asked: the run had ended before, and its outcome is not known";
         let mut error = Error::new(code, message);
-        // Another cancel is told the same.
+        // A repeated cancel would get the same answer.
         error.retryable = false;
         cancel_failed("The run has ended, and its outcome is not known", error)
     }
@@ -41,7 +41,7 @@ impl Broker {
         };
         self.runs.cancel_requested(run, reason.as_deref(), now);
         let Some(place) = self.runs.place_mut(run) else {
-            // Not sent yet, and now it never will be.
+            // The call was not sent, and now it never will be.
             let stop = Stop::NeverStarted;
             self.revoked(run, CancelOutcome::confirmed(stop.into()));
             return self.run_cancelled(run, stop.into());
@@ -74,7 +74,7 @@ impl Broker {
     }
 
     pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {
-        // What has ended it counts, whatever the app says after that.
+        // The end of the run counts, whatever the app says later.
         let outcome = self.outcome_of_ended(run);
         let outcome = outcome.unwrap_or_else(|| match said.cancelled {
             true => CancelOutcome::confirmed(grade),

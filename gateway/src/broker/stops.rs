@@ -1,8 +1,8 @@
 //! How far the stop of each cancelled call was seen, as its agent was told.
 //!
-//! An app says so in its confirmation and in the response; one that does not has shown nothing. What
-//! was said first is said again ever after: in the response that follows a confirmation, and to every
-//! later cancel.
+//! An app says so in its confirmation and its response. An app that says nothing has shown nothing. The
+//! gateway repeats what was said first: in the response that follows a confirmation, and to every later
+//! cancel.
 
 use std::sync::Arc;
 
@@ -14,31 +14,31 @@ use crate::wire::stops::Grade;
 use crate::wire::{Request, Said, text_of};
 use caphost::call::{LateEnd, Stop};
 
-/// Cancelled calls remembered for one agent, and for those that have left one app, 1 024.
+/// How many cancelled calls are remembered, for one agent and for the agents that have left one app.
 const REMEMBERED: usize = 1_024;
 
-/// The cancelled calls of one agent, by their callIds.
+/// The cancelled calls of one agent, by callId.
 #[derive(Debug, Default)]
 pub(super) struct Stopped(Remembered<Arc<str>, Told, REMEMBERED>);
 
-/// What was said of one.
+/// What was said about one call.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     run: RunId,
     grade: Grade,
-    /// It never went to the app.
+    /// The call never went to the app.
     skipped: bool,
 }
 
 impl Told {
-    /// Whether its handler may still end.
+    /// Whether the handler may still end.
     fn may_end(&self) -> bool {
         self.grade.stop == Stop::Abandoned && self.grade.late_end.is_none()
     }
 }
 
 impl Stopped {
-    /// A run is said to be cancelled, with that grade: what is to be said of it.
+    /// A run is cancelled, with that grade. Returns what is to be said.
     fn say(&mut self, call_id: Arc<str>, run: RunId, grade: Grade) -> &mut Told {
         let new = Told {
             run,
@@ -56,30 +56,30 @@ impl Stopped {
         told
     }
 
-    /// A run was cancelled before its call came, which never goes to the app.
+    /// A run was cancelled before its call came. The call never goes to the app.
     pub fn skip(&mut self, call_id: Arc<str>, run: RunId) {
         self.say(call_id, run, Stop::NeverStarted.into()).skipped = true;
     }
 
-    /// The handler of an abandoned call has ended: its run, if that is news.
+    /// The handler of an abandoned call has ended. Returns the run, if this is news.
     pub fn ends(&mut self, call_id: &str, end: LateEnd) -> Option<RunId> {
         let told = self.0.get_mut(call_id).filter(|told| told.may_end())?;
         told.grade.late_end = Some(end);
         Some(told.run)
     }
 
-    /// Whether the call with that callId never went to the app: one that the app does not know.
+    /// Whether the call with that callId never went to the app, which does not know it.
     pub fn has_skipped(&self, call_id: &str) -> bool {
         self.0.get(call_id).is_some_and(|told| told.skipped)
     }
 }
 
-/// Abandoned calls of agents that have left an app: what becomes of them is still news of their runs.
+/// Abandoned calls of agents that have left an app. The late ends of these calls are news of their runs.
 #[derive(Debug, Default)]
 pub(super) struct LeftBehind {
-    /// By the agents' names on the app's wire and the callIds.
+    /// By the agents' names in messages to the app, and the callIds.
     runs: Remembered<(String, Arc<str>), RunId, REMEMBERED>,
-    /// Those of other workers, by their names on the app's wire: they hear of it there.
+    /// Agents of other workers, by their names in messages to the app. Their workers are told the late ends.
     elsewhere: Remembered<String, PeerId, REMEMBERED>,
 }
 
@@ -108,12 +108,11 @@ impl LeftBehind {
 }
 
 impl Broker {
-    /// What an app's answer that says that a call is cancelled says of the stop, as its agent is
-    /// told.
+    /// The grade of the stop by an app's answer that a call is cancelled, as the agent is told.
     pub(super) fn grade(&mut self, agent: PeerId, entry: &Entry, said: &Said<'_>) -> Grade {
         let grade = said.grade;
         let agent = self.agents.get_mut(&agent);
-        // Where the agent is, it is remembered what it was told.
+        // The worker of the agent remembers what the agent was told.
         let Some(agent) = agent.filter(|agent| said.cancelled && agent.is_here()) else {
             return grade;
         };
@@ -137,7 +136,7 @@ impl Broker {
         let Some(told) = told else {
             return grade;
         };
-        // The answer says so too, in case the notification was lost.
+        // The answer tells the late end too, in case the notification was lost.
         let news = said.grade.late_end.filter(|_| told.may_end());
         if news.is_some() {
             told.grade.late_end = news;
@@ -149,7 +148,7 @@ impl Broker {
         grade
     }
 
-    /// Notes that the handler of an abandoned call has ended. Returns whether that is news of one.
+    /// Notes that the handler of an abandoned call has ended. Returns whether this is news.
     pub(super) fn note_late_end(&mut self, agent: PeerId, call_id: &str, end: LateEnd) -> bool {
         let agent = self.agents.get_mut(&agent);
         let Some(run) = agent.and_then(|agent| agent.stopped.ends(call_id, end)) else {
@@ -159,7 +158,8 @@ impl Broker {
         true
     }
 
-    /// [`note_late_end`](Self::note_late_end) for an agent that has left. Returns whether it was one.
+    /// [`note_late_end`](Self::note_late_end) for an agent that has left. Returns whether the call was
+    /// abandoned.
     pub(super) fn note_late_end_of_left(
         &mut self,
         app: PeerId,

@@ -1,17 +1,17 @@
-//! The names that capabilities have as tools. A page gives the same: `src/web/js/json-rpc/tool-names.js`, held
-//! together by the vectors of `tests/conformance/jsonrpc/mcp.json`.
+//! The names of capabilities as tools. `src/web/js/json-rpc/tool-names.js` gives the same names in a page;
+//! the vectors of `tests/conformance/jsonrpc/mcp.json` hold both.
 
 use std::collections::{HashMap, HashSet};
 
 use super::capability_info::plain;
 
-/// Characters of a tool's name: as many as every interface to a model takes.
+/// Characters of a tool's name: as many as every interface of a model accepts.
 const MAX_TOOL_NAME: usize = 64;
 
-/// For each name of a capability the name of its tool: unique, of 1 to 64 letters, digits, `_` and `-`, and the
-/// same for the same set of names, whatever their order. A name that is so already stays. Any other is made
-/// plain, and where that is too long, says nothing or is another's, its hash tells it from the others. None: it
-/// is the capability's own.
+/// The tool name of each capability, in the order of `names`. `None` means the capability's own name. A tool
+/// name is unique and has 1 to 64 letters, digits, `_` and `-`. The same set of capabilities always gets the
+/// same tool names, in any order. A capability's name that already fits stays. Any other name is made plain;
+/// if the result is too long, empty or taken, a hash is added.
 pub fn tool_names(names: &[&str]) -> Box<[Option<Box<str>>]> {
     let plain_names: Vec<String> = names.iter().map(|name| plain(name).collect()).collect();
     let mut alike: HashMap<&str, usize> = HashMap::new();
@@ -42,7 +42,7 @@ pub fn tool_names(names: &[&str]) -> Box<[Option<Box<str>>]> {
     given
 }
 
-/// Bytes kept for the tool's name of a capability of that name, at most.
+/// The most bytes that the tool name of a capability of that name takes.
 pub fn name_bytes(name: &str) -> usize {
     match plain(name).eq(name.chars()) && is_fit(name) {
         true => 0,
@@ -54,7 +54,7 @@ fn is_fit(name: &str) -> bool {
     name.len() <= MAX_TOOL_NAME && name.contains(|it: char| it.is_ascii_alphanumeric())
 }
 
-/// A plain name with the hash of the name it is made of; with that of a longer one, if it is taken.
+/// A plain name with a hash of the original name; with a longer hash, if that is taken.
 fn told_apart(plain: &str, name: &str, taken: &HashSet<String>) -> String {
     let mut salted = name.to_string();
     loop {
@@ -71,7 +71,7 @@ fn told_apart(plain: &str, name: &str, taken: &HashSet<String>) -> String {
     }
 }
 
-/// The hash FNV-1a of 32 bits: short to write in any language.
+/// The hash FNV-1a of 32 bits, which is short to write in any language.
 fn fnv1a(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)

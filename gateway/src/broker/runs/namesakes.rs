@@ -1,5 +1,5 @@
-//! The runs that a dialect's id may mean: of many dialects ids are 1, 2 and 3 for every client, so
-//! that there may be thousands.
+//! The runs that a dialect's id may mean. In many dialects the ids are 1, 2 and 3 for every client, so one id
+//! may mean thousands of runs.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -11,7 +11,7 @@ use super::{Run, RunId};
 #[derive(Debug, Default)]
 pub(super) struct Namesakes(HashMap<Arc<str>, OfName>);
 
-/// Runs of one name, by when they were registered: most ids are of one run only.
+/// Runs of one id, in order of registration. Most ids have only one run.
 #[derive(Debug)]
 enum OfName {
     One(u64, RunId),

@@ -1,4 +1,4 @@
-//! What has happened to runs, for metrics, logs and listeners.
+//! Events of runs, for metrics, logs and listeners.
 
 use std::sync::Arc;
 
@@ -11,42 +11,42 @@ use caphost::call::LateEnd;
 /// One event in the life of a run.
 #[derive(Clone, Debug)]
 pub enum News {
-    /// Its call has come.
+    /// The call of the run has come.
     Registered(RunId, Dialect),
-    /// Somebody has asked, for the first time, that it be cancelled.
+    /// The first request to cancel the run has come.
     CancelRequested(RunId),
-    /// It was not cancelled after all, and goes on.
+    /// The run was not cancelled, and goes on.
     CancelRefused(RunId, Dialect),
-    /// It is over.
+    /// The run is over.
     Ended(Arc<Run>),
-    /// It was cancelled as abandoned, and its handler has ended since.
+    /// The run was cancelled as abandoned, and its handler has now ended.
     EndedLate(RunId, Dialect, LateEnd),
-    /// A cancel that had come before its run has met it.
+    /// An early cancel, which came before its run, has met the run.
     EarlyTaken(Box<EarlyCancel>),
-    /// It is not remembered any more.
+    /// The run is no longer remembered.
     Forgotten(RunId),
 }
 
-/// Somebody cancelled a run through the cancellation API: for sessions that understand
-/// `notifications/cancelled`.
+/// Somebody has cancelled a run through the cancellation API. Sessions that understand
+/// `notifications/cancelled` are told.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CancelNotice {
-    /// The id as it was given.
+    /// The id of the request, as given.
     pub request_id: String,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// The run it means, if that is known.
+    /// The run with that id, if known.
     pub run: Option<NoticedRun>,
 }
 
 /// The run of a [`CancelNotice`], which may be on another worker.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct NoticedRun {
-    /// Its own id.
+    /// The id of the run.
     pub id: RunId,
-    /// Whose call it is.
+    /// The owner of the call.
     pub owner: Identity,
-    /// The app's id, if that is known.
+    /// The id of the app, if known.
     pub app: Option<Arc<str>>,
 }
 
@@ -61,7 +61,7 @@ impl From<&Run> for NoticedRun {
 }
 
 impl CancelNotice {
-    /// Whether `viewer` may see the run; one that is not known is nobody's secret.
+    /// Whether `viewer` may see the run. An unknown run is no secret.
     pub fn concerns(&self, viewer: &Identity) -> bool {
         let run = self.run.as_ref();
         run.is_none_or(|run| viewer.may_see(&run.owner, run.app.as_deref()))

@@ -15,13 +15,13 @@ use crate::wire::stopped_by;
 use crate::wire::stops::{self, Grade};
 use caphost::call::{Code, LateEnd, Millis, Stop, StoppedBy};
 
-/// Names a run: a UUID of the gateway's own.
+/// The id of a run: a UUID that the gateway makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(Uuid);
 
 impl RunId {
-    /// A new one, at random.
+    /// A new random id.
     pub fn random() -> Self {
         RunId(Uuid::new_v4())
     }
@@ -74,7 +74,7 @@ impl Dialect {
         self as usize
     }
 
-    /// All there are.
+    /// All dialects.
     pub const ALL: [Dialect; 4] = [Dialect::Abp, Dialect::Rap, Dialect::Mcp, Dialect::JsonRpc];
 
     /// Its name in lists, logs and metrics.
@@ -88,27 +88,27 @@ impl Dialect {
     }
 }
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub enum RunState {
-    /// Not sent to the app yet.
+    /// Not yet sent to the app.
     Queued,
-    /// The app has it.
+    /// Sent to the app.
     Running,
-    /// The app has it, and has been asked to cancel it.
+    /// Sent to the app, which has been asked to cancel it.
     Cancelling,
-    /// It succeeded.
+    /// The call has succeeded.
     Completed,
-    /// It failed, or was refused.
+    /// The call has failed, or was refused.
     Failed,
-    /// The app has confirmed that it is cancelled, or it was never sent.
+    /// The app has confirmed the cancel, or the call was never sent.
     Cancelled,
-    /// The app, or the agent, went away before the app said how it ended.
+    /// The app or the agent was lost before the app said how the call ended.
     Unknown,
 }
 
 impl RunState {
-    /// Those a run can end in.
+    /// The states in which a run can end.
     pub const ENDS: [RunState; 4] = [
         RunState::Completed,
         RunState::Failed,
@@ -116,7 +116,7 @@ impl RunState {
         RunState::Unknown,
     ];
 
-    /// Whether nothing more will happen.
+    /// Whether the run has ended.
     pub fn is_over(self) -> bool {
         !matches!(
             self,
@@ -138,15 +138,15 @@ impl RunState {
     }
 }
 
-/// Who went away before it was known how a run ended.
+/// Who was lost before the end of a run was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lost {
-    /// The agent whose call it was.
+    /// The agent that made the call.
     Agent,
-    /// The app that had it.
+    /// The app that was working on the call.
     App,
-    /// The gateway, or its worker that the agent was on.
+    /// The gateway, or the worker of the agent.
     Gateway,
 }
 
@@ -166,14 +166,14 @@ impl Lost {
 pub enum Ending {
     /// The app's response is a success.
     Completed,
-    /// With that error code.
+    /// The call has failed with that error code.
     Failed(String),
-    /// The app's response, or its confirmation, says so, or it was never sent; and how far its stop
-    /// was seen, and what has stopped it, if the app says.
+    /// The app's response or confirmation says so, or the call was never sent. How far the stop was seen, and
+    /// what has stopped the handler, if the app says.
     Cancelled(Stop, Option<StoppedBy>),
-    /// Nobody knows: the error code tells why.
+    /// Nobody knows. The error code tells why.
     Unknown(String),
-    /// Nobody knows, as somebody went away.
+    /// Nobody knows, because somebody was lost.
     Lost(Lost),
 }
 
@@ -182,43 +182,43 @@ pub enum Ending {
 pub struct Run {
     /// Its own id.
     pub id: RunId,
-    /// The protocol its call came in.
+    /// The protocol of the call.
     pub dialect: Dialect,
-    /// The id the dialect gives it, as plain text: of JSON-RPC `1` and `"1"` are both `1`.
+    /// The id of the call in its dialect, as plain text: the ids `1` and `"1"` of JSON-RPC are both `1`.
     pub dialect_id: Option<Arc<str>>,
-    /// Whose call it is.
+    /// The owner of the call.
     pub owner: Identity,
-    /// What its agent calls itself, in the `agent` of its `initialize`. Runs of one agent share it.
+    /// The agent's name, from the `agent` of its `initialize`. Runs of one agent share the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Arc<str>>,
-    /// The conversation it belongs to, where the dialect has such a thing.
+    /// The conversation of the call, if the dialect has conversations.
     pub thread: Option<String>,
-    /// The app's id, once that is known.
+    /// The id of the app, once known.
     pub app: Option<Arc<str>>,
-    /// What is called.
+    /// The called capability.
     pub capability: Arc<str>,
-    /// The callId on the app's side, all of it: no longer one is let in.
+    /// The whole callId that the app knows. A longer callId is refused.
     pub call_id: Arc<str>,
-    /// Where it stands.
+    /// The state of the run.
     pub state: RunState,
-    /// When its call came.
+    /// When the call came.
     pub registered_at: u64,
-    /// When it was over.
+    /// When the run ended.
     pub ended_at: Option<u64>,
-    /// When a cancel was first asked for.
+    /// When the first cancel came.
     pub cancel_requested_at: Option<u64>,
-    /// When it was known to be cancelled.
+    /// When the cancel was confirmed.
     pub cancelled_at: Option<u64>,
-    /// The reason the first cancel gave.
+    /// The reason of the first cancel.
     pub cancel_reason: Option<String>,
     /// The last `ProgressInfo`.
     pub progress: Option<Box<RawValue>>,
-    /// The code of the error it ended with.
+    /// The code of the error, if the run has failed.
     pub error: Option<String>,
-    /// Who went away, if its outcome is not known for that.
+    /// Who was lost, if the outcome is unknown for that reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
-    /// How far its stop was seen: see [`Run::stop`].
+    /// How far the stop was seen: see [`Run::stop`].
     #[serde(
         default,
         rename = "stop",
@@ -226,14 +226,14 @@ pub struct Run {
         skip_serializing_if = "Option::is_none"
     )]
     pub(super) seen: Option<Stop>,
-    /// What has stopped it, if the app has said.
+    /// What has stopped the handler, if the app has said so.
     #[serde(
         default,
         with = "stopped_by::optional",
         skip_serializing_if = "Option::is_none"
     )]
     pub by: Option<StoppedBy>,
-    /// How its handler ended after it was answered as abandoned.
+    /// How the handler ended after the call was answered as abandoned.
     #[serde(
         default,
         rename = "ended",
@@ -241,39 +241,39 @@ pub struct Run {
         skip_serializing_if = "Option::is_none"
     )]
     pub late_end: Option<LateEnd>,
-    /// Whether its worker is gone, and another remembers it.
+    /// Whether the worker of the run is gone, and another remembers the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopted: bool,
-    /// The process it was made in, of a run that is adopted.
+    /// The process of an adopted run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) home: Option<Uuid>,
-    /// Greater than that of every run entered before.
+    /// The number of the entry. Later entries have greater numbers.
     #[serde(skip)]
     pub(super) sequence: u64,
-    /// Where its call is, until the app has answered or cannot any more.
+    /// The place of the call with the app, until the app has answered or is lost.
     #[serde(skip)]
     pub(in crate::broker) place: Option<Place>,
 }
 
-/// Where a call is: with the app of its agent.
+/// The place of a call with the app of its agent.
 #[derive(Clone, Debug)]
 pub(in crate::broker) struct Place {
-    /// Whose call it is.
+    /// The agent of the call.
     pub agent: PeerId,
-    /// The number it was passed on with.
+    /// The number under which the call went to the app.
     pub issued: u64,
-    /// What its progress goes by, if not by its callId.
+    /// The token of its progress, if that is not the callId.
     pub token: Option<Arc<str>>,
-    /// Its agent has asked for a cancel of it, which the app has not refused.
+    /// The agent has cancelled the call, and the app has not refused that.
     pub is_cancelled: bool,
-    /// Until when the app may answer a cancel that its agent did not ask for, if one is on its way.
+    /// Until when the app may answer a cancel by somebody other than the agent, if there is any.
     pub revoking: Option<Millis>,
-    /// When its app should have answered it, as that has confirmed a cancel of it.
+    /// Until when the app is to answer the call, once it has confirmed the cancel.
     pub until: Option<Millis>,
 }
 
 impl Place {
-    /// A call that is passed on now, and that nobody has had cancelled yet.
+    /// The place of a call that goes to the app now, and that nobody has cancelled.
     pub fn new(agent: PeerId, issued: u64, token: Option<Arc<str>>) -> Self {
         Place {
             agent,
@@ -292,25 +292,25 @@ impl Run {
         format!("tool:{}", self.capability)
     }
 
-    /// How far its stop was seen, if it is cancelled.
+    /// How far the stop was seen, if the run is cancelled.
     pub fn stop(&self) -> Option<Stop> {
         let cancelled = self.state == RunState::Cancelled;
         cancelled.then(|| self.seen.unwrap_or(Stop::Abandoned))
     }
 
-    /// How far its stop was seen, and what else is known of it.
+    /// How far the stop was seen, and what else is known about the stop.
     pub fn grade(&self) -> Option<Grade> {
         let (by, late_end) = (self.by, self.late_end);
         self.stop().map(|stop| Grade { stop, by, late_end })
     }
 
-    /// Milliseconds from its call to its end.
+    /// Milliseconds from the call to its end.
     pub fn duration(&self) -> u64 {
         let ended_at = self.ended_at.unwrap_or(self.registered_at);
         ended_at.saturating_sub(self.registered_at)
     }
 
-    /// About how many bytes it takes.
+    /// The size of the run in memory, about.
     pub(super) fn bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         size_of::<Run>()
@@ -320,7 +320,7 @@ impl Run {
             + self.long_bytes()
     }
 
-    /// Bytes of its own ids and names.
+    /// The bytes of ids and names in the run.
     pub(in crate::broker) fn short_bytes(&self) -> usize {
         self.dialect_id.as_ref().map_or(0, |id| id.len())
             + self.thread.as_ref().map_or(0, String::len)
@@ -328,7 +328,7 @@ impl Run {
             + self.call_id.len()
     }
 
-    /// Bytes of what may be long in it.
+    /// The bytes of texts that may be long.
     pub(super) fn long_bytes(&self) -> usize {
         self.cancel_reason.as_ref().map_or(0, String::len) + self.progress_bytes()
     }
@@ -357,7 +357,7 @@ impl Run {
     }
 }
 
-/// A run about to be registered.
+/// A run to register.
 #[derive(Clone, Debug)]
 pub struct NewRun {
     /// See [`Run::id`].
