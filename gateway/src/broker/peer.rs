@@ -1,18 +1,18 @@
-//! Who is connected: names of connections, where a peer is, and what an agent wants.
+//! Peers: connections, where each is, and which app an agent wants.
 
 use std::sync::Arc;
 
 use crate::broker::runs::Dialect;
 use crate::tokens::Identity;
 
-/// Names one connection. Later connections have greater ids.
+/// The number of a connection. Later connections have greater numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PeerId(pub u64);
 
 /// The time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Now {
-    /// Milliseconds on a clock that never goes back.
+    /// Milliseconds on the monotonic clock.
     pub monotonic_ms: f64,
     /// Unix milliseconds, for timestamps.
     pub unix_ms: u64,
@@ -21,12 +21,12 @@ pub struct Now {
 /// Which app an agent wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// The only one there is.
+    /// The only connected app.
     #[default]
     Any,
-    /// The one with that id; the latest, if several have it, or the instance that the id names.
+    /// The app with that id: the latest connection of it, or the instance that the id names.
     Id(String),
-    /// The one on that connection.
+    /// The app on that connection.
     Peer(PeerId),
 }
 
@@ -36,30 +36,30 @@ impl From<Option<String>> for Wanted {
     }
 }
 
-/// Who an agent is.
+/// The identity of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// What its runs count as.
+    /// The dialect of its runs.
     pub dialect: Dialect,
-    /// Whose they are.
+    /// The owner of its runs.
     pub owner: Identity,
-    /// Whose share of sessions its own count towards: the owner, or a network where there are no tokens.
+    /// The holder whose share of sessions the agent uses: the owner, or a network where there are no tokens.
     pub holder: Arc<str>,
-    /// What it calls itself, once it has said so.
+    /// The agent's own name, once it has given one.
     pub name: Option<Arc<str>>,
-    /// Where it is.
+    /// Where the agent is.
     pub seat: Seat,
 }
 
 /// Where a peer is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Seat {
-    /// At the other end of a connection of its own, which is bounded and counted.
+    /// On a connection to this worker, which is bounded and counted.
     #[default]
     Connected,
     /// Inside the gateway: a front's session, or a tool server. No connection limit applies to it.
     Own,
-    /// On another worker, which bounds, counts and registers.
+    /// On another worker, which bounds, counts and registers it.
     Elsewhere,
 }
 
@@ -70,17 +70,17 @@ pub struct CloseCode(pub u16);
 impl CloseCode {
     /// The peer has closed.
     pub const NORMAL: CloseCode = CloseCode(1000);
-    /// The gateway stops.
+    /// The gateway is stopping.
     pub const GOING_AWAY: CloseCode = CloseCode(1001);
-    /// Not the WebSocket protocol.
+    /// The peer does not speak the WebSocket protocol.
     pub const PROTOCOL: CloseCode = CloseCode(1002);
     /// A text frame that is not UTF-8.
     pub const NOT_TEXT: CloseCode = CloseCode(1007);
-    /// The peer broke a rule: it may not register, or it does not read.
+    /// The peer broke a rule: it may not register, or does not read its messages.
     pub const POLICY: CloseCode = CloseCode(1008);
-    /// A message past the limit of what is read.
+    /// A message is larger than the gateway reads.
     pub const TOO_BIG: CloseCode = CloseCode(1009);
-    /// Too many peers: try again later.
+    /// There are too many peers. The peer may try again later.
     pub const TRY_AGAIN: CloseCode = CloseCode(1013);
     /// The app goes on over another connection.
     pub const REPLACED: CloseCode = CloseCode(4002);

@@ -1,4 +1,4 @@
-//! Runs of a worker that is gone, in the ledger of another.
+//! Runs of a lost worker, in the ledger of another worker.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use uuid::Uuid;
 use super::{Ending, Lost, Run, RunId, RunState, Runs};
 
 impl Runs {
-    /// Enters the runs of a worker that is gone, and that was of the process `gone`. A run of another had been
-    /// adopted by that worker, and is left out if its own process is `back`. A run that had ended keeps its end; the outcome of one in
-    /// flight is unknown. Returns the runs remembered now: some may be too old, too many, or
-    /// known already.
+    /// Enters the runs of a lost worker, which was of the process `gone`. A run of another process had been
+    /// adopted by that worker; it is left out if its own process is `back`. A run that had ended keeps its
+    /// end. The outcome of a run in flight is unknown. Returns the runs that are remembered now: some may be
+    /// too old, too many, or already known.
     pub fn adopt(
         &mut self,
         runs: Vec<Arc<Run>>,
@@ -32,8 +32,7 @@ impl Runs {
         adopted
     }
 
-    /// The process that these runs were made in is back, and knows itself what became of them: the copies
-    /// end.
+    /// The process of these runs is back and knows the outcomes itself. The copies end.
     pub fn give_back(&mut self, home: Uuid) {
         let runs = self.runs.values().filter(|run| run.home == Some(home));
         let ids: BTreeSet<_> = runs.map(|run| run.id).collect();
@@ -48,14 +47,14 @@ impl Runs {
 
     fn adopt_one(&mut self, mut run: Run, now: u64) -> Option<RunId> {
         if let Some(known) = self.run_mut(run.id) {
-            // If its worker was taken for dead too early, its end may have been unknown until now.
+            // If the worker was given up too early, the end of the run may have been unknown until now.
             let corrected =
                 known.adopted && known.state == RunState::Unknown && run.state.is_over();
             if !corrected {
                 return None;
             }
             *known = Run {
-                // The ledger finds it by these.
+                // The ledger finds the run by these fields.
                 owner: known.owner.clone(),
                 dialect_id: known.dialect_id.take(),
                 ended_at: known.ended_at,

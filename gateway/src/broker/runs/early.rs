@@ -1,5 +1,5 @@
-//! Cancels for runs that are not registered yet, kept for a short time. Only ids that nobody meets by
-//! chance are kept: ids such as `2` are ambiguous.
+//! Early cancels: cancels of runs that are not registered yet, kept for a short time. Only ids that nobody
+//! guesses by chance are kept: an id such as `2` is ambiguous.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use super::{NewRun, Runs};
 use crate::remembered::Remembered;
 use crate::tokens::Identity;
 
-/// Cancels that are done with and remembered, 1 024: another worker may tell of one too late.
+/// How many used cancels are remembered: another worker may tell of a cancel too late.
 const DONE: usize = 1_024;
 
-/// A cancel for a run yet to come.
+/// A cancel of a run that is yet to come.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct EarlyCancel {
-    /// Names it, on all workers.
+    /// The name of the cancel, on all workers.
     pub key: Uuid,
-    /// The run's own id, or a dialect's.
+    /// The id of the run, or the id of its dialect.
     pub request_id: String,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// Who.
+    /// Who cancels.
     pub by: Identity,
-    /// When, in Unix milliseconds.
+    /// When the cancel came, in Unix milliseconds.
     pub at: u64,
 }
 
 impl EarlyCancel {
-    /// A new one.
+    /// A new cancel.
     pub fn new(request_id: &str, reason: Option<String>, by: &Identity, at: u64) -> Self {
         EarlyCancel {
             key: Uuid::new_v4(),
@@ -42,8 +42,8 @@ impl EarlyCancel {
     }
 }
 
-/// Whether nobody meets an id by chance: it is a UUID made at random or of a clock and a machine
-/// (versions 1, 4, 6 and 7). Anybody who knows a name can make its UUID, and nil belongs to nobody.
+/// Whether nobody guesses the id by chance: it is a UUID made at random or of a clock and a machine (versions
+/// 1, 4, 6 and 7). Anybody who knows a name can make the UUID of that name, and nil belongs to nobody.
 fn is_unique(request_id: &str) -> bool {
     Uuid::parse_str(request_id).is_ok_and(|id| {
         id.get_variant() == Variant::RFC4122 && matches!(id.get_version_num(), 1 | 4 | 6 | 7)
@@ -51,16 +51,15 @@ fn is_unique(request_id: &str) -> bool {
 }
 
 impl Runs {
-    /// Whether a cancel of that id is kept for a run yet to come.
+    /// Whether a cancel of that id is kept for a run that is yet to come.
     pub fn keeps_early(&self, request_id: &str) -> bool {
         !self.retention.early.is_zero() && is_unique(request_id)
     }
 
-    /// Cancels a run yet to come: one that is registered under its id within [`Retention::early`], and
-    /// that the requester may see, is over at once. Returns the cancel as it is kept, unless it has met
-    /// its run before; none if cancels of its id are not kept.
-    ///
-    /// [`Retention::early`]: super::Retention::early
+    /// Cancels a run that is yet to come. If a run of that id is registered within
+    /// [`Retention::early`](super::Retention::early), and the requester may see it, that run is over at once.
+    /// Returns the cancel as kept, unless it has already met its run. `None` if cancels of its id are not
+    /// kept.
     pub fn cancel_early(&mut self, early: EarlyCancel, now: u64) -> Option<EarlyCancel> {
         self.expire(now);
         if !self.keeps_early(&early.request_id) {
@@ -69,30 +68,30 @@ impl Runs {
         self.early.insert(early, self.retention.count)
     }
 
-    /// A cancel for a run yet to come has met it on another worker.
+    /// An early cancel has met its run on another worker.
     pub fn forget_early(&mut self, early: &EarlyCancel) {
         self.early.forget(early);
     }
 
-    /// The cancels for runs yet to come.
+    /// All early cancels.
     pub fn early_cancels(&self, now: u64) -> Vec<EarlyCancel> {
         self.early.list(self.early_since(now))
     }
 }
 
-/// Cancels kept until a run with their id comes, or they are too old. When there are too many, the
-/// requester with most loses its oldest, so nobody takes the place of others who have fewer.
+/// Early cancels, kept until their run comes or they are too old. When there are too many, the requester with
+/// most loses its oldest. So nobody takes the place of others who have fewer.
 #[derive(Debug, Default)]
 pub(super) struct EarlyCancels {
     by_id: HashMap<String, Vec<Kept>>,
-    /// The ids of each requester's cancels, in the order in which they came.
+    /// The ids of each requester's cancels, in the order of arrival.
     by_owner: BTreeMap<Arc<str>, BTreeMap<Place, String>>,
     count: usize,
     counted: u64,
     done: Remembered<Uuid, (), DONE>,
 }
 
-/// When one came, and a number that is greater for those that were kept later.
+/// The time of arrival, and a number that rises with each entry.
 type Place = (u64, u64);
 
 #[derive(Clone, Debug)]
@@ -108,8 +107,8 @@ impl Kept {
 }
 
 impl EarlyCancels {
-    /// Keeps a cancel, at most `max` of them, unless it is done with. As it is kept: somebody who
-    /// cancels again what is kept already only renews it.
+    /// Keeps a cancel, at most `max` of them, unless it is used already. Returns the cancel as kept: a
+    /// repeated cancel only renews the first.
     pub(super) fn insert(&mut self, mut early: EarlyCancel, max: usize) -> Option<EarlyCancel> {
         if self.done.get(&early.key).is_some() {
             return None;
@@ -132,7 +131,7 @@ impl EarlyCancels {
         Some(early)
     }
 
-    /// Forgets what came before `since`.
+    /// Forgets the cancels that came before `since`.
     pub(super) fn expire(&mut self, since: u64) {
         if self.count == 0 {
             return;
@@ -144,7 +143,7 @@ impl EarlyCancels {
         }
     }
 
-    /// Takes out the cancel that a run being registered meets.
+    /// Removes and returns the cancel that a new run meets.
     pub(super) fn take(&mut self, run: &NewRun) -> Option<EarlyCancel> {
         if self.count == 0 {
             return None;
@@ -158,13 +157,13 @@ impl EarlyCancels {
         Some(taken)
     }
 
-    /// It has met its run on another worker.
+    /// The cancel has met its run on another worker.
     pub(super) fn forget(&mut self, early: &EarlyCancel) {
         self.done.insert(early.key, ());
         self.remove(&early.request_id, |it| it.by == early.by);
     }
 
-    /// All that are kept and came at `since` or later.
+    /// The cancels that came at `since` or later.
     pub(super) fn list(&self, since: u64) -> Vec<EarlyCancel> {
         let all = self.by_id.values().flatten().map(|it| &it.early);
         let mut all: Vec<_> = all.filter(|it| it.at >= since).cloned().collect();
@@ -172,7 +171,7 @@ impl EarlyCancels {
         all
     }
 
-    /// Whether there was one.
+    /// Drops the oldest cancel. Returns whether there was any.
     fn drop_oldest(&mut self) -> bool {
         let most = self.by_owner.iter().max_by_key(|(_, it)| it.len());
         let oldest = most.and_then(|(name, it)| Some((name, it.first_key_value()?)));
@@ -184,7 +183,7 @@ impl EarlyCancels {
         self.remove(&id, is_it).is_some()
     }
 
-    /// Takes out the first of an id that `is_it`.
+    /// Removes and returns the first cancel of an id for which `is_it` is true.
     fn remove(&mut self, id: &str, is_it: impl Fn(&EarlyCancel) -> bool) -> Option<EarlyCancel> {
         let kept = self.by_id.get_mut(id)?;
         let at = kept.iter().position(|it| is_it(&it.early))?;

@@ -1,4 +1,4 @@
-//! The runs in flight, by the names of their owners: there may be thousands of each.
+//! The runs in flight, by owner. Each owner may have thousands.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use rustc_hash::FxHashMap;
 
 use super::{Run, RunId};
 
-/// All of them.
+/// All runs in flight.
 #[derive(Debug, Default)]
 pub(super) struct Flying(FxHashMap<Arc<str>, OfOwner>);
 
-/// Those of one owner.
+/// The runs in flight of one owner.
 #[derive(Debug, Default)]
 struct OfOwner {
-    /// By when they were registered.
+    /// In the order of registration.
     runs: BTreeMap<u64, RunId>,
     /// Bytes of their reasons and progress.
     bytes: usize,
@@ -30,7 +30,7 @@ impl Flying {
         own.runs.insert(run.sequence, run.id);
     }
 
-    /// Takes out a run that is about to end.
+    /// Removes a run that is about to end.
     pub fn remove(&mut self, run: &Run) {
         let Some(own) = self.0.get_mut(&run.owner.name) else {
             return;
@@ -47,14 +47,14 @@ impl Flying {
         self.0.get(owner).map_or(0, |own| own.bytes) + bytes <= max
     }
 
-    /// Notes that `bytes` of `owner` are kept in place of `before`.
+    /// Notes that `owner` now has `bytes` in place of `before`.
     pub fn change(&mut self, owner: &Arc<str>, before: usize, bytes: usize) {
         if let Some(own) = self.0.get_mut(owner) {
             own.bytes = (own.bytes + bytes).saturating_sub(before);
         }
     }
 
-    /// The newest `most` of each owner, or of one. How many are left out.
+    /// The newest `most` runs of each owner, or of one owner. Also returns how many are left out.
     pub fn newest(&self, owner: Option<&str>, most: usize) -> (Vec<RunId>, usize) {
         let (mut newest, mut left) = (Vec::new(), 0);
         for (_, own) in self

@@ -1,5 +1,5 @@
-//! How much is kept of what others write, and of runs that have ended: each owner has room of its own
-//! there, so that nobody's calls have those of others forgotten.
+//! How much is kept of other people's texts, and of ended runs. Each owner has room of its own, so that
+//! nobody's calls push out those of others.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -11,15 +11,14 @@ use super::RunId;
 use crate::limits::Retention;
 use crate::wire::clipped;
 
-/// Characters of an id that may be asked for, of a name and of an error code, 256: as many as a
-/// JSON-RPC id may have bytes.
+/// Characters of an id, a name or an error code. A JSON-RPC id may have as many bytes.
 pub const ID_CHARS: usize = 256;
-/// Characters of a reason, 4 096.
+/// Characters of a reason.
 pub const REASON_CHARS: usize = 4_096;
-/// Bytes of a `ProgressInfo`, 8 KiB.
+/// Bytes of a `ProgressInfo`.
 pub const PROGRESS_BYTES: usize = 8 << 10;
 
-/// All owners together may have this many times what one may have.
+/// All owners together may have this many times the bound of one owner.
 const OWNERS: usize = 10;
 
 /// The beginning of an error code.
@@ -30,12 +29,12 @@ pub(super) fn code(text: String) -> String {
     }
 }
 
-/// An id, unless it is longer than anybody may ask for.
+/// An id, unless it is longer than any id that may be asked for.
 pub(super) fn id(text: Arc<str>) -> Option<Arc<str>> {
     (!is_long(&text, ID_CHARS)).then_some(text)
 }
 
-/// The beginning of a name, or of an id that is only shown.
+/// The beginning of a name, or of an id that is only displayed.
 pub(in crate::broker) fn name(text: Arc<str>) -> Arc<str> {
     match is_long(&text, ID_CHARS) {
         true => clipped(&text, ID_CHARS).into(),
@@ -58,33 +57,33 @@ fn is_long(text: &str, characters: usize) -> bool {
     text.len() > characters && clipped(text, characters).len() < text.len()
 }
 
-/// The runs that have ended, by the names of their owners.
+/// The ended runs, by the names of their owners.
 #[derive(Debug, Default)]
 pub(super) struct EndedRuns {
     by_owner: FxHashMap<Arc<str>, OfOwner>,
     count: usize,
     bytes: usize,
-    /// No run that is kept ended before this.
+    /// Every kept run ended at this time or later.
     since: u64,
 }
 
-/// Those of one owner.
+/// The ended runs of one owner.
 #[derive(Debug, Default)]
 struct OfOwner {
-    /// When each ended, and how many bytes it takes; those that ended first in front.
+    /// The end and the size of each run, in the order of their ends.
     runs: VecDeque<(u64, RunId, usize)>,
     bytes: usize,
 }
 
 impl EndedRuns {
-    /// Adds one that has ended, with its end in Unix milliseconds and its bytes.
+    /// Adds an ended run, with its end in Unix milliseconds and its size in bytes.
     pub fn add(&mut self, owner: &Arc<str>, at: u64, (id, bytes): (RunId, usize)) {
         let of_owner = match self.by_owner.get_mut(owner) {
             Some(of_owner) => of_owner,
             None => self.by_owner.entry(owner.clone()).or_default(),
         };
         let runs = &mut of_owner.runs;
-        // Those of a worker that is gone are older than others here.
+        // Runs of a lost worker are older than others here.
         let place = match runs.back() {
             Some((last, ..)) if *last > at => runs.partition_point(|(other, ..)| *other <= at),
             _ => runs.len(),
@@ -96,7 +95,7 @@ impl EndedRuns {
         self.since = self.since.min(at);
     }
 
-    /// One that was added with that end takes so many bytes by now.
+    /// The run that was added with that end now has this size.
     pub fn resize(&mut self, owner: &str, at: u64, (id, bytes): (RunId, usize)) {
         let Some(of_owner) = self.by_owner.get_mut(owner) else {
             return;
@@ -110,12 +109,12 @@ impl EndedRuns {
         }
     }
 
-    /// Evicts one run over the owner's or the global bound, after one of `owner` has come. Each owner has
-    /// bounds for runs and bytes, and all together have ten times as much.
+    /// Removes and returns one run over a bound, after a run of `owner` was added. Each owner has bounds for
+    /// runs and bytes, and all owners together have ten times as much.
     pub fn surplus(&mut self, owner: &Arc<str>, bounds: &Retention) -> Option<RunId> {
         let Retention { count, bytes, .. } = *bounds;
         let own = self.by_owner.get(owner);
-        // The last one stays, however large.
+        // The last run stays, however large.
         if own.is_some_and(|own| own.runs.len() > count || own.bytes > bytes && own.runs.len() > 1)
         {
             return self.pop(&owner.clone());
@@ -134,8 +133,8 @@ impl EndedRuns {
         self.pop(&owner?)
     }
 
-    /// The last `most` to end, at `since` or later, for each owner or for one. Also returns how many are
-    /// left out.
+    /// The last `most` runs that ended at `since` or later, for each owner or for one. Also returns how many
+    /// are left out.
     pub fn newest(&self, owner: Option<&str>, most: usize, since: u64) -> (Vec<RunId>, usize) {
         let (mut newest, mut left) = (Vec::new(), 0);
         let is_meant = |name: &str| owner.is_none_or(|owner| owner == name);
@@ -149,7 +148,7 @@ impl EndedRuns {
         (newest, left)
     }
 
-    /// Takes these out.
+    /// Removes these runs.
     pub fn remove_all(&mut self, ids: &BTreeSet<RunId>) {
         let EndedRuns {
             by_owner,
@@ -171,7 +170,7 @@ impl EndedRuns {
         });
     }
 
-    /// Takes out one that ended before `since`.
+    /// Removes and returns a run that ended before `since`.
     pub fn pop_before(&mut self, since: u64) -> Option<RunId> {
         if self.since >= since {
             return None;

@@ -1,5 +1,5 @@
-//! What is read of the ledger: the runs an id may mean, and lists, and how many are in one. What takes
-//! time is done with the runs themselves, without the ledger.
+//! Queries of the ledger: the runs that an id may mean, and lists of runs. Slow work is done on the runs
+//! themselves, after the ledger is unlocked.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -7,32 +7,32 @@ use std::sync::Arc;
 use super::{Run, RunId, RunMark, Runs};
 use crate::tokens::{Identity, Sees};
 
-/// Runs in flight in a list at most.
+/// The most runs in flight that a list has.
 const IN_FLIGHT: usize = 10_000;
 
-/// Runs that an id is said to mean, at most.
+/// The most runs that are named when an id is ambiguous.
 const MATCHES: usize = 16;
 
-/// The runs an id may mean.
+/// The runs that an id may mean.
 #[derive(Clone, Debug)]
 pub enum Found<R = Arc<Run>> {
-    /// None that may be seen.
+    /// No run that the viewer may see.
     None,
-    /// Exactly one.
+    /// Exactly one run.
     One(R),
-    /// Several, by their own ids: at most 16 of them.
+    /// Several runs, by their own ids: at most 16.
     Several(Vec<RunId>),
 }
 
 impl Found {
-    /// The one that is meant of several: those in flight come before those that have ended.
+    /// The run that is meant among several: runs in flight come before ended runs.
     pub fn among(runs: Vec<Arc<Run>>) -> Found {
         Found::among_by(runs, |run| RunMark::from(&**run))
     }
 }
 
 impl<R> Found<R> {
-    /// The same, of runs of which `mark` tells enough.
+    /// Like `among`, for any type of which `mark` tells enough.
     pub fn among_by(mut runs: Vec<R>, mark: impl Fn(&R) -> RunMark) -> Found<R> {
         if runs.iter().any(|run| !mark(run).is_over) {
             runs.retain(|run| !mark(run).is_over);
@@ -46,14 +46,14 @@ impl<R> Found<R> {
 }
 
 impl Runs {
-    /// The run that `viewer` means by `request_id`: by its own id, else by its dialect's, where
-    /// those in flight come before those that have ended.
+    /// The run that `viewer` means by `request_id`: the run with that id, else the run with that id in its
+    /// dialect. Runs in flight come before ended runs.
     pub fn find(&self, request_id: &str, viewer: &Identity, now: u64) -> Found {
         Found::among(self.matches(request_id, viewer, now))
     }
 
-    /// What `viewer` may mean by `request_id`: those in flight, or else those that have ended, and
-    /// of them the newest 16, oldest first.
+    /// The runs that `viewer` may mean by `request_id`: those in flight, or else those that have ended. Of
+    /// these the newest 16, oldest first.
     pub fn matches(&self, request_id: &str, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
         let own = request_id.parse().ok().and_then(|id| self.runs.get(&id));
         let namesakes = own.is_none().then(|| self.by_dialect_id.of(request_id));
@@ -83,8 +83,8 @@ impl Runs {
         found
     }
 
-    /// Up to as many runs as a list with `ended` ended runs may have, of those `viewer` may see, in any
-    /// order: see [`newest`]. Also returns how many are left out here already.
+    /// The newest runs that `viewer` may see, in any order: as many as a list with `ended` ended runs may
+    /// have, see [`newest`]. Also returns how many are left out.
     pub fn recent(&self, viewer: &Identity, ended: usize, now: u64) -> (Vec<Arc<Run>>, usize) {
         let owner = match viewer.sees() {
             Sees::Own => Some(&*viewer.name),
@@ -98,7 +98,7 @@ impl Runs {
         (runs, flying + left)
     }
 
-    /// All that `viewer` may see, in any order.
+    /// All runs that `viewer` may see, in any order.
     pub fn visible(&self, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
         let seen = self.runs.values().filter(self.seen_by(viewer, now));
         seen.cloned().collect()
@@ -113,16 +113,16 @@ impl Runs {
     }
 }
 
-/// The newest of runs in any order, newest first: as many in flight as a list may have, and `ended` that
-/// have ended. Also returns how many are left out.
+/// Sorts runs, newest first, and keeps the newest: as many in flight as a list may have, and `ended` ended
+/// runs. Also returns how many are left out.
 pub fn newest(mut runs: Vec<Arc<Run>>, ended: usize) -> (Vec<Arc<Run>>, usize) {
-    // There may be so many that it takes long to look at each again and again.
+    // With many runs it takes long to compute each key again and again.
     runs.sort_by_cached_key(|run| Reverse((run.registered_at, run.sequence)));
     let omitted = leave_out(&mut runs, ended);
     (runs, omitted)
 }
 
-/// Cuts runs, newest first, to what a list may have: as many in flight, and `ended` that have ended.
+/// Cuts a list of runs, newest first: keeps as many in flight as a list may have, and `ended` ended runs.
 /// Returns how many are left out.
 pub fn leave_out(runs: &mut Vec<Arc<Run>>, ended: usize) -> usize {
     let (all, mut over, mut in_flight) = (runs.len(), 0, 0);

@@ -1,17 +1,17 @@
-//! What of a run tells which one an id means: no more of it goes to a worker that asks.
+//! The part of a run that tells which run an id means. Workers that search get no more than this.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Run, RunId};
 
-/// A run as far as an id may mean it.
+/// The part of a run that decides whether an id means it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct RunMark {
     /// See [`Run::id`].
     pub id: RunId,
     /// See [`Run::adopted`].
     pub adopted: bool,
-    /// Whether nothing more will happen.
+    /// Whether the run has ended.
     pub is_over: bool,
     /// See [`Run::registered_at`].
     pub registered_at: u64,

@@ -1,8 +1,7 @@
-//! The calls to apps that are in flight and those that have ended, for those that have to see or cancel
-//! them: a ledger without clocks or sockets.
+//! The ledger of runs: the calls to apps that are in flight, and those that have ended, for everybody who is
+//! to see or cancel them. Without clocks or sockets.
 //!
-//! The first event that ends a run wins. What has ended is remembered for a time, and at most so
-//! many at once.
+//! The first event that ends a run decides. Ended runs are remembered for a time, up to a bound.
 
 mod adopted;
 #[cfg(test)]
@@ -46,14 +45,14 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub struct Runs {
     retention: Retention,
-    /// A reader keeps a run as it was, without a copy made here. A new run takes the memory of the one
-    /// just forgotten, not a cold place in a large map.
+    /// Behind an `Arc`, so that a reader keeps a run as it was without a copy under the lock. A new run takes
+    /// the memory of the run just forgotten, and not a cold place in a large map.
     runs: FxHashMap<RunId, Arc<Run>>,
     by_dialect_id: Namesakes,
     ended: EndedRuns,
     flying: Flying,
     early: EarlyCancels,
-    /// Counts up with every run that is entered, registered or adopted.
+    /// Rises with every run that is registered or adopted.
     last_sequence: u64,
     news: SmallVec<[News; 2]>,
 }
@@ -67,8 +66,8 @@ impl Runs {
         }
     }
 
-    /// Enters a run. If a cancel had come before it, the run is over, and its call must not be sent: the
-    /// run as it has ended.
+    /// Enters a run. If an early cancel meets it, the run is over and its call must not be sent: then the
+    /// ended run is returned.
     pub fn register(&mut self, new: NewRun, now: u64) -> Option<Arc<Run>> {
         self.expire(now);
         let early = self.early.take(&new);
@@ -113,8 +112,8 @@ impl Runs {
         ended
     }
 
-    /// Its call goes to that app now. `false` when it is over already, and perhaps forgotten: it must
-    /// not.
+    /// The call of the run goes to that app now. `false` if the run is over, perhaps even forgotten: then the
+    /// call must not go.
     pub fn sent(&mut self, id: RunId, app: Option<Arc<str>>) -> bool {
         let Some(run) = self.run_mut(id) else {
             return false;
@@ -126,25 +125,26 @@ impl Runs {
         !run.state.is_over()
     }
 
-    /// It is there from now on.
+    /// Sets the place of the call from now on.
     pub(super) fn set_place(&mut self, id: RunId, place: Place) {
         if let Some(run) = self.run_mut(id) {
             run.place = Some(place);
         }
     }
 
-    /// Where its call is, to be changed.
+    /// The place of the call, to be changed.
     pub(super) fn place_mut(&mut self, id: RunId) -> Option<&mut Place> {
         self.run_mut(id)?.place.as_mut()
     }
 
-    /// Its app has answered, or never will. Its callId, if it is not forgotten, and where its call was.
+    /// The app has answered the call, or never will. Removes and returns the place, with the callId, if the
+    /// run is not forgotten.
     pub(super) fn take_place(&mut self, id: RunId) -> Option<(Arc<str>, Option<Place>)> {
         let run = self.run_mut(id)?;
         Some((run.call_id.clone(), run.place.take()))
     }
 
-    /// Somebody asks for it to be cancelled.
+    /// Somebody asks to cancel the run.
     pub fn cancel_requested(&mut self, id: RunId, reason: Option<&str>, now: u64) {
         let Some(run) = self.runs.get_mut(&id).map(Arc::make_mut) else {
             return;
@@ -169,7 +169,7 @@ impl Runs {
         self.news.push(News::CancelRequested(id));
     }
 
-    /// It was not cancelled after all, and goes on.
+    /// The run was not cancelled, and goes on.
     pub fn cancel_refused(&mut self, id: RunId) {
         if let Some(run) = self.run_mut(id)
             && run.state == RunState::Cancelling
@@ -180,7 +180,7 @@ impl Runs {
         }
     }
 
-    /// It has ended, unless it had before. The run when it has now.
+    /// Ends the run, unless it has already ended. Returns the run if it ends now.
     pub fn end(&mut self, id: RunId, ending: Ending, now: u64) -> Option<Arc<Run>> {
         let known = self.runs.get_mut(&id)?;
         if known.state.is_over() {
@@ -195,7 +195,7 @@ impl Runs {
         Some(ended)
     }
 
-    /// The handler of a run that was answered as abandoned has ended after all.
+    /// The handler of an abandoned run has ended after all.
     pub fn ended_late(&mut self, id: RunId, end: LateEnd) {
         if let Some(run) = self.run_mut(id)
             && run.stop() == Some(Stop::Abandoned)
@@ -207,7 +207,7 @@ impl Runs {
         }
     }
 
-    /// How far it is.
+    /// Notes the progress of the run.
     pub fn progress(&mut self, id: RunId, info: &str) {
         let run = self.runs.get_mut(&id).map(Arc::make_mut);
         let Some(run) = run.filter(|run| !run.state.is_over()) else {
@@ -224,7 +224,7 @@ impl Runs {
         }
     }
 
-    /// What has happened since this was last asked for, in order.
+    /// The events since the last call of this function, in order.
     pub fn take_news(&mut self) -> SmallVec<[News; 2]> {
         std::mem::take(&mut self.news)
     }
@@ -234,17 +234,17 @@ impl Runs {
         self.runs.get(&id).map(Arc::as_ref)
     }
 
-    /// The run with that id, to be kept.
+    /// The run with that id, to keep.
     pub fn shared(&self, id: RunId) -> Option<Arc<Run>> {
         self.runs.get(&id).cloned()
     }
 
-    /// All that are remembered.
+    /// All remembered runs.
     pub fn ids(&self) -> Vec<RunId> {
         self.runs.keys().copied().collect()
     }
 
-    /// Those that are not over.
+    /// The runs in flight.
     pub fn in_flight(&self) -> Vec<RunId> {
         self.flying.newest(None, usize::MAX).0
     }
@@ -265,18 +265,18 @@ impl Runs {
         }
     }
 
-    /// Copied first, if somebody reads it.
+    /// The run, copied first if somebody else reads it.
     fn run_mut(&mut self, id: RunId) -> Option<&mut Run> {
         self.runs.get_mut(&id).map(Arc::make_mut)
     }
 
-    /// A run of `owner` has ended, which makes others too many.
+    /// A run of `owner` has ended. Others may now be too many.
     fn remember(&mut self, owner: &Arc<str>, at: u64, run: (RunId, usize)) {
         self.ended.add(owner, at, run);
         self.forget_surplus(owner);
     }
 
-    /// What has ended of `owner` may be too much.
+    /// Forgets ended runs of `owner` that are over the bound.
     fn forget_surplus(&mut self, owner: &Arc<str>) {
         while let Some(id) = self.ended.surplus(owner, &self.retention) {
             self.forget(id);
