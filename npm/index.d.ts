@@ -66,9 +66,8 @@ export interface HostOptions {
 export interface CapabilityOptions<Input extends Schema = Schema, Output extends Schema = Schema> {
   description?: string | undefined;
   /**
-   * JSON Schema (2020-12) of the parameters, which are checked before the handler runs. One that makes
-   * no sense is refused. A reference that leads nowhere is found by the validator; while that is still
-   * being loaded, the calls fail with OPERATION_FAILED instead.
+   * JSON Schema (2020-12, or draft-07 with its `$schema`) of the parameters, which are checked before the
+   * handler runs. One that makes no sense is refused, and so is one with a reference that leads nowhere.
    */
   inputSchema?: Input | undefined;
   /**

@@ -7,6 +7,7 @@ import { examine } from '../../src/web/js/schema/examine.js';
 import { Expressions } from '../../src/web/js/schema/expressions.js';
 import { formats } from '../../src/web/js/schema/formats.js';
 import { LinearPattern } from '../../src/web/js/schema/linear.js';
+import { resolve } from '../../src/web/js/schema/references.js';
 
 /** Numbers by chance, the same on each run. @param {number} seed */
 function chance(seed) {
@@ -61,7 +62,7 @@ test('on thousands of values', () => {
     const root = { properties: { a: schema(by, 3) }, ...schema(by, 3), $defs: { a: { type: ['string', 'number', 'array'], items: { $ref: '#/$defs/a' } } } };
     if (JSON.stringify(root).includes('"type":[]')) continue;
     examine(root);
-    const { check } = compile(root, examine);
+    const { check } = compile(root, resolve(root), examine);
     const other = new Validator(structuredClone(root), '2020-12');
     for (let at = 0; at < 12; at += 1) {
       const it = value(by, 3);
@@ -114,10 +115,13 @@ test('formats accept what they should', () => {
     hostname: [['a', 'a-b.c1', 'x'.repeat(63)], ['-a', 'a-', 'a..b', 'x'.repeat(64), '']],
     ipv4: [['127.0.0.1'], ['127.0.0.256', '1.2.3', '1.2.3.4.5']],
     ipv6: [['::1', '1:2:3:4:5:6:7:8', '::ffff:1.2.3.4', '::'], ['1::2::3', '12345::', ':1', '1:2:3:4:5:6:7', '::1.2.3.4.5', '1:2:3:4:5:6:7::8:9']],
-    uri: [['http://a.de:80/b?c#d', 'urn:a:b', 'mailto:a@b', 'http://[::1]/'], ['//a', 'a b', 'http://a b', 'http://[1]/', '%zz', 'a']],
+    uri: [['http://localhost', 'http://localhost:8787/', 'http://a.de:80/b?c#d', 'urn:a:b', 'mailto:a@b', 'http://[::1]/'], ['//a', 'a b', 'http://a b', 'http://[1]/', '%zz', 'a']],
     'uri-reference': [['/a', '#a', '../b', ''], ['\\a', '#a#b', '%']],
     'uri-template': [['a{b}', '{?c,d*}'], ['a{', '{}']],
-    url: [['http://a.de', 'https://user:pass@b-c.example:8080/d?e', 'ftp://1.2.3.4/', 'http://ä.ö.xy'], ['http://a', 'http://10.0.0.1', 'http://-a.de', 'javascript:a', 'http://a.de /']],
+    url: [
+      ['http://a.de', 'https://user:pass@b-c.example:8080/d?e', 'ftp://1.2.3.4/', 'http://ä.ö.xy', 'http://localhost', 'http://localhost:8787/a', 'http://10.0.0.1', 'http://[::1]:80/'],
+      ['http://', 'http:a', 'http://a:b', 'http://999.0.0.1', 'javascript:a', 'http://a.de /', 'a.de', '/a', ''],
+    ],
     uuid: [['2eb8aa08-aa98-11ea-b4aa-73b441d16380'], ['2eb8aa08-aa98-11ea-b4aa-73b441d1638', 'x']],
     regex: [['^(a|b)$'], ['(', 'a\\Z']],
     'json-pointer': [['', '/a~1b'], ['a', '/~2']],

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { z } from 'zod';
 import { inPage, newHost } from './host.mjs';
 
 /** Each with what is said of it. @type {Record<string, [any, RegExp]>} */
@@ -16,44 +19,134 @@ const senseless = {
   'an enum that is no list': [{ properties: { a: { enum: 'x' } } }, /enum must be a list/],
   'a schema of another Standard Schema than version 1': [{ '~standard': { version: 2, vendor: 'zod', validate() {} }, type: 'object', parse() {} }, /#: this is no JSON Schema; of zod, give z\.toJSONSchema/],
   'an object of zod among the properties': [{ properties: { a: { '~standard': { version: 1 } } } }, /#\/properties\/a: this is no JSON Schema/],
-};
 
-/** Known when the validator is there. @type {Record<string, [any, RegExp]>} */
-const misled = {
+  'no type at all': [{ properties: { a: { type: [] } } }, /type must be a type, or a list of some/],
+  'alternatives that are none': [{ anyOf: [] }, /anyOf must be a list of schemas, at least one/],
+  'a length that is no number': [{ properties: { a: { minLength: '3' } } }, /#\/properties\/a: minLength must be a whole number from 0/],
+  'a length below 0': [{ properties: { a: { maxItems: -1 } } }, /maxItems must be a whole number from 0/],
+  'a limit of draft-04': [{ properties: { a: { minimum: 1, exclusiveMinimum: true } } }, /exclusiveMinimum must be a number/],
+  'multiples of 0': [{ properties: { a: { multipleOf: 0 } } }, /multipleOf must be a number above 0/],
+  'a $ref that is no text': [{ properties: { a: { $ref: 7 } } }, /\$ref must be a text/],
+  'dependencies on no names': [{ dependentRequired: { a: 'b' } }, /dependentRequired must be lists of names/],
   'a $ref to nowhere': [{ properties: { a: { $ref: '#/$defs/nowhere' } } }, /there is nothing at "#\/\$defs\/nowhere"/],
+  'a $ref to no anchor': [{ properties: { a: { $ref: '#nowhere' } } }, /there is nothing at "#nowhere"/],
+  'a $ref to a page': [{ properties: { a: { $ref: 'https://example.com/a.json' } } }, /nothing at "https:\/\/example\.com\/a\.json", and no schema is fetched/],
+  'a $ref to a part of the metaschema': [{ properties: { a: { $ref: 'http://json-schema.org/draft-07/schema#/definitions/simpleTypes' } } }, /there is nothing at/],
+  'a $ref that is no address': [{ properties: { a: { $ref: 'http://[' } } }, /"http:\/\/\[" is no address/],
+  'a $ref in a property with the name of a keyword': [{ properties: { default: { $ref: '#/x' } } }, /there is nothing at "#\/x"/],
+  'a $dynamicRef to nowhere': [{ properties: { a: { $dynamicRef: '#a' } } }, /there is nothing at "#a"/],
   'a $ref to no schema': [{ properties: { a: { $ref: '#/x' } }, x: { type: 'strng' } }, /#\/x: there is no type "strng"/],
+  'a $ref to a $ref to nowhere': [{ properties: { a: { $ref: '#/x' } }, x: { $ref: '#/y' } }, /there is nothing at "#\/y"/],
   'a $ref to itself': [{ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } }, /leads to itself/],
+  'a $dynamicRef to itself': [{ $dynamicAnchor: 'a', anyOf: [{ $dynamicRef: '#a' }] }, /leads to itself/],
+  'an object of schemas of zod': [{ a: z.string(), b: z.number() }, /^[^:]*: \w+Schema is invalid: #: "a" is a schema of a library: give one schema of all properties, such as z\.object/],
+  'an object of schemas of valibot': [{ title: v.string() }, /"title" is a schema of a library/],
+  'an object of schemas of arktype': [{ a: type('string') }, /"a" is a schema of a library/],
+  'properties of zod': [{ type: 'object', properties: { a: z.string() } }, /#\/properties\/a: this is no JSON Schema; of zod, give z\.toJSONSchema/],
 };
 
-test('a schema that makes no sense is refused at register, with no validator there', async () => {
+test('a schema that makes no sense is refused when it is registered, whichever it is', async () => {
   const host = await newHost();
-  for (const [what, [inputSchema, said]] of Object.entries(senseless)) {
-    assert.throws(() => host.register(what, { inputSchema }, () => 'ran'), { code: 'INVALID_PARAMS', message: said });
+  for (const [what, [schema, said]] of Object.entries(senseless)) {
+    for (const which of ['inputSchema', 'outputSchema']) {
+      assert.throws(() => host.register(what, { [which]: schema }, () => 'ran'), { code: 'INVALID_PARAMS', message: said }, `${which}: ${what}`);
+    }
   }
   assert.deepEqual(host.documents(), []);
 });
 
-// The validator is loaded when the first of them is registered, so this comes before others.
-test('a schema whose references make no sense is named as the problem of its calls', async (t) => {
-  const logged = t.mock.method(console, 'error', () => {});
+test('a schema without a keyword of JSON Schema is warned of, with how to write properties', async (t) => {
+  const warned = t.mock.method(console, 'warn', () => {});
+  const host = await newHost();
+  const said = async (/** @type {any} */ options) => {
+    host.register('a', { replace: true, ...options }, () => 1);
+    await null;
+    const calls = warned.mock.calls.map(({ arguments: [text] }) => String(text));
+    warned.mock.resetCalls();
+    return calls;
+  };
+  /** @type {[options: any, said: RegExp][]} */
+  const odd = [
+    [{ inputSchema: { a: 'string' } }, /^caphost: a: inputSchema # has "a" and no keyword of JSON Schema, so everything fits it: .*\{ type: 'object', properties: \{ … \} \}/],
+    [{ inputSchema: { a: { type: 'string' } } }, /inputSchema # has "a"/],
+    [{ outputSchema: { count: 'number' } }, /outputSchema # has "count"/],
+    [{ inputSchema: { properties: { a: { b: { type: 'string' } } } } }, /inputSchema #\/properties\/a has "b"/],
+  ];
+  for (const [options, message] of odd) {
+    const told = await said(options);
+    assert.equal(told.length, 1, told.join());
+    assert.match(told[0] ?? '', message);
+  }
+  for (const schema of [true, {}, { title: 'A' }, { $comment: 'x' }, { 'x-note': 1 }, { $ref: '#/$defs/a', $defs: { a: {} } }, { const: { a: 'string' } }, { properties: { a: { enum: [{ b: 1 }] } } }]) {
+    assert.deepEqual(await said({ inputSchema: schema, outputSchema: schema }), []);
+  }
+});
+
+/**
+ * Calls a capability with a schema of `a`.
+ *
+ * @param {any} inputSchema
+ * @param {[fine: unknown[], not: unknown[]]} values
+ */
+async function fitting(inputSchema, [fine, not]) {
   const host = await newHost();
   const abp = await inPage(host);
-  for (const [what, [inputSchema]] of Object.entries(misled)) host.register(what, { inputSchema }, () => 'ran');
-  for (const [what, [, said]] of Object.entries(misled)) {
-    const { success, error } = await abp.call(what, { a: 'x' });
-    assert.deepEqual([success, error?.code], [false, 'OPERATION_FAILED'], what);
-    assert.match(error?.message ?? '', new RegExp(`^${what.replaceAll('$', '\\$')}: inputSchema is invalid: `));
-    assert.match(error?.message ?? '', said);
+  host.register('x', { inputSchema }, () => 'ran');
+  for (const a of fine) assert.equal((await abp.call('x', { a })).data, 'ran', JSON.stringify(a));
+  for (const a of not) {
+    const { error } = await abp.call('x', { a });
+    assert.equal(error?.details?.path.split('.')[0], 'a', JSON.stringify(a));
   }
-  assert.equal(logged.mock.callCount(), Object.keys(misled).length);
+}
+
+test('a list of anything becomes a list of texts by a $dynamicRef', () => fitting({
+  properties: { a: { $ref: 'texts' } },
+  $defs: {
+    texts: { $id: 'texts', $ref: 'list', $defs: { item: { $dynamicAnchor: 'item', type: 'string' } } },
+    list: { $id: 'list', type: 'array', items: { $dynamicRef: '#item' }, $defs: { item: { $dynamicAnchor: 'item' } } },
+  },
+}, [[[], ['a', 'b']], [['a', 7]]]));
+
+test('a tree is strict in all its nodes by a $dynamicRef', () => fitting({
+  properties: { a: { $ref: 'strict' } },
+  $defs: {
+    strict: { $id: 'strict', $dynamicAnchor: 'node', $ref: 'tree', unevaluatedProperties: false },
+    tree: { $id: 'tree', $dynamicAnchor: 'node', type: 'object', properties: { value: true, nodes: { type: 'array', items: { $dynamicRef: '#node' } } } },
+  },
+}, [[{ nodes: [{ value: 1, nodes: [{}] }] }], [{ nodes: [{ nodes: [{ vale: 1 }] }] }, { nodes: [7] }]]));
+
+test('the same value is checked anew where a $dynamicRef means something else', () => fitting({
+  properties: { a: { prefixItems: [{ $ref: 'list' }, { $ref: 'texts' }, { $ref: 'list' }] } },
+  $defs: {
+    texts: { $id: 'texts', $ref: 'list', $defs: { item: { $dynamicAnchor: 'item', type: 'string' } } },
+    list: { $id: 'list', items: { $ref: '#/$defs/wrapped' }, $defs: { item: { $dynamicAnchor: 'item' }, wrapped: { $dynamicRef: '#item' } } },
+  },
+}, [[[[7], ['7'], [7]]], [[[7], [7]]]]));
+
+test('draft-07 writes an anchor as an $id', () => fitting({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  properties: { a: { $ref: '#name' } },
+  definitions: { name: { $id: '#name', type: 'string' } },
+}, [['b'], [7]]));
+
+test('in draft-07 a $ref hides what stands beside it, and not in 2020-12', async () => {
+  const schema = { properties: { a: { $ref: '#/definitions/name', maxLength: 1 } }, definitions: { name: { type: 'string' } } };
+  await fitting({ $schema: 'http://json-schema.org/draft-07/schema#', ...schema }, [['b', 'bcd'], [7]]);
+  await fitting({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }, [['b'], ['bcd', 7]]);
+  await fitting(schema, [['b'], ['bcd', 7]]);
 });
 
-test('a schema that makes no sense is refused at register', async () => {
-  const host = await newHost();
-  for (const [what, [inputSchema, said]] of Object.entries({ ...senseless, ...misled })) {
-    assert.throws(() => host.register(what, { inputSchema }, () => 'ran'), { code: 'INVALID_PARAMS', message: said });
+for (const metaschema of ['http://json-schema.org/draft-07/schema#', 'http://json-schema.org/draft-07/schema', 'https://json-schema.org/draft/2020-12/schema']) {
+  test(`a parameter may have to be a JSON Schema itself, by ${metaschema}`, () => fitting({ properties: { a: { $ref: metaschema } } }, [
+    [true, {}, { type: 'object', properties: { b: { minLength: 3 } } }, { $ref: '#/nowhere' }, { b: 'c' }],
+    [7, 'string', { type: 'strng' }, { properties: { b: { minLength: -1 } } }, { items: { pattern: '(' } }, { $defs: { b: { type: 1 } } }],
+  ]));
+}
+
+test('an address of this machine is an url and a uri', async () => {
+  for (const format of ['url', 'uri']) {
+    await fitting({ properties: { a: { type: 'string', format } } }, [['http://localhost', 'http://localhost:8787/a?b#c', 'http://127.0.0.1/', 'http://[::1]/'], ['localhost', 'http://a b']]);
   }
-  assert.deepEqual(host.documents(), []);
 });
 
 test('schemas that make sense go on to be taken', async () => {

@@ -34,6 +34,33 @@ fn a_schema_that_is_no_json_is_refused() {
     assert_eq!(refused.message, "echo: inputSchema is no JSON");
 }
 
+#[wasm_bindgen_test]
+fn a_schema_that_makes_no_sense_is_refused() {
+    for (schema, said) in [
+        (
+            r##"{ "properties": { "a": { "$ref": "#/$defs/none" } } }"##,
+            "there is nothing at \"#/$defs/none\", and no schema is fetched",
+        ),
+        (
+            r#"{ "properties": { "a": { "minLength": "3" } } }"#,
+            "#/properties/a: minLength must be a whole number from 0",
+        ),
+    ] {
+        let input = Capability::new("echo").input_schema(schema);
+        let refused = host().register(input, echo).unwrap_err();
+        assert_eq!(
+            refused.message,
+            format!("echo: inputSchema is invalid: {said}")
+        );
+        let output = Capability::new("echo").output_schema(schema);
+        let refused = host().register(output, echo).unwrap_err();
+        assert_eq!(
+            refused.message,
+            format!("echo: outputSchema is invalid: {said}")
+        );
+    }
+}
+
 #[cfg(feature = "schemars")]
 #[wasm_bindgen_test]
 async fn a_schema_is_made_from_a_type() {

@@ -1,10 +1,10 @@
 /**
  * What an app says of itself and of its capabilities.
  */
+import { log, text } from './errors.js';
 import { textOf } from './json.js';
 import { MAX_NAME, isAmount, isObject, warnOfUnknown } from './read.js';
-import { examine } from './schema/examine.js';
-import { senseless } from './validators.js';
+import { resolve } from './schema/references.js';
 
 /**
  * @param {any} app
@@ -35,10 +35,12 @@ export function problemWithCapability(name, options) {
   }
   const { inputSchema, outputSchema } = options;
   for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
+    const odd = (/** @type {string} */ at, /** @type {string} */ found) =>
+      log('warn', `${name}: ${which} ${at} has "${found}" and no keyword of JSON Schema, so everything fits it: properties belong in { type: 'object', properties: { … } }`);
     try {
-      if (schema !== undefined) examine(schema);
+      if (schema !== undefined) resolve(schema, odd);
     } catch (error) {
-      return senseless(String(name), error, which);
+      return `${name}: ${which} is invalid: ${text(error)}`;
     }
   }
   const { type = 'object' } = Object(inputSchema);

@@ -98,7 +98,6 @@ export class Host {
     } catch (error) {
       refuseIf(`${name}: the description is not valid JSON: ${text(error)}`);
     }
-    refuseIf(standard ? undefined : shell.capabilities.validators.problemWith(document));
     if (options.replace) this.unregister(name);
     const added = shell.rust.register(shell.number, name, options, shell.settleGrace, spec ? PROOF : NaN, document, output ? answering(name, output, handler) : handler);
     refuseIf(!added && (added === undefined ? 'The host has failed' : `"${name}" is registered already`));

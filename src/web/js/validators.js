@@ -5,6 +5,7 @@
 import { invalid, log, problem, text } from './errors.js';
 import { loadPart } from './part.js';
 import { examine } from './schema/examine.js';
+import { resolve } from './schema/references.js';
 
 /**
  * @typedef {{ code: string, message: string, details?: unknown }} Verdict
@@ -14,7 +15,7 @@ import { examine } from './schema/examine.js';
 
 /** @type {Promise<void> | undefined} */
 let loading;
-/** Throws for a reference that leads nowhere. @type {typeof import('./schema/compile.js').compile | undefined} */
+/** @type {typeof import('./schema/compile.js').compile | undefined} */
 let compile;
 
 /** A failed load is tried again by the next who needs it. */
@@ -52,22 +53,6 @@ export class Validators {
     if (this.#byName.has(name)) this.#compile(entry).catch(() => {});
   }
 
-  /**
-   * What can be known of references before a schema is registered: nothing while the validator is
-   * not there.
-   *
-   * @param {{ name: string, inputSchema: any }} document
-   * @returns {string | undefined}
-   */
-  problemWith({ name, inputSchema }) {
-    try {
-      compile?.(inputSchema, examine);
-    } catch (error) {
-      return senseless(name, error);
-    }
-    return undefined;
-  }
-
   /** @param {string} name */
   delete(name) {
     this.#byName.delete(name);
@@ -102,20 +87,10 @@ function notLoaded(error) {
 
 /** @param {Entry} entry @returns {Check} */
 function checkOf({ name, schema }) {
-  try {
-    const { check, warnings } = /** @type {NonNullable<typeof compile>} */ (compile)(schema, examine);
-    for (const warning of warnings) log('warn', `${name}: inputSchema: ${warning}`);
-    return check;
-  } catch (error) {
-    const broken = problem('OPERATION_FAILED', senseless(name, error));
-    // It was registered before this could be known.
-    log('error', broken.message);
-    return () => broken;
-  }
+  const { check, warnings } = /** @type {NonNullable<typeof compile>} */ (compile)(schema, resolve(schema), examine);
+  for (const warning of warnings) log('warn', `${name}: inputSchema: ${warning}`);
+  return check;
 }
-
-/** @param {string} name @param {unknown} error @param {string} [which] of its schemas */
-export const senseless = (name, error, which = 'inputSchema') => `${name}: ${which} is invalid: ${text(error)}`;
 
 /**
  * @param {Check} check

@@ -11,8 +11,9 @@
  */
 import { formats } from './formats.js';
 import { isMultipleOf } from './multiples.js';
+import { Unchecked } from './unchecked.js';
 
-/** @import { References } from './references.js' */
+/** @import { References, Resource } from './references.js' */
 /** @import { Patterns } from './patterns.js' */
 
 /** So many errors are told. */
@@ -22,6 +23,7 @@ export const MOST_ERRORS = 16;
  * @typedef {{ path: (string | number)[], keyword: string, message: string }} Problem
  * @typedef {Set<string | number>} Seen the members of a value that have been looked at
  * @typedef {{ fits: boolean, seen: Seen | null }} Result
+ * @typedef {typeof import('./examine.js').examine} Examine
  */
 
 /** An object with more members is worth to remember what they are, or whether it fits. */
@@ -55,22 +57,24 @@ const partsOf = (schema) =>
 export class Checker {
   #references;
   #patterns;
+  #examine;
   /** @type {Map<unknown, number>} */
   #parts = new Map();
   /** Where in the whole the value is. @type {(string | number)[]} */
   #path = [];
-  /** What came of a value and a schema that is referred to. @type {Map<unknown, Map<unknown, Result>>} */
-  #known = new Map();
+  /** The resources of the schema that the check has come through. */
+  #scope = new Scope();
   /** References that have been followed without going deeper into the value. */
   #followed = 0;
   #fingerprints = new Fingerprints();
   /** Of large objects. @type {Map<object, string[]>} */
   #names = new Map();
 
-  /** @param {References} references @param {Patterns} patterns */
-  constructor(references, patterns) {
+  /** @param {References} references @param {Patterns} patterns @param {Examine} examine */
+  constructor(references, patterns, examine) {
     this.#references = references;
     this.#patterns = patterns;
+    this.#examine = examine;
   }
 
   /**
@@ -83,6 +87,17 @@ export class Checker {
   fits(schema, value, problems, seen = null) {
     if (schema === true) return true;
     if (schema === false) return this.#bad(problems, 'false', 'must not be there');
+    const { targets, alone, resources } = this.#references;
+    if (targets.size === 0) return this.#judge(schema, value, problems, seen);
+    const outer = this.#scope;
+    this.#scope = outer.within(resources.get(schema));
+    const fits = alone.has(schema) ? this.#referred(schema, value, problems, seen) : this.#judge(schema, value, problems, seen);
+    this.#scope = outer;
+    return fits;
+  }
+
+  /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #judge(schema, value, problems, seen) {
     // Before anything that may be long: nothing else is worth saying of a value of the wrong type.
     if (schema.type !== undefined && !isOfType(value, schema.type)) {
       return this.#bad(problems, 'type', `must be ${[schema.type].flat().join(' or ')}, and is ${typeOf(value)}`);
@@ -94,7 +109,7 @@ export class Checker {
     let fits = (parts & EQUALS) === 0 || this.#equals(schema, value, problems);
     if (parts & NUMBER && typeof value === 'number') fits &&= this.#number(schema, value, problems);
     if (parts & TEXT && typeof value === 'string') fits &&= this.#text(schema, value, problems);
-    if (this.#references.size > 0 && (fits || goesOn(problems))) fits = this.#referred(schema, value, problems, mine) && fits;
+    if (fits || goesOn(problems)) fits = this.#referred(schema, value, problems, mine) && fits;
     if (parts & COMBINED && (fits || goesOn(problems))) fits = this.#combined(schema, value, problems, mine) && fits;
     if (parts & (OBJECT | ARRAY) && (fits || goesOn(problems))) fits = this.#inner(schema, value, problems, mine) && fits;
     if (asked && (fits || goesOn(problems))) fits = this.#unevaluated(schema, value, problems, /** @type {Seen} */ (mine)) && fits;
@@ -165,20 +180,21 @@ export class Checker {
 
   /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
   #referred(schema, value, problems, seen) {
-    const targets = this.#references.get(schema);
+    const targets = this.#references.targets.get(schema);
     if (!targets) return true;
     this.#followed += 1;
     // The same value may come here by many ways: of what is in it there would be more with each level.
     const repeats = this.#followed > 1 || (isObject(value) && this.#isLarge(value));
     const key = repeats && !isObject(value) ? plainKey(value) : value;
     let fits = true;
-    for (const target of targets) {
-      const known = repeats ? this.#resultsOf(target) : undefined;
+    for (const { schema: found, name } of targets) {
+      const target = this.#scope.anchors.get(name) ?? found;
+      const known = repeats ? this.#scope.resultsOf(target) : undefined;
       let result = known?.get(key);
       // It may be known from where nobody asked what was looked at.
       if (!result || (seen && !result.seen)) {
         const own = seen && new Set();
-        const right = this.fits(target, value, problems, own);
+        const right = target === undefined ? this.#isSchema(value, problems, own) : this.fits(target, value, problems, own);
         result = own ? { fits: right, seen: own } : right ? FITS : FITS_NOT;
         known?.set(key, result);
       } else if (!result.fits) this.#bad(problems, '$ref', 'does not fit');
@@ -196,11 +212,16 @@ export class Checker {
     return names.length > MANY || names.some((name) => isObject(value[name]));
   }
 
-  /** @param {unknown} schema */
-  #resultsOf(schema) {
-    let results = this.#known.get(schema);
-    if (!results) this.#known.set(schema, (results = new Map()));
-    return results;
+  /** Whether a value is itself a JSON Schema, as the metaschema has it. @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #isSchema(value, problems, seen) {
+    try {
+      this.#examine(value, { isExpression: (text) => this.#patterns.expressions.has(text) });
+      if (seen && isObject(value)) add(seen, new Set(this.#namesOf(value)));
+      return true;
+    } catch (error) {
+      if (error instanceof Unchecked) throw error;
+      return this.#bad(problems, '$ref', `must be a JSON Schema: ${/** @type {Error} */ (error).message}`);
+    }
   }
 
   /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
@@ -394,6 +415,36 @@ export class Checker {
       }
     }
     return fits;
+  }
+}
+
+/** Resources that a check has come through, in the order of their `$dynamicAnchor`s: the first of a name counts. */
+class Scope {
+  /** The schemas with a `$dynamicAnchor`. @type {Map<string | undefined, any>} */
+  anchors;
+  /** What came of a value and a schema that is referred to. @type {Map<unknown, Map<unknown, Result>>} */
+  #results = new Map();
+  /** @type {Map<Resource, Scope>} */
+  #inner = new Map();
+
+  /** @param {Map<string | undefined, any>} [anchors] */
+  constructor(anchors = new Map()) {
+    this.anchors = anchors;
+  }
+
+  /** @param {Resource | undefined} resource */
+  within(resource) {
+    if (!resource?.dynamic.size || [...resource.dynamic.keys()].every((name) => this.anchors.has(name))) return this;
+    let inner = this.#inner.get(resource);
+    if (!inner) this.#inner.set(resource, (inner = new Scope(new Map([...resource.dynamic, ...this.anchors]))));
+    return inner;
+  }
+
+  /** @param {unknown} schema */
+  resultsOf(schema) {
+    let results = this.#results.get(schema);
+    if (!results) this.#results.set(schema, (results = new Map()));
+    return results;
   }
 }
 

@@ -5,23 +5,22 @@
  */
 import { Checker, MOST_ERRORS } from './check.js';
 import { Matchers, Patterns } from './patterns.js';
-import { resolve } from './references.js';
 import { UNCHECKED, Unchecked } from './unchecked.js';
 
 /** @import { Check, Verdict } from '../validators.js' */
-/** @import { Problem } from './check.js' */
+/** @import { Examine, Problem } from './check.js' */
+/** @import { References } from './references.js' */
 
 /** So often a check begins anew with what a worker has found, each time knowing more. */
 const ROUNDS = 8;
 
 /**
  * @param {any} schema that makes sense
- * @param {(schema: any, at: string) => void} examine throws for one that does not
+ * @param {References} references of it
+ * @param {Examine} examine
  * @returns {{ check: Check, warnings: string[] }}
- * @throws {Error} for a reference that leads nowhere
  */
-export function compile(schema, examine) {
-  const references = resolve(schema, examine);
+export function compile(schema, references, examine) {
   const matchers = new Matchers();
   for (const pattern of patternsOf(schema, new Set())) matchers.add(pattern);
 
@@ -30,7 +29,7 @@ export function compile(schema, examine) {
     /** @type {Problem[]} */
     const problems = [];
     try {
-      return new Checker(references, patterns).fits(schema, params, problems) ? null : verdictOn(problems);
+      return new Checker(references, patterns, examine).fits(schema, params, problems) ? null : verdictOn(problems);
     } catch (error) {
       if (error instanceof Unchecked) return UNCHECKED;
       throw error;

@@ -1,60 +1,102 @@
 /**
- * Whether a JSON Schema makes sense. Small, because every host has it; where its references lead is
- * known when the validator is there.
+ * Whether a JSON Schema makes sense. Small, because every host has it. Where its references lead is found in
+ * `references.js`.
  */
-import { isObject } from '../read.js';
+import { isAmount, isObject } from '../read.js';
 
 const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'string', 'integer'];
 
 /** Keywords that hold schemas: one, several, or one for each name. */
 const ONE = ['additionalProperties', 'unevaluatedProperties', 'propertyNames', 'additionalItems', 'unevaluatedItems', 'contains', 'not', 'if', 'then', 'else'];
 const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const NAMED = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+const NAMED = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
+
+/** @param {unknown} it */
+const isText = (it) => typeof it === 'string';
+/** @param {unknown} it */
+const isNumber = (it) => typeof it === 'number';
+/** @param {any} it */
+const isNames = (it) => Array.isArray(it) && it.every(isText);
+
+/** What other keywords must be. @type {[rule: string, fits: (value: any) => unknown, keywords: string][]} */
+const RULES = [
+  ['a text', isText, '$schema $ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor format'],
+  ['a number', isNumber, 'minimum maximum exclusiveMinimum exclusiveMaximum'],
+  ['a number above 0', (it) => isNumber(it) && it > 0, 'multipleOf'],
+  ['a whole number from 0', (it) => isAmount(it) && it % 1 === 0, 'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains'],
+  ['a list of names', isNames, 'required'],
+  ['a list', Array.isArray, 'enum'],
+  ['lists of names', (it) => isObject(it) && Object.values(it).every(isNames), 'dependentRequired'],
+];
+const OTHERS = 'type pattern items uniqueItems const title description default examples deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema';
+const KNOWN = new Set([...ONE, ...SEVERAL, ...NAMED, ...OTHERS.split(' '), ...RULES.flatMap(([, , keywords]) => keywords.split(' '))]);
 
 /**
+ * @template T
+ * @typedef {object} Options
+ * @property {string} [at] where the schema stands
+ * @property {((at: string, name: string) => void) | undefined} [odd] called for each schema without any keyword of JSON Schema, with a name that stands there
+ * @property {(text: string) => boolean} [isExpression] whether a text is a regular expression
+ * @property {(schema: any, outer: T) => T} [enter] called for each schema before those in it, with what it gave for the schema around it
+ * @property {T} [outer] for the first
+ */
+
+/**
+ * @template T
  * @param {any} schema
- * @param {string} at where it stands
- * @param {Set<unknown>} seen
+ * @param {Options<T>} [options]
  * @throws {Error} for a schema that makes no sense
  */
-export function examine(schema, at = '#', seen = new Set()) {
-  if (typeof schema === 'boolean' || seen.has(schema)) return;
-  seen.add(schema);
-  /** @param {unknown} right @param {string} rule */
-  const expect = (right, rule) => {
-    if (!right) throw new Error(`${at}: ${rule}`);
-  };
-  /** @param {string} keyword @param {(value: any) => unknown} fits @param {string} rule */
-  const given = (keyword, fits, rule) => expect(schema[keyword] === undefined || fits(schema[keyword]), `${keyword} must be ${rule}`);
-  expect(isObject(schema), 'a schema must be an object, true or false');
-  // A Standard Schema: an object of functions.
-  expect(!schema['~standard'], 'this is no JSON Schema; of zod, give z.toJSONSchema(…)');
-  const odd = [schema.type ?? []].flat().find((it) => !TYPES.includes(it));
-  expect(odd === undefined, `there is no type ${JSON.stringify(odd)}`);
-  given('required', (it) => Array.isArray(it) && it.every((name) => typeof name === 'string'), 'a list of names');
-  given('enum', Array.isArray, 'a list');
-  given('pattern', isPattern, 'a regular expression');
-  /** @param {any} inner @param {string | number} name */
-  const visit = (inner, name) => examine(inner, `${at}/${name}`, seen);
-  for (const keyword of ONE) if (schema[keyword] !== undefined) visit(schema[keyword], keyword);
-  for (const it of [schema.items ?? []].flat()) visit(it, 'items');
-  for (const keyword of SEVERAL) {
-    given(keyword, Array.isArray, 'a list of schemas');
-    schema[keyword]?.forEach((/** @type {any} */ it, /** @type {number} */ n) => visit(it, `${keyword}/${n}`));
-  }
-  for (const keyword of NAMED) {
-    given(keyword, isObject, 'an object of schemas');
-    for (const [name, it] of Object.entries(schema[keyword] ?? {})) {
-      expect(keyword !== 'patternProperties' || isPattern(name), `not a regular expression: ${name}`);
-      visit(it, `${keyword}/${name}`);
+export function examine(schema, { at: start = '#', odd, isExpression = isPattern, enter, outer: first } = {}) {
+  const seen = new Set();
+  /** @param {any} schema @param {string} at @param {any} outer */
+  const visit = (schema, at, outer) => {
+    if (typeof schema === 'boolean' || seen.has(schema)) return;
+    seen.add(schema);
+    /** @param {unknown} right @param {string} rule */
+    const expect = (right, rule) => {
+      if (!right) throw new Error(`${at}: ${rule}`);
+    };
+    /** @param {string} keyword @param {(value: any) => unknown} fits @param {string} rule */
+    const given = (keyword, fits, rule) => expect(schema[keyword] === undefined || fits(schema[keyword]), `${keyword} must be ${rule}`);
+    expect(isObject(schema), 'a schema must be an object, true or false');
+    // A Standard Schema: an object of functions.
+    expect(!schema['~standard'], 'this is no JSON Schema; of zod, give z.toJSONSchema(…)');
+    const names = Object.keys(schema);
+    const foreign = names.find((name) => Object(schema[name])['~standard']);
+    expect(foreign === undefined, `"${foreign}" is a schema of a library: give one schema of all properties, such as z.object({ … })`);
+    if (odd && names[0] !== undefined && !names.some((name) => KNOWN.has(name) || /^(\$|x-)/.test(name))) odd(at, names[0]);
+    for (const [rule, fits, keywords] of RULES) for (const keyword of keywords.split(' ')) given(keyword, fits, rule);
+    const types = [schema.type ?? []].flat();
+    const strange = types.find((it) => !TYPES.includes(it));
+    expect(strange === undefined, `there is no type ${JSON.stringify(strange)}`);
+    given('type', () => types.length, 'a type, or a list of some');
+    given('pattern', (it) => isText(it) && isExpression(it), 'a regular expression');
+    const inner = enter?.(schema, outer);
+    /** @param {any} it @param {string} where */
+    const within = (it, where) => visit(it, `${at}/${where}`, inner);
+    for (const keyword of ONE) if (schema[keyword] !== undefined) within(schema[keyword], keyword);
+    for (const it of [schema.items ?? []].flat()) within(it, 'items');
+    for (const keyword of SEVERAL) {
+      given(keyword, (it) => Array.isArray(it) && it.length, 'a list of schemas, at least one');
+      schema[keyword]?.forEach((/** @type {any} */ it, /** @type {number} */ n) => within(it, `${keyword}/${n}`));
     }
-  }
+    for (const keyword of NAMED) {
+      given(keyword, isObject, 'an object of schemas');
+      for (const [name, it] of Object.entries(schema[keyword] ?? {})) {
+        expect(keyword !== 'patternProperties' || isExpression(name), `not a regular expression: ${name}`);
+        // In draft-07 some are names instead.
+        if (keyword !== 'dependencies' || !isNames(it)) within(it, `${keyword}/${name}`);
+      }
+    }
+  };
+  visit(schema, start, first);
 }
 
-/** @param {unknown} text */
+/** @param {string} text */
 function isPattern(text) {
   try {
-    return typeof text === 'string' && new RegExp(text, 'u') instanceof RegExp;
+    return new RegExp(text, 'u') instanceof RegExp;
   } catch {
     return false;
   }

@@ -1,87 +1,115 @@
 /**
- * Where the references of a JSON Schema lead: to an anchor, a pointer into the document, or a schema
- * in it with an `$id` of its own. Nothing is ever fetched.
+ * Where the references of a JSON Schema lead: to an anchor, a pointer into the document, a schema in it with an
+ * `$id` of its own, or to what every JSON Schema must be. Nothing is ever fetched. Every host has this, so that a
+ * schema whose reference leads nowhere is refused when it is registered.
+ */
+import { examine } from './examine.js';
+
+/**
+ * A schema with an `$id`, or the whole: `old` if only the reference counts of a schema that has one, as in drafts
+ * up to 7; `dynamic` are its schemas with a `$dynamicAnchor`, by that name.
+ * @typedef {{ base: string, old: boolean, dynamic: Map<string, any> }} Resource
  *
- * @typedef {Record<string, any>} SchemaObject
- * @typedef {Map<SchemaObject, any[]>} References the schemas they lead to, by the schemas that have some
+ * Where a reference leads: to a schema, or, without one, to what every JSON Schema must be. With a name, that is the
+ * first schema with this `$dynamicAnchor` in the resources that the check has come through, if there is one.
+ * @typedef {{ schema?: any, name?: string }} Target
+ *
+ * `targets` are those of the schemas that have references, `alone` the schemas of which nothing else counts,
+ * `resources` what each schema is part of.
+ * @typedef {{ targets: Map<any, Target[]>, alone: Set<any>, resources: Map<any, Resource> }} References
  */
 
-/** The last two lead to one place here, as there is one document. */
-const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
-/** What stands in these is data. */
-const DATA = ['const', 'enum', 'default', 'examples'];
 /** Where a schema without an `$id` is. */
 const HOME = 'schema:/';
+/** The drafts that ignore what stands beside a `$ref`. */
+const OLD = /draft-0[3-7]/;
+/** What every JSON Schema must be is said there. */
+const METASCHEMAS = /^https?:\/\/json-schema\.org\/draft(-0[67]|\/20(19-09|20-12))\/schema$/;
+/** Keywords that apply their schemas to the same value. */
+const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
 
 /**
- * @param {any} root a schema that makes sense
- * @param {(schema: any, at: string) => void} examine throws for one that does not
+ * @param {any} root
+ * @param {import('./examine.js').Options<any>['odd']} [odd]
  * @returns {References}
- * @throws {Error} for a reference that leads nowhere, or to itself
+ * @throws {Error} for a schema that makes no sense, and for a reference that leads nowhere, or to itself
  */
-export function resolve(root, examine) {
+export function resolve(root, odd) {
+  /** @type {References['targets']} */
+  const targets = new Map();
+  const alone = new Set();
+  /** @type {References['resources']} */
+  const resources = new Map();
   /** Schemas with an `$id` or an anchor, by their addresses. @type {Map<string, any>} */
   const known = new Map([[HOME, root]]);
-  /** @type {{ schema: SchemaObject, reference: string, base: string }[]} */
-  const open = [];
-  collect(root, HOME, known, open);
-  /** @type {References} */
-  const references = new Map();
-  for (const { schema, reference, base } of open) {
-    const target = find(new URL(reference, base), known);
-    if (target === undefined) throw new Error(`there is nothing at ${JSON.stringify(reference)}`);
+
+  /** @param {any} schema @param {Resource} outer what it stands in @returns {Resource} what the schemas in it stand in */
+  const enter = (schema, outer) => {
+    const { $id = '#', $ref, $schema, $anchor, $dynamicAnchor, $recursiveAnchor } = schema;
+    const old = $schema === undefined ? outer.old : OLD.test($schema);
+    const hides = old && $ref !== undefined;
+    if (hides) alone.add(schema);
+    const isHome = !hides && $id[0] !== '#';
+    const base = isHome ? withoutFragment(urlOf($id, outer.base)) : outer.base;
+    const resource = isHome || old !== outer.old ? { base, old, dynamic: new Map() } : outer;
+    if (isHome) known.set(base, schema);
+    // Drafts up to 7 write an anchor as an `$id`.
+    for (const anchor of [`#${$anchor}`, `#${$dynamicAnchor}`, $id]) known.set(base + anchor, schema);
+    const name = $recursiveAnchor === true ? '' : $dynamicAnchor;
+    if (name !== undefined) resource.dynamic.set(name, schema);
+    resources.set(schema, resource);
+    return resource;
+  };
+
+  /** @param {string} keyword @param {string} reference @param {Resource} resource @returns {Target} */
+  const targetOf = (keyword, reference, resource) => {
+    const url = urlOf(reference, resource.base);
+    const address = withoutFragment(url);
+    const fragment = decodeURIComponent(url.slice(address.length + 1));
+    if (!known.has(address) && fragment === '' && METASCHEMAS.test(address)) return {};
+    const [first, ...steps] = fragment.split('/');
+    let schema = known.get(first ? `${address}#${fragment}` : address);
+    for (const step of first ? [] : steps) {
+      const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+      schema = Object.hasOwn(Object(schema), name) ? schema[name] : undefined;
+    }
+    if (schema === undefined) throw new Error(`there is nothing at ${JSON.stringify(reference)}, and no schema is fetched`);
     // It may stand where no schema is expected.
-    examine(target, reference);
-    references.set(schema, [...(references.get(schema) ?? []), target]);
+    if (!resources.has(schema)) examine(schema, { at: reference, enter, outer: resource });
+    const { $dynamicAnchor, $recursiveAnchor } = schema;
+    const isDynamic = keyword === '$dynamicRef' ? $dynamicAnchor === fragment : keyword === '$recursiveRef' && $recursiveAnchor === true;
+    return isDynamic ? { schema, name: fragment } : { schema };
+  };
+
+  /** Whether one schema applies another to the same value. @param {any} from @param {any} to @param {Set<unknown>} seen @returns {boolean} */
+  const leadsTo = (from, to, seen) => {
+    const referred = (targets.get(from) ?? []).flatMap(({ schema, name }) =>
+      name === undefined ? schema : [schema, ...[...resources.values()].map(({ dynamic }) => dynamic.get(name))]);
+    const applied = [...referred, ...IN_PLACE.flatMap((keyword) => from[keyword] ?? []), ...Object.values(from.dependentSchemas ?? {})];
+    return applied.some((it) => it === to || (typeof it === 'object' && !seen.has(it) && leadsTo(it, to, seen.add(it))));
+  };
+
+  examine(root, { odd, enter, outer: { base: HOME, old: false, dynamic: new Map() } });
+  // What is found where no schema is expected is added to the end.
+  for (const [schema, resource] of resources) {
+    for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef']) {
+      if (schema[keyword] !== undefined) targets.set(schema, [...(targets.get(schema) ?? []), targetOf(keyword, schema[keyword], resource)]);
+    }
   }
-  for (const { schema, reference } of open) {
-    if (leadsTo(schema, schema, references, new Set())) throw new Error(`the reference ${JSON.stringify(reference)} leads to itself`);
+  for (const schema of targets.keys()) {
+    if (leadsTo(schema, schema, new Set())) throw new Error(`the reference ${JSON.stringify(schema.$ref ?? schema.$dynamicRef)} leads to itself`);
   }
-  return references;
+  return { targets, alone, resources };
 }
 
-/**
- * @param {any} schema or anything else that stands in one
- * @param {string} base what references are relative to
- * @param {Map<string, any>} known
- * @param {{ schema: SchemaObject, reference: string, base: string }[]} open
- */
-function collect(schema, base, known, open) {
-  if (typeof schema !== 'object' || schema === null) return;
-  const { $id, $anchor, $dynamicAnchor } = schema;
-  if (typeof $id === 'string' && !$id.startsWith('#')) known.set((base = withoutFragment(new URL($id, base))), schema);
-  for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') known.set(`${base}#${anchor}`, schema);
-  for (const keyword of REFERENCES) if (typeof schema[keyword] === 'string') open.push({ schema, reference: schema[keyword], base });
-  for (const [keyword, inner] of Object.entries(schema)) if (!DATA.includes(keyword)) collect(inner, base, known, open);
-}
-
-/** @param {URL} url @param {Map<string, any>} known @returns {any} */
-function find(url, known) {
-  const address = withoutFragment(url);
-  const fragment = decodeURIComponent(url.hash.slice(1));
-  if (fragment !== '' && !fragment.startsWith('/')) return known.get(`${address}#${fragment}`);
-  let found = known.get(address);
-  for (const step of fragment.split('/').slice(1)) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    found = typeof found === 'object' && found !== null && Object.hasOwn(found, name) ? found[name] : undefined;
+/** @param {string} reference @param {string} base */
+function urlOf(reference, base) {
+  try {
+    return new URL(reference, base).href;
+  } catch {
+    throw new Error(`${JSON.stringify(reference)} is no address`);
   }
-  return found;
 }
 
-/**
- * Whether one schema applies another to the same value.
- *
- * @param {any} from
- * @param {SchemaObject} to
- * @param {References} references
- * @param {Set<unknown>} seen
- * @returns {boolean}
- */
-function leadsTo(from, to, references, seen) {
-  const { allOf = [], anyOf = [], oneOf = [], not, if: condition, then, else: otherwise, dependentSchemas = {} } = from;
-  const applied = [...(references.get(from) ?? []), ...allOf, ...anyOf, ...oneOf, not, condition, then, otherwise, ...Object.values(dependentSchemas)];
-  return applied.some((it) => it === to || (typeof it === 'object' && !seen.has(it) && leadsTo(it, to, references, seen.add(it))));
-}
-
-/** @param {URL} url */
-const withoutFragment = (url) => url.href.split('#', 1)[0] ?? '';
+/** @param {string} url */
+const withoutFragment = (url) => url.split('#', 1)[0] ?? '';
