@@ -1,5 +1,5 @@
-//! Answers on their way: the bytes of them that are not sent yet, of which the party with most makes room,
-//! and streams of events, which end with the gateway.
+//! Answers that are being sent. Their unsent bytes are counted, and the party with most makes room. Streams
+//! of events end with the gateway.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::bounds::ledger::{Account, FREE, Ledgers, NoRoom, Party};
 use crate::fronts::refusal::Refusal;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 
-/// Bytes of a large answer that are handed to the connection at once.
+/// How many bytes of a large answer go to the connection at once.
 const SLICE: usize = 16 << 10;
 /// How long writing the last events may take after the gateway has begun to stop.
 const LAST_EVENTS: Duration = Duration::from_millis(300);
 
-/// Counts the bytes of an answer to that party until they are sent, unless they are few. `let_go` is told
-/// when its connection has to make room.
+/// Counts the bytes of an answer to that party until they are sent, unless they are few. `let_go` is notified
+/// when the connection has to make room.
 pub(crate) fn count_unsent(
     ledgers: &Ledgers,
     party: Party,
@@ -40,7 +40,7 @@ pub(crate) fn count_unsent(
         rest: Bytes::new(),
     };
     if let Some(size) = size {
-        // One that is there as a whole can still be refused.
+        // An answer that is complete can still be refused.
         if let Some(Some(Ok(data))) = answer.body.next().now_or_never()
             && !answer.keep(data)
         {
@@ -55,13 +55,13 @@ pub(crate) fn count_unsent(
     Response::from_parts(head, Body::from_stream(slices))
 }
 
-/// Hands out an answer in slices and counts the rest.
+/// An answer that is sent in slices while its rest is counted.
 struct Answer {
     body: BodyDataStream,
     account: Account,
     /// Whether there is anything on the account.
     is_counted: bool,
-    /// The rest of what came last from the body.
+    /// The rest of the last chunk of the body.
     rest: Bytes,
 }
 
@@ -69,7 +69,7 @@ impl Answer {
     async fn slice(&mut self) -> Option<Result<Bytes, axum::Error>> {
         if self.rest.is_empty() {
             if self.is_counted {
-                // The last slices were copies.
+                // The last slices were copied, so their source is not kept.
                 self.account.set(0);
             }
             match self.body.next().await? {
@@ -85,14 +85,14 @@ impl Answer {
             return Some(Ok(std::mem::take(&mut self.rest)));
         }
         let slice = self.rest.split_to(SLICE.min(self.rest.len()));
-        // The last that a connection keeps must not keep all of it.
+        // A connection keeps the last slice, which must not keep the whole chunk.
         Some(Ok(match self.rest.len() < FREE {
             true => Bytes::copy_from_slice(&slice),
             false => slice,
         }))
     }
 
-    /// Keeps what has come, to be sent. Whether there is room for it.
+    /// Keeps a chunk until it is sent. Returns whether there is room for it.
     fn keep(&mut self, data: Bytes) -> bool {
         self.is_counted = data.len() > FREE;
         let has_room = !self.is_counted || self.account.set(data.len());
@@ -101,10 +101,10 @@ impl Answer {
     }
 }
 
-/// Ends a `text/event-stream` when the gateway stops, after the events that tell so. Any other
-/// response ends by itself.
+/// Ends a `text/event-stream` when the gateway stops, after the events that tell so. Other responses end by
+/// themselves.
 pub(crate) fn end_stream_with_gateway(lifecycle: &Lifecycle, response: Response) -> Response {
-    // One whose length is known is there as a whole.
+    // A response of known length is complete.
     let is_whole = response.body().size_hint().exact().is_some();
     if is_whole || !is_event_stream(response.headers()) {
         return response;

@@ -39,15 +39,16 @@ use crate::http::places::{Place, Places, while_answered};
 use crate::http::{HttpLimits, Tls, health};
 use crate::seldom::Seldom;
 
-/// What to wait when no connection can be accepted, as when the process has too many files open.
+/// How long to wait when no connection can be accepted, for example because the process has too many open
+/// files.
 const ACCEPT_RETRY: Duration = Duration::from_millis(200);
 
-/// The size of a connection's buffers in bytes. The head of a request has at most as many. Bodies and
-/// answers pass through them.
+/// The size of a connection's buffers in bytes, and so the largest head of a request. Bodies and answers pass
+/// through these buffers.
 pub(crate) const BUFFERED: usize = 32 << 10;
 
-/// Bytes the system takes beyond those under way to the peer. It would take megabytes, and whether a
-/// peer still reads would show only once in as many.
+/// Bytes that the system may hold beyond those on the way to the peer. By default it would hold megabytes,
+/// and the gateway would learn only once in as many whether the peer still reads.
 #[cfg(any(target_os = "android", target_os = "linux"))]
 const UNSENT: u32 = 128 << 10;
 
@@ -94,7 +95,7 @@ impl Connections {
                         drop(alive);
                     });
                     if is_spare {
-                        // A request that is here by now is answered before more connections take its place.
+                        // A request that has come is answered before more connections take its place.
                         yield_now().await;
                     }
                 }
@@ -103,13 +104,13 @@ impl Connections {
                     if failing.is_due() {
                         tracing::error!(%error, "cannot accept connections");
                     }
-                    // One that waits for nothing frees its descriptor.
+                    // An idle connection frees its descriptor.
                     places.let_one_go();
                     sleep(ACCEPT_RETRY).await;
                 }
             }
         }
-        // What is not accepted by now is refused.
+        // Connections that are not accepted by now are refused.
         drop(listener);
         drop(alive);
         let _ = ended.recv().await;
@@ -141,7 +142,7 @@ impl Connections {
         }
     }
 
-    /// Nothing if it takes too long, or the gateway stops meanwhile.
+    /// `None` if the handshake takes too long, or the gateway stops meanwhile.
     async fn shake_hands(
         &self,
         config: Arc<ServerConfig>,
@@ -150,8 +151,8 @@ impl Connections {
     ) -> Option<io::Result<TlsStream<TcpStream>>> {
         let handshake = async {
             let hello = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
-            // Our part of it, which takes a private key to sign, waits for its turn. The client's does not
-            // hold one: it may never come.
+            // The gateway's part needs a private key to sign, and waits for its turn. The client's part does
+            // not hold a turn: it may never come.
             let turn = self
                 .handshakes
                 .take(&Party::Stranger(address.network()))
@@ -233,7 +234,7 @@ impl Connections {
     }
 }
 
-/// Messages are small and awaited: Nagle's algorithm only delays them.
+/// Turns off Nagle's algorithm, which only delays small messages that somebody waits for.
 fn at_once(stream: &TcpStream) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY");

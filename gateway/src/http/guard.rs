@@ -1,4 +1,4 @@
-//! Who may reach the gateway from a browser: `Host` and `Origin`.
+//! Who may reach the gateway from a browser, by `Host` and `Origin`.
 
 use std::net::IpAddr;
 
@@ -14,8 +14,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// For a gateway on `port`, bound to a loopback address or not, with TLS or not. `origins` may
-    /// connect besides its own, and their hosts count as names of the gateway.
+    /// The guard of a gateway on `port`, bound to a loopback address or not, with TLS or not. Besides the
+    /// gateway's own, `origins` may connect, and their hosts count as names of the gateway.
     pub fn new(port: u16, loopback: bool, tls: bool, host: &str, origins: &[String]) -> Self {
         let origins: Vec<_> = origins
             .iter()
@@ -35,13 +35,13 @@ impl Guard {
         }
     }
 
-    /// Whether a request's `Host` is a name of ours. A page whose own name was rebound to our
-    /// address sends that name.
+    /// Whether a request's `Host` is a name of the gateway. A page whose own name was rebound to the
+    /// gateway's address sends that name.
     pub fn accepts_host(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
         let name = name_of(&host);
         if let Some(address) = address_of(name) {
-            // No address can be rebound.
+            // An address cannot be rebound.
             return !self.loopback || address.is_loopback() || self.is_named(name);
         }
         is_localhost(name) || self.is_named(name)
@@ -93,7 +93,7 @@ pub fn parse_origin(text: &str) -> Result<String, String> {
     Err("expected an origin such as https://example.com:8443".into())
 }
 
-/// The origin, in small letters, as browsers send it: they leave the default port of the scheme out.
+/// The origin in small letters, without the default port of its scheme, as browsers send it.
 fn without_default_port(origin: &str) -> &str {
     let port = match origin.split_once("://") {
         Some(("http", _)) => ":80",

@@ -1,4 +1,4 @@
-//! What is checked of every request, and what every answer carries.
+//! The checks of every request, and the headers of every answer.
 
 use std::io;
 use std::net::SocketAddr;
@@ -27,7 +27,7 @@ use crate::refusals;
 use crate::seldom::Seldom;
 use crate::wire::for_log;
 
-/// What the pages may do unless told otherwise: their own scripts, wasm, and blobs they made.
+/// What pages may do by default: run their own scripts and wasm, and use blobs that they made.
 pub const DEFAULT_CONTENT_SECURITY_POLICY: &str = "default-src 'self'; \
     script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' blob: data:; media-src 'self' blob: data:; object-src 'self' blob: data:; \
@@ -53,7 +53,7 @@ impl FrameAncestors {
         }
     }
 
-    /// The policy with these, unless it names some itself.
+    /// The policy with these frame ancestors, unless it names some itself.
     fn in_policy(&self, policy: Option<HeaderValue>) -> io::Result<Option<HeaderValue>> {
         const DIRECTIVE: &str = "frame-ancestors";
         let said = policy
@@ -68,7 +68,8 @@ impl FrameAncestors {
         whole.map(Some).map_err(io::Error::other)
     }
 
-    /// The value of `X-Frame-Options` for browsers that do not know it, where that can say it.
+    /// The value of `X-Frame-Options`, for browsers that know no `frame-ancestors`, if that header can say
+    /// the same.
     fn in_header(&self) -> Option<HeaderValue> {
         match &*self.0 {
             "'none'" => Some(HeaderValue::from_static("DENY")),
@@ -78,26 +79,26 @@ impl FrameAncestors {
     }
 }
 
-/// The gateway's own pages.
+/// Only the gateway's own pages.
 impl Default for FrameAncestors {
     fn default() -> Self {
         FrameAncestors("'self'".into())
     }
 }
 
-/// How long a browser may remember what is allowed.
+/// How long a browser may remember the answer to a preflight.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
 
 /// The checks and the headers.
 pub(crate) struct Policy {
     guard: Guard,
     hub: Arc<Hub>,
-    /// What answers carry that do not say otherwise themselves.
+    /// The headers of answers that do not set them themselves.
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Policy {
-    /// With that `Content-Security-Policy`, if any, and pages that may be framed by those.
+    /// A policy with that `Content-Security-Policy`, if any, and with pages that those may frame.
     pub fn new(
         guard: Guard,
         hub: Arc<Hub>,
@@ -111,8 +112,8 @@ impl Policy {
             // Files carry Last-Modified: a browser asks, and mostly gets 304.
             (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         ];
-        // Pages that load nothing of others may share memory with their workers: where the default policy
-        // forbids it, that takes nothing more away.
+        // Pages that load nothing of others may share memory with their workers. The default policy already
+        // forbids such loads, so this header takes nothing away.
         let default = DEFAULT_CONTENT_SECURITY_POLICY.as_bytes();
         let policy = content_security_policy.as_ref();
         if policy.is_some_and(|it| it.as_bytes().starts_with(default)) {
@@ -128,7 +129,7 @@ impl Policy {
         })
     }
 
-    /// Looks at a request before it is answered.
+    /// Notes what the log says of a request, before the request is answered.
     pub fn look(&self, address: PeerAddress, bearer: &Bearer, uri: &Uri) -> Option<Shown> {
         let shown = || Shown {
             uri: uri.clone(),
@@ -153,8 +154,8 @@ impl Policy {
         }
     }
 
-    /// Why a request is not served of which two readers could think that it is for different names, or from
-    /// different origins (RFC 9112, 3.2). What stands in between may have let it pass for the other.
+    /// Refuses a request that two readers could take for different names or origins (RFC 9112, 3.2). A proxy
+    /// in between may have read the other.
     pub fn ambiguous(&self, request: &Request) -> Option<Refusal> {
         let headers = request.headers();
         for (name, shown) in [(&HOST, "Host"), (&ORIGIN, "Origin")] {
@@ -185,7 +186,7 @@ impl Policy {
         Some(Refusal::invalid(message))
     }
 
-    /// Why a request is not served that is addressed to another name than ours.
+    /// Refuses a request that is addressed to another name than the gateway's.
     pub fn other_host(&self, headers: &HeaderMap) -> Option<Refusal> {
         let Some(host) = text(headers, &HOST) else {
             return Some(Refusal::invalid("`Host` is missing"));
@@ -198,9 +199,9 @@ impl Policy {
         Some(Refusal::forbidden(message))
     }
 
-    /// Why a request is not served that the page of a foreign origin has sent. A native client sends no
-    /// `Origin`; a browser does whenever it opens a WebSocket, and with every request that could change
-    /// something or whose answer a script of another origin would read.
+    /// Refuses a request from a page of a foreign origin. A native client sends no `Origin`. A browser sends
+    /// it whenever it opens a WebSocket, and with every request that could change something or whose answer a
+    /// script of another origin would read.
     pub fn other_origin(&self, headers: &HeaderMap) -> Option<Refusal> {
         let origin = text(headers, &ORIGIN)?;
         let host = text(headers, &HOST).unwrap_or_default();
@@ -209,8 +210,8 @@ impl Policy {
         }
         let origin = for_log(origin);
         let message = format!("Origin {origin:?} may not connect: allow it with --allow-origin");
-        // Its page cannot see why: somebody may have forgotten to allow it. Not of each: a page may try as
-        // often as it likes.
+        // The page cannot see the reason, and somebody may have forgotten to allow its origin. The log warns
+        // only now and then, because a page may try as often as it likes.
         static REFUSED: Seldom = Seldom::new();
         if REFUSED.is_due() {
             tracing::warn!(error = message, "refused");
@@ -219,14 +220,14 @@ impl Policy {
     }
 }
 
-/// What the log says of a request, should it be refused for its token.
+/// What the log says of a request that is refused for its token.
 pub(crate) struct Shown {
     uri: Uri,
     address: SocketAddr,
     token: bool,
 }
 
-/// Whoever the answer passes is to keep nothing of it.
+/// Forbids caches to keep the answer.
 pub(crate) fn forbid_storing(response: &mut Response) {
     let no_store = HeaderValue::from_static("no-store");
     response.headers_mut().insert(CACHE_CONTROL, no_store);
@@ -270,9 +271,9 @@ pub(crate) fn cross_origin(policy: Arc<Policy>) -> CorsLayer {
         .max_age(PREFLIGHT_AGE)
 }
 
-/// The path up to what only one tool server knows.
+/// The path without the part that only one tool server knows.
 pub(crate) fn without_secret(path: &str) -> &str {
-    // Anywhere in it, as a proxy may have put something before.
+    // Anywhere in the path, because a proxy may have put something before.
     let callback = path.find(CALLBACK_PATH);
     callback.map_or(path, |at| &path[..at + CALLBACK_PATH.len()])
 }

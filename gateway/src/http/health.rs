@@ -1,4 +1,4 @@
-//! `/healthz`, `/readyz` and `/metrics`: what a supervisor, a load balancer and Prometheus ask.
+//! `/healthz`, `/readyz` and `/metrics`, for a supervisor, a load balancer and Prometheus.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,13 +17,13 @@ use crate::gateway::Hub;
 use crate::gateway::lifecycle::Phase;
 use crate::tokens::Role;
 
-/// Whether that path asks whether the gateway is well: it has a rate of its own, and is answered when others
-/// are not.
+/// Whether that path is a health route. Health routes have a rate of their own, and are answered when other
+/// requests are not.
 pub(crate) fn is_asked_for(path: &str) -> bool {
     ["/healthz", "/readyz"].contains(&path)
 }
 
-/// How old the count of peers may be: to count them, all others wait.
+/// How old the count of peers may be. Counting them makes everything else wait.
 const FRESH: Duration = Duration::from_millis(100);
 
 const PROMETHEUS_TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
@@ -44,14 +44,14 @@ pub(crate) fn routes(hub: Arc<Hub>) -> Router {
         .route("/metrics", metrics)
 }
 
-/// What `/readyz` looks at.
+/// What `/readyz` reports.
 struct Ready {
     hub: Arc<Hub>,
     /// Agents and apps.
     peers: Recent<(usize, usize)>,
 }
 
-/// What is looked at now and then, however often it is asked for.
+/// A value that is computed now and then, however often it is asked for.
 #[derive(Debug, Default)]
 struct Recent<T>(Mutex<Option<(Instant, T)>>);
 
@@ -83,7 +83,7 @@ async fn ready(State(ready): State<Arc<Ready>>) -> Response {
         };
         body["redis"] = redis.into();
         body["workers"] = (standing.others + 1).into();
-        // What is here goes on: taking every worker out of service would stop that too.
+        // The apps of this worker still work. If every worker went out of service, they would stop too.
         if !standing.connected && phase == Phase::Serving {
             body["status"] = "degraded".into();
         }

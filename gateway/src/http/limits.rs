@@ -69,7 +69,7 @@ impl HttpLimits {
         }
     }
 
-    /// The ledgers for unsent answers.
+    /// The ledgers of unsent answers.
     pub(crate) fn unsent(&self) -> Ledgers {
         Ledgers::new(self.unsent_bytes, self.unsent_bytes / 4)
     }
@@ -81,8 +81,8 @@ impl Default for HttpLimits {
     }
 }
 
-/// Why a request is refused whose announced body is too large. One that is larger without saying so
-/// fails when it is read.
+/// Refuses a request whose announced body is too large. A body that is larger than announced fails when it is
+/// read.
 pub(crate) fn announced_too_large(request: &Request, max: usize) -> Option<Refusal> {
     let bytes = announced(request.headers()).filter(|bytes| *bytes > max as u64)?;
     let message = format!("The body has {bytes} bytes; at most {max} are accepted");

@@ -1,5 +1,5 @@
-//! HTTP around the routes of the fronts: the listener, TLS, who is let in, limits, headers, health,
-//! metrics and files.
+//! HTTP around the routes of the fronts: the listener, TLS, access, limits, headers, health, metrics and
+//! files.
 
 pub(crate) mod answers;
 pub(crate) mod connections;

@@ -1,4 +1,4 @@
-//! The page, the package and the manifest.
+//! The demo page, the npm package and the manifest.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::gateway::Hub;
 use crate::http::headers::forbid_storing;
 use crate::tokens::{Denied, Role};
 
-/// Bytes of a file that are read at once, for each that is being sent.
+/// How many bytes of a file are read at once, for each request.
 const CHUNK: usize = 16 << 10;
 
 /// The static manifest beside the page.
@@ -58,8 +58,8 @@ pub(crate) fn files(directory: &Path) -> MethodRouter {
     }))
 }
 
-/// Whether the file at that path is the manifest, which is not for everybody, however it is spelt: a
-/// file system may not tell large letters from small ones, nor see what follows a name.
+/// Whether the file at that path is the manifest, in any spelling. The manifest is not for everybody, and a
+/// file system may ignore case or what follows a name.
 fn is_manifest(path: &str) -> bool {
     let path = percent_decode_str(path).decode_utf8_lossy();
     let names = path.split(['/', '\\']);
@@ -86,17 +86,17 @@ fn not_found(root: &Path) -> Response {
         .into_response()
 }
 
-/// Who may see what apps offer.
+/// Who may see the offers of apps.
 #[derive(Clone)]
 pub(crate) struct Manifests {
     pub hub: Arc<Hub>,
     pub www: PathBuf,
-    /// Whether everybody may, although there are tokens.
+    /// Whether everybody may, even where there are tokens.
     pub public: bool,
 }
 
 impl Manifests {
-    /// The app that is wanted, if the requester may see what it offers.
+    /// The wanted app, if the requester may see its offer.
     fn wanted(
         &self,
         query: Result<Query<Wanted>, QueryRejection>,
@@ -137,7 +137,7 @@ impl Manifests {
     }
 }
 
-/// `/abp.json`: of the app connected, else the one beside the page.
+/// `/abp.json`: the manifest of the connected app, or else the file beside the page.
 pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
     let answer = |State(manifests): State<Manifests>,
                   query: Result<Query<Wanted>, QueryRejection>,
@@ -152,7 +152,7 @@ pub(crate) fn manifest(manifests: Manifests) -> MethodRouter {
     get(answer).with_state(manifests)
 }
 
-/// The manifest beside the page, unless it is another app's than the one wanted.
+/// The manifest beside the page, unless another app is wanted.
 async fn static_manifest(www: &Path, wanted: Option<&str>) -> Option<String> {
     let text = tokio::fs::read_to_string(www.join(MANIFEST)).await.ok()?;
     if let Some(id) = wanted {

@@ -1,4 +1,4 @@
-//! How many connections there are, and which is let go when there are too many.
+//! HTTP connections: how many there may be, and which closes when there are too many.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,13 +16,12 @@ use crate::fronts::kept::keep;
 use crate::fronts::socket::stream::Watch;
 use crate::tally::Tally;
 
-/// The connections that speak HTTP: those that have become WebSockets are counted elsewhere.
-///
-/// When one address or all together have too many, an idle one makes room: the oldest that never sent a
-/// request, or else the oldest. If none is idle, the one that has not read its answer for longest makes
-/// room. If all read and all places are taken, an address with more than an equal share makes room. If
-/// there is no such one, the next gets a spare place for a short time, where only health requests are
-/// served. Among the spare ones, the address with most makes room.
+/// The connections that speak HTTP. Those that have become WebSockets are counted elsewhere. When one address
+/// or all together have too many, an idle connection makes room: the oldest that never sent a request, or
+/// else the oldest. If none is idle, the connection that has not read its answer for longest makes room. If
+/// all read and all places are taken, an address with more than an equal share makes room. If there is no
+/// such address, the next connection gets a spare place for a short time, where only health requests are
+/// served. Among the spare connections, the address with most makes room.
 #[derive(Debug)]
 pub(crate) struct Places {
     most: usize,
@@ -31,20 +30,19 @@ pub(crate) struct Places {
     spare: Mutex<Taken>,
 }
 
-/// Places for connections that are one too many: enough for one that asks at once to be answered before
-/// as many others have come.
+/// Spare places: enough for a connection that asks at once to be answered before as many others have come.
 pub(crate) const SPARE: usize = 128;
 
-/// How long one of them is kept.
+/// How long a connection may have a spare place.
 pub(crate) const SPARE_TIME: Duration = Duration::from_secs(3);
 
-/// How long a client may read nothing of an answer while nobody has to make room for others.
+/// How long a client may stop reading its answer while nobody else needs the place.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 struct Taken {
     last: u64,
-    /// In the order they came.
+    /// In order of arrival.
     all: BTreeMap<u64, Arc<Occupant>>,
     of_address: Tally<IpAddr, usize>,
 }
@@ -52,15 +50,15 @@ struct Taken {
 #[derive(Debug)]
 struct Occupant {
     address: IpAddr,
-    /// Requests that are not answered.
+    /// How many requests are unanswered.
     busy: AtomicUsize,
-    /// Whether it has sent a request.
+    /// Whether the connection has sent a request.
     asked: AtomicBool,
     let_go: Arc<Notify>,
     watch: OnceLock<Watch>,
 }
 
-/// A connection's place, which is free again when this is dropped.
+/// The place of a connection. Dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Place {
     places: Arc<Places>,
@@ -79,7 +77,7 @@ impl Places {
         })
     }
 
-    /// Takes a place for a connection from that address or network. None if all others are busy.
+    /// Takes a place for a connection from that address or network. `None` if all other connections are busy.
     pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
         let mut taken = self.taken(false);
         let is_full = if taken.of_address.of(&address) >= self.most_of_one {
@@ -109,7 +107,7 @@ impl Places {
         })
     }
 
-    /// Lets one connection go that waits for a request.
+    /// Closes one connection that waits for a request.
     pub fn let_one_go(&self) {
         self.taken(false).let_one_go(None);
     }
@@ -135,13 +133,13 @@ impl Taken {
         (self.last, occupant)
     }
 
-    /// The address with most.
+    /// The address with most connections.
     fn greediest(&self) -> Option<IpAddr> {
         let most = self.of_address.iter().max_by_key(|(_, count)| *count);
         most.map(|(address, _)| *address)
     }
 
-    /// Lets a connection of that address go, or of all. Returns whether there was one.
+    /// Closes an idle connection, of that address or of any. Returns whether there was one.
     fn let_one_go(&mut self, of: Option<IpAddr>) -> bool {
         let mut idle = None;
         let mut slow: Option<(tokio::time::Instant, u64)> = None;
@@ -165,9 +163,9 @@ impl Taken {
         self.let_go(idle.or(slow.map(|(_, number)| number)))
     }
 
-    /// For one more from that address: one of an address that has more than an equal share, although it
-    /// is busy. Of those whose answers are not read as fast as they are written, the one of the address
-    /// with most; else the oldest. Whether there was one.
+    /// Makes room for one more connection from that address: closes a busy connection of an address with more
+    /// than an equal share. If some do not read their answers as fast as these are written, one of those
+    /// goes, of the address with most; else the oldest. Returns whether there was one.
     fn let_a_slow_one_go(&mut self, address: IpAddr) -> bool {
         let own = self.of_address.of(&address);
         let addresses = self.of_address.holders() + usize::from(own == 0);
@@ -184,7 +182,7 @@ impl Taken {
         self.let_go(slowest.min().map(|(.., number)| number))
     }
 
-    /// Lets that one go. Whether there is one.
+    /// Closes that connection. Returns whether there is one.
     fn let_go(&mut self, number: Option<u64>) -> bool {
         let gone = number.and_then(|number| self.remove(number));
         gone.is_some_and(|gone| {
@@ -201,12 +199,12 @@ impl Taken {
 }
 
 impl Place {
-    /// Whether only health requests are served here.
+    /// Whether the connection has a spare place, where only health requests are served.
     pub fn is_spare(&self) -> bool {
         self.is_spare
     }
 
-    /// Waits until the connection has had its place for long enough.
+    /// Waits until the time in a spare place is over.
     pub async fn expires(&self) {
         match self.is_spare {
             true => sleep(SPARE_TIME).await,
@@ -214,12 +212,12 @@ impl Place {
         }
     }
 
-    /// Says how the connection is written to.
+    /// Sets the watch that sees how the connection is written to.
     pub fn watch_with(&self, watch: Watch) {
         let _ = self.occupant.watch.set(watch);
     }
 
-    /// What makes the connection make room.
+    /// Notified when the connection has to make room.
     pub fn told(&self) -> Arc<Notify> {
         self.occupant.let_go.clone()
     }
@@ -229,7 +227,7 @@ impl Place {
         self.occupant.let_go.notified().await;
     }
 
-    /// Whether a request has come on the connection.
+    /// Whether the connection has sent a request.
     pub fn was_asked(&self) -> bool {
         self.occupant.asked.load(Relaxed)
     }
@@ -241,7 +239,7 @@ impl Drop for Place {
     }
 }
 
-/// Answers a request: until all of the answer is sent, the connection does not make room.
+/// Answers a request. The connection makes no room until all of the answer is sent.
 pub(crate) fn while_answered<E, F: Future<Output = Result<Response, E>>>(
     place: &Place,
     answer: F,
@@ -256,7 +254,7 @@ pub(crate) fn while_answered<E, F: Future<Output = Result<Response, E>>>(
     }
 }
 
-/// Counts a request until it is dropped.
+/// An unanswered request. Dropping it counts it as answered.
 #[derive(Debug)]
 struct Busy(Arc<Occupant>);
 
@@ -298,7 +296,7 @@ mod tests {
         }
         assert!(enter(1).is_none());
         drop((spare, spares));
-        // Another address has its own.
+        // Another address has places of its own.
         let other = enter(2).unwrap();
         let another = enter(3).unwrap();
         assert!(gone(&other) && !gone(&another));
@@ -323,9 +321,9 @@ mod tests {
         let honest = [enter(5), enter(5)];
         assert!(honest.iter().all(|it| !it.is_spare()));
         assert_eq!(greedy.iter().filter(gone).count(), 2);
-        // Whoever has no more than others makes no room.
+        // An address with no more than others makes no room.
         assert!(enter(5).is_spare());
-        // Nor does anybody for one of those that have most.
+        // Nobody makes room for one of the addresses with most.
         assert!(enter(1).is_spare() && honest.iter().filter(gone).count() == 0);
     }
 
@@ -336,7 +334,7 @@ mod tests {
         let gone = |place: &Place| place.let_go().now_or_never().is_some();
         let busy = enter(1);
         busy.occupant.busy.store(1, Relaxed);
-        // From the same address, and from another that has none of the others either.
+        // From the same address, and from another that has no place either.
         let (own, stranger) = (enter(1), enter(2));
         let mut attackers: Vec<_> = (0..100).map(|_| enter(1)).collect();
         assert!(!gone(&own) && !gone(&stranger));

@@ -1,4 +1,4 @@
-//! How many requests come, and how many of one token are under way.
+//! How many requests come, and how many of one token are unanswered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use caphost::call::{Code, Error};
 /// Counts requests.
 pub(crate) struct RequestRate {
     per_second: f64,
-    /// Requests of each token under way.
+    /// The unanswered requests of each token.
     under_way: Arc<Shares>,
     limiter: RateLimiter,
-    /// For the health routes, which must answer while others are flooded.
+    /// For the health routes, which must be answered in a flood of other requests.
     health: RateLimiter,
     hub: Arc<Hub>,
 }
@@ -34,7 +34,7 @@ impl RequestRate {
         let per_second = limits.requests_per_second;
         RequestRate {
             per_second,
-            // All together have as many as there are connections.
+            // All tokens together may have as many as there are connections.
             under_way: Shares::new(usize::MAX, limits.connections_per_token),
             limiter: RateLimiter::per_second(per_second),
             health: RateLimiter::per_second(per_second),
@@ -42,7 +42,7 @@ impl RequestRate {
         }
     }
 
-    /// Counts a request and says whose it is, or why it is refused, if it comes too soon.
+    /// Counts a request and returns its party, or the refusal if it comes too soon.
     pub(crate) fn count(
         &self,
         address: PeerAddress,
@@ -59,9 +59,9 @@ impl RequestRate {
         Ok(party)
     }
 
-    /// Begins a request: counts it, and says whose it is, with its token's place among its requests under
-    /// way, to be kept until it is answered. Or why it is refused, if it comes too soon, or its token has
-    /// too many under way.
+    /// Begins a request: counts it, and returns its party with its place among the token's unanswered
+    /// requests, to be kept until the answer. Or the refusal, if the request comes too soon or its token has
+    /// too many unanswered.
     pub(crate) fn begin(
         &self,
         address: PeerAddress,
@@ -73,7 +73,7 @@ impl RequestRate {
         Ok((party, share))
     }
 
-    /// Whose a request is: that of the token shown, of whatever role, or of an address.
+    /// The party of a request: the token it has shown, of whatever role, or its address.
     pub(crate) fn party(&self, address: PeerAddress, bearer: &Bearer) -> Party {
         let network = address.network();
         if self.hub.tokens.is_empty() {
@@ -86,7 +86,7 @@ impl RequestRate {
         known.unwrap_or(Party::Stranger(network))
     }
 
-    /// Counts the refusal of one that asked for what is not there.
+    /// Counts the refusal of a request for something that does not exist.
     pub(crate) fn count_refusal(&self, party: &Party, response: Response) -> Response {
         let refused = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
         if !refused.contains(&response.status()) {
@@ -99,8 +99,8 @@ impl RequestRate {
         }
     }
 
-    /// A token's place among its requests under way. Where there are no tokens, only the connections of
-    /// each address are bounded.
+    /// A place among the token's unanswered requests. Where there are no tokens, only the connections of each
+    /// address are bounded.
     fn place(&self, party: &Party, path: &str) -> Result<Option<Share>, Box<Refusal>> {
         let Party::Member(holder @ Holder::Token(_), _) = party else {
             return Ok(None);

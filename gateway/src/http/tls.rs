@@ -1,4 +1,4 @@
-//! The certificate that TLS is served with: read from its files, and again when these change.
+//! The TLS certificate: read from its files, and read again when they change.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-/// Where the certificate is, if TLS is to be served.
+/// The files of the certificate, if TLS is served.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Operation")]
 pub struct TlsOptions {
@@ -45,8 +45,8 @@ impl TlsOptions {
     }
 }
 
-/// A certificate with its key, ready to serve TLS 1.2 and 1.3. Clones share it, also after a reload:
-/// new handshakes use the new certificate, open connections go on.
+/// A certificate with its key, ready to serve TLS 1.2 and 1.3. Clones share it, even after a reload: new
+/// handshakes use the new certificate, and open connections go on.
 #[derive(Clone)]
 pub struct Tls {
     certificate: PathBuf,
@@ -54,15 +54,15 @@ pub struct Tls {
     current: Arc<RwLock<Current>>,
 }
 
-/// What was last read.
+/// The files as last read.
 struct Current {
-    /// What was in both files, right or wrong.
+    /// The contents of both files, valid or not.
     seen: Contents,
-    /// Of the last that was right.
+    /// Made of the last valid contents.
     config: Arc<ServerConfig>,
 }
 
-/// What is in the file of the certificate, and in that of the key.
+/// The contents of the certificate's file and of the key's file.
 type Contents = [Vec<u8>; 2];
 
 impl fmt::Debug for Tls {
@@ -84,10 +84,8 @@ impl Tls {
         })
     }
 
-    /// Reads the files again if what is in them has changed since they were last read. Whether it
-    /// has: from then on connections are served with it. Blocks.
-    ///
-    /// After an error, which names the file, the certificate of before stays.
+    /// Reads the files again if they have changed. Returns whether they have: then new connections get the
+    /// new certificate. Blocks. After an error, which names the file, the certificate stays as it was.
     fn reload(&self) -> Result<bool, String> {
         let seen = read(&self.certificate, &self.key)?;
         let mut current = self.current.write();
@@ -100,7 +98,7 @@ impl Tls {
         Ok(true)
     }
 
-    /// Reads the files again as often as that, for ever, and logs what comes of it.
+    /// Reads the files again after each interval, forever, and logs the outcome.
     pub(crate) async fn keep_current(&self, every: Duration) {
         loop {
             sleep(every).await;
@@ -108,10 +106,10 @@ impl Tls {
         }
     }
 
-    /// Reads the files again, and logs what comes of it.
+    /// Reads the files again, and logs the outcome.
     pub(crate) async fn reload_and_log(&self) {
         let tls = self.clone();
-        // The files may lie where reading takes long.
+        // Reading may take long, depending on where the files lie.
         let reload = spawn_blocking(move || {
             let file = tls.certificate.display();
             match tls.reload() {

@@ -1,4 +1,4 @@
-//! What a gateway is told when it is set up.
+//! The configuration of a gateway.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv6Addr, SocketAddr};
@@ -21,7 +21,7 @@ use crate::limits::Limits;
 use crate::options::{defaults, duration_or_none};
 use crate::tokens::Tokens;
 
-/// How a gateway is set up: the options of `caphost serve`.
+/// The configuration of a gateway: the options of `caphost serve`.
 #[derive(Args, Clone, Debug)]
 pub struct Config {
     /// The port to listen on. 0 lets the system pick one.
@@ -90,7 +90,7 @@ pub struct Config {
     pub limits: Limits,
 }
 
-/// A gateway on port 8787 of this machine alone, without tokens, its files in `www/dist` and `pkg`.
+/// A gateway on port 8787 of this machine alone, without tokens. Its files are in `www/dist` and `pkg`.
 impl Default for Config {
     fn default() -> Self {
         defaults()
@@ -105,7 +105,7 @@ impl Config {
         self.tls.check()
     }
 
-    /// The host as a URL has it: an IPv6 address in brackets.
+    /// The host as it stands in a URL: an IPv6 address in brackets.
     pub(super) fn host_in_url(&self) -> String {
         match self.host.parse::<Ipv6Addr>() {
             Ok(_) => format!("[{}]", self.host),
@@ -113,8 +113,8 @@ impl Config {
         }
     }
 
-    /// Listens on the address of the host. Where other machines reach it, tokens are needed, and nobody may
-    /// be able to guess them: else the error is `InvalidInput`.
+    /// Listens on the address of the host. If other machines reach it, tokens are needed that nobody can
+    /// guess; else the error is `InvalidInput`.
     pub(super) async fn listen(&self) -> io::Result<(TcpListener, SocketAddr)> {
         let host = self.host_in_url();
         let cannot = |error: io::Error| {

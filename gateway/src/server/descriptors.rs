@@ -1,16 +1,16 @@
-//! Descriptors of open files. Every connection needs one: as many as the bounds allow, or
-//! bounds that fit what the system allows.
+//! Descriptors of open files. Every connection needs one. The system's limit is raised to what the bounds
+//! need, or the bounds are lowered to the limit.
 
 use crate::http::HttpLimits;
 use crate::http::places::SPARE;
 use crate::limits::Limits;
 
-/// Descriptors for anything but connections of clients that are counted: files, Redis, tool servers,
-/// callbacks, and the spare connections.
+/// Descriptors for everything but the counted connections of clients: files, Redis, tool servers, callbacks,
+/// and spare connections.
 const OTHERS: u64 = 256 + SPARE as u64;
 
-/// Raises the soft limit of this process as far as the bounds want and the hard limit allows, and
-/// lowers the bounds to what there is.
+/// Raises the soft limit of this process as far as the bounds need and the hard limit allows. Lowers the
+/// bounds if that is not enough.
 pub(super) fn fit(limits: &mut Limits, http_limits: &mut HttpLimits) {
     let wanted = sum(limits, http_limits) + OTHERS;
     if let Some(allowed) = raise(wanted) {
@@ -18,8 +18,8 @@ pub(super) fn fit(limits: &mut Limits, http_limits: &mut HttpLimits) {
     }
 }
 
-/// The bounds of connections, and how many descriptors go with each of those it counts. A file may be
-/// sent over each of HTTP; as many JSON-RPC peers as agents may be connected, beside them.
+/// The bounds of connections, and how many descriptors each counted connection takes. Each HTTP connection
+/// may send a file. Beside the agents, as many JSON-RPC peers may be connected.
 fn bounds<'a>(
     limits: &'a mut Limits,
     http_limits: &'a mut HttpLimits,
@@ -32,7 +32,7 @@ fn bounds<'a>(
     ]
 }
 
-/// The descriptors that all connections take.
+/// The descriptors that all connections take together.
 fn sum(limits: &mut Limits, http_limits: &mut HttpLimits) -> u64 {
     let bounds = bounds(limits, http_limits).into_iter();
     bounds.map(|(bound, each)| *bound as u64 * each).sum()
@@ -61,7 +61,7 @@ fn lower(limits: &mut Limits, http_limits: &mut HttpLimits, wanted: u64, allowed
     );
 }
 
-/// How many descriptors there may be now, where that can be known.
+/// How many descriptors the process may have now, if that can be known.
 #[cfg(unix)]
 fn raise(wanted: u64) -> Option<u64> {
     use rustix::process::{Resource, getrlimit, setrlimit};

@@ -1,5 +1,5 @@
-//! What every request goes through on its way to a front, and every answer on its way back. Each layer
-//! of axum has all those beneath it copied for every request, so what belongs together is one.
+//! The layers that every request passes on its way to a front, and every answer on its way back. For each
+//! request axum copies all that lies beneath a layer, so checks that belong together share one layer.
 
 use std::sync::Arc;
 
@@ -27,21 +27,21 @@ pub(super) struct Layers {
     pub policy: Arc<Policy>,
     pub rate: RequestRate,
     pub bodies: Arc<BodyBounds>,
-    /// Answers that are not sent yet.
+    /// The ledgers of unsent answers.
     pub unsent: Ledgers,
     pub hub: Arc<Hub>,
 }
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// An interface. A page of a foreign origin may not even ask.
+    /// For an interface. A page of a foreign origin may not even ask.
     Interface,
-    /// That the result of a tool server be taken. One that is refused is not delivered again. So these
-    /// requests are not counted, except those for what is not there, which may be guesses. Nor do their bodies
-    /// count towards the bound of all bodies: they wait for room of their own tool server.
+    /// The result of a tool server. A refused result is not delivered again, so these requests are not
+    /// counted, except those for something that does not exist, which may be guesses. Their bodies do not
+    /// count towards the bound of all bodies either: they wait for room of their own tool server.
     Callback,
-    /// A file, which any page may load.
+    /// For a file, which any page may load.
     File,
 }
 
@@ -69,8 +69,7 @@ impl Layers {
             .fold(callbacks.merge(files), Router::merge)
     }
 
-    /// Why a request is refused unread. That counts like any other request, and so does a preflight,
-    /// which is answered before it would begin.
+    /// Refuses a request before it is read. Such a request counts like any other, and so does a preflight.
     fn refused(
         &self,
         kind: Kind,
@@ -91,15 +90,15 @@ impl Layers {
             return Some(*too_many);
         }
         let refusal = refusal?;
-        // Not the query: it may hold a token.
+        // Without the query, which may hold a token.
         let path = for_log(without_secret(request.uri().path()));
         tracing::info!(path, error = refusal.error.message.as_ref(), "refused");
         Some(refusal)
     }
 }
 
-/// What is asked of our own name, and interfaces by our own pages. What they answer is for whoever asked:
-/// nobody keeps it.
+/// Serves requests to the gateway's own name, and for interfaces only from the gateway's own pages. Their
+/// answers are not kept by caches.
 async fn checked(
     State((layers, kind, write)): State<(Arc<Layers>, Kind, Write)>,
     address: PeerAddress,
@@ -131,8 +130,8 @@ async fn checked(
     response
 }
 
-/// Counts requests, and the bytes of them and their answers. Only bodies as large as a message may be,
-/// and streams that end with the gateway.
+/// Counts requests, their bytes and the bytes of their answers. A body may be as large as a message, and
+/// streams end with the gateway.
 async fn counted(
     State((layers, write)): State<(Arc<Layers>, Write)>,
     Connection {

@@ -46,15 +46,15 @@ pub struct Server {
     listener: TcpListener,
     connections: Connections,
     hub: Arc<Hub>,
-    /// The other workers, if there may be any.
+    /// The other workers, in a cluster.
     elsewhere: Option<Arc<Elsewhere>>,
     tool_servers: Runtime,
     drain: Duration,
 }
 
 impl Server {
-    /// Binds the address. Connections wait until [`Server::run`]. Options that contradict each other are
-    /// refused with `InvalidInput`.
+    /// Binds the address. Connections wait until [`Server::run`]. Contradictory options are refused with
+    /// `InvalidInput`.
     pub async fn bind(config: Config) -> io::Result<Server> {
         let refused = |message| io::Error::new(ErrorKind::InvalidInput, message);
         config.check().map_err(refused)?;
@@ -75,7 +75,7 @@ impl Server {
         http_limits.fit();
         let mut mcp = config.mcp;
         mcp.fit(http_limits.connections, http_limits.connections_per_address);
-        // Without the cancellation API runs are there for the runs API alone.
+        // Without the cancellation API only the runs API uses runs.
         if !config.cancellation.enabled {
             limits.retention.early = Duration::ZERO;
         }
@@ -88,7 +88,7 @@ impl Server {
                 retention: hub.limits.retention.time,
                 channel: config.cancellation.enabled,
             };
-            // An id may be that of a stranger's run: where callers are told apart, one is named.
+            // A stranger's run may have the same id, so where callers are told apart, a caller is named.
             let told_apart = !hub.tokens.is_empty();
             let mut options = config.cluster;
             options.require_requester.get_or_insert(told_apart);
@@ -159,7 +159,7 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -173,22 +173,22 @@ impl Server {
         }
     }
 
-    /// Its certificate, if it serves TLS.
+    /// The certificate, if the server serves TLS.
     pub(crate) fn tls(&self) -> Option<&Tls> {
         self.connections.tls.as_ref()
     }
 
-    /// What all connections share, for the integration tests to look at.
+    /// The state that all connections share, for the integration tests.
     #[doc(hidden)]
     pub fn hub(&self) -> Arc<Hub> {
         self.hub.clone()
     }
 
-    /// Serves until `stop`. Then takes no new calls, gives those in flight the drain time to end,
-    /// tells every peer, and gives each the close timeout to leave.
+    /// Serves until `stop`. Then the gateway takes no new calls, gives calls in flight the drain time to end,
+    /// tells every peer, and gives each peer the close timeout to leave.
     pub async fn run(self, stop: impl Future<Output = ()>) -> io::Result<()> {
         let Server { hub, drain, .. } = self;
-        // Each in a task of its own, whatever the others wait for, until this returns.
+        // Each in a task of its own, so that none waits for another, until this function returns.
         let mut apart = JoinSet::new();
         if let Some(elsewhere) = self.elsewhere.clone() {
             let tasks = hub.tasks.clone();
@@ -207,7 +207,7 @@ impl Server {
         if let Some(cluster) = hub.cluster() {
             cluster.met(MEET).await;
         }
-        // Not before: an app that is there elsewhere keeps its id.
+        // Not earlier: an app that is already connected elsewhere keeps its id.
         let _tool_servers = self.tool_servers.start()?;
         let tls = self.connections.tls.clone();
         let reload_interval = self.connections.limits.reload_interval;
@@ -253,7 +253,7 @@ impl Server {
     }
 }
 
-/// Keeps what the metrics have recorded short, for ever.
+/// Keeps the recorded metrics short, forever.
 async fn sum_up(hub: &Hub) -> ControlFlow<()> {
     loop {
         sleep(SUM_UP).await;

@@ -1,5 +1,5 @@
-//! How a gateway stops: it takes no new calls, lets those in flight end, cancels what is left, and
-//! tells every peer.
+//! How a gateway stops: it takes no new calls, lets calls in flight end, cancels the rest, and tells every
+//! peer.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::tokens::Identity;
 
 /// How often a gateway that drains looks whether it is idle.
 const IDLE_POLL: Duration = Duration::from_millis(20);
-/// How long a connection's remains may take after the close timeout.
+/// How long the remains of a connection may take after the close timeout.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when the last
@@ -36,8 +36,8 @@ pub(crate) async fn stop(
     }
     let drained = timeout(drain, idle(hub)).await.is_ok();
     if !drained {
-        // The agents of apps that confirm in time know that their calls are cancelled: the response
-        // that says so follows the confirmation.
+        // Agents whose apps confirm in time learn that their calls are cancelled: the response follows the
+        // confirmation.
         let cancelled = async {
             cancel_all(hub).await;
             idle(hub).await;
@@ -71,7 +71,7 @@ pub(crate) async fn stop(
     );
 }
 
-/// Waits until every request is answered, and known how the calls of agents that have left have ended.
+/// Waits until every request is answered, and the ends of the calls of departed agents are known.
 async fn idle(hub: &Hub) {
     while !hub.is_idle() {
         sleep(IDLE_POLL).await;
@@ -80,7 +80,7 @@ async fn idle(hub: &Hub) {
 
 async fn cancel_all(hub: &Hub) {
     if let Some(cluster) = hub.cluster() {
-        // They cancel what they have on apps of this worker.
+        // The other workers cancel the calls that they have on apps of this worker.
         cluster.send_all(&Message::Stopping.into());
     }
     let gateway = Identity::gateway();

@@ -1,6 +1,6 @@
-//! What an app's answer to a call, or to a cancel, counts as. It is read here and nowhere else: every dialect, the
-//! run and the metrics go by that. `src/web/js/from-app.js` has the same rule, held to it by the vectors of
-//! `tests/conformance/abp/answers.json`.
+//! The meaning of an app's answer to a call or a cancel. It is read here and nowhere else, and every dialect,
+//! the run and the metrics use this reading. `src/web/js/from-app.js` has the same rule; the vectors of
+//! `tests/conformance/abp/answers.json` hold both.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use caphost::call::{Code, Stop};
 const NO_RESPONSE: &str = "`success` of an ABPResponse must be true or false";
 const NO_CONFIRMATION: &str = "`cancelled` of a CancelResponse must be true or false";
 const BOTH: &str = "a CancelResponse with `cancelled: true` has no error";
-/// What an error says that an app has given no message.
+/// The message of an error for which the app has given none.
 const NO_MESSAGE: &str = "The app did not say what went wrong";
 
 /// Reads an answer to a call.
@@ -22,10 +22,10 @@ pub fn answer_to_call(payload: &str) -> Said<'_> {
             read.cancelled = false;
             read.unreadable = Some(NO_RESPONSE);
         }
-        // What has succeeded was not cancelled, whatever else is said.
+        // A call that has succeeded was not cancelled, whatever else the answer says.
         Some(true) => read.mended = without_claim(payload).map(Into::into),
         Some(false) if read.cancelled => {}
-        // The code of a call that was cancelled, in the words of a failure: nothing of its stop was seen.
+        // A cancelled call in the form of a failure: nothing of its stop was seen.
         Some(false) if read.code.as_deref() == Some(Code::CANCELLED.as_str()) => {
             read.cancelled = true;
             read.grade = Stop::Abandoned.into();
@@ -57,19 +57,19 @@ pub fn answer_to_cancel(payload: &str) -> Said<'_> {
     read
 }
 
-/// Whether an answer to a cancel names another call than the one it was asked of. Both as JSON.
+/// Whether an answer to a cancel names another call than the cancel does. Both as JSON.
 pub fn is_of_another(payload: &str, call_id: &str) -> bool {
     let named = member(payload.as_bytes(), "callId").filter(|it| *it != b"null");
     named.is_some_and(|named| text_of(named) != text_of(call_id.as_bytes()))
 }
 
-/// The payload without a `cancelled` that claims what is not so, if it has one.
+/// The payload without a `cancelled` that contradicts the rest, if it has one.
 fn without_claim(payload: &str) -> Option<String> {
     let claim = member(payload.as_bytes(), "cancelled")?;
     (claim != b"false" && claim != b"null").then(|| without(payload, "cancelled"))
 }
 
-/// The payload of a failure with an error that every agent can read, if its own is none.
+/// The payload of a failure with an error that every agent can read, if its own cannot be read.
 fn with_an_error(payload: &str) -> Option<String> {
     let error = member(payload.as_bytes(), "error").unwrap_or_default();
     let text = |name: &str| member(error, name).and_then(text_of);
@@ -81,7 +81,7 @@ fn with_an_error(payload: &str) -> Option<String> {
     }
     let code = code.filter(|_| has_code);
     let code = code.as_deref().unwrap_or(Code::OPERATION_FAILED.as_str());
-    // Some apps say it as a text.
+    // Some apps give the error as a text.
     let message = message
         .or_else(|| text_of(error))
         .filter(|it| !it.is_empty());
@@ -112,7 +112,7 @@ fn with_an_error(payload: &str) -> Option<String> {
     Some(format!(r#"{mended}"error":{{{written}}}}}"#))
 }
 
-/// The payload without a member.
+/// The payload without that member.
 fn without(payload: &str, name: &str) -> String {
     let mut written = String::with_capacity(payload.len());
     members(payload.as_bytes(), |key, value| {

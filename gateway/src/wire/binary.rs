@@ -1,8 +1,7 @@
-//! Files in what a call returns: where they are, and what they are.
+//! Files in the result of a call: where they stand, and of which type they are.
 //!
-//! ABP has one form for a file, `{ content, mimeType, encoding, size?, filename? }`, and apps like to
-//! give the content a name of its own, such as `pdf`. One rule finds both, whatever dialect the
-//! result goes to:
+//! ABP has one form for a file, `{ content, mimeType, encoding, size?, filename? }`, and apps often give the
+//! content a name of its own, such as `pdf`. One rule finds both forms, for every dialect:
 //!
 //! - An object holds a file when its `encoding` is `base64` or `utf-8` and a text stands in
 //!   `content`, in `data`, or in a member named after its `mimeType`: the subtype or the type, so
@@ -23,17 +22,17 @@ use super::Json;
 /// One file in a result. Its content stays in the result, where [`Binary::path`] leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binary {
-    /// From the data down to the member that holds the content.
+    /// The path from the data to the member that holds the content.
     pub path: Vec<String>,
-    /// Its `mimeType`, or that of an object around it.
+    /// The `mimeType` of the object, or of an object around it.
     pub media_type: Option<String>,
     /// How the content is written.
     pub encoding: Encoding,
-    /// Whether the content is what `encoding` says. Otherwise the file cannot be read.
+    /// Whether the content can be read by its `encoding`.
     pub is_valid: bool,
-    /// What the app calls it.
+    /// The app's name for the file.
     pub filename: Option<String>,
-    /// How many bytes the app says it has.
+    /// The size in bytes, as the app says.
     pub size: Option<u64>,
 }
 
@@ -42,12 +41,12 @@ pub struct Binary {
 pub enum Encoding {
     /// As base64.
     Base64,
-    /// As the text it is.
+    /// As plain text.
     Utf8,
 }
 
-/// What JSON says, if it may hold a file: it has a member `mimeType` or `encoding`, or a `\u` that may
-/// hide one. What is large and holds none need not be read.
+/// The value of JSON that may hold a file: it has a member `mimeType` or `encoding`, or a `\u` that may hide
+/// one. Other large JSON need not be read.
 pub fn opened(json: &Json) -> Option<Value> {
     let text = json.as_str().as_bytes();
     let has = |part: &str| memmem::find(text, part.as_bytes()).is_some();
@@ -56,35 +55,35 @@ pub fn opened(json: &Json) -> Option<Value> {
 }
 
 impl Binary {
-    /// All files in `data`: one that is around another before it, else in the order of the members.
+    /// All files in `data`, in the order of the members. A file that contains others comes before them.
     pub fn all(data: &Value) -> Vec<Self> {
         let mut found = Vec::new();
         visit(data, None, &mut Vec::new(), &mut found);
         found
     }
 
-    /// The file that `data` itself is.
+    /// The file, if `data` itself is one.
     pub fn of(data: &Value) -> Option<Self> {
         of_object(data.as_object()?, None, &[])
     }
 
-    /// The member that holds the content.
+    /// The name of the member that holds the content.
     pub fn member(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }
 
-    /// The text that stands for the file in `data`.
+    /// The text of the content in `data`.
     pub fn text<'a>(&self, data: &'a Value) -> &'a str {
         let found = data.pointer(&pointer(&self.path));
         found.and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Whether there are bytes in base64 to give in another form.
+    /// Whether the content is base64 whose bytes can be given in another form.
     pub fn has_bytes(&self, data: &Value) -> bool {
         self.encoding == Encoding::Base64 && self.is_valid && !self.text(data).is_empty()
     }
 
-    /// The text that stands for the file, to put something else there.
+    /// The text of the content in `data`, to be replaced.
     pub fn text_mut<'a>(&self, data: &'a mut Value) -> Option<&'a mut String> {
         match data.pointer_mut(&pointer(&self.path)) {
             Some(Value::String(text)) => Some(text),
@@ -92,7 +91,7 @@ impl Binary {
         }
     }
 
-    /// Takes the content out of `data`, and leaves what describes it.
+    /// Removes the content from `data`, and leaves the description of the file.
     pub fn remove(&self, data: &mut Value) -> Option<String> {
         let (member, object) = self.path.split_last()?;
         let object = data.pointer_mut(&pointer(object))?.as_object_mut()?;
@@ -146,7 +145,7 @@ pub fn split(media_type: &str) -> Option<(&str, &str)> {
     (is_token(kind) && is_token(subtype)).then_some((kind, subtype))
 }
 
-/// Base64 in one line and padded, as most readers insist on.
+/// Base64 in one line and with padding, as most readers need it.
 pub fn canonical(mut text: String) -> String {
     text.retain(|letter| !letter.is_ascii_whitespace());
     text.truncate(text.trim_end_matches('=').len());
@@ -187,7 +186,7 @@ fn may_hold(value: &Value) -> bool {
     value.is_object() || value.is_array()
 }
 
-/// The file in an object at `path`, with `around` the type of the object around it.
+/// The file in the object at `path`. `around` is the type of the object around it.
 fn of_object(
     members: &Map<String, Value>,
     around: Option<&str>,
@@ -212,7 +211,7 @@ fn of_object(
         })
         .find(|(_, text)| encoding.fits(text));
     let is_valid = readable.is_some();
-    // What only looks as if it might be a file need not be one.
+    // An object that only looks like a file may be something else.
     let unreadable = unreadable.filter(|_| declared.is_some());
     let member = readable.map(|(name, _)| name).or(unreadable)?;
     let mut path = path.to_vec();

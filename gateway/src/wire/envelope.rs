@@ -1,4 +1,4 @@
-//! Reading an envelope. The payload stays text.
+//! Reads an envelope. The payload stays text.
 
 use std::borrow::Cow;
 
@@ -11,36 +11,36 @@ use super::{Failure, Request, invalid_at, reading, scan};
 use crate::limits::Limits;
 use caphost::call::Error;
 
-/// How much of a message that is not read as a whole is searched for its id.
+/// How much of a message that is not read as a whole is searched for an id.
 const PEEK_BYTES: usize = 64 << 10;
 
-/// A well-formed message. `id`, `timestamp` and `payload` are JSON text, checked to be valid.
+/// A well-formed message. `id`, `timestamp` and `payload` are valid JSON text.
 #[derive(Debug)]
 pub struct Envelope<'a> {
     /// Its `type`.
     pub kind: Cow<'a, str>,
-    /// A string or a number; `null` counts as absent.
+    /// A string or a number. `null` counts as missing.
     pub id: Option<&'a str>,
-    /// The agent it belongs to, on an app's wire.
+    /// The agent of the message, on the connection of an app.
     pub agent: Option<Cow<'a, str>>,
     /// A number.
     pub timestamp: Option<&'a str>,
-    /// Anything; `null` counts as absent.
+    /// Any JSON. `null` counts as missing.
     pub payload: Option<&'a str>,
-    /// The `callId` that a cancel gives, as JSON, if it is a string.
+    /// The `callId` of a cancel, as JSON, if it is a string.
     pub call_id: Option<&'a str>,
-    /// The bytes all of these lie in, where they may be kept instead of copied.
+    /// The buffer of these texts, where it may be shared and need not be copied.
     pub shared: Option<&'a Bytes>,
 }
 
-/// What a message that is refused was about, as far as it could be read.
+/// The subject of a refused message, as far as it could be read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Subject {
     /// Its `type`.
     pub kind: Option<String>,
     /// Its `id`, as JSON.
     pub id: Option<String>,
-    /// The agent it belongs to, on an app's wire.
+    /// The agent of the message, on the connection of an app.
     pub agent: Option<String>,
     /// The `callId` in its payload, as JSON.
     pub call_id: Option<String>,
@@ -49,7 +49,7 @@ pub struct Subject {
 /// A message that is not a well-formed envelope.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RefusedMessage {
-    /// What it was about.
+    /// The subject of the message.
     pub subject: Subject,
     /// What is wrong with it.
     pub error: Failure,
@@ -73,7 +73,7 @@ impl<'a> Raw<'a> {
     fn read(text: &'a str) -> Result<Self, Failure> {
         let invalid =
             |error| Error::invalid_params(format!("The message is not valid JSON: {error}"));
-        // A struct would be read from an array as well.
+        // serde would read a struct from an array as well.
         if !text
             .trim_start_matches([' ', '\t', '\n', '\r'])
             .starts_with('{')
@@ -107,7 +107,7 @@ impl<'a> Raw<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Reads one text frame. `shared`, when given, is the buffer `text` lies in.
+    /// Reads one text frame. `shared`, if given, is the buffer of `text`.
     pub fn read(
         text: &'a str,
         shared: Option<&'a Bytes>,
@@ -119,7 +119,7 @@ impl<'a> Envelope<'a> {
             .and_then(|()| check_depth(text, limits.depth))
             .map_err(|error| refused(peek(), error))?;
         let raw = Raw::read(text).map_err(|error| {
-            // It is not an object: its type is not believed.
+            // The frame is no object, so its type does not count.
             let subject = Subject {
                 kind: None,
                 ..peek()
@@ -136,7 +136,8 @@ impl<'a> Envelope<'a> {
         Ok(envelope)
     }
 
-    /// The refusal of one whose `id` cannot be given back, as half a character is missing in it.
+    /// The refusal of a message whose `id` cannot be given back, because half of a character is missing in
+    /// it.
     pub(super) fn half_an_id(&self) -> Box<RefusedMessage> {
         let subject = Subject {
             id: None,
@@ -155,7 +156,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// What it is about, for an answer that refuses it.
+    /// The subject of the message, for an answer that refuses it.
     pub fn subject(&self) -> Subject {
         Subject {
             kind: Some(self.kind.to_string()),
@@ -167,13 +168,13 @@ impl<'a> Envelope<'a> {
 }
 
 impl Subject {
-    /// The type of a message that somebody else reads, wherever it stands in it.
+    /// The type of a message that other code reads, wherever it stands in the message.
     pub fn kind_of(text: &str) -> Option<String> {
         let kind = scan::member(text.as_bytes(), "type");
         kind.and_then(scan::text_of).map(Cow::into_owned)
     }
 
-    /// What a message that is not read as a whole is about, as far as its beginning tells.
+    /// The subject of a message that is not read as a whole, from its beginning.
     pub fn peek(text: &str, limits: &Limits) -> Self {
         let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];
         let mut found = Subject::default();
@@ -222,7 +223,7 @@ fn call_id(payload: &[u8]) -> Option<&str> {
 
 fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
-    // It is valid JSON: only escapes are left to be read.
+    // The text is valid JSON, so only escapes are left to be read.
     if inner.contains('\\') {
         return serde_json::from_str(raw.get()).ok().map(Cow::Owned);
     }

@@ -1,4 +1,4 @@
-//! What comes in as a text frame, before it is read as an envelope.
+//! A text frame before it is read as an envelope.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::envelope::{Envelope, RefusedMessage, Subject};
 use super::reading::{check_length, mended};
 use crate::limits::Limits;
 
-/// A text frame as all readers read it.
+/// A text frame in the form that all readers read.
 #[derive(Debug)]
 pub struct Incoming<'a> {
     came: &'a str,
@@ -19,20 +19,20 @@ pub struct Incoming<'a> {
 }
 
 impl<'a> Incoming<'a> {
-    /// Mends a frame. `shared`, when given, is the buffer `text` lies in.
+    /// Mends a frame. `shared`, if given, is the buffer of `text`.
     pub fn new(text: &'a str, shared: Option<&'a Bytes>, limits: &Limits) -> Self {
         Incoming::beginning(text, text.len(), shared, limits)
     }
 
-    /// [`Incoming::new`] for a frame of `bytes` bytes. If those are more than are accepted, `text` may be
-    /// just the beginning.
+    /// [`Incoming::new`] for a frame of `bytes` bytes. If that is more than is accepted, `text` may be only
+    /// the beginning.
     pub fn beginning(
         text: &'a str,
         bytes: usize,
         shared: Option<&'a Bytes>,
         limits: &Limits,
     ) -> Self {
-        // What is too large is refused as it is.
+        // A frame that is too large is refused as it is.
         let mended = match bytes > limits.message_bytes {
             true => Cow::Borrowed(text),
             false => mended(text),
@@ -46,14 +46,14 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// Reads it as an envelope.
+    /// Reads the frame as an envelope.
     pub fn envelope(&self, limits: &Limits) -> Result<Envelope<'_>, Box<RefusedMessage>> {
         if let Err(error) = check_length(self.bytes, limits) {
             let subject = Subject::peek(self.came, limits);
             return Err(Box::new(RefusedMessage { subject, error }));
         }
         let envelope = Envelope::read(&self.text, self.shared, limits)?;
-        // Its sender would not know an answer under another id.
+        // Its sender would not recognise an answer with a mended id.
         match envelope.id {
             Some(id) if self.is_mended(id) => Err(envelope.half_an_id()),
             _ => Ok(envelope),

@@ -1,14 +1,14 @@
-//! Messages that are framed by lines.
+//! Messages that are separated by line ends.
 
 use std::borrow::Cow;
 
-/// What some readers of lines and of events take for the end of one, though JSON allows these characters in a
-/// string.
+/// Characters that some readers of lines and of events take for line ends, though JSON allows them in
+/// strings.
 const ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
-/// A JSON text in one line, whichever characters its reader takes for the end of a line.
+/// A JSON text in one line, for every reader.
 pub fn one_line(json: &str) -> Cow<'_, str> {
-    // All of them begin with one of these bytes, and so do few other texts.
+    // Each of these characters begins with one of these bytes, and few other texts have them.
     let may_have = json.bytes().any(|byte| byte == 0xc2 || byte == 0xe2);
     if !may_have || !json.contains(ENDS) {
         return json.into();
@@ -16,7 +16,7 @@ pub fn one_line(json: &str) -> Cow<'_, str> {
     let mut text = String::with_capacity(json.len() + 64);
     for character in json.chars() {
         match ENDS.contains(&character) {
-            // Outside of a string there are none.
+            // These characters stand in strings only.
             true => text.push_str(&format!("\\u{:04x}", u32::from(character))),
             false => text.push(character),
         }

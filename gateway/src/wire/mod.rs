@@ -39,28 +39,28 @@ pub use reply::{
 pub use said::{Said, said, with_grade};
 pub use scan::{member, members, text_of, too_deep};
 
-/// An error of the gateway's own, its details as JSON.
+/// An error of the gateway, with its details as JSON.
 pub type Failure = Error<Box<Value>>;
 
-/// The refusal of a binary frame of so many bytes.
+/// The refusal of a binary frame of that size.
 pub(crate) fn not_text(bytes: usize) -> Failure {
     Error::invalid_params("Messages are text frames; this one is binary")
         .with_details(Box::new(json!({ "bytes": bytes })))
 }
 
-/// `INVALID_PARAMS` because of what is at `path` of a message or its payload.
+/// `INVALID_PARAMS` for the value at `path` of a message or its payload.
 pub(crate) fn invalid_at(path: &str, message: impl Into<String>) -> Failure {
     let details = Box::new(json!({ "path": path }));
     Error::invalid_params(message.into()).with_details(details)
 }
 
-/// A piece of JSON that is kept as text.
+/// JSON that is kept as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Json(Bytes);
 
 impl Json {
-    /// Keeps `text`, which lies in `shared` if that is given: then it is not copied
-    /// if it is large, and most of it.
+    /// Keeps `text`. `shared`, if given, is its buffer: a text that is large and most of its buffer is not
+    /// copied.
     pub(crate) fn keep(text: &str, shared: Option<&Bytes>) -> Self {
         match shared.filter(|shared| reply::is_worth(text, shared)) {
             Some(shared) => Json(shared.slice_ref(text.as_bytes())),
@@ -73,18 +73,17 @@ impl Json {
         std::str::from_utf8(&self.0).unwrap_or("null")
     }
 
-    /// The bytes of the text, to be kept instead of copied.
+    /// The bytes of the text, which can be shared without a copy.
     pub(crate) fn shared(&self) -> &Bytes {
         &self.0
     }
 
-    /// A part of it.
+    /// A part of the text.
     pub(crate) fn part(&self, text: &str) -> Self {
         Json::keep(text, Some(&self.0))
     }
 
-    /// The same without line breaks, for what is read line by line. JSON has them between its parts
-    /// only.
+    /// The same JSON without line breaks, for readers of lines. JSON has line breaks only between its parts.
     pub(crate) fn in_one_line(self) -> Self {
         if memchr2(b'\n', b'\r', &self.0).is_none() {
             return self;
@@ -93,7 +92,7 @@ impl Json {
         Json(bytes.filter(|it| !matches!(it, b'\n' | b'\r')).collect())
     }
 
-    /// What it says.
+    /// The value of the JSON.
     pub fn value(&self) -> serde_json::Result<Value> {
         serde_json::from_slice(&self.0)
     }
@@ -124,16 +123,16 @@ impl From<String> for Json {
     }
 }
 
-/// The first `characters` of what a peer has written, at most.
+/// The beginning of a peer's text: at most `characters`.
 pub(crate) fn clipped(text: &str, characters: usize) -> &str {
     let end = text.char_indices().nth(characters);
     end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)
 }
 
-/// Characters in the log of something that a stranger has chosen.
+/// How many characters of a stranger's text are logged.
 const LOGGED: usize = 200;
 
-/// Something that a stranger may have chosen, as it stands in the log: its first 200 characters.
+/// A stranger's text for the log: its first 200 characters.
 pub(crate) fn for_log(text: impl Display) -> String {
     struct Bounded(String, usize);
     impl fmt::Write for Bounded {
@@ -142,7 +141,7 @@ pub(crate) fn for_log(text: impl Display) -> String {
             self.0.push_str(kept);
             if kept.len() < text.len() {
                 self.0.push('…');
-                // Nobody writes any more.
+                // The text is long enough.
                 return Err(fmt::Error);
             }
             self.1 -= kept.chars().count();

@@ -1,12 +1,12 @@
-//! The few members of a large object that are looked at.
+//! Reads a few members of a large object.
 
 use serde_json::{Map, Value, json};
 
 use super::scan::members;
 
-/// Reads those members of JSON that `wanted` names, such as `options.timeout`, and builds nothing of all
-/// else, which as values would take many times its text. An array is empty, and so is an object of which
-/// nothing more is wanted.
+/// Reads the members of JSON that `wanted` names, such as `options.timeout`, and builds nothing else: as
+/// values, a text takes many times its size. Arrays come out empty, and so do objects of which no member is
+/// wanted.
 pub fn outline(text: &[u8], wanted: &[&str]) -> Value {
     match text.first() {
         Some(b'{') => {
@@ -24,7 +24,7 @@ pub fn outline(text: &[u8], wanted: &[&str]) -> Value {
             Value::Object(object)
         }
         Some(b'[') => json!([]),
-        // What was read can be read again.
+        // A text that was read once can be read again.
         _ => serde_json::from_slice(text).unwrap_or_default(),
     }
 }
@@ -43,7 +43,7 @@ mod tests {
         );
         assert_eq!(outline(b"[1]", &["a"]), json!([]));
         assert_eq!(outline(b"7", &["a"]), json!(7));
-        // As to every other reader, the last of a name counts.
+        // As for every other reader, the last of equal names counts.
         assert_eq!(
             outline(br#"{"a":1,"\u0061":{"b":2}}"#, &["a.b"]),
             json!({ "a": { "b": 2 } })

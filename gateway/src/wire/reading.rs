@@ -1,8 +1,9 @@
-//! One reading of JSON: what comes in is mended or refused such that every later reader can read it.
+//! The rule by which JSON is read: a text from outside is mended or refused, so that every later reader can
+//! read it.
 //!
-//! The broker passes payloads on as text, and many read them afterwards: other workers, MCP, RAP,
-//! JSON-RPC, the command line. What the broker had taken and one of them could not read would leave a
-//! caller without an answer. Three things are valid to a scanner and not to a reader:
+//! The broker passes payloads on as text, and many others read them afterwards: other workers, MCP, RAP,
+//! JSON-RPC, the command line. If the broker accepted a text that another cannot read, a caller would be left
+//! without an answer. Three things are valid for a scanner and not for a reader:
 //!
 //! - A surrogate without its other half, as `JSON.stringify` writes it of a text that was cut inside
 //!   an emoji. It is everyday, so it is mended: U+FFFD takes its place.
@@ -21,12 +22,12 @@ use super::Failure;
 use super::scan::{Borrowed, too_deep};
 use crate::limits::{Limits, MAX_DEPTH};
 
-/// What takes the place of half a character: as long as what it replaces.
+/// Takes the place of half a character, and is as long.
 const REPLACEMENT: &str = r"\ufffd";
-/// The prefix of keys that serde_json keeps for itself.
+/// The prefix of the keys that serde_json uses itself.
 const RESERVED: &str = "$serde_json::private::";
-/// Numbers of one and a half times as many digits are always looked at: without an exponent a double
-/// can hold all that are shorter.
+/// Numbers of one and a half times as many digits are always checked. A double can hold all shorter numbers
+/// without an exponent.
 const LONG_NUMBER: usize = 200;
 
 /// The text with U+FFFD for every surrogate that lacks its other half.
@@ -45,7 +46,7 @@ pub fn mended(text: &str) -> Cow<'_, str> {
     Cow::Owned(whole)
 }
 
-/// The same for a body that may not be UTF-8.
+/// [`mended`] for a body that may not be UTF-8.
 pub fn mended_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut whole = Cow::Borrowed(bytes);
     let mut next = half(bytes, 0);
@@ -57,14 +58,15 @@ pub fn mended_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
     whole
 }
 
-/// Reads a text that came from outside, as all readers do.
+/// Reads a text from outside, as all readers do.
 pub fn read_value(text: &str) -> serde_json::Result<Value> {
     let text = mended(text);
     check(&text)?;
     serde_json::from_str(&text)
 }
 
-/// Whether a message of any protocol nests no deeper than `max` levels, and than can be read.
+/// Checks that a message of any protocol nests no deeper than `max` levels, and no deeper than readers can
+/// read.
 pub fn check_depth(text: &str, max: usize) -> Result<(), Failure> {
     let max = max.min(MAX_DEPTH);
     if too_deep(text.as_bytes(), max) {
@@ -75,7 +77,7 @@ pub fn check_depth(text: &str, max: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a message of `bytes` bytes is accepted.
+/// Checks that a message of that size is accepted.
 pub fn check_length(bytes: usize, limits: &Limits) -> Result<(), Failure> {
     let max = limits.message_bytes;
     if bytes <= max {
@@ -86,32 +88,31 @@ pub fn check_length(bytes: usize, limits: &Limits) -> Result<(), Failure> {
     Err(Failure::invalid_params(message).with_details(Box::new(details)))
 }
 
-/// What is valid JSON, and more than can be read.
+/// The refusal of valid JSON that cannot be read.
 pub(super) fn unreadable(error: &serde_json::Error) -> Failure {
     Failure::invalid_params(format!("The message cannot be read: {error}")).with_details(Box::new(
         json!({ "line": error.line(), "column": error.column() }),
     ))
 }
 
-/// Whether every reader can read this, which may nest so deep.
+/// Checks that every reader can read the text, which may nest `depth` levels.
 pub fn check_readable(text: &str, depth: usize) -> Result<(), Failure> {
     check_depth(text, depth)?;
     check(text).map_err(|error| unreadable(&error))
 }
 
-/// Whether every reader can read this.
+/// Checks that every reader can read the text.
 pub fn check(text: &str) -> serde_json::Result<()> {
     serde_json::from_str::<Readable>(text).map(drop)
 }
 
-/// Whether valid JSON can have nothing in it that [`check`] refuses, as far as a quick look tells: no
-/// number with an exponent or hundreds of digits, and no key of serde_json's own, written out or
-/// escaped.
+/// Whether a quick look shows that [`check`] accepts this valid JSON: no number with an exponent or hundreds
+/// of digits, and no key of serde_json itself, plain or escaped.
 pub(super) fn is_plain(text: &str) -> bool {
     let text = text.as_bytes();
     let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
     let has_exponent = || memchr2_iter(b'e', b'E', text).any(|at| at > 0 && is_digit(at - 1));
-    // A look at every so many bytes meets each number that is longer.
+    // One look in every `LONG_NUMBER` bytes meets each longer number.
     let has_long_number = || {
         let mut met = (LONG_NUMBER..text.len()).step_by(LONG_NUMBER);
         met.any(|at| (at - LONG_NUMBER / 2..=at).all(is_digit))
@@ -120,8 +121,8 @@ pub(super) fn is_plain(text: &str) -> bool {
     !(has_long_number() || has_exponent() || has(r"\u") || has(RESERVED))
 }
 
-/// Where the next surrogate without its other half is escaped, from `at` on. In valid JSON there are
-/// backslashes in strings only.
+/// The place of the next escaped surrogate without its other half, from `at` on. Valid JSON has backslashes
+/// in strings only.
 fn half(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         at += memchr(b'\\', text.get(at..)?)?;
@@ -137,7 +138,7 @@ fn half(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// The UTF-16 unit that is escaped there.
+/// The UTF-16 unit of the escape at that place.
 fn unit(text: &[u8], at: usize) -> Option<u16> {
     let digits = text.get(at..at + 6)?.strip_prefix(br"\u")?;
     digits.iter().try_fold(0, |unit, digit| {
@@ -146,7 +147,7 @@ fn unit(text: &[u8], at: usize) -> Option<u16> {
     })
 }
 
-/// Any value, read as a reader does and kept nowhere.
+/// Any value, read as a reader does and then dropped.
 struct Readable;
 
 impl<'de> Deserialize<'de> for Readable {

@@ -1,4 +1,4 @@
-//! Writing envelopes.
+//! Writes envelopes.
 
 use std::borrow::{Borrow, Cow};
 
@@ -9,26 +9,27 @@ use super::stops::Grade;
 use super::{Failure, Json, Request, Subject, with_grade};
 use caphost::call::Error;
 
-/// Payloads larger than this are kept in the buffer they came in until they are written.
+/// Larger payloads stay in the buffer in which they came until they are written.
 pub(super) const SHARED_BYTES: usize = 64 << 10;
 
-/// Whether a text is kept in the buffer it lies in: copying it would take time, and it fills most of
-/// the buffer, so little else is kept with it.
+/// Whether a text stays in its buffer: a copy would take time, and the text fills most of the buffer, so
+/// little else is kept with it.
 pub(super) fn is_worth(text: &str, shared: &Bytes) -> bool {
     text.len() > SHARED_BYTES && text.len() >= shared.len() / 2
 }
 
-/// Tells an app that an agent of it is gone.
+/// Tells an app that one of its agents is gone.
 pub const AGENT_CLOSED: &str = "agent/closed";
 
-/// Everything of an envelope but its payload. `id` and `timestamp` are JSON text.
+/// The parts of an envelope other than its payload. `id` and `timestamp` are JSON text.
 #[derive(Clone, Copy, Debug)]
 pub struct Header<'a> {
-    /// Its `type`; none of ours needs escaping.
+    /// The `type`. The types written here need no escaping.
     pub kind: &'a str,
     /// Its `id`.
     pub id: Option<&'a str>,
-    /// The agent it belongs to, on an app's wire; the gateway's own, so it needs no escaping.
+    /// The agent of the message, on the connection of an app. The gateway makes this name, so it needs no
+    /// escaping.
     pub agent: Option<&'a str>,
     /// Unix milliseconds.
     pub timestamp: &'a str,
@@ -39,12 +40,12 @@ pub struct Header<'a> {
 pub struct Outgoing {
     text: String,
     payload: Option<Bytes>,
-    /// What the payload is to say of a stop, once it is written.
+    /// The grade of a stop that is put into the payload when it is written.
     grade: Option<Grade>,
 }
 
 impl Outgoing {
-    /// An envelope around `payload`, which lies in `shared` if that is given.
+    /// An envelope around `payload`. `shared`, if given, is the buffer of the payload.
     pub fn new(header: Header<'_>, payload: &str, shared: Option<&Bytes>) -> Self {
         let shared = shared.filter(|shared| is_worth(payload, shared));
         let [id_key, id] = header.id.map_or([""; 2], |id| [r#","id":"#, id]);
@@ -55,8 +56,7 @@ impl Outgoing {
             Some(_) => [""; 2],
             None => [payload, "}"],
         };
-        // In one piece, so that nothing of it is left over: a text with room to spare is moved
-        // when it is sent.
+        // In one piece and of exact size: a text with room to spare would be moved when it is sent.
         let text = [
             r#"{"type":""#,
             header.kind,

@@ -1,4 +1,4 @@
-//! The host's half: what an agent sends.
+//! The host's half: messages from an agent.
 
 use std::rc::Rc;
 
@@ -9,16 +9,16 @@ use crate::wire::clipped;
 use caphost::call::{CallId, Code, Error, Millis};
 use caphost::session::{Agent, Features, Initialize, Names, Scope};
 
-/// A message understood.
+/// A message that was understood.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Received {
-    /// What the reply must carry.
+    /// The id that the reply must carry.
     pub id: Option<Value>,
     /// The message.
     pub message: FromAgent,
 }
 
-/// What an agent can say.
+/// The messages of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FromAgent {
     /// Open the session.
@@ -34,7 +34,7 @@ pub enum FromAgent {
         /// For logs and the handler.
         reason: Option<Rc<str>>,
     },
-    /// Say what there is to be called, with descriptions and schemas.
+    /// List the capabilities, with descriptions and schemas.
     List,
     /// End the session.
     Shutdown {
@@ -52,16 +52,16 @@ pub struct Called {
     pub call: Option<CallId>,
     /// What is called.
     pub capability: String,
-    /// What the handler gets; an empty object if the message had none.
+    /// The handler's parameters. An empty object if the message had none.
     pub params: Value,
-    /// Milliseconds.
+    /// Milliseconds after which the call is to be cancelled.
     pub timeout: Option<Millis>,
-    /// Comes back in progress.
+    /// The token that progress carries.
     pub token: Option<Value>,
 }
 
-/// A property: where it stands, whether it may be missing, what it must be, and how a peer that got it
-/// wrong is told.
+/// A rule for a property: where it stands, whether it may be missing, its type, and the error that a peer
+/// gets.
 struct Rule {
     path: &'static str,
     optional: bool,
@@ -128,7 +128,7 @@ const IN_INITIALIZE: &[Rule] = &[
     may("agentCapabilities.allowedRequests", are_names, NAMES),
 ];
 
-/// More than any agent has to name: they are kept as long as its session.
+/// More names than any agent needs. They are kept as long as its session.
 const MAX_NAMES: usize = 4_096;
 const NAMES: &str = "it is an array of names, 4096 at most";
 
@@ -180,8 +180,8 @@ pub fn read(envelope: &Value) -> Result<Received, Error<Value>> {
     })
 }
 
-/// Reads the parameters of `initialize`. Features that are not mentioned are taken as wished for,
-/// except questions: an agent must say that it answers those.
+/// Reads the parameters of `initialize`. A feature that is not mentioned counts as wanted. Only questions do
+/// not: an agent must say that it answers them.
 fn initialize(params: &Value) -> Result<FromAgent, Error<Value>> {
     expect(params, IN_INITIALIZE)?;
     let protocol = text(&params["protocolVersion"]);
@@ -229,7 +229,7 @@ pub fn read_call(payload: &Value) -> Result<Called, Error<Value>> {
         call,
         capability: text(&payload["capability"]).into(),
         params: payload.get("params").cloned().unwrap_or_else(|| json!({})),
-        // An infinite timeout is none.
+        // An infinite timeout is no timeout.
         timeout: timeout.filter(|timeout| timeout.is_finite()),
         token: options.get("progressToken").cloned(),
     })
@@ -249,12 +249,12 @@ fn call_id(given: &Value) -> Result<CallId, Error<Value>> {
     id.ok_or_else(|| bad("callId", "it is a string of 1 to 128 printable characters"))
 }
 
-/// A reason counts only if it is a string; it is kept to a length fit for a log line.
+/// A reason counts only if it is a string. It is cut to a length that fits a log line.
 fn reason(payload: &Value) -> Option<Rc<str>> {
     Some(clipped(payload["reason"].as_str()?, 1_024).into())
 }
 
-/// What was found to be a string.
+/// The text of a value that was found to be a string.
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The agent's half: what an app sends.
+//! The agent's half: messages from an app.
 
 use serde_json::Value;
 
@@ -7,9 +7,9 @@ use crate::wire::stops::{self, Grade};
 use caphost::agent::{AgentState, RequestKey};
 use caphost::call::Code;
 
-/// Tells an agent's state what an envelope of its app says. Returns how far a stop was seen, if it says
-/// that something is cancelled. The answer to `initialize`, notifications and questions are no business
-/// of the state, but for the late end of a call.
+/// Tells an agent's state about an envelope of its app. Returns how far a stop was seen, if the envelope says
+/// that something is cancelled. The answer to `initialize`, notifications and questions do not concern the
+/// state, except for the late end of a call.
 pub fn receive(state: &mut AgentState<Value>, envelope: &Value) -> Option<Grade> {
     let payload = &envelope["payload"];
     let kind = envelope["type"].as_str()?;
@@ -49,12 +49,12 @@ pub fn receive(state: &mut AgentState<Value>, envelope: &Value) -> Option<Grade>
 /// A call is answered.
 fn called(state: &mut AgentState<Value>, key: RequestKey, payload: &Value) -> Option<Grade> {
     let Some(success) = payload["success"].as_bool() else {
-        // It is no response at all.
+        // The payload is no response at all.
         state.called(key, None, None);
         return None;
     };
     let mut response = payload.clone();
-    // One that succeeded was not cancelled, whatever else it says.
+    // A call that has succeeded was not cancelled, whatever else the payload says.
     let grade = cancelled(payload).filter(|_| !success);
     if success && response["cancelled"] == true {
         response["cancelled"] = false.into();

@@ -35,25 +35,25 @@ pub mod kind {
     pub const CALL_RESULT: &str = "capabilities/call-result";
     pub const CANCEL: &str = "capabilities/cancel";
     pub const CANCEL_RESULT: &str = "capabilities/cancel-result";
-    /// Ours: what the app offers, with descriptions and schemas.
+    /// caphost's own: list the app's capabilities, with descriptions and schemas.
     pub const LIST: &str = "capabilities/list";
     pub const LIST_RESULT: &str = "capabilities/list-result";
     pub const SHUTDOWN: &str = "shutdown";
-    /// Ours: sent only to a peer whose `shutdown` carried an id.
+    /// caphost's own: sent only to a peer whose `shutdown` carried an id.
     pub const SHUTDOWN_RESULT: &str = "shutdown-result";
     pub const NOTIFICATION: &str = "notification";
     pub const PROGRESS: &str = "progress";
     pub const ELICITATION_RESPONSE: &str = "elicitation/response";
-    /// Ours: the answer to what is no message of the protocol.
+    /// caphost's own: the answer to a frame that is no message of the protocol.
     pub const ERROR: &str = "error";
 }
 
-/// A message of an agent that the app answers.
+/// An agent's message that the app answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Request {
     /// `initialize`
     Initialize,
-    /// `capabilities/cancel`. Before [`Request::Call`], as their answers are when both are due.
+    /// `capabilities/cancel`. Before [`Request::Call`], because its answer comes first when both are due.
     Cancel,
     /// `capabilities/call`
     Call,
@@ -64,7 +64,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// All of them.
+    /// All requests.
     pub const ALL: [Request; 5] = [
         Request::Initialize,
         Request::Cancel,

@@ -1,4 +1,4 @@
-//! What both halves write.
+//! The envelopes that both halves write.
 
 use std::rc::Rc;
 
@@ -58,15 +58,15 @@ fn with_reason(mut payload: Value, reason: Option<String>) -> Value {
     payload
 }
 
-/// The request an envelope's id names, as far as it is one of ours.
+/// The request that an envelope's id names, if that id was written here.
 pub fn request_key(id: &Value) -> Option<RequestKey> {
     let text = id.as_str()?;
-    // A number may be parsed with a sign; ours are written without.
+    // A number may be parsed with a sign; the ids written here have none.
     text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 
-/// The `ABPResponse` of a settled call: the app's own, as it came, unless it is cancelled; `by` is what
-/// has stopped it then.
+/// The `ABPResponse` of a settled call: the app's own, as it came, unless the call is cancelled. `by` is what
+/// has stopped the call.
 pub fn settled(settled: Settled<Value>, by: Option<StoppedBy>) -> Value {
     match settled {
         Settled::Response(response) => response,
@@ -93,8 +93,8 @@ fn failed(failure: &Error<Value>) -> Value {
     json!({ "success": false, "error": error_json(failure) })
 }
 
-/// `{ success: false, cancelled: true, metadata: { stop, step?, took? } }`: a cancelled response says
-/// nothing but that.
+/// `{ success: false, cancelled: true, metadata: { stop, step?, took? } }`. The response of a cancelled call
+/// says nothing else.
 fn cancelled(grade: Grade) -> Value {
     let metadata = stops::metadata(grade);
     json!({ "success": false, "cancelled": true, "metadata": metadata })
@@ -121,7 +121,7 @@ pub fn response(response: &Response<Value>) -> Value {
     written
 }
 
-/// `CancelResponse`. `given` is the callId as it was asked for.
+/// `CancelResponse`. `given` is the callId as the peer wrote it.
 pub fn cancel_response(given: &Value, answer: &Result<CancelAnswer, Error<Value>>) -> Value {
     let confirmed = matches!(answer, Ok(CancelAnswer::Cancelled { .. }));
     let mut written = json!({ "callId": given, "cancelled": confirmed });
@@ -129,7 +129,7 @@ pub fn cancel_response(given: &Value, answer: &Result<CancelAnswer, Error<Value>
         Ok(CancelAnswer::Cancelled { stop, by, ended }) => {
             let (stop, by) = (*stop, *by);
             written["metadata"] = stops::metadata(Grade { by, ..stop.into() });
-            // As the notification has it.
+            // In the same form as the notification.
             if let Some(LateEnd { success, after }) = ended {
                 written["metadata"]["ended"] = json!({ "success": success, "after": after });
             }
@@ -165,7 +165,7 @@ pub fn initialized(app: &Value, result: &Result<Initialized<Value>, Error<Value>
     })
 }
 
-/// A `Capability` that is there and requires nothing.
+/// A `Capability` that is available and requires nothing.
 pub fn capability(
     name: &str,
     description: Option<&str>,
@@ -220,7 +220,7 @@ pub fn call_ended(call: &CallId, end: LateEnd) -> Value {
     notification(CALL_ENDED, Some(&data))
 }
 
-/// The answer to an envelope that could not be understood: the typed reply where its type is known.
+/// The answer to an envelope that was not understood: the typed reply if its type is known.
 pub fn refusal(envelope: &Value, failure: &Error<Value>, timestamp: Millis) -> Value {
     let call_id = &envelope["payload"]["callId"];
     let (kind, mut payload) = wire::refusal(envelope["type"].as_str(), call_id, failure);

@@ -1,27 +1,27 @@
-//! How a request is cancelled, and whether it is answered then: the one place that knows it.
+//! Cancels of requests, and whether a cancelled request is still answered. Only this file decides that.
 
 use serde_json::Value;
 
 use super::Id;
 use crate::wire::clipped;
 
-/// MCP's cancel.
+/// The cancel of MCP.
 pub(super) const CANCELLED: &str = "notifications/cancelled";
 
 /// A cancel of one request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cancel {
-    /// Which request.
+    /// The id of the request.
     pub id: Id,
     /// For logs and the handler.
     pub reason: Option<String>,
-    /// Whether that request is still answered, with its result or with error -32800: its caller waits
-    /// for that. Otherwise the caller took it for settled when it sent the cancel, and an answer is an
-    /// error.
+    /// Whether that request is still answered, with its result or with error -32800: then its caller waits
+    /// for the answer. Otherwise the caller took the request for settled when it sent the cancel, and an
+    /// answer is an error.
     pub answered: bool,
 }
 
-/// Reads a notification as a cancel. `None` if it is none, or malformed: it is ignored then.
+/// Reads a notification as a cancel. `None` if it is no cancel, or malformed: then it is ignored.
 pub fn read_cancel(method: &str, params: Option<&str>) -> Option<Cancel> {
     let (id, has_reason, answered) = match method {
         // The Language Server Protocol, and the first draft of the Agent Client Protocol's.

@@ -1,4 +1,4 @@
-//! Reading messages, and the ids of requests.
+//! Reads messages, and the ids of requests.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,16 +11,16 @@ use super::code;
 use crate::wire::{Failure, check_readable, member, members, text_of};
 use caphost::call::Error;
 
-/// How much of a message that cannot be read is searched for its id.
+/// How much of a message that cannot be read is searched for an id.
 const PEEK_BYTES: usize = 64 << 10;
 
-/// A request's id. `1` and `1.0` are the same, `1` and `"1"` are not; `0`, `""` and `null` are ids
-/// like others.
+/// The id of a request. `1` and `1.0` are the same id, `1` and `"1"` are different ids. `0`, `""` and `null`
+/// are ids too.
 #[derive(Clone, Debug)]
 pub struct Id(Value);
 
 impl Id {
-    /// `None` if that cannot be one.
+    /// The id, or `None` if the value cannot be an id.
     pub fn read(value: &Value) -> Option<Self> {
         match value {
             Value::String(_) | Value::Number(_) | Value::Null => Some(Id(value.clone())),
@@ -33,12 +33,12 @@ impl Id {
         is_plain.then(|| serde_json::from_slice(json).ok().map(Id))?
     }
 
-    /// The id as it came, which the answer must carry.
+    /// The id as it came. The answer must carry it.
     pub fn value(&self) -> &Value {
         &self.0
     }
 
-    /// As the cancellation API knows it.
+    /// The id as the cancellation API writes it.
     pub fn plain(&self) -> String {
         match &self.0 {
             Value::String(text) => text.clone(),
@@ -47,7 +47,7 @@ impl Id {
     }
 
     fn key(&self) -> (Option<u64>, Option<&str>) {
-        // Adding zero turns the negative one into the other.
+        // Adding zero turns negative zero into zero.
         let bits = |number: &Number| (number.as_f64().unwrap_or_default() + 0.0).to_bits();
         (self.0.as_number().map(bits), self.0.as_str())
     }
@@ -67,46 +67,46 @@ impl Hash for Id {
     }
 }
 
-/// A message read. Parameters are JSON, an object or an array; `null` counts as absent.
+/// A message. Parameters are JSON, an object or an array. `null` counts as missing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message<'a> {
-    /// It wants an answer.
+    /// A request, which must be answered.
     Request {
-        /// What the answer must carry.
+        /// The id that the answer must carry.
         id: Id,
-        /// What is asked for.
+        /// The method.
         method: Cow<'a, str>,
-        /// With what.
+        /// The parameters.
         params: Option<&'a str>,
     },
-    /// It wants none, and must get none.
+    /// A notification, which must not be answered.
     Notification {
-        /// What it tells.
+        /// The method.
         method: Cow<'a, str>,
-        /// With what.
+        /// The parameters.
         params: Option<&'a str>,
     },
-    /// The answer to a request of ours; without an id if the peer could not read that.
+    /// The answer to a request of the gateway. It has no id if the peer could not read the request's id.
     Response(Option<Id>),
-    /// Several messages at once, which is not supported.
+    /// A batch: several messages in one array.
     Batch,
-    /// None of these.
+    /// A value that is no message.
     Invalid {
-        /// Its id, where it could be read.
+        /// The id, if it could be read.
         id: Option<Id>,
         /// What is wrong.
         fault: Fault,
     },
 }
 
-/// Why a message is none.
+/// Why a value is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is no object.
+    /// The value is no object.
     NoObject,
     /// `jsonrpc` is not `"2.0"`.
     Version,
-    /// There is no method, or it is no string.
+    /// There is no method, or the method is no string.
     Method,
     /// The id is neither a string, nor a number, nor `null`.
     Id,
@@ -115,7 +115,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What the peer is told.
+    /// The words for the peer.
     pub fn as_str(self) -> &'static str {
         match self {
             Fault::NoObject => "A message is an object",
@@ -127,14 +127,14 @@ impl Fault {
     }
 }
 
-/// A text that not every reader can read.
+/// A text that some readers cannot read.
 #[derive(Debug)]
 pub struct Unreadable {
-    /// The code of its refusal: it may be JSON all the same.
+    /// The code of the refusal. The text may be JSON all the same.
     pub code: i32,
-    /// Its id, if it is JSON and has that near its beginning.
+    /// The id, if the text is JSON and has the id near its beginning.
     pub id: Option<Id>,
-    /// Why.
+    /// The reason.
     pub error: Failure,
 }
 
@@ -151,7 +151,7 @@ impl Unreadable {
         }
     }
 
-    /// What is no JSON, or no text.
+    /// The refusal of a frame that is no JSON, or no text.
     pub fn not_json(error: &dyn fmt::Display) -> Self {
         Unreadable {
             code: code::PARSE_ERROR,
@@ -161,8 +161,8 @@ impl Unreadable {
     }
 }
 
-/// Reads one message, whose text was [mended](crate::wire::mended) and may nest so deep. What has a
-/// result or an error and no method is taken for a response however malformed it is: an error is never
+/// Reads one message. Its text was [mended](crate::wire::mended) and may nest `depth` levels. A value with a
+/// result or an error and without a method counts as a response, however malformed: an error is never
 /// answered with an error.
 pub fn read(text: &str, depth: usize) -> Result<Message<'_>, Unreadable> {
     check_readable(text, depth).map_err(|error| Unreadable::new(text, error))?;
@@ -173,7 +173,7 @@ pub fn read(text: &str, depth: usize) -> Result<Message<'_>, Unreadable> {
     }
 }
 
-/// What is looked at of a message, as JSON.
+/// The members of a message that are read, as JSON.
 #[derive(Default)]
 struct Fields<'a> {
     jsonrpc: Option<&'a [u8]>,
@@ -216,7 +216,7 @@ impl<'a> Fields<'a> {
             None | Some(b"null") => None,
             Some(params @ [b'{' | b'[', ..]) => std::str::from_utf8(params).ok(),
             Some(_) if id.is_some() => return invalid(id, Fault::Params),
-            // Nothing that is wrong with a notification is answered.
+            // A malformed notification is not answered.
             Some(_) => None,
         };
         match id {

@@ -1,7 +1,6 @@
 //! JSON-RPC 2.0, as MCP and the agents of editors and language tools speak it.
 //!
-//! One file each for reading messages and their ids, for cancels and who answers what was cancelled,
-//! and for writing.
+//! One file reads messages and their ids, one knows cancels and who answers after a cancel, and one writes.
 
 mod cancel;
 mod message;
@@ -16,17 +15,17 @@ pub use write::{
     success,
 };
 
-/// Methods every peer may use, ours, and those of the protocols our peers come from.
+/// Methods that every peer may use, caphost's own, and those of the protocols that peers come from.
 pub mod method {
     #![allow(missing_docs)]
     pub const INITIALIZE: &str = "initialize";
     pub const SHUTDOWN: &str = "shutdown";
     pub const EXIT: &str = "exit";
-    /// Ours: `{}` to `{ capabilities: [Capability] }`.
+    /// caphost's own: `{}` to `{ capabilities: [Capability] }`.
     pub const LIST: &str = "_capabilities/list";
-    /// Ours: `{ capability, params?, options? }` to `{ data, metadata? }`.
+    /// caphost's own: `{ capability, params?, options? }` to `{ data, metadata? }`.
     pub const CALL: &str = "_capabilities/call";
-    /// Ours: `{ requestId, callId, success, after }`.
+    /// caphost's own: `{ requestId, callId, success, after }`.
     pub const ENDED: &str = "_capabilities/ended";
     /// `{ token, value }`
     pub const PROGRESS: &str = "$/progress";
@@ -40,9 +39,9 @@ pub mod code {
     pub const METHOD_NOT_FOUND: i32 = -32601;
     pub const INVALID_PARAMS: i32 = -32602;
     pub const INTERNAL_ERROR: i32 = -32603;
-    /// An error of the app's or the gateway's: `data.code` says which.
+    /// An error of the app or the gateway. `data.code` says which.
     pub const FAILED: i32 = -32000;
-    /// What servers of MCP commonly answer when something is not found.
+    /// MCP servers commonly answer this when something is not found.
     pub const NOT_FOUND: i32 = -32001;
     /// LSP and ACP: the request was cancelled.
     pub const CANCELLED: i32 = -32800;

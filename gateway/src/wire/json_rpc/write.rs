@@ -1,4 +1,4 @@
-//! Writing messages.
+//! Writes messages.
 
 use std::borrow::Borrow;
 
@@ -10,10 +10,10 @@ use super::{Id, code, method};
 use crate::wire::{error_json, stopped_by};
 use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
 
-/// What of an `ABPError` goes into the `data` of an error; its message goes beside.
+/// The members of an `ABPError` that go into the `data` of an error. The message has its own place.
 const IN_DATA: [&str; 5] = ["code", "retryable", "details", "retryAfter", "alternatives"];
 
-/// The answer to a request that succeeded, as text: what an app has returned need not be read for it.
+/// The answer to a request that succeeded, as text. The app's result is not parsed for it.
 pub fn success(id: &Value, result: &impl Serialize) -> String {
     #[derive(Serialize)]
     struct Success<'a, R> {
@@ -33,7 +33,7 @@ pub fn success(id: &Value, result: &impl Serialize) -> String {
     })
 }
 
-/// A message with one member more. `json!` would copy it, and it may be large.
+/// The message with one more member. `json!` would copy the message, which may be large.
 fn with(mut message: Value, name: &str, value: Value) -> Value {
     message[name] = value;
     message
@@ -42,16 +42,16 @@ fn with(mut message: Value, name: &str, value: Value) -> Value {
 /// An error of JSON-RPC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RpcError {
-    /// What a program decides on.
+    /// What a program decides by.
     pub code: i32,
     /// What a person reads.
     pub message: String,
-    /// What else there is to know.
+    /// More about the error.
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// One with a message and nothing else.
+    /// An error with a message and nothing else.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         RpcError {
             code,
@@ -91,13 +91,13 @@ pub fn failed<D: Borrow<Value>>(id: &Value, failure: &Error<D>) -> Value {
     refused(id, rpc_code(failure.code.as_str()), failure)
 }
 
-/// The answer to what is refused under a code of JSON-RPC's own.
+/// The answer to a request that is refused with a code of JSON-RPC itself.
 pub fn refused<D: Borrow<Value>>(id: &Value, code: i32, failure: &Error<D>) -> Value {
     RpcError::of_abp(code, &error_json(failure)).answer(id)
 }
 
-/// The answer to a request that was cancelled, no matter by whom; `stop` is how far the stop was
-/// seen, and `by` what has stopped it.
+/// The answer to a request that was cancelled, by whomever. `stop` is how far the stop was seen, and `by` is
+/// what has stopped the handler.
 pub fn cancelled(id: &Id, capability: &str, stop: Stop, by: Option<StoppedBy>) -> Value {
     let mut data = json!({
         "code": Code::CANCELLED.as_str(),
@@ -135,7 +135,7 @@ pub fn notification(method: &str, params: Value) -> Value {
     )
 }
 
-/// `$/progress`: what the handler said, under the caller's token.
+/// `$/progress`: the handler's report, under the caller's token.
 pub fn progress(token: &Value, mut info: Value) -> Value {
     if !info.is_object() {
         info = json!({});
@@ -152,7 +152,7 @@ pub fn ended(id: &Value, call_id: &str, end: LateEnd) -> Value {
     notification(method::ENDED, params)
 }
 
-/// `notifications/cancelled`, for a peer that wants to hear of cancels which are not its own.
+/// `notifications/cancelled`, for a peer that wants to hear of other people's cancels.
 pub fn cancel_notice(request_id: &str, reason: Option<&str>) -> Value {
     let mut params = json!({ "requestId": request_id });
     if let Some(reason) = reason {
