@@ -30,6 +30,7 @@ const senseless = {
   'dependencies on no names': [{ dependentRequired: { a: 'b' } }, /dependentRequired must be lists of names/],
   'a $ref to nowhere': [{ properties: { a: { $ref: '#/$defs/nowhere' } } }, /there is nothing at "#\/\$defs\/nowhere"/],
   'a $ref to no anchor': [{ properties: { a: { $ref: '#nowhere' } } }, /there is nothing at "#nowhere"/],
+  'a $ref to an anchor with the name of nothing': [{ properties: { a: { $ref: '#undefined' } } }, /there is nothing at "#undefined"/],
   'a $ref to a page': [{ properties: { a: { $ref: 'https://example.com/a.json' } } }, /nothing at "https:\/\/example\.com\/a\.json", and no schema is fetched/],
   'a $ref to a part of the metaschema': [{ properties: { a: { $ref: 'http://json-schema.org/draft-07/schema#/definitions/simpleTypes' } } }, /there is nothing at/],
   'a $ref that is no address': [{ properties: { a: { $ref: 'http://[' } } }, /"http:\/\/\[" is no address/],

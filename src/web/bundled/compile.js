@@ -53,14 +53,11 @@ function isReference(text) {
 }
 var isUri = (text) => /^[a-z][a-z0-9+\-.]*:/i.test(text) && isReference(text);
 function isUrl(text) {
-  const [, authority = ""] = /^(?:https?|ftp):\/\/([^\s/]+)(?:\/\S*)?$/iu.exec(text) ?? [];
-  const host = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d{2,5}$/, "");
-  if (isIpv4(host)) {
-    const inside = /^(?:10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)/;
-    return !inside.test(host) && /^(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])\..*\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4])$/.test(host);
+  try {
+    return /^(?:https?|ftp):\/\/\S+$/i.test(text) && new URL(text) instanceof URL;
+  } catch {
+    return false;
   }
-  const labels = host.split(".");
-  return labels.length > 1 && labels.every(like(/^[a-z\u{a1}-\u{ffff}0-9]+(?:-[a-z\u{a1}-\u{ffff}0-9]+)*$/iu)) && /^[a-z\u{a1}-\u{ffff}]{2,}$/iu.test(labels.at(-1) ?? "");
 }
 var NAME = "(?:[a-z0-9_]|%[0-9a-f]{2})+";
 var VARIABLE = `${NAME}(?:\\.${NAME})*(?::[1-9]\\d{0,3}|\\*)?`;
@@ -125,6 +122,11 @@ function decimal(number) {
   return { digits, exponent: Number(written.slice(mark + 1)) - digits.length + 1 };
 }
 
+// src/web/js/schema/unchecked.js
+var UNCHECKED = { code: "INVALID_PARAMS", message: "The parameters take too long to check against the patterns of the schema" };
+var Unchecked = class extends Error {
+};
+
 // src/web/js/schema/check.js
 var MOST_ERRORS = 16;
 var MANY = 32;
@@ -149,21 +151,23 @@ var partsOf = (schema) => PARTS.reduce((parts, [part, keywords]) => keywords.som
 var Checker = class {
   #references;
   #patterns;
+  #examine;
   /** @type {Map<unknown, number>} */
   #parts = /* @__PURE__ */ new Map();
   /** Where in the whole the value is. @type {(string | number)[]} */
   #path = [];
-  /** What came of a value and a schema that is referred to. @type {Map<unknown, Map<unknown, Result>>} */
-  #known = /* @__PURE__ */ new Map();
+  /** The resources of the schema that the check has come through. */
+  #scope = new Scope();
   /** References that have been followed without going deeper into the value. */
   #followed = 0;
   #fingerprints = new Fingerprints();
   /** Of large objects. @type {Map<object, string[]>} */
   #names = /* @__PURE__ */ new Map();
-  /** @param {References} references @param {Patterns} patterns */
-  constructor(references, patterns2) {
+  /** @param {References} references @param {Patterns} patterns @param {Examine} examine */
+  constructor(references, patterns2, examine) {
     this.#references = references;
     this.#patterns = patterns2;
+    this.#examine = examine;
   }
   /**
    * @param {any} schema
@@ -175,6 +179,16 @@ var Checker = class {
   fits(schema, value, problems, seen = null) {
     if (schema === true) return true;
     if (schema === false) return this.#bad(problems, "false", "must not be there");
+    const { targets, alone, resources } = this.#references;
+    if (targets.size === 0) return this.#judge(schema, value, problems, seen);
+    const outer = this.#scope;
+    this.#scope = outer.within(resources.get(schema));
+    const fits = alone.has(schema) ? this.#referred(schema, value, problems, seen) : this.#judge(schema, value, problems, seen);
+    this.#scope = outer;
+    return fits;
+  }
+  /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #judge(schema, value, problems, seen) {
     if (schema.type !== void 0 && !isOfType(value, schema.type)) {
       return this.#bad(problems, "type", `must be ${[schema.type].flat().join(" or ")}, and is ${typeOf(value)}`);
     }
@@ -185,7 +199,7 @@ var Checker = class {
     let fits = (parts & EQUALS) === 0 || this.#equals(schema, value, problems);
     if (parts & NUMBER && typeof value === "number") fits &&= this.#number(schema, value, problems);
     if (parts & TEXT && typeof value === "string") fits &&= this.#text(schema, value, problems);
-    if (this.#references.size > 0 && (fits || goesOn(problems))) fits = this.#referred(schema, value, problems, mine) && fits;
+    if (fits || goesOn(problems)) fits = this.#referred(schema, value, problems, mine) && fits;
     if (parts & COMBINED && (fits || goesOn(problems))) fits = this.#combined(schema, value, problems, mine) && fits;
     if (parts & (OBJECT | ARRAY) && (fits || goesOn(problems))) fits = this.#inner(schema, value, problems, mine) && fits;
     if (asked && (fits || goesOn(problems))) fits = this.#unevaluated(
@@ -253,18 +267,19 @@ var Checker = class {
   }
   /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
   #referred(schema, value, problems, seen) {
-    const targets = this.#references.get(schema);
+    const targets = this.#references.targets.get(schema);
     if (!targets) return true;
     this.#followed += 1;
     const repeats = this.#followed > 1 || isObject(value) && this.#isLarge(value);
     const key = repeats && !isObject(value) ? plainKey(value) : value;
     let fits = true;
-    for (const target of targets) {
-      const known = repeats ? this.#resultsOf(target) : void 0;
+    for (const { schema: found, name } of targets) {
+      const target = this.#scope.anchors.get(name) ?? found;
+      const known = repeats ? this.#scope.resultsOf(target) : void 0;
       let result = known?.get(key);
       if (!result || seen && !result.seen) {
         const own = seen && /* @__PURE__ */ new Set();
-        const right = this.fits(target, value, problems, own);
+        const right = target === void 0 ? this.#isSchema(value, problems, own) : this.fits(target, value, problems, own);
         result = own ? { fits: right, seen: own } : right ? FITS : FITS_NOT;
         known?.set(key, result);
       } else if (!result.fits) this.#bad(problems, "$ref", "does not fit");
@@ -280,11 +295,17 @@ var Checker = class {
     const names = this.#namesOf(value);
     return names.length > MANY || names.some((name) => isObject(value[name]));
   }
-  /** @param {unknown} schema */
-  #resultsOf(schema) {
-    let results = this.#known.get(schema);
-    if (!results) this.#known.set(schema, results = /* @__PURE__ */ new Map());
-    return results;
+  /** Whether a value is itself a JSON Schema, as the metaschema has it. @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #isSchema(value, problems, seen) {
+    try {
+      this.#examine(value, { isExpression: (text) => this.#patterns.expressions.has(text) });
+      if (seen && isObject(value)) add(seen, new Set(this.#namesOf(value)));
+      return true;
+    } catch (error) {
+      if (error instanceof Unchecked) throw error;
+      return this.#bad(problems, "$ref", `must be a JSON Schema: ${/** @type {Error} */
+      error.message}`);
+    }
   }
   /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
   #combined(schema, value, problems, seen) {
@@ -465,6 +486,31 @@ var Checker = class {
     return fits;
   }
 };
+var Scope = class _Scope {
+  /** The schemas with a `$dynamicAnchor`. @type {Map<string | undefined, any>} */
+  anchors;
+  /** What came of a value and a schema that is referred to. @type {Map<unknown, Map<unknown, Result>>} */
+  #results = /* @__PURE__ */ new Map();
+  /** @type {Map<Resource, Scope>} */
+  #inner = /* @__PURE__ */ new Map();
+  /** @param {Map<string | undefined, any>} [anchors] */
+  constructor(anchors = /* @__PURE__ */ new Map()) {
+    this.anchors = anchors;
+  }
+  /** @param {Resource | undefined} resource */
+  within(resource) {
+    if (!resource?.dynamic.size || [...resource.dynamic.keys()].every((name) => this.anchors.has(name))) return this;
+    let inner = this.#inner.get(resource);
+    if (!inner) this.#inner.set(resource, inner = new _Scope(new Map([...resource.dynamic, ...this.anchors])));
+    return inner;
+  }
+  /** @param {unknown} schema */
+  resultsOf(schema) {
+    let results = this.#results.get(schema);
+    if (!results) this.#results.set(schema, results = /* @__PURE__ */ new Map());
+    return results;
+  }
+};
 var goesOn = (problems) => problems !== null && problems.length < MOST_ERRORS;
 var FITS = { fits: true, seen: null };
 var FITS_NOT = { fits: false, seen: null };
@@ -520,11 +566,6 @@ var Fingerprints = class {
   #part(value) {
     return typeof value === "string" ? JSON.stringify(value) : this.of(value);
   }
-};
-
-// src/web/js/schema/unchecked.js
-var UNCHECKED = { code: "INVALID_PARAMS", message: "The parameters take too long to check against the patterns of the schema" };
-var Unchecked = class extends Error {
 };
 
 // src/web/js/schema/expressions.js
@@ -813,7 +854,7 @@ function askWorker(asked) {
   return answer;
 }
 async function ask(asked) {
-  while (dying >= MOST_DYING) await new Promise((resolve2) => setTimeout(resolve2, DYING / 10));
+  while (dying >= MOST_DYING) await new Promise((resolve) => setTimeout(resolve, DYING / 10));
   if (!running && !await start()) return "none";
   const { worker } = (
     /** @type {NonNullable<typeof running>} */
@@ -845,11 +886,11 @@ function end() {
   if (running) URL.revokeObjectURL(running.url);
   running = void 0;
 }
-var next = (worker, time) => new Promise((resolve2) => {
-  const timer = setTimeout(() => resolve2(void 0), time);
+var next = (worker, time) => new Promise((resolve) => {
+  const timer = setTimeout(() => resolve(void 0), time);
   const say = (said) => {
     clearTimeout(timer);
-    resolve2(said);
+    resolve(said);
   };
   worker.onmessage = ({ data }) => say(data);
   worker.onerror = (event) => {
@@ -941,62 +982,15 @@ var Patterns = class {
   }
 };
 
-// src/web/js/schema/references.js
-var REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
-var DATA = ["const", "enum", "default", "examples"];
-var HOME = "schema:/";
-function resolve(root, examine) {
-  const known = /* @__PURE__ */ new Map([[HOME, root]]);
-  const open = [];
-  collect(root, HOME, known, open);
-  const references = /* @__PURE__ */ new Map();
-  for (const { schema, reference, base } of open) {
-    const target = find(new URL(reference, base), known);
-    if (target === void 0) throw new Error(`there is nothing at ${JSON.stringify(reference)}`);
-    examine(target, reference);
-    references.set(schema, [...references.get(schema) ?? [], target]);
-  }
-  for (const { schema, reference } of open) {
-    if (leadsTo(schema, schema, references, /* @__PURE__ */ new Set())) throw new Error(`the reference ${JSON.stringify(reference)} leads to itself`);
-  }
-  return references;
-}
-function collect(schema, base, known, open) {
-  if (typeof schema !== "object" || schema === null) return;
-  const { $id, $anchor, $dynamicAnchor } = schema;
-  if (typeof $id === "string" && !$id.startsWith("#")) known.set(base = withoutFragment(new URL($id, base)), schema);
-  for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === "string") known.set(`${base}#${anchor}`, schema);
-  for (const keyword of REFERENCES) if (typeof schema[keyword] === "string") open.push({ schema, reference: schema[keyword], base });
-  for (const [keyword, inner] of Object.entries(schema)) if (!DATA.includes(keyword)) collect(inner, base, known, open);
-}
-function find(url, known) {
-  const address = withoutFragment(url);
-  const fragment = decodeURIComponent(url.hash.slice(1));
-  if (fragment !== "" && !fragment.startsWith("/")) return known.get(`${address}#${fragment}`);
-  let found = known.get(address);
-  for (const step of fragment.split("/").slice(1)) {
-    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    found = typeof found === "object" && found !== null && Object.hasOwn(found, name) ? found[name] : void 0;
-  }
-  return found;
-}
-function leadsTo(from, to, references, seen) {
-  const { allOf = [], anyOf = [], oneOf = [], not, if: condition, then, else: otherwise, dependentSchemas = {} } = from;
-  const applied = [...references.get(from) ?? [], ...allOf, ...anyOf, ...oneOf, not, condition, then, otherwise, ...Object.values(dependentSchemas)];
-  return applied.some((it) => it === to || typeof it === "object" && !seen.has(it) && leadsTo(it, to, references, seen.add(it)));
-}
-var withoutFragment = (url) => url.href.split("#", 1)[0] ?? "";
-
 // src/web/js/schema/compile.js
 var ROUNDS = 8;
-function compile(schema, examine) {
-  const references = resolve(schema, examine);
+function compile(schema, references, examine) {
   const matchers = new Matchers();
   for (const pattern of patternsOf(schema, /* @__PURE__ */ new Set())) matchers.add(pattern);
   const judge = (params, patterns2) => {
     const problems = [];
     try {
-      return new Checker(references, patterns2).fits(schema, params, problems) ? null : verdictOn(problems);
+      return new Checker(references, patterns2, examine).fits(schema, params, problems) ? null : verdictOn(problems);
     } catch (error) {
       if (error instanceof Unchecked) return UNCHECKED;
       throw error;

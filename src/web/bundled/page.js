@@ -1,48 +1,5 @@
 // Made of ../js by `npm run build`, and to be changed there.
 
-// src/web/js/json.js
-var toText = (envelope) => textOf(envelope, (_, value) => encode(value));
-var textOf = (value, each) => JSON.stringify(value, function(key, written) {
-  return each(key, unpatched(this[key], written));
-});
-function unpatched(value, written) {
-  if (value === written || typeof value !== "object" || value === null) return written;
-  const { toJSON } = value;
-  if (!toJSON || !COMMON.some((it) => it.prototype.toJSON === toJSON)) return written;
-  if (!(value instanceof Date)) return value;
-  return isNaN(
-    /** @type {any} */
-    value
-  ) ? null : value.toISOString();
-}
-var COMMON = [Date, Array, Object, String, Number, Boolean];
-var asJson = (envelope) => JSON.parse(toText(envelope));
-function fromText(text2) {
-  try {
-    return JSON.parse(text2);
-  } catch {
-    return void 0;
-  }
-}
-var EXPRESSED = ["Object", "Array", "Null", "Number", "String", "Boolean"];
-function expressed(value) {
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (typeof value === "object" && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
-  return value;
-}
-function encode(value) {
-  const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : void 0;
-  if (!bytes) return expressed(value);
-  return { content: toBase64(bytes), mimeType: "application/octet-stream", encoding: "base64", size: bytes.length };
-}
-function toBase64(bytes) {
-  const pieces = [];
-  for (let at = 0; at < bytes.length; at += 32768) {
-    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 32768)));
-  }
-  return btoa(pieces.join(""));
-}
-
 // src/web/js/codes.js
 var RETRYABLE = [
   "NOT_INITIALIZED",
@@ -110,6 +67,49 @@ var BAD_CALL_ID = /* @__PURE__ */ Object.assign(
   { details: { path: "callId" } }
 );
 
+// src/web/js/json.js
+var toText = (envelope) => textOf(envelope, (_, value) => encode(value));
+var textOf = (value, each) => JSON.stringify(value, function(key, written) {
+  return each(key, unpatched(this[key], written));
+});
+function unpatched(value, written) {
+  if (value === written || typeof value !== "object" || value === null) return written;
+  const { toJSON } = value;
+  if (!toJSON || !COMMON.some((it) => it.prototype.toJSON === toJSON)) return written;
+  if (!(value instanceof Date)) return value;
+  return isNaN(
+    /** @type {any} */
+    value
+  ) ? null : value.toISOString();
+}
+var COMMON = [Date, Array, Object, String, Number, Boolean];
+var asJson = (envelope) => JSON.parse(toText(envelope));
+function fromText(text2) {
+  try {
+    return JSON.parse(text2);
+  } catch {
+    return void 0;
+  }
+}
+var EXPRESSED = ["Object", "Array", "Null", "Number", "String", "Boolean"];
+function expressed(value) {
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (typeof value === "object" && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
+  return value;
+}
+function encode(value) {
+  const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : void 0;
+  if (!bytes) return expressed(value);
+  return { content: toBase64(bytes), mimeType: "application/octet-stream", encoding: "base64", size: bytes.length };
+}
+function toBase64(bytes) {
+  const pieces = [];
+  for (let at = 0; at < bytes.length; at += 32768) {
+    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 32768)));
+  }
+  return btoa(pieces.join(""));
+}
+
 // src/web/js/read.js
 function isObject(value) {
   try {
@@ -155,158 +155,134 @@ function warnOfUnknown(where, options, known3) {
 var TYPES = ["null", "boolean", "object", "array", "number", "string", "integer"];
 var ONE = ["additionalProperties", "unevaluatedProperties", "propertyNames", "additionalItems", "unevaluatedItems", "contains", "not", "if", "then", "else"];
 var SEVERAL = ["allOf", "anyOf", "oneOf", "prefixItems"];
-var NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-function examine(schema, at = "#", seen2 = /* @__PURE__ */ new Set()) {
-  if (typeof schema === "boolean" || seen2.has(schema)) return;
-  seen2.add(schema);
-  const expect = (right, rule) => {
-    if (!right) throw new Error(`${at}: ${rule}`);
-  };
-  const given2 = (keyword, fits, rule) => expect(schema[keyword] === void 0 || fits(schema[keyword]), `${keyword} must be ${rule}`);
-  expect(isObject(schema), "a schema must be an object, true or false");
-  expect(!schema["~standard"], "this is no JSON Schema; of zod, give z.toJSONSchema(…)");
-  const odd = [schema.type ?? []].flat().find((it) => !TYPES.includes(it));
-  expect(odd === void 0, `there is no type ${JSON.stringify(odd)}`);
-  given2("required", (it) => Array.isArray(it) && it.every((name) => typeof name === "string"), "a list of names");
-  given2("enum", Array.isArray, "a list");
-  given2("pattern", isPattern, "a regular expression");
-  const visit = (inner, name) => examine(inner, `${at}/${name}`, seen2);
-  for (const keyword of ONE) if (schema[keyword] !== void 0) visit(schema[keyword], keyword);
-  for (const it of [schema.items ?? []].flat()) visit(it, "items");
-  for (const keyword of SEVERAL) {
-    given2(keyword, Array.isArray, "a list of schemas");
-    schema[keyword]?.forEach((it, n) => visit(it, `${keyword}/${n}`));
-  }
-  for (const keyword of NAMED) {
-    given2(keyword, isObject, "an object of schemas");
-    for (const [name, it] of Object.entries(schema[keyword] ?? {})) {
-      expect(keyword !== "patternProperties" || isPattern(name), `not a regular expression: ${name}`);
-      visit(it, `${keyword}/${name}`);
+var NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
+var isText = (it) => typeof it === "string";
+var isNumber = (it) => typeof it === "number";
+var isNames = (it) => Array.isArray(it) && it.every(isText);
+var RULES = [
+  ["a text", isText, "$schema $ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor format"],
+  ["a number", isNumber, "minimum maximum exclusiveMinimum exclusiveMaximum"],
+  ["a number above 0", (it) => isNumber(it) && it > 0, "multipleOf"],
+  ["a whole number from 0", (it) => isAmount(it) && it % 1 === 0, "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains"],
+  ["a list of names", isNames, "required"],
+  ["a list", Array.isArray, "enum"],
+  ["lists of names", (it) => isObject(it) && Object.values(it).every(isNames), "dependentRequired"]
+];
+var OTHERS = "type pattern items uniqueItems const title description default examples deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema";
+var KNOWN = /* @__PURE__ */ new Set([...ONE, ...SEVERAL, ...NAMED, ...OTHERS.split(" "), ...RULES.flatMap(([, , keywords]) => keywords.split(" "))]);
+function examine(schema, { at: start = "#", odd, isExpression = isPattern, enter, outer: first } = {}) {
+  const seen2 = /* @__PURE__ */ new Set();
+  const visit = (schema2, at, outer) => {
+    if (typeof schema2 === "boolean" || seen2.has(schema2)) return;
+    seen2.add(schema2);
+    const expect = (right, rule) => {
+      if (!right) throw new Error(`${at}: ${rule}`);
+    };
+    const given2 = (keyword, fits, rule) => expect(schema2[keyword] === void 0 || fits(schema2[keyword]), `${keyword} must be ${rule}`);
+    expect(isObject(schema2), "a schema must be an object, true or false");
+    expect(!schema2["~standard"], "this is no JSON Schema; of zod, give z.toJSONSchema(…)");
+    const names = Object.keys(schema2);
+    const foreign = names.find((name) => Object(schema2[name])["~standard"]);
+    expect(foreign === void 0, `"${foreign}" is a schema of a library: give one schema of all properties, such as z.object({ … })`);
+    if (odd && names[0] !== void 0 && !names.some((name) => KNOWN.has(name) || /^(\$|x-)/.test(name))) odd(at, names[0]);
+    for (const [rule, fits, keywords] of RULES) for (const keyword of keywords.split(" ")) given2(keyword, fits, rule);
+    const types = [schema2.type ?? []].flat();
+    const strange = types.find((it) => !TYPES.includes(it));
+    expect(strange === void 0, `there is no type ${JSON.stringify(strange)}`);
+    given2("type", () => types.length, "a type, or a list of some");
+    given2("pattern", (it) => isText(it) && isExpression(it), "a regular expression");
+    const inner = enter?.(schema2, outer);
+    const within = (it, where) => visit(it, `${at}/${where}`, inner);
+    for (const keyword of ONE) if (schema2[keyword] !== void 0) within(schema2[keyword], keyword);
+    for (const it of [schema2.items ?? []].flat()) within(it, "items");
+    for (const keyword of SEVERAL) {
+      given2(keyword, (it) => Array.isArray(it) && it.length, "a list of schemas, at least one");
+      schema2[keyword]?.forEach((it, n) => within(it, `${keyword}/${n}`));
     }
-  }
+    for (const keyword of NAMED) {
+      given2(keyword, isObject, "an object of schemas");
+      for (const [name, it] of Object.entries(schema2[keyword] ?? {})) {
+        expect(keyword !== "patternProperties" || isExpression(name), `not a regular expression: ${name}`);
+        if (keyword !== "dependencies" || !isNames(it)) within(it, `${keyword}/${name}`);
+      }
+    }
+  };
+  visit(schema, start, first);
 }
 function isPattern(text2) {
   try {
-    return typeof text2 === "string" && new RegExp(text2, "u") instanceof RegExp;
+    return new RegExp(text2, "u") instanceof RegExp;
   } catch {
     return false;
   }
 }
 
-// src/web/js/part.js
-var FIRST_PAUSE = 250;
-var LONGEST_PAUSE = 1e4;
-var TRIES = 4;
-async function loadPart(load2, goesOn = (_, tries) => tries < TRIES) {
-  for (let tries = 1, pause = FIRST_PAUSE; ; tries += 1, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
-    try {
-      return await load2();
-    } catch (error) {
-      if (!goesOn(error, tries)) throw error;
+// src/web/js/schema/references.js
+var HOME = "schema:/";
+var OLD = /draft-0[3-7]/;
+var METASCHEMAS = /^https?:\/\/json-schema\.org\/draft(-0[67]|\/20(19-09|20-12))\/schema$/;
+var IN_PLACE = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+function resolve(root, odd) {
+  const targets = /* @__PURE__ */ new Map();
+  const alone = /* @__PURE__ */ new Set();
+  const resources = /* @__PURE__ */ new Map();
+  const known3 = /* @__PURE__ */ new Map([[HOME, root]]);
+  const enter = (schema, outer) => {
+    const { $id = "#", $ref, $schema, $anchor, $dynamicAnchor, $recursiveAnchor } = schema;
+    const old = $schema === void 0 ? outer.old : OLD.test($schema);
+    const hides = old && $ref !== void 0;
+    if (hides) alone.add(schema);
+    const isHome = !hides && $id[0] !== "#";
+    const base = isHome ? withoutFragment(urlOf($id, outer.base)) : outer.base;
+    const resource = isHome || old !== outer.old ? { base, old, dynamic: /* @__PURE__ */ new Map() } : outer;
+    if (isHome) known3.set(base, schema);
+    for (const anchor of [$anchor, $dynamicAnchor, $id[0] === "#" && $id.slice(1)]) if (anchor) known3.set(`${base}#${anchor}`, schema);
+    const name = $recursiveAnchor === true ? "" : $dynamicAnchor;
+    if (name !== void 0) resource.dynamic.set(name, schema);
+    resources.set(schema, resource);
+    return resource;
+  };
+  const targetOf = (keyword, reference, resource) => {
+    const url = urlOf(reference, resource.base);
+    const address = withoutFragment(url);
+    const fragment = decodeURIComponent(url.slice(address.length + 1));
+    if (!known3.has(address) && fragment === "" && METASCHEMAS.test(address)) return {};
+    const [first, ...steps] = fragment.split("/");
+    let schema = known3.get(first ? `${address}#${fragment}` : address);
+    for (const step of first ? [] : steps) {
+      const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+      schema = Object.hasOwn(Object(schema), name) ? schema[name] : void 0;
     }
-    await new Promise((resolve) => setTimeout(resolve, pause));
-  }
-}
-
-// src/web/js/validators.js
-var loading;
-var compile;
-function load() {
-  loading ??= loadPart(() => import("./compile.js")).then(
-    (module) => {
-      ({ compile } = module);
-    },
-    (error) => {
-      loading = void 0;
-      throw error;
+    if (schema === void 0) throw new Error(`there is nothing at ${JSON.stringify(reference)}, and no schema is fetched`);
+    if (!resources.has(schema)) examine(schema, { at: reference, enter, outer: resource });
+    const { $dynamicAnchor, $recursiveAnchor } = schema;
+    const isDynamic = keyword === "$dynamicRef" ? $dynamicAnchor === fragment : keyword === "$recursiveRef" && $recursiveAnchor === true;
+    return isDynamic ? { schema, name: fragment } : { schema };
+  };
+  const leadsTo = (from, to, seen2) => {
+    const referred = (targets.get(from) ?? []).flatMap(({ schema, name }) => name === void 0 ? schema : [schema, ...[...resources.values()].map(({ dynamic }) => dynamic.get(name))]);
+    const applied = [...referred, ...IN_PLACE.flatMap((keyword) => from[keyword] ?? []), ...Object.values(from.dependentSchemas ?? {})];
+    return applied.some((it) => it === to || typeof it === "object" && !seen2.has(it) && leadsTo(it, to, seen2.add(it)));
+  };
+  examine(root, { odd, enter, outer: { base: HOME, old: false, dynamic: /* @__PURE__ */ new Map() } });
+  for (const [schema, resource] of resources) {
+    for (const keyword of ["$ref", "$dynamicRef", "$recursiveRef"]) {
+      if (schema[keyword] !== void 0) targets.set(schema, [...targets.get(schema) ?? [], targetOf(keyword, schema[keyword], resource)]);
     }
-  );
-  return loading;
+  }
+  for (const schema of targets.keys()) {
+    if (leadsTo(schema, schema, /* @__PURE__ */ new Set())) throw new Error(`the reference ${JSON.stringify(schema.$ref ?? schema.$dynamicRef)} leads to itself`);
+  }
+  return { targets, alone, resources };
 }
-var Validators = class {
-  /** @type {Map<string, Entry>} */
-  #byName = /* @__PURE__ */ new Map();
-  /** @param {(key: number, verdict: Verdict | null) => void} report */
-  constructor(report2) {
-    this.report = report2;
-  }
-  /**
-   * @param {string} name
-   * @param {any} schema that makes sense
-   */
-  set(name, schema) {
-    const entry = { name, schema };
-    if (schema?.type === "object" && Object.keys(schema).length === 1) this.#byName.delete(name);
-    else this.#byName.set(name, entry);
-    if (this.#byName.has(name)) this.#compile(entry).catch(() => {
-    });
-  }
-  /**
-   * What can be known of references before a schema is registered: nothing while the validator is
-   * not there.
-   *
-   * @param {{ name: string, inputSchema: any }} document
-   * @returns {string | undefined}
-   */
-  problemWith({ name, inputSchema }) {
-    try {
-      compile?.(inputSchema, examine);
-    } catch (error) {
-      return senseless(name, error);
-    }
-    return void 0;
-  }
-  /** @param {string} name */
-  delete(name) {
-    this.#byName.delete(name);
-  }
-  /**
-   * Reports the verdict: at once, or when it is known.
-   *
-   * @param {number} key
-   * @param {string} name
-   * @param {unknown} params
-   */
-  check(key, name, params) {
-    const entry = this.#byName.get(name);
-    if (!entry) return this.report(key, null);
-    const verdict = entry.check ? run(entry.check, params) : this.#compile(entry).then((check3) => run(check3, params), notLoaded);
-    return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
-  }
-  /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
-  async #compile(entry) {
-    if (!compile) await load();
-    return entry.check ??= checkOf(entry);
-  }
-};
-function notLoaded(error) {
-  log("error", "the schema validator could not be loaded:", error);
-  return problem("INTERNAL_ERROR", `The schema validator could not be loaded: ${text(error)}`);
-}
-function checkOf({ name, schema }) {
+function urlOf(reference, base) {
   try {
-    const { check: check3, warnings } = (
-      /** @type {NonNullable<typeof compile>} */
-      compile(schema, examine)
-    );
-    for (const warning of warnings) log("warn", `${name}: inputSchema: ${warning}`);
-    return check3;
-  } catch (error) {
-    const broken = problem("OPERATION_FAILED", senseless(name, error));
-    log("error", broken.message);
-    return () => broken;
+    return new URL(reference, base).href;
+  } catch {
+    throw new Error(`${JSON.stringify(reference)} is no address`);
   }
 }
-var senseless = (name, error, which = "inputSchema") => `${name}: ${which} is invalid: ${text(error)}`;
-function run(check3, params) {
-  try {
-    const verdict = check3(params);
-    return verdict instanceof Promise ? verdict.catch(unreadable) : verdict;
-  } catch (error) {
-    return unreadable(error);
-  }
-}
-var unreadable = (error) => invalid(`The parameters cannot be checked: ${error}`);
+var withoutFragment = (url) => url.split("#", 1)[0] ?? "";
 
 // src/web/js/descriptor.js
 function problemWithApp(app) {
@@ -328,10 +304,11 @@ function problemWithCapability(name, options) {
   }
   const { inputSchema, outputSchema } = options;
   for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
+    const odd = (at, found) => log("warn", `${name}: ${which} ${at} has "${found}" and no keyword of JSON Schema, so everything fits it: properties belong in { type: 'object', properties: { … } }`);
     try {
-      if (schema !== void 0) examine(schema);
+      if (schema !== void 0) resolve(schema, odd);
     } catch (error) {
-      return senseless(String(name), error, which);
+      return `${name}: ${which} is invalid: ${text(error)}`;
     }
   }
   const { type = "object" } = Object(inputSchema);
@@ -687,6 +664,21 @@ function pass(value, levels, left) {
     if (left < 0) break;
   }
   return left;
+}
+
+// src/web/js/part.js
+var FIRST_PAUSE = 250;
+var LONGEST_PAUSE = 1e4;
+var TRIES = 4;
+async function loadPart(load2, goesOn = (_, tries) => tries < TRIES) {
+  for (let tries = 1, pause = FIRST_PAUSE; ; tries += 1, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+    try {
+      return await load2();
+    } catch (error) {
+      if (!goesOn(error, tries)) throw error;
+    }
+    await new Promise((resolve2) => setTimeout(resolve2, pause));
+  }
 }
 
 // src/web/js/platform.js
@@ -1645,10 +1637,10 @@ var Requests = class {
    */
   constructor(shell, unasked) {
     this.connection = new Connection(shell, (envelope) => {
-      const resolve = this.#waiting.get(envelope.id);
-      if (!resolve) return unasked(envelope);
+      const resolve2 = this.#waiting.get(envelope.id);
+      if (!resolve2) return unasked(envelope);
       this.#waiting.delete(envelope.id);
-      return resolve(envelope.payload);
+      return resolve2(envelope.payload);
     });
     this.connection.local = true;
   }
@@ -1660,13 +1652,13 @@ var Requests = class {
    * @returns {Promise<any>} the payload of the answer
    */
   request(type, payload, answered, aborted) {
-    return new Promise((resolve) => {
+    return new Promise((resolve2) => {
       const id = this.#next += 1;
       const settle = (answer2) => {
         answered?.();
-        resolve(answer2);
+        resolve2(answer2);
       };
-      this.#waiting.set(id, answered ? settle : resolve);
+      this.#waiting.set(id, answered ? settle : resolve2);
       this.connection.receive({ type, id, payload }, aborted);
     });
   }
@@ -1899,9 +1891,9 @@ function exposeAbp(shell, target, replace) {
       },
       end: endMarked,
       /** In a task of its own there is nothing else on the stack; what waits for it is not lost with any other. */
-      settled: () => new Promise((resolve) => setTimeout(() => {
+      settled: () => new Promise((resolve2) => setTimeout(() => {
         settleTerminated();
-        resolve(void 0);
+        resolve2(void 0);
       }))
     },
     protocolVersion: "0.1",
@@ -2076,6 +2068,84 @@ function openSocket(url, token, Socket) {
   }
 }
 
+// src/web/js/validators.js
+var loading;
+var compile;
+function load() {
+  loading ??= loadPart(() => import("./compile.js")).then(
+    (module) => {
+      ({ compile } = module);
+    },
+    (error) => {
+      loading = void 0;
+      throw error;
+    }
+  );
+  return loading;
+}
+var Validators = class {
+  /** @type {Map<string, Entry>} */
+  #byName = /* @__PURE__ */ new Map();
+  /** @param {(key: number, verdict: Verdict | null) => void} report */
+  constructor(report2) {
+    this.report = report2;
+  }
+  /**
+   * @param {string} name
+   * @param {any} schema that makes sense
+   */
+  set(name, schema) {
+    const entry = { name, schema };
+    if (schema?.type === "object" && Object.keys(schema).length === 1) this.#byName.delete(name);
+    else this.#byName.set(name, entry);
+    if (this.#byName.has(name)) this.#compile(entry).catch(() => {
+    });
+  }
+  /** @param {string} name */
+  delete(name) {
+    this.#byName.delete(name);
+  }
+  /**
+   * Reports the verdict: at once, or when it is known.
+   *
+   * @param {number} key
+   * @param {string} name
+   * @param {unknown} params
+   */
+  check(key, name, params) {
+    const entry = this.#byName.get(name);
+    if (!entry) return this.report(key, null);
+    const verdict = entry.check ? run(entry.check, params) : this.#compile(entry).then((check3) => run(check3, params), notLoaded);
+    return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
+  }
+  /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
+  async #compile(entry) {
+    if (!compile) await load();
+    return entry.check ??= checkOf(entry);
+  }
+};
+function notLoaded(error) {
+  log("error", "the schema validator could not be loaded:", error);
+  return problem("INTERNAL_ERROR", `The schema validator could not be loaded: ${text(error)}`);
+}
+function checkOf({ name, schema }) {
+  const { check: check3, warnings } = (
+    /** @type {NonNullable<typeof compile>} */
+    compile(schema, resolve(schema), examine)
+  );
+  for (const warning of warnings) log("warn", `${name}: inputSchema: ${warning}`);
+  return check3;
+}
+function run(check3, params) {
+  try {
+    const verdict = check3(params);
+    return verdict instanceof Promise ? verdict.catch(unreadable) : verdict;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+var unreadable = (error) => invalid(`The parameters cannot be checked: ${error}`);
+
 // src/web/js/standard-schema.js
 var DIALECT = "draft-2020-12";
 var MOST_ISSUES = 16;
@@ -2202,8 +2272,8 @@ var Host = class {
     warnOfUnknown("registerWorker", worker, ["settleGrace", "pool", "warm", "type", "script", "finish"]);
     const { settleGrace, pool = 2, warm = true, type = "module", script, finish } = worker;
     refuseIf(problemWithWorker(text(name), { pool, warm, type, finish }));
-    if (script) urlOf(script);
-    const spec = { name, url: urlOf(module), type, pool, warm, finish, script };
+    if (script) urlOf2(script);
+    const spec = { name, url: urlOf2(module), type, pool, warm, finish, script };
     const loading2 = () => loadPart(() => import("./workers.js")).then(({ Workers }) => this.#workers ??= new Workers(this.shell, KIT2));
     const run2 = (params, context) => {
       if (this.#workers) return this.#workers.run(spec, params, context);
@@ -2235,7 +2305,6 @@ var Host = class {
     } catch (error) {
       refuseIf(`${name}: the description is not valid JSON: ${text(error)}`);
     }
-    refuseIf(standard ? void 0 : shell.capabilities.validators.problemWith(document2));
     if (options.replace) this.unregister(name);
     const added = shell.rust.register(shell.number, name, options, shell.settleGrace, spec ? PROOF : NaN, document2, output ? answering(name, output, handler) : handler);
     refuseIf(!added && (added === void 0 ? "The host has failed" : `"${name}" is registered already`));
@@ -2415,7 +2484,7 @@ var Host = class {
 var KIT2 = { abpError, newId, text, carry };
 var NOT_FOUND = "Operation not found";
 var PROOF = 2500;
-function urlOf(url) {
+function urlOf2(url) {
   try {
     if (typeof url === "string" || isObject(url)) return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url).href;
   } catch {
@@ -2433,9 +2502,9 @@ var LOCK = "notifications/life/lock";
 var PREFIX = "caphost.life.";
 function holdLock(id) {
   const name = PREFIX + id;
-  return new Promise((resolve) => {
-    const held = () => new Promise((release) => resolve({ name, release: () => release() }));
-    const none = () => resolve(void 0);
+  return new Promise((resolve2) => {
+    const held = () => new Promise((release) => resolve2({ name, release: () => release() }));
+    const none = () => resolve2(void 0);
     const { locks } = globalThis.navigator ?? {};
     if (locks) locks.request(name, held).catch(none);
     else none();
@@ -2663,7 +2732,7 @@ var RunningCall = class {
       } else if (this.#ended) {
         await this.result;
         return;
-      } else await new Promise((resolve) => this.#waiting.add(() => resolve()));
+      } else await new Promise((resolve2) => this.#waiting.add(() => resolve2()));
     }
   }
 };
@@ -2705,14 +2774,14 @@ var Listing = class {
   #request() {
     this.#asked += 1;
     const id = `list-${this.#asked}`;
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve2, reject) => {
       const late = () => this.#settle(id, ({ reject: reject2 }) => reject2(abpError("TIMEOUT", `The app has not listed its capabilities within ${this.#grace} ms`)));
       const timer = this.#grace < 2147483647 ? setTimeout(late, this.#grace) : void 0;
       const end2 = (settle) => (value) => {
         clearTimeout(timer);
         settle(value);
       };
-      this.#waiting.set(id, { resolve: end2(resolve), reject: end2(reject) });
+      this.#waiting.set(id, { resolve: end2(resolve2), reject: end2(reject) });
       this.#messenger.post({ type: LIST, id, timestamp: Date.now(), payload: {} });
     });
   }
@@ -2726,8 +2795,8 @@ var Listing = class {
     const { id, type, payload } = envelope ?? {};
     if (!this.#waiting.has(id)) return;
     const { code } = payload?.error ?? {};
-    this.#settle(id, ({ resolve, reject }) => {
-      if (type === `${LIST}-result` && code === void 0) resolve(payload?.capabilities);
+    this.#settle(id, ({ resolve: resolve2, reject }) => {
+      if (type === `${LIST}-result` && code === void 0) resolve2(payload?.capabilities);
       else if (typeof code === "string") reject(Object.assign(abpError(code, String(payload.error.message)), payload.error));
       else reject(abpError("TRANSPORT_ERROR", NO_LIST));
     });
@@ -2829,7 +2898,7 @@ var Timer = class {
 
 // src/web/js/agent.js
 var SIGN_OF_LIFE = 2e3;
-var KNOWN = ["signal", "timeout", "callId", "onProgress", "transfer", "progressToken"];
+var KNOWN2 = ["signal", "timeout", "callId", "onProgress", "transfer", "progressToken"];
 var unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
 var LOST2 = "The agent has failed and cannot go on";
 var Agent = class extends Caller {
@@ -2907,8 +2976,8 @@ var Agent = class extends Caller {
     this.app = session.app;
     this.features = session.features;
     this.capabilities = named(session.capabilities);
-    this.closed = new Promise((resolve) => {
-      this.#close = resolve;
+    this.closed = new Promise((resolve2) => {
+      this.#close = resolve2;
     });
     messenger.onmessage = (envelope) => this.#receive(envelope);
     messenger.onclose = this.#disconnected;
@@ -2925,11 +2994,11 @@ var Agent = class extends Caller {
    * @returns {Promise<any>} an ABPResponse
    */
   call(capability, params = {}, options = {}) {
-    return new Promise((resolve) => {
+    return new Promise((resolve2) => {
       try {
-        this.#call(resolve, capability, params, options ?? {});
+        this.#call(resolve2, capability, params, options ?? {});
       } catch (error) {
-        resolve(failure("INVALID_PARAMS", `The call cannot be made: ${text(error)}`));
+        resolve2(failure("INVALID_PARAMS", `The call cannot be made: ${text(error)}`));
       }
     });
   }
@@ -2939,22 +3008,22 @@ var Agent = class extends Caller {
    * @param {object} params
    * @param {CallOptions} options
    */
-  #call(resolve, capability, params, options) {
-    if (!isObject(options)) return resolve(failure("INVALID_PARAMS", "options must be an object"));
-    warnOfUnknown("call", options, KNOWN);
+  #call(resolve2, capability, params, options) {
+    if (!isObject(options)) return resolve2(failure("INVALID_PARAMS", "options must be an object"));
+    warnOfUnknown("call", options, KNOWN2);
     const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
     const unfit = problemWith(capability, params, { signal, timeout, callId, onProgress, transfer });
-    if (unfit) return resolve(failure("INVALID_PARAMS", unfit));
+    if (unfit) return resolve2(failure("INVALID_PARAMS", unfit));
     const aborted = signal?.aborted === true;
     const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : void 0);
     const key = this.#rust.call(this.#number, callId.slice(0, MAX_NAME), timeout, aborted);
-    if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST2) });
+    if (!key) return resolve2({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST2) });
     const asked2 = { callId };
     if (timeout !== Infinity) asked2.timeout = timeout;
     if (onProgress) asked2.progressToken = callId;
     if (transfer) asked2.transfer = true;
     const payload = { capability, params: sent.params, options: asked2 };
-    const pending = { resolve, payload, transfer: sent.transfer, onProgress, release: void 0 };
+    const pending = { resolve: resolve2, payload, transfer: sent.transfer, onProgress, release: void 0 };
     if (signal && !aborted) {
       const abort = () => this.#rust.abort(this.#number, this.#shell, key, reasonText(signal.reason));
       signal.addEventListener("abort", abort, { once: true });
@@ -2977,10 +3046,10 @@ var Agent = class extends Caller {
    * @returns {Promise<any>} a CancelResponse
    */
   cancel(callId, reason) {
-    return new Promise((resolve) => {
+    return new Promise((resolve2) => {
       const key = typeof callId === "string" ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
-      if (!key) return resolve(refusal2(callId, key === 0 ? BAD_CALL_ID : lost(LOST2)));
-      this.#pending.set(key, { resolve, callId });
+      if (!key) return resolve2(refusal2(callId, key === 0 ? BAD_CALL_ID : lost(LOST2)));
+      this.#pending.set(key, { resolve: resolve2, callId });
       return this.#rust.drive(this.#number, this.#shell);
     });
   }
@@ -3060,9 +3129,9 @@ var Agent = class extends Caller {
     const pending = [...this.#pending.values()].sort((a, b) => Number(b.callId !== void 0) - Number(a.callId !== void 0));
     this.#pending.clear();
     const error = lost(LOST2);
-    for (const { callId, release, resolve } of pending) {
+    for (const { callId, release, resolve: resolve2 } of pending) {
       report(release);
-      resolve(callId === void 0 ? { success: false, error } : refusal2(callId, error));
+      resolve2(callId === void 0 ? { success: false, error } : refusal2(callId, error));
     }
     if (this.sessionId !== null) this.#end("failed");
   }
@@ -3092,9 +3161,9 @@ var CALLED = (
   /** @type {const} */
   ["onNotification", "onElicitation"]
 );
-var KNOWN2 = [...TIMES, ...CALLED, "signal", "agent", "requestedCapabilities", "allowedRequests", "origin", "token", "WebSocket", "transport", "terminate"];
+var KNOWN3 = [...TIMES, ...CALLED, "signal", "agent", "requestedCapabilities", "allowedRequests", "origin", "token", "WebSocket", "transport", "terminate"];
 function problemWithOptions(options) {
-  warnOfUnknown("connect", options, KNOWN2);
+  warnOfUnknown("connect", options, KNOWN3);
   const bad2 = TIMES.find((name) => options[name] !== void 0 && !isAmount(options[name]));
   const idle = CALLED.find((name) => options[name] !== void 0 && typeof options[name] !== "function");
   if (bad2) return `${bad2} must be a number of milliseconds, not negative`;
@@ -3113,7 +3182,7 @@ function open(AgentHandle, messenger, options) {
     ...requestedCapabilities !== void 0 && { requestedCapabilities },
     ...allowedRequests !== void 0 && { agentCapabilities: { allowedRequests } }
   };
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve2, reject) => {
     let again;
     let asked2 = 0;
     const ask = (pause) => {
@@ -3162,7 +3231,7 @@ function open(AgentHandle, messenger, options) {
         fail(abpError("TRANSPORT_ERROR", "The app did not answer with an initialize-result"));
       } else {
         settle();
-        resolve(new Agent(AgentHandle, messenger, envelope.payload, options));
+        resolve2(new Agent(AgentHandle, messenger, envelope.payload, options));
       }
     };
     messenger.onclose = (error) => fail(error ?? abpError("DISCONNECTED", "The app disconnected"));
@@ -3390,10 +3459,10 @@ var Asks = class {
    */
   cancel(session, callId, reason) {
     const { rust, number } = this.#shell;
-    return new Promise((resolve) => {
+    return new Promise((resolve2) => {
       const key = rust.cancelCall(number, session, typeof callId === "string" ? callId.slice(0, MAX_NAME) : "", reason);
-      if (!key) return resolve(cancelResponse(callId, void 0, this.#noSuchSession(key)));
-      this.#waiting.set(key, (response2) => resolve({ ...response2, callId }));
+      if (!key) return resolve2(cancelResponse(callId, void 0, this.#noSuchSession(key)));
+      this.#waiting.set(key, (response2) => resolve2({ ...response2, callId }));
       return rust.drive(number);
     });
   }
@@ -3408,12 +3477,12 @@ var Asks = class {
    * @returns {Promise<any>}
    */
   #answer(ask) {
-    return new Promise((resolve) => {
+    return new Promise((resolve2) => {
       const key = ask();
       if (!key) {
-        return resolve({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : lost("The host has failed or is closed") });
+        return resolve2({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : lost("The host has failed or is closed") });
       }
-      this.#waiting.set(key, resolve);
+      this.#waiting.set(key, resolve2);
       return this.#shell.rust.drive(this.#shell.number);
     });
   }
@@ -3422,13 +3491,13 @@ var Asks = class {
    * @param {any} response
    */
   settle(key, response2) {
-    const resolve = this.#waiting.get(key);
+    const resolve2 = this.#waiting.get(key);
     this.#waiting.delete(key);
-    resolve?.(response2);
+    resolve2?.(response2);
   }
   /** The wasm instance is lost. */
   fail() {
-    for (const resolve of this.#waiting.values()) resolve({ success: false, error: lost(FAILED) });
+    for (const resolve2 of this.#waiting.values()) resolve2({ success: false, error: lost(FAILED) });
     this.#waiting.clear();
   }
 };

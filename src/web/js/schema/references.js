@@ -54,7 +54,7 @@ export function resolve(root, odd) {
     const resource = isHome || old !== outer.old ? { base, old, dynamic: new Map() } : outer;
     if (isHome) known.set(base, schema);
     // Drafts up to 7 write an anchor as an `$id`.
-    for (const anchor of [`#${$anchor}`, `#${$dynamicAnchor}`, $id]) known.set(base + anchor, schema);
+    for (const anchor of [$anchor, $dynamicAnchor, $id[0] === '#' && $id.slice(1)]) if (anchor) known.set(`${base}#${anchor}`, schema);
     const name = $recursiveAnchor === true ? '' : $dynamicAnchor;
     if (name !== undefined) resource.dynamic.set(name, schema);
     resources.set(schema, resource);
