@@ -27,7 +27,16 @@ async function opened(t, url) {
     if (!abp.initialized) await abp.initialize({ agent: { name: 'test', version: '1' }, protocolVersion: '0.1' });
     return (await abp.call('notes.count')).data;
   });
-  return { page, complaints, shows, runs, count };
+  /** Adds notes, all in one turn of the page. @returns {Promise<any>} what the agent is told, and the notes that are shown by then, and after */
+  const addAtOnce = (/** @type {string[]} */ texts) => page.evaluate(async (texts) => {
+    const abp = /** @type {any} */ (window).abp;
+    const shown = () => [...document.querySelectorAll('#notes li')].map((it) => it.textContent);
+    const counts = (await Promise.all(texts.map((text) => abp.call('notes.add', { text })))).map(({ data }) => data.count);
+    const next = (await abp.call('notes.count')).data;
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 100)));
+    return { counts, next, shown: shown() };
+  }, texts);
+  return { page, complaints, shows, runs, count, addAtOnce };
 }
 
 /** What a person does there. @param {Awaited<ReturnType<typeof opened>>} app */
@@ -61,13 +70,14 @@ for (const [name, edited] of Object.entries(examples)) {
     const app = await opened(t, await example.start(t, 'npm run dev'));
     await works(app);
     assert.equal(await app.count(), '2 notes');
+    assert.deepEqual(await app.addAtOnce(['a', 'b', 'c']), { counts: [3, 4, 5], next: '5 notes', shown: ['Buy milk', 'From the assistant', 'a', 'b', 'c'] });
 
     const file = join(folder, edited);
     const source = readFileSync(file, 'utf8');
     writeFileSync(file, source.replace(' notes`', ' edited notes`'));
     await app.page.waitForFunction(async () => (await /** @type {any} */ (window).abp.call('notes.count')).data.includes('edited'), { polling: 200 });
     // React keeps the state of an edited component, Vue starts it anew.
-    assert.equal(await app.count(), name === 'react' ? '2 edited notes' : '1 edited notes');
+    assert.equal(await app.count(), name === 'react' ? '5 edited notes' : '1 edited notes');
 
     // The module of the host itself: a new one serves the window.
     const host = join(folder, 'src', 'host.js');

@@ -35,14 +35,16 @@ test('yew: components offer capabilities, and a person stops a call', { timeout:
   await click(page, '#stop');
   await reads(page, '#said', 'Stopped: dropped');
 
-  // A handler sees the state as it is by then.
+  // A handler sees the state as it is by then, also of calls that come in one turn.
   const counts = await page.evaluate(async () => {
     const abp = /** @type {NonNullable<typeof window.abp>} */ (window.abp);
     await abp.initialize({ agent: { name: 'test', version: '1' }, protocolVersion: '0.1' });
     const first = await abp.call('notes.add', { text: 'a' });
     const second = await abp.call('notes.add', { text: 'b' });
-    return [first, second].map((it) => it.success && it.data);
+    const more = await Promise.all(['c', 'd', 'e'].map((text) => abp.call('notes.add', { text })));
+    return [first, second, ...more].map((it) => it.success && it.data);
   });
-  assert.deepEqual(counts, [3, 4]);
+  assert.deepEqual(counts, [3, 4, 5, 6, 7]);
+  await page.waitForSelector('#notes li:nth-child(7)');
   assert.deepEqual(complaints, []);
 });

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useCapability } from './hooks.ts';
 import { pause } from './pause.js';
 
@@ -10,7 +11,8 @@ export function Notes({ host }) {
     description: 'Adds a note',
     inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
   }, ({ text }) => {
-    setNotes([...notes, text]);
+    // Agents make several calls at once. Each is rendered before the next, which sees the new note.
+    flushSync(() => setNotes((notes) => [...notes, text]));
     return { count: notes.length + 1 };
   });
 

@@ -1,7 +1,7 @@
 import type { ABPResponse, CallParams, CapabilityOptions, DataOf, Handler, Host, NameOf, ParamsOf, ProgressInfo } from 'caphost';
 import { activityOf } from 'caphost/activity';
 import type { Agent } from 'caphost/agent';
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
 
 /** Offers a capability while the component is there. Its handler sees the latest props and state. */
 export function useCapability<Caps, Name extends NameOf<Caps>>(
@@ -11,7 +11,7 @@ export function useCapability<Caps, Name extends NameOf<Caps>>(
   handler: Handler<ParamsOf<Caps, Name>, DataOf<Caps, Name>, Caps>,
 ) {
   const latest = useRef({ options, handler });
-  useEffect(() => void (latest.current = { options, handler }));
+  useLayoutEffect(() => void (latest.current = { options, handler }));
   useEffect(() => {
     const unregister = host.register(name, latest.current.options, (params, context) => latest.current.handler(params, context));
     return () => void unregister();
