@@ -187,12 +187,14 @@ function description(folder) {
     sideEffects: ['./*.node.js', './node-*.js', './activity.js'],
     exports: {
       ...Object.fromEntries(built.map(([path, name]) => [path, conditions(name)])),
+      // The same element, and its type in JSX.
+      './react': { types: './react.d.ts', default: './activity.js' },
       './worker.js': { types: './worker.d.ts', default: './worker.js' },
       './package.json': './package.json',
     },
-    // In Node 20, for connections to a gateway.
-    peerDependencies: { ws: '>=8' },
-    peerDependenciesMeta: { ws: { optional: true } },
+    // In Node 20, for connections to a gateway; and for the types of `caphost/react`.
+    peerDependencies: { '@types/react': '>=18', ws: '>=8' },
+    peerDependenciesMeta: { '@types/react': { optional: true }, ws: { optional: true } },
     engines: { node: '>=20' },
   };
 }

@@ -114,6 +114,7 @@ export const suites = [
   { name: 'types-demo', about: 'tsc over the demo page', needsBuild: true, run: () => tsc('www/page/tsconfig.json') },
   { name: 'types-node', about: 'tsc over scripts and tests', needsBuild: true, run: () => tsc('tsconfig.json') },
   { name: 'types', about: 'the package in a strict TypeScript project', needsBuild: true, run: () => tsc('tests/types/tsconfig.json') },
+  { name: 'types-react', about: 'the same in React', needsBuild: true, run: () => tsc('tests/types/react/tsconfig.json') },
   { name: 'types-no-dom', about: 'the same where there are no types of a page, as in Node', needsBuild: true, run: () => tsc('tests/types/node/tsconfig.json') },
   {
     name: 'node',
