@@ -68,10 +68,10 @@ test('a schema without a keyword of JSON Schema is warned of, with how to write 
   };
   /** @type {[options: any, said: RegExp][]} */
   const odd = [
-    [{ inputSchema: { a: 'string' } }, /^caphost: a: inputSchema # has "a" and no keyword of JSON Schema, so everything fits it: .*\{ type: 'object', properties: \{ … \} \}/],
-    [{ inputSchema: { a: { type: 'string' } } }, /inputSchema # has "a"/],
-    [{ outputSchema: { count: 'number' } }, /outputSchema # has "count"/],
-    [{ inputSchema: { properties: { a: { b: { type: 'string' } } } } }, /inputSchema #\/properties\/a has "b"/],
+    [{ inputSchema: { a: 'string' } }, /^caphost: a: inputSchema has "a" and no keyword of JSON Schema, so everything fits it: .*\{ type: 'object', properties: \{ … \} \}/],
+    [{ inputSchema: { a: { type: 'string' } } }, /inputSchema has "a"/],
+    [{ outputSchema: { count: 'number' } }, /outputSchema has "count"/],
+    [{ inputSchema: { properties: { a: { b: { type: 'string' } } } } }, /inputSchema\/properties\/a has "b"/],
   ];
   for (const [options, message] of odd) {
     const told = await said(options);

@@ -36,7 +36,7 @@ export function problemWithCapability(name, options) {
   const { inputSchema, outputSchema } = options;
   for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
     const odd = (/** @type {string} */ at, /** @type {string} */ found) =>
-      log('warn', `${name}: ${which} ${at} has "${found}" and no keyword of JSON Schema, so everything fits it: properties belong in { type: 'object', properties: { … } }`);
+      log('warn', `${name}: ${which}${at.slice(1)} has "${found}" and no keyword of JSON Schema, so everything fits it: properties belong in { type: 'object', properties: { … } }`);
     try {
       if (schema !== undefined) resolve(schema, odd);
     } catch (error) {

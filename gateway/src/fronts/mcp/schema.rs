@@ -21,6 +21,8 @@ const MAX_DEPTH: usize = 64;
 /// Characters of a rule that a description says.
 const RULE_CHARS: usize = 2_000;
 
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
 /// Keywords that interfaces to models refuse at the root of a schema.
 const NOT_AT_ROOT: [&str; 11] = [
     "$ref",
@@ -52,6 +54,7 @@ pub fn input(schema: Option<&RawValue>) -> Input {
         _ => JsonObject::new(),
     };
     tidy(&mut schema);
+    drop_addresses(&mut schema, 0);
     if !is_sound(&schema) {
         schema = JsonObject::new();
     }
@@ -66,6 +69,7 @@ pub fn input(schema: Option<&RawValue>) -> Input {
 pub fn output(schema: Option<&RawValue>) -> Option<JsonObject> {
     let mut schema = read(schema).filter(|schema| schema.get("type") == Some(&json!("object")))?;
     tidy(&mut schema);
+    drop_addresses(&mut schema, 0);
     if !is_sound(&schema) || has_files(&schema, 0) {
         return None;
     }
@@ -178,6 +182,20 @@ fn take_properties(schema: &mut JsonObject, part: &Value, is_needed: bool) {
                 }
             }
         }
+    }
+}
+
+/// Takes out references by an address: many clients compile none, even to a part of the schema or to the
+/// metaschema.
+fn drop_addresses(schema: &mut JsonObject, depth: usize) {
+    for keyword in REFERENCES {
+        let reference = schema.get(keyword).and_then(Value::as_str);
+        if reference.is_some_and(|it| !it.starts_with('#')) {
+            schema.remove(keyword);
+        }
+    }
+    if depth < MAX_DEPTH {
+        inner_mut(schema, |inner| drop_addresses(inner, depth + 1));
     }
 }
 

@@ -54,6 +54,8 @@ const MAX_DEPTH = 64;
 /** Characters of a rule that a description says. */
 const MAX_RULE = 2000;
 
+const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
+
 /** Keywords that interfaces to models refuse at the root of a schema. */
 const NOT_AT_ROOT = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const'];
 
@@ -65,7 +67,7 @@ const NOT_AT_ROOT = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'not', 'i
  */
 export function inputSchema(given) {
   const types = isObject(given) ? [given.type ?? 'object'].flat() : [];
-  const schema = structuredClone(tidy({ ...(types.includes('object') ? given : {}), type: 'object' }));
+  const schema = withoutAddresses(structuredClone(tidy({ ...(types.includes('object') ? given : {}), type: 'object' })), 0);
   const rule = flatten(schema);
   return { schema: complete(schema, 0), ...(rule && { rule }) };
 }
@@ -78,7 +80,7 @@ export function inputSchema(given) {
  */
 export function outputSchema(schema) {
   if (!isObject(schema) || schema.type !== 'object' || hasFiles(schema, 0)) return undefined;
-  return complete(structuredClone(tidy(schema)), 0);
+  return complete(withoutAddresses(structuredClone(tidy(schema)), 0), 0);
 }
 
 /**
@@ -131,6 +133,18 @@ function takeProperties(schema, part, needed) {
     delete schema.additionalProperties;
   }
   if (needed && Array.isArray(required)) schema.required = [...new Set([...(schema.required ?? []), ...required.filter((it) => typeof it === 'string')])];
+}
+
+/**
+ * Takes out references by an address: many clients compile none, even to a part of the schema or to the metaschema.
+ *
+ * @param {any} schema changed in place
+ * @param {number} depth
+ */
+function withoutAddresses(schema, depth) {
+  for (const keyword of REFERENCES) if (typeof schema[keyword] === 'string' && !schema[keyword].startsWith('#')) delete schema[keyword];
+  if (depth < MAX_DEPTH) for (const inner of schemasIn(schema)) withoutAddresses(inner, depth + 1);
+  return schema;
 }
 
 /**

@@ -117,8 +117,11 @@ fn has_anchor(value: &Value, anchor: &str) -> bool {
         Value::Object(members) => {
             let is_here =
                 |keyword: &str| members.get(keyword).and_then(Value::as_str) == Some(anchor);
+            // Drafts up to 7 write an anchor as an `$id`.
+            let id = members.get("$id").and_then(Value::as_str);
             is_here("$anchor")
                 || is_here("$dynamicAnchor")
+                || id.and_then(|id| id.strip_prefix('#')) == Some(anchor)
                 || members.values().any(|it| has_anchor(it, anchor))
         }
         Value::Array(items) => items.iter().any(|it| has_anchor(it, anchor)),
@@ -143,6 +146,7 @@ mod tests {
             json!({ "type": ["string", "null"], "pattern": "^(?<a>\\p{L})(?=x)\\k<a>$" }),
             json!({ "$ref": "#/$defs/a%20b", "$defs": { "a b": true } }),
             json!({ "$ref": "#x", "$defs": { "a": { "$anchor": "x" } } }),
+            json!({ "$ref": "#x", "definitions": { "a": { "$id": "#x" } } }),
             json!({ "items": { "$ref": "#" } }),
             json!({ "unknown": 7, "minLength": 3 }),
         ] {
