@@ -95,11 +95,13 @@ impl<'a> Head<'a> {
         Ok(())
     }
 
-    /// In what an answer may come: in either, where `Accept` says nothing (RFC 9110, 12.5.1).
+    /// In what an answer may come: in either, where `Accept` says nothing (RFC 9110, 12.5.1). A client that
+    /// prefers streams gets streams.
     pub fn accepted(self) -> Result<Accepted, Refusal> {
+        let (json, events) = (self.weight(JSON), self.weight(EVENTS));
         let accepted = Accepted {
-            json: self.accepts(JSON),
-            events: self.accepts(EVENTS),
+            json: json > 0.0 && json >= events,
+            events: events > 0.0,
         };
         match accepted.json || accepted.events {
             true => Ok(accepted),
@@ -110,8 +112,8 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// Of the ranges of `Accept` that a type is in, the most specific says whether it is accepted.
-    fn accepts(self, kind: &str) -> bool {
+    /// Of the ranges of `Accept` that a type is in, the most specific says how much the type is wanted.
+    fn weight(self, kind: &str) -> f32 {
         let ranges = self.0.get_all(ACCEPT).iter();
         let ranges = ranges.filter_map(|value| value.to_str().ok());
         let mut ranges = ranges
@@ -119,7 +121,7 @@ impl<'a> Head<'a> {
             .filter(|range| !range.trim().is_empty())
             .peekable();
         if ranges.peek().is_none() {
-            return true;
+            return 1.0;
         }
         let (family, _) = kind.split_once('/').unwrap_or((kind, ""));
         let decisive = ranges.filter_map(|range| {
@@ -129,9 +131,11 @@ impl<'a> Head<'a> {
                 it if it == "*/*" => 0,
                 _ => return None,
             };
-            Some((specific, !is_ruled_out(range)))
+            Some((specific, weight_of(range)))
         });
-        decisive.max().is_some_and(|(_, is_accepted)| is_accepted)
+        decisive
+            .max_by(|(one, a), (other, b)| one.cmp(other).then(a.total_cmp(b)))
+            .map_or(0.0, |(_, weight)| weight)
     }
 
     /// A header's value. One that is no text is the empty text, which is never right.
@@ -141,13 +145,11 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Whether a media range has the weight 0.
-fn is_ruled_out(range: &str) -> bool {
+/// The weight of a media range. One that cannot be read is 1.
+fn weight_of(range: &str) -> f32 {
     let mut parameters = range.split(';').skip(1).map(str::trim);
-    parameters.any(|it| {
-        let weight = it.strip_prefix("q=").or_else(|| it.strip_prefix("Q="));
-        weight.is_some_and(|weight| weight.trim().parse() == Ok(0.0))
-    })
+    let weight = parameters.find_map(|it| it.strip_prefix("q=").or_else(|| it.strip_prefix("Q=")));
+    weight.and_then(|it| it.trim().parse().ok()).unwrap_or(1.0)
 }
 
 fn status(status: StatusCode, what: impl Into<String>) -> Refusal {
@@ -196,6 +198,14 @@ pub(super) mod tests {
             ("application/json;q=0, */*", Some((false, true))),
             ("*/*;q=0, application/json", Some((true, false))),
             ("text/*;q=0, text/event-stream", Some((false, true))),
+            (
+                "text/event-stream, application/json;q=0.9",
+                Some((false, true)),
+            ),
+            (
+                "text/event-stream;q=0.5, application/json",
+                Some((true, true)),
+            ),
             ("text/html", None),
             ("*/*;q=0", None),
         ] {

@@ -8,6 +8,7 @@ use caphost_gateway::{Config, Tokens};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, duplex};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use super::app::{called, confirm_cancel, demo, offer, progress, succeed};
 use super::client::*;
@@ -136,7 +137,8 @@ async fn a_cancel_reaches_the_app_and_is_not_answered() {
         .send(&notification("notifications/cancelled", cancel.clone()))
         .await;
     let relayed = called(&mut app).await;
-    assert_eq!(confirm_cancel(&mut app, &relayed).await, "enough");
+    let told = timeout(Duration::from_secs(3), confirm_cancel(&mut app, &relayed)).await;
+    assert_eq!(told.expect("a cancel comes at once"), "enough");
     bridge.silent().await;
     bridge
         .send(&notification("notifications/cancelled", cancel))

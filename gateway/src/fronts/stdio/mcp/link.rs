@@ -24,6 +24,9 @@ use caphost::dialect::mcp::Version;
 /// A stream that is silent for this long is dead: the gateway sends a comment every 15 s.
 const SILENCE: Duration = Duration::from_secs(60);
 
+/// Streams first: the head of one comes at once, and a cancel of the request waits for that head.
+const ACCEPTED: &str = "text/event-stream, application/json;q=0.9";
+
 /// Where the version stands in a request that says its own.
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
@@ -162,7 +165,7 @@ impl Link {
         let mut request = self
             .client
             .request(method.clone(), url.clone())
-            .header(ACCEPT, "application/json, text/event-stream");
+            .header(ACCEPT, ACCEPTED);
         if method == Method::POST {
             request = request.header(CONTENT_TYPE, "application/json");
         }
