@@ -12,6 +12,7 @@ use axum::http::header::{
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::request::Parts;
+use axum::http::uri::Authority;
 use axum::http::{Method, Uri};
 use axum::response::Response;
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -164,6 +165,12 @@ impl Policy {
                 return Some(Refusal::invalid(message));
             }
         }
+        let host = text(headers, &HOST)?;
+        if !is_host(host) {
+            let host = for_log(host);
+            let message = format!("`Host` {host:?} is no name or address with a port");
+            return Some(Refusal::invalid(message));
+        }
         let target = request.uri().authority()?;
         let port = match request.uri().scheme_str() {
             Some("http") => ":80",
@@ -177,7 +184,6 @@ impl Policy {
                 .unwrap_or(&authority)
                 .to_owned()
         };
-        let host = text(headers, &HOST)?;
         if bare(target.as_str()) == bare(host) {
             return None;
         }
@@ -283,9 +289,50 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     Some(value.to_str().unwrap_or_default())
 }
 
+/// Whether a `Host` is a name or an address, with a port or without. An empty one names nothing.
+fn is_host(host: &str) -> bool {
+    let is_host = |it: Authority| {
+        let port = host.strip_prefix(it.host());
+        port.is_some_and(|port| matches!(port, "" | ":") || it.port_u16().is_some())
+    };
+    host.is_empty() || host.parse().is_ok_and(is_host)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_with_a_port_or_without() {
+        for host in [
+            "localhost",
+            "LocalHost:80",
+            "a_b.example.:8080",
+            "127.0.0.1",
+            "[::1]",
+            "[::1]:8787",
+            "a:",
+            "",
+        ] {
+            assert!(is_host(host), "{host}");
+        }
+        for host in [
+            "localhost:80, evil",
+            "localhost, evil",
+            "localhost:80,evil",
+            "localhost:80@evil",
+            "me@localhost",
+            "localhost:evil",
+            "localhost:1:2",
+            "localhost:80/x",
+            "localhost:99999",
+            "[::1]evil",
+            "[::1",
+            "local host",
+        ] {
+            assert!(!is_host(host), "{host}");
+        }
+    }
 
     #[test]
     fn framing_is_part_of_whatever_policy_there_is() {
