@@ -113,10 +113,12 @@ impl<P: Clone> AgentState<P> {
         self.cancel_failed(key, Error::new(Code::TRANSPORT_ERROR, message));
     }
 
-    /// Whether the cancel under that key is for another call than `call`.
+    /// Whether the cancel under that key, which may have been given up, is for another call than `call`.
     pub fn is_of_another(&self, key: RequestKey, call: &str) -> bool {
-        let cancel = self.cancels.get(&key);
-        cancel.is_some_and(|cancel| cancel.call.as_str() != call)
+        match self.cancels.get(&key) {
+            Some(cancel) => cancel.call.as_str() != call,
+            None => self.ledger.is_given_up_for_another(key, call),
+        }
     }
 
     pub(super) fn cancel_failed(&mut self, key: RequestKey, error: Error<P>) {

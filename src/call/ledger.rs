@@ -129,6 +129,11 @@ impl Ledger {
         self.ended.give_up(id, key, cancel);
     }
 
+    /// Whether an agent has given the request `key` up, and that is about another call than `id`.
+    pub fn is_given_up_for_another(&self, key: CallKey, id: &(impl Digest + ?Sized)) -> bool {
+        self.ended.is_given_up_for_another(key, id)
+    }
+
     /// A request that was given up is answered after all. `end` is the end of the call, if the
     /// answer tells.
     pub fn come_late(&mut self, key: CallKey, end: Option<End>) {

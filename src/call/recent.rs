@@ -130,6 +130,12 @@ impl Recent {
         found.map(|(digest, _)| *digest)
     }
 
+    /// Whether the request `key` was given up, and is about another call than `id`.
+    pub fn is_given_up_for_another(&self, key: CallKey, id: &(impl Digest + ?Sized)) -> bool {
+        let known = self.given_up(key);
+        known.is_some_and(|known| known != id.digest() & !END)
+    }
+
     /// The end of a call with an unknown outcome has become known.
     pub fn decide(&mut self, id: &(impl Digest + ?Sized), end: End) {
         if self.is_open(id) {

@@ -92,6 +92,22 @@ fn hear(agent: u32, shell: &AgentShell, take: impl FnOnce(&mut AgentState<JsValu
     });
 }
 
+/// Takes the host's answer to a cancel, unless that names another call.
+fn hear_of(
+    agent: u32,
+    shell: &AgentShell,
+    key: RequestKey,
+    call: Option<String>,
+    take: impl FnOnce(&mut AgentState<JsValue>),
+) {
+    hear(agent, shell, |state| {
+        match call.is_some_and(|call| state.is_of_another(key, &call)) {
+            true => state.misread(key),
+            false => take(state),
+        }
+    });
+}
+
 impl Agent {
     /// Does what is to be done, in order, with nothing borrowed: all of it may call back into here.
     fn drive(&self, shell: &AgentShell) {
@@ -259,25 +275,24 @@ impl AgentHandle {
     ) {
         let stop = Stop::of_peer(stop.as_deref());
         let ended = (after >= 0.0).then_some(LateEnd { success, after });
-        hear(agent, shell, |state| {
-            match call.is_some_and(|call| state.is_of_another(key, &call)) {
-                true => state.misread(key),
-                false => state.cancelled(key, Some((stop, ended)), None, None, false),
-            }
+        hear_of(agent, shell, key, call, |state| {
+            state.cancelled(key, Some((stop, ended)), None, None, false);
         });
     }
 
-    /// The host has refused a cancel; `lost_session` when it says that there is no session.
+    /// The host has refused a cancel of the call that it names; `lost_session` when it says that there is
+    /// no session.
     #[wasm_bindgen(js_name = refusedCancel)]
     pub fn refused_cancel(
         agent: u32,
         shell: &AgentShell,
         key: RequestKey,
+        call: Option<String>,
         reason: Option<String>,
         error: JsValue,
         lost_session: bool,
     ) {
-        hear(agent, shell, |state| {
+        hear_of(agent, shell, key, call, |state| {
             state.cancelled(key, None, reason, some(error), lost_session);
         });
     }

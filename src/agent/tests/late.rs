@@ -47,6 +47,16 @@ fn a_late_response_of_a_cancelled_call_is_a_confirmation() {
 }
 
 #[test]
+fn a_late_answer_to_a_cancel_that_names_another_call_is_known_as_that() {
+    let (agent, key, cancel) = given_up();
+    assert!(agent.state.is_of_another(cancel, "b"));
+    for key in [key, cancel, cancel + 1] {
+        assert!(!agent.state.is_of_another(key, "a"));
+    }
+    assert!(!agent.state.is_of_another(cancel + 1, "b"));
+}
+
+#[test]
 fn a_late_response_of_a_completed_call_says_so() {
     let (mut agent, key, cancel) = given_up();
     agent.refuse(cancel, COMPLETED);

@@ -83,15 +83,15 @@ function cancelResult(rust, agent, shell, key, payload) {
   const [cancelled, error] = [get(payload, 'cancelled'), get(payload, 'error')];
   const failed = isObject(error);
   if (failed ? cancelled === true : typeof cancelled !== 'boolean') return rust.misread(agent, shell, key);
+  const callId = get(payload, 'callId');
+  const named = callId == null ? undefined : String(callId).slice(0, MAX_NAME + 1);
   if (cancelled) {
     const { success, after } = readEnd(get(get(payload, 'metadata'), 'ended'));
-    const callId = get(payload, 'callId');
-    const named = callId == null ? undefined : String(callId).slice(0, MAX_NAME + 1);
     return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, named, stop, success, after));
   }
   const lost = NO_SESSION.includes(get(error, 'code'));
   const reason = reasonOf(get(payload, 'reason'));
-  return rust.refusedCancel(agent, shell, key, reason, failed ? error : undefined, lost);
+  return rust.refusedCancel(agent, shell, key, named, reason, failed ? error : undefined, lost);
 }
 
 /** @param {any} payload @returns {any} undefined for what is no ABPResponse */
