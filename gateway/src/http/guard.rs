@@ -47,6 +47,11 @@ impl Guard {
         is_localhost(name) || self.is_named(name)
     }
 
+    /// The scheme of the gateway's own origins.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls { "https" } else { "http" }
+    }
+
     /// Whether a page of `origin` may connect, in a request to `host`. A gateway with TLS has
     /// only https origins of its own; one without may have https origins too, through a proxy.
     pub fn accepts_origin(&self, origin: &str, host: &str) -> bool {
@@ -104,7 +109,7 @@ fn without_default_port(origin: &str) -> &str {
 }
 
 /// `host` without its port.
-fn name_of(host: &str) -> &str {
+pub(super) fn name_of(host: &str) -> &str {
     if host.starts_with('[') {
         return host.find(']').map_or(host, |end| &host[..=end]);
     }

@@ -23,7 +23,7 @@ use crate::fronts::rap::runtime::CALLBACK_PATH;
 use crate::fronts::refusal::{Refusal, TokenRefused};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
-use crate::http::guard::Guard;
+use crate::http::guard::{Guard, name_of};
 use crate::refusals;
 use crate::seldom::Seldom;
 use crate::wire::for_log;
@@ -200,9 +200,13 @@ impl Policy {
         if self.guard.accepts_host(host) {
             return None;
         }
-        let host = for_log(host);
-        let message = format!("`Host` {host:?} is not a name of this gateway");
-        Some(Refusal::forbidden(message))
+        let name = for_log(name_of(host));
+        let (scheme, host) = (self.guard.scheme(), for_log(host));
+        let message = format!(
+            "`Host` {host:?} is not a name of this gateway: allow it with --allow-origin {scheme}://{name}"
+        );
+        static REFUSED: Seldom = Seldom::new();
+        Some(forbidden_aloud(message, &REFUSED))
     }
 
     /// Refuses a request from a page of a foreign origin. A native client sends no `Origin`. A browser sends
@@ -216,14 +220,18 @@ impl Policy {
         }
         let origin = for_log(origin);
         let message = format!("Origin {origin:?} may not connect: allow it with --allow-origin");
-        // The page cannot see the reason, and somebody may have forgotten to allow its origin. The log warns
-        // only now and then, because a page may try as often as it likes.
         static REFUSED: Seldom = Seldom::new();
-        if REFUSED.is_due() {
-            tracing::warn!(error = message, "refused");
-        }
-        Some(Refusal::forbidden(message))
+        Some(forbidden_aloud(message, &REFUSED))
     }
+}
+
+/// A refusal that the log warns of: its client may not show the reason, and an operator may have forgotten an
+/// option. The log warns only now and then, because a client may try as often as it likes.
+fn forbidden_aloud(message: String, seldom: &Seldom) -> Refusal {
+    if seldom.is_due() {
+        tracing::warn!(error = message, "refused");
+    }
+    Refusal::forbidden(message)
 }
 
 /// What the log says of a request that is refused for its token.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, Request, State};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{StatusCode, Uri};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any_service, get};
@@ -32,14 +32,24 @@ struct Wanted {
     app: Option<String>,
 }
 
-/// The files of a directory, but for the manifest in it.
-pub(crate) fn files(directory: &Path) -> MethodRouter {
+/// The page and its files. Without the directory, `/` says what the gateway serves.
+pub(crate) fn page(directory: &Path) -> MethodRouter {
+    files(directory, WITHOUT_PAGE)
+}
+
+/// The npm package.
+pub(crate) fn package(directory: &Path) -> MethodRouter {
+    files(directory, "")
+}
+
+/// The files of a directory, but for the manifest in it. Without the directory, its root answers `index`.
+fn files(directory: &Path, index: &'static str) -> MethodRouter {
     let root = directory.to_path_buf();
     let missing = {
         let root = root.clone();
-        get(move || {
+        get(move |uri: Uri| {
             let root = root.clone();
-            async move { not_found(&root) }
+            async move { not_found(&root, if uri.path() == "/" { index } else { "" }) }
         })
     };
     any_service(
@@ -51,7 +61,7 @@ pub(crate) fn files(directory: &Path) -> MethodRouter {
         let root = root.clone();
         async move {
             match is_manifest(request.uri().path()) {
-                true => not_found(&root),
+                true => not_found(&root, ""),
                 false => next.run(request).await,
             }
         }
@@ -69,14 +79,28 @@ fn is_manifest(path: &str) -> bool {
     names.next().is_none() && name.is_some_and(|name| name.eq_ignore_ascii_case(MANIFEST))
 }
 
-fn not_found(root: &Path) -> Response {
-    let message = if root.is_dir() {
-        "Not found\n".to_string()
-    } else {
-        format!(
-            "Not found: there is no directory {}. `npm run build` makes it.\n",
+/// What a gateway without a page says at `/`.
+const WITHOUT_PAGE: &str = "
+This is a caphost gateway without a page: --www names the directory of one. It serves:
+
+/abp/app                  WebSocket for apps
+/abp                      WebSocket for agents
+/mcp                      MCP clients
+/jsonrpc                  WebSocket for JSON-RPC peers, such as those of ACP and LSP
+/.well-known/rap-toolset  the Reactive Agent Protocol
+/abp.json                 the manifest of the connected app
+/runs                     the page of runs
+/healthz                  health, with /readyz and /metrics
+";
+
+/// The answer where there is no file. `more` follows where there is no directory `root` either.
+fn not_found(root: &Path, more: &str) -> Response {
+    let message = match root.is_dir() {
+        true => "Not found\n".to_string(),
+        false => format!(
+            "Not found: there is no directory {}\n{more}",
             root.display()
-        )
+        ),
     };
     (
         StatusCode::NOT_FOUND,

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axum::http::HeaderValue;
@@ -21,6 +21,12 @@ use crate::limits::Limits;
 use crate::options::{defaults, duration_or_none};
 use crate::tokens::Tokens;
 
+/// The directory of the demo page where none is named.
+const WWW: &str = "www/dist";
+
+/// The directory of the npm package where none is named.
+const PACKAGE: &str = "pkg";
+
 /// The configuration of a gateway: the options of `caphost serve`.
 #[derive(Args, Clone, Debug)]
 pub struct Config {
@@ -34,7 +40,7 @@ pub struct Config {
     #[arg(
         long,
         env = "CAPHOST_WWW",
-        default_value = "www/dist",
+        default_value = WWW,
         value_name = "DIR"
     )]
     pub www: PathBuf,
@@ -42,7 +48,7 @@ pub struct Config {
     #[arg(
         long,
         env = "CAPHOST_PACKAGE",
-        default_value = "pkg",
+        default_value = PACKAGE,
         value_name = "DIR"
     )]
     pub package: PathBuf,
@@ -100,6 +106,18 @@ impl Default for Config {
 impl Config {
     /// Refuses options that contradict each other.
     pub(crate) fn check(&self) -> Result<(), String> {
+        // The default directories may be missing: a gateway need not serve a page.
+        for (directory, default, option) in [
+            (&self.www, WWW, "--www"),
+            (&self.package, PACKAGE, "--package"),
+        ] {
+            if directory != Path::new(default) && !directory.is_dir() {
+                return Err(format!(
+                    "{option} {}: there is no such directory",
+                    directory.display()
+                ));
+            }
+        }
         self.limits.check()?;
         self.cluster.check()?;
         self.tls.check()

@@ -128,8 +128,8 @@ impl Server {
                 }),
             )
             .merge(runs::page::routes())
-            .nest_service("/caphost", pages::files(&config.package))
-            .fallback_service(pages::files(&config.www));
+            .nest_service("/caphost", pages::package(&config.package))
+            .fallback_service(pages::page(&config.www));
         let layers = Arc::new(Layers {
             policy: Arc::new(policy),
             rate: RequestRate::new(&http_limits, hub.clone()),

@@ -142,6 +142,8 @@ async fn wrong_usage_is_status_2() {
         &["serve", "--ping-interval", "soon"],
         &["serve", "--ping-interval", "40s"],
         &["serve", "--log", "[[["],
+        &["serve", "--www", "nowhere"],
+        &["serve", "--package", "nowhere"],
         &["serve", "--nonsense"],
         &["nonsense"],
         &[],

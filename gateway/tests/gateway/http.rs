@@ -102,7 +102,7 @@ async fn the_manifest_is_generated_from_what_is_registered() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_manifest_it_is_told_whether_an_app_is_missing_or_has_to_be_named() {
     let gateway = Gateway::with(Config {
-        www: "none".into(),
+        www: Config::default().www,
         ..config()
     })
     .await;
@@ -123,6 +123,39 @@ async fn without_a_manifest_it_is_told_whether_an_app_is_missing_or_has_to_be_na
     let several = "Several apps are connected: name one with `?app=<id>`";
     let details = refused("/abp.json", 409, "INVALID_PARAMS", several).await;
     assert_eq!(details, json!({ "apps": ["one", "two"] }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_page_it_says_what_it_serves() {
+    let gateway = Gateway::with(Config {
+        www: Config::default().www,
+        ..config()
+    })
+    .await;
+    let page = gateway.get("/", "").await;
+    assert_eq!(page.status, 404);
+    for part in ["www/dist", "--www", "/abp/app", "/mcp", "/runs"] {
+        assert!(page.body.contains(part), "{part}: {}", page.body);
+    }
+    let file = gateway.get("/file.js", "").await;
+    assert_eq!(file.body, "Not found: there is no directory www/dist\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_name_that_is_refused_comes_with_the_option_that_allows_it() {
+    let host = "Host: host.docker.internal:8787\r\n";
+    let refused = get(&Gateway::start().await, "/healthz", host).await;
+    assert!(refused.0.starts_with("http/1.1 403"), "{}", refused.0);
+    let origin = "http://host.docker.internal";
+    let option = format!("allow it with --allow-origin {origin}");
+    assert!(refused.1.contains(&option), "{}", refused.1);
+    let gateway = Gateway::with(Config {
+        allow_origins: vec![origin.into()],
+        ..config()
+    })
+    .await;
+    let (head, _) = get(&gateway, "/healthz", host).await;
+    assert!(head.starts_with("http/1.1 200"), "{head}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
