@@ -14,11 +14,11 @@ export { CapHostError } from '../src/web/js/errors.js';
  * @param {any} options see `HostOptions` in the types
  */
 export async function createHost(options) {
-  const { HostHandle, newHost } = await load();
+  const { HostHandle } = await load();
   const unfit = problemWithOptions(options);
   if (unfit) throw thrown(invalid(unfit));
   // To wasm, undefined is NaN.
-  const host = guard(newHost)(HostHandle, options.app, ...LIMITS.map((name) => options[name]));
+  const host = guard(HostHandle.make)(HostHandle, options.app, ...LIMITS.map((name) => options[name]));
   if (!host) throw abpError('INTERNAL_ERROR', 'The wasm instance is lost');
   const { shell } = host;
   shell.liveness = options.liveness ?? shell.liveness;

@@ -4,10 +4,10 @@
  * `#wasm` is what wasm-bindgen wrote for the crate.
  */
 import { abpError, text } from '../src/web/js/errors.js';
-import { AgentHandle, HostHandle, imports, newHost, start } from '#wasm';
+import { AgentHandle, HostHandle, imports, start } from '#wasm';
 
 /** What the crate exports, once the module is there. By name: a bundler leaves out the rest. */
-const exports = { AgentHandle, HostHandle, newHost };
+const exports = { AgentHandle, HostHandle };
 
 /** @typedef {typeof exports} Exports */
 

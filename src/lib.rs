@@ -1,37 +1,37 @@
-#![cfg_attr(target_arch = "wasm32", doc = include_str!("README.md"))]
-#![cfg_attr(
-    not(target_arch = "wasm32"),
-    doc = "A capability host for browser apps. What apps need is there for `wasm32-unknown-unknown`."
-)]
-#![deny(missing_docs)]
+#![doc = include_str!("README.md")]
+#![deny(missing_docs, missing_debug_implementations)]
 #![forbid(unsafe_code)]
 
 // The rules, which are no business of an app's; the gateway is built on them, too. `call` is one call's
-// life, `capability` what a host offers, `session` the agents of a host, `agent` the caller's half.
+// life, `offers` what a host offers (an app that forgets the feature `macros` is to hear that
+// `capability` needs that, and not that this is a module), `session` the agents of a host, `agent` the caller's half.
 // All of it is sans-IO: events in, actions out, time passed in as an argument.
 #[doc(hidden)]
+#[allow(missing_debug_implementations)]
 pub mod agent;
 #[doc(hidden)]
 pub mod call;
-#[doc(hidden)]
-pub mod capability;
 // What page and gateway both know of protocols.
 #[doc(hidden)]
 pub mod dialect;
 #[doc(hidden)]
+#[allow(missing_debug_implementations)]
+pub mod offers;
+#[doc(hidden)]
+#[allow(missing_debug_implementations)]
 pub mod session;
 
-pub use call::{Code, Stop};
+pub use call::{Code, OwnCode, Stop};
 pub use session::Limits;
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(feature = "web")]
 #[doc(hidden)]
 pub mod web;
-#[cfg(target_arch = "wasm32")] // If you miss it: build with `--target wasm32-unknown-unknown`.
+#[cfg(feature = "web")]
 pub use web::{
     Abortable, Aborted, Agent, Amount, App, Call, CallContext, CallError, CancelResponse,
-    Capability, Connect, Error, HandlerEnd, Host, Observer, Progress, ProgressInfo, RunningCall,
-    SessionEnd, Stats, WorkerModule, abortable, worker,
+    Capability, ChildCall, Connect, Error, HandlerEnd, Host, Observer, Progress, ProgressInfo,
+    RunningCall, SessionEnd, Stats, WorkerModule, abortable, worker,
 };
 
 /// Makes a capability of a function: with its name, its documentation, and the JSON Schemas of its
@@ -115,9 +115,9 @@ pub use web::{
 ///     }
 /// }
 /// ```
-#[cfg(all(target_arch = "wasm32", feature = "macros"))]
+#[cfg(feature = "macros")]
 pub use caphost_macros::capability;
 
-#[cfg(all(target_arch = "wasm32", feature = "macros"))]
+#[cfg(feature = "macros")]
 #[doc(hidden)]
 pub use web::attribute as __private;

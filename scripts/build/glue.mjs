@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 /**
  * Leaves out of wasm-bindgen's glue what the package's module does without: the ways around
  * browsers that cannot run the package anyway, and functions that only pass on what they are given.
+ * The classes, which are private in an app in Rust, are what the package takes of the module.
  *
  * @param {string} file the glue, its names shortened already
  */
@@ -15,7 +16,7 @@ export function trim(glue) {
   /** @type {string[]} */
   const links = [];
   const trimmed = glue
-    .replace(/^export class (\w+) \{\n([^]*?)^\}\n(?:if \(Symbol\.dispose\).*\n)?/gm, (_, name, body) => {
+    .replace(/^class (\w+) \{\n([^]*?)^\}\n(?:if \(Symbol\.dispose\).*\n)?/gm, (_, name, body) => {
       const [rest, names] = withoutPassingOn(body);
       links.push(`    Object.assign(${name}, { ${names.join(', ')} });\n`);
       return `export class ${name} {\n${rest}}\n`;

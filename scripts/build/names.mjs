@@ -16,6 +16,8 @@ export function shortenNames(glue, printed) {
   writeFileSync(glue, rewrite(readFileSync(glue, 'utf8'), names));
   const types = glue.replace(/\.js$/, '.d.ts');
   writeFileSync(types, `${readFileSync(types, 'utf8')}
+export const HostHandle: any;
+export const AgentHandle: any;
 /** What the module imports. */
 export function imports(): WebAssembly.Imports;
 /** Has everything exported here work with this instance. */

@@ -7,32 +7,62 @@ use std::ops::{Deref, DerefMut};
 #[cfg(test)]
 mod written;
 
-/// An error code of ABP 0.1, or one of the app's own.
-///
-/// ```
-/// use caphost::Code;
-///
-/// assert!(Code::DISCONNECTED.retryable());
-/// assert_eq!(Code::from("TOO_LARGE").as_str(), "TOO_LARGE");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Code(Cow<'static, str>);
-
 macro_rules! codes {
     ($($name:ident $retryable:literal $doc:literal;)*) => {
-        impl Code {
-            $(#[doc = $doc] pub const $name: Code = Code(Cow::Borrowed(stringify!($name)));)*
+        /// An error code of ABP 0.1, or one of the app's own.
+        ///
+        /// ```
+        /// use caphost::Code;
+        ///
+        /// assert!(Code::DISCONNECTED.retryable());
+        /// assert_eq!(Code::from("TOO_LARGE"), "TOO_LARGE");
+        ///
+        /// fn advice(code: &Code) -> &str {
+        ///     match code {
+        ///         Code::TIMEOUT | Code::DISCONNECTED => "Nobody knows what became of it",
+        ///         code if code == "TOO_LARGE" => "Send less",
+        ///         code if code.retryable() => "Try again",
+        ///         _ => "Ask somebody",
+        ///     }
+        /// }
+        /// ```
+        // The variants have the names that the codes have on the wire.
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        #[derive(Clone, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = $doc] $name,)*
+            /// A caller in Rust says this of a call that has completed: its data, or an answer, is not
+            /// of the type that was expected. No code of ABP: no host says it of itself.
+            DECODE_FAILED,
+            /// A code of the app's own. It is made with [`Code::from`] and read with [`Code::as_str`].
+            Own(OwnCode),
+        }
 
-            /// Every code, whether it is retryable, and what it means: what JavaScript, the types
-            /// and the page on errors say is made of this.
+        impl Code {
+            const KNOWN: &[Code] = &[$(Code::$name,)* Code::DECODE_FAILED];
+
+            /// Every code of ABP, whether it is retryable, and what it means: what JavaScript, the
+            /// types and the page on errors say is made of this.
             #[cfg(test)]
             const TABLE: &[(&str, bool, &str)] = &[$((stringify!($name), $retryable, $doc)),*];
 
             /// Whether repeating the same request may succeed. A code of the app's own is not
             /// retryable unless its error says so.
             pub fn retryable(&self) -> bool {
-                const RETRYABLE: &[&str] = &[$(if $retryable { stringify!($name) } else { "" }),*];
-                RETRYABLE.contains(&self.as_str())
+                match self {
+                    $(Code::$name => $retryable,)*
+                    Code::DECODE_FAILED | Code::Own(_) => false,
+                }
+            }
+
+            /// The code as it stands on the wire.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Code::$name => stringify!($name),)*
+                    Code::DECODE_FAILED => "DECODE_FAILED",
+                    Code::Own(own) => &own.0,
+                }
             }
         }
     };
@@ -64,40 +94,79 @@ codes! {
     DISCONNECTED true "The other side is gone: the outcome is unknown.";
 }
 
-impl Code {
-    /// Said by a caller in Rust, of a call that has completed: its data, or an answer, is not of the
-    /// type that was expected. No code of ABP: no host says it of itself.
-    pub const DECODE_FAILED: Code = Code(Cow::Borrowed("DECODE_FAILED"));
+/// A code that is none of those that [`Code`] names. Only [`Code::from`] makes one: so each code is
+/// in one form, and equal codes are equal.
+///
+/// ```
+/// use caphost::Code;
+///
+/// assert!(matches!(Code::from("TOO_LARGE"), Code::Own(_)));
+/// assert_eq!(Code::from("TIMEOUT"), Code::TIMEOUT);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OwnCode(Cow<'static, str>);
 
+impl Code {
     /// Those of a call of which nobody knows what has become.
     const OPEN: [Code; 3] = [Code::TIMEOUT, Code::TRANSPORT_ERROR, Code::DISCONNECTED];
 
     /// Whether nobody knows what became of a call that has failed with that code.
+    #[doc(hidden)]
     pub fn leaves_open(code: &str) -> bool {
         Code::OPEN.iter().any(|open| open.as_str() == code)
     }
 
-    /// The code as it stands on the wire.
-    pub fn as_str(&self) -> &str {
-        &self.0
+    fn known(code: &str) -> Option<Code> {
+        Code::KNOWN.iter().find(|it| it.as_str() == code).cloned()
     }
 }
 
 impl From<String> for Code {
     fn from(code: String) -> Self {
-        Code(Cow::Owned(code))
+        Code::known(&code).unwrap_or_else(|| Code::Own(OwnCode(code.into())))
     }
 }
 
 impl From<&'static str> for Code {
     fn from(code: &'static str) -> Self {
-        Code(Cow::Borrowed(code))
+        Code::known(code).unwrap_or(Code::Own(OwnCode(code.into())))
+    }
+}
+
+impl PartialEq<str> for Code {
+    fn eq(&self, code: &str) -> bool {
+        self.as_str() == code
+    }
+}
+
+impl PartialEq<&str> for Code {
+    fn eq(&self, code: &&str) -> bool {
+        self.as_str() == *code
+    }
+}
+
+impl PartialEq<Code> for str {
+    fn eq(&self, code: &Code) -> bool {
+        self == code.as_str()
+    }
+}
+
+impl PartialEq<Code> for &str {
+    fn eq(&self, code: &Code) -> bool {
+        *self == code.as_str()
     }
 }
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
+    }
+}
+
+/// As on the wire.
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -155,6 +224,11 @@ impl<P> Error<P> {
     pub fn with_details(mut self, details: P) -> Self {
         self.details = Some(details);
         self
+    }
+
+    /// What it consists of.
+    pub fn into_parts(self) -> ErrorParts<P> {
+        *self.0
     }
 
     /// The same error for another payload type; `details` are lost.

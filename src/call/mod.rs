@@ -10,7 +10,7 @@ mod recent;
 mod stop;
 
 pub use deadline::Deadlines;
-pub use error::{Code, Error, ErrorParts};
+pub use error::{Code, Error, ErrorParts, OwnCode};
 pub use id::{CallId, InvalidCallId, MAX_CALL_ID_CHARS};
 pub use ledger::{CancelAnswer, End, Ledger, Standing};
 pub use outcome::{Outcome, Response};

@@ -14,6 +14,7 @@ use super::Millis;
 /// assert_eq!(parts.into_iter().max(), Some(Stop::Returned));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Stop {
     /// The handler never ran.
     NeverStarted,
@@ -30,6 +31,7 @@ pub enum Stop {
 
 impl Stop {
     /// All grades, the strongest first.
+    #[doc(hidden)]
     pub const ALL: [Stop; 5] = [
         Stop::NeverStarted,
         Stop::Dropped,

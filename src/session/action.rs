@@ -94,7 +94,7 @@ pub enum Action<P, H> {
     /// [`super::HostState::stopped`] what is proven of that: [`crate::call::Stop::Terminated`], or
     /// [`crate::call::Stop::Abandoned`] where nothing can be. Only of [`Ending::Forced`].
     ///
-    /// [`Ending::Forced`]: crate::capability::Ending::Forced
+    /// [`Ending::Forced`]: crate::offers::Ending::Forced
     Terminate {
         /// The call.
         key: CallKey,

@@ -12,6 +12,8 @@
 /// };
 /// assert_eq!(limits.depth, 128);
 /// ```
+///
+/// Bounds are added in minor versions. So a literal ends with `..Limits::default()`, as above.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// Ended calls remembered per session: 10 000. A cancel that comes after so many later calls is
@@ -33,6 +35,9 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Levels of nesting in parameters and data, 128: what JSON parsers commonly allow.
     pub depth: usize,
+    /// Has a literal end with `..Limits::default()`, which `#[non_exhaustive]` would forbid.
+    #[doc(hidden)]
+    pub more: (),
 }
 
 impl Default for Limits {
@@ -45,6 +50,7 @@ impl Default for Limits {
             requests_per_second: 100_000.0,
             message_bytes: 16 << 20,
             depth: 128,
+            more: (),
         }
     }
 }

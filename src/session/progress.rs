@@ -2,7 +2,7 @@
 //! by one; after those it gets the newest once per frame, and the last before the call ends.
 
 use super::state::{DeadlineOf, Phase};
-use super::{Action, HostState};
+use super::{Action, ConnectionId, HostState};
 use crate::call::{CallId, CallKey, Millis};
 
 /// How many reports of one call are sent one by one.
@@ -33,14 +33,30 @@ impl<P> Default for Told<P> {
 }
 
 impl<P: Clone, H: Clone> HostState<P, H> {
+    /// Whether anybody is told how far a call is. A report that comes when it does not run is counted.
+    pub fn takes_progress(&mut self, key: CallKey) -> bool {
+        match self.calls.get(&key) {
+            Some(call) if call.phase == Phase::Running => {
+                self.watched || self.agent_takes(call.connection)
+            }
+            _ => {
+                self.counters.late_progress += 1;
+                false
+            }
+        }
+    }
+
+    fn agent_takes(&self, of: ConnectionId) -> bool {
+        let session = self.session(of);
+        session.is_some_and(|session| session.features.progress)
+    }
+
     /// Progress of a running call, as the handler wrote it.
     pub fn progress(&mut self, key: CallKey, info: P, now: Millis) {
-        let Some(call) = self
-            .calls
-            .get_mut(&key)
-            .filter(|call| call.phase == Phase::Running)
-        else {
-            self.counters.late_progress += 1;
+        if !self.takes_progress(key) {
+            return;
+        }
+        let Some(call) = self.calls.get_mut(&key) else {
             return;
         };
         let told = &mut call.told;
@@ -92,10 +108,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             return;
         };
         let (to, id, token) = (call.connection, call.id.clone(), call.token.clone());
-        if self
-            .session(to)
-            .is_some_and(|session| session.features.progress)
-        {
+        if self.agent_takes(to) {
             self.say(Action::Progress {
                 to,
                 id: id.clone(),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::HostState;
 use super::state::{Call, Phase};
 use crate::call::{CallKey, Code, Error, Millis, Outcome};
-use crate::capability::Registered;
+use crate::offers::Registered;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// Gives a call a slot of its capability, or puts the call in line. A child call that would

@@ -13,7 +13,7 @@ use super::progress::Told;
 use super::stopping::{Asker, Stopping};
 use super::{Action, CallEvent, CallState, ConnectionId, ElicitationKey, Limits, ReplyTo};
 use crate::call::{CallId, CallKey, Deadlines, Error, Millis, in_order};
-use crate::capability::{Descriptor, Registered, Registry};
+use crate::offers::{Descriptor, Registered, Registry};
 
 /// Counters since the host began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

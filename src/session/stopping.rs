@@ -11,7 +11,7 @@ use std::rc::Rc;
 use super::state::{DeadlineOf, Phase};
 use super::{CancelKey, ConnectionId, HostState};
 use crate::call::{CallKey, Error, Millis, Outcome, Step, Stop, StoppedBy};
-use crate::capability::Ending;
+use crate::offers::Ending;
 use crate::session::Action;
 
 /// What is known about a call that is being stopped.

@@ -2,7 +2,7 @@ use super::*;
 use crate::call::{
     CallId, CallKey, CancelAnswer, Code, Error, LateEnd, Millis, Outcome, Response, Stop,
 };
-use crate::capability::{Descriptor, Ending};
+use crate::offers::{Descriptor, Ending};
 
 mod changes;
 mod forced;

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 use super::handles::{Handles, Table};
 use super::perform::{error, word};
 use super::sys::{self, now};
-use super::{Error, some};
+use super::{Failure, some};
 use crate::agent::{
     Action, AgentOptions, AgentState, CancelOutcome, Outgoing, Request, RequestKey, Settled,
 };
@@ -55,7 +55,10 @@ extern "C" {
 /// An agent whose session is open, from JavaScript's side: a class of functions, which take the
 /// number of the agent. Those that may lead to something take the shell, too, which does it: a
 /// reference kept here would keep both alive for ever.
-#[wasm_bindgen]
+///
+/// Private as [`super::HostHandle`].
+#[wasm_bindgen(private, skip_typescript)]
+#[derive(Debug)]
 pub struct AgentHandle;
 
 struct Agent {
@@ -201,7 +204,7 @@ impl AgentHandle {
 
     /// A request could not be sent.
     pub fn unsendable(agent: u32, shell: &AgentShell, key: RequestKey, problem: String) {
-        let error = Error::new(Code::INVALID_PARAMS, problem);
+        let error = Failure::new(Code::INVALID_PARAMS, problem);
         with(agent, shell, |state| state.unsendable(key, error));
     }
 

@@ -191,34 +191,61 @@ fn a(kind: &str) -> &str {
 ///     context.progress(progress);
 /// }
 /// ```
-#[derive(Clone, Debug)]
-pub struct Progress(pub(super) JsValue);
+#[derive(Clone, Debug, PartialEq)]
+#[must_use = "it is told by `CallContext::progress`"]
+pub struct Progress {
+    done: f64,
+    total: f64,
+    stage: Option<String>,
+    status: Option<String>,
+    estimated_remaining: Option<Duration>,
+}
 
 impl Progress {
     /// `done` of `total`, in any unit.
     pub fn new(done: impl Amount, total: impl Amount) -> Self {
-        let info = object();
-        put(&info, "progress", done.number());
-        put(&info, "total", total.number());
-        Progress(info)
+        Progress {
+            done: done.number(),
+            total: total.number(),
+            stage: None,
+            status: None,
+            estimated_remaining: None,
+        }
     }
 
     /// What is being done, in a word or two.
-    pub fn stage(self, stage: &str) -> Self {
-        put(&self.0, "stage", stage);
+    pub fn stage(mut self, stage: &str) -> Self {
+        self.stage = Some(stage.into());
         self
     }
 
     /// How it stands, in a phrase for people.
-    pub fn status(self, status: &str) -> Self {
-        put(&self.0, "status", status);
+    pub fn status(mut self, status: &str) -> Self {
+        self.status = Some(status.into());
         self
     }
 
     /// How long it will take, as far as can be told.
-    pub fn estimated_remaining(self, time: Duration) -> Self {
-        put(&self.0, "estimatedRemaining", time.as_secs_f64() * 1_000.0);
+    pub fn estimated_remaining(mut self, time: Duration) -> Self {
+        self.estimated_remaining = Some(time);
         self
+    }
+
+    /// As it is sent. Only now: most of what handlers report nobody has asked for.
+    pub(super) fn into_js(self) -> JsValue {
+        let info = object();
+        put(&info, "progress", self.done);
+        put(&info, "total", self.total);
+        if let Some(stage) = self.stage {
+            put(&info, "stage", stage);
+        }
+        if let Some(status) = self.status {
+            put(&info, "status", status);
+        }
+        if let Some(time) = self.estimated_remaining {
+            put(&info, "estimatedRemaining", time.as_secs_f64() * 1_000.0);
+        }
+        info
     }
 }
 

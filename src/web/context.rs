@@ -1,24 +1,25 @@
 //! What a Rust capability is given for one call.
 
+use std::fmt;
 use std::rc::Rc;
-use std::time::Duration;
 
-use futures::channel::oneshot;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wasm_bindgen::JsValue;
 use web_sys::AbortSignal;
 
+use super::ask::await_response;
 use super::builder::Progress;
+use super::child::ChildCall;
 use super::end::End;
 use super::inner::{Inner, State};
-use super::object::{get, object, put};
+use super::object::get;
 use super::receive::question;
 use super::sys::now;
 use super::worker::{self, WorkerCall};
 use super::{Error, data, inspect};
-use crate::call::{CallId, Code, Outcome, Response};
-use crate::session::CallRequest;
+use crate::call::CallId;
+#[cfg(doc)]
+use crate::call::Code;
 
 /// One call, as its handler sees it.
 ///
@@ -49,7 +50,7 @@ use crate::session::CallRequest;
 ///     }
 ///     // and cancels what the capability has called.
 ///     let words: Vec<Value> = context
-///         .call("text.words", &serde_json::json!({ "pages": pages }), None)
+///         .call("text.words", &serde_json::json!({ "pages": pages }))
 ///         .await?;
 ///     Ok(words.len())
 /// }
@@ -73,6 +74,16 @@ pub(super) enum Place {
         call: WorkerCall,
         end: Rc<End>,
     },
+}
+
+impl fmt::Debug for CallContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallContext")
+            .field("call_id", &self.call_id())
+            .field("in_worker", &matches!(self.place, Place::Worker { .. }))
+            .field("cancelled", &self.is_cancelled())
+            .finish_non_exhaustive()
+    }
 }
 
 impl CallContext {
@@ -142,9 +153,13 @@ impl CallContext {
     pub fn progress(&self, progress: Progress) {
         match &self.place {
             Place::Page { host, key, .. } => {
-                host.with(|state| state.progress(*key, progress.0, now()))
+                // Nothing is made of what nobody is told.
+                let told = host.state.borrow_mut().takes_progress(*key);
+                if told {
+                    host.with(|state| state.progress(*key, progress.into_js(), now()));
+                }
             }
-            Place::Worker { call, .. } => call.progress(&progress.0),
+            Place::Worker { call, .. } => call.progress(&progress.into_js()),
         }
     }
 
@@ -157,102 +172,41 @@ impl CallContext {
         }
     }
 
-    /// Calls another capability of this host as a child: it is cancelled with this call, and its
-    /// own end leaves this call alone. Dropping the future cancels the child. Of a child that has
-    /// completed with data that is no `T` the error is [`Code::DECODE_FAILED`].
-    pub async fn call<T: DeserializeOwned>(
+    /// A call of another capability of this host, as a child of this call: it is made by `.await`, and
+    /// cancelled with this call. Its own end leaves this call alone.
+    ///
+    /// The parameters are an object: a struct, or a `serde_json::json!({ … })`.
+    pub fn call<T: DeserializeOwned>(
         &self,
         capability: &str,
         params: &impl Serialize,
-        timeout: Option<Duration>,
-    ) -> Result<T, Error> {
-        let timeout = timeout.map(|it| it.as_secs_f64() * 1_000.0);
-        let params = data::write(params)?;
-        let data = match &self.place {
-            Place::Page { host, key, .. } => {
-                let id = CallId::random();
-                let given = object();
-                put(&given, "callId", id.as_str());
-                put(&given, "params", params);
-                let given = inspect::call(given, host.state.borrow().limits())?;
-                let request = CallRequest {
-                    id,
-                    capability: capability.into(),
-                    params: given,
-                    timeout,
-                    token: None,
-                    bytes: 0,
-                };
-                let ask = |state: &mut State| state.call_from(*key, request, now());
-                await_response(host, cancel_child, ask).await?
-            }
-            Place::Worker { call, .. } => worker::call(call, capability, &params, timeout).await?,
-        };
-        data::read("The call has completed", data)
+    ) -> ChildCall<T> {
+        ChildCall::new(self, capability, data::write(params))
     }
 
-    /// Asks the agent, and waits for its answer's `data`. The question is withdrawn when the call
-    /// is cancelled, or, in the page, the future dropped.
+    /// Asks the agent, and waits for its answer's `data`. `request` is for the agent to understand, such
+    /// as `json!({ "method": "elicitation/confirm", "message": "Overwrite the file?" })`; its `timeout`,
+    /// if it has one, is milliseconds.
+    ///
+    /// # Errors
+    /// [`Code::NOT_SUPPORTED`] where the agent takes no questions, [`Code::TIMEOUT`] where it does not
+    /// answer in time, [`Code::DECODE_FAILED`] where it answers with data that is no `T`, and else what
+    /// the agent says.
+    ///
+    /// # Cancellation
+    /// The question is withdrawn when the call is cancelled, or, in the page, the future dropped.
     pub async fn elicit<T: DeserializeOwned>(&self, request: &impl Serialize) -> Result<T, Error> {
         let request = data::write(request)?;
-        let data = match &self.place {
+        let answer = match &self.place {
             Place::Page { host, key, .. } => {
-                let request = inspect::question(request, host.state.borrow().limits())?;
+                let request = inspect::question(request, host.state.borrow().limits());
+                let request = request.map_err(Error::of)?;
                 let timeout = get(&request, "timeout").as_f64();
                 let ask = |state: &mut State| state.elicit(*key, question(request, timeout), now());
-                await_response(host, State::withdraw, ask).await?
+                await_response(host, State::withdraw, ask).await
             }
-            Place::Worker { call, .. } => worker::elicit(call, &request).await?,
+            Place::Worker { call, .. } => worker::elicit(call, &request).await,
         };
-        data::read("The agent has answered", data)
+        data::read("The agent has answered", answer.map_err(Error::of)?)
     }
-}
-
-async fn await_response(
-    host: &Inner,
-    take_back: fn(&mut State, u32),
-    ask: impl FnOnce(&mut State) -> u32,
-) -> Result<JsValue, Error> {
-    let (sender, receiver) = oneshot::channel::<Response<JsValue>>();
-    let key = ask(&mut host.state.borrow_mut());
-    host.rust_calls.waiting.borrow_mut().insert(key, sender);
-    let _asked = Asked {
-        host,
-        key,
-        take_back,
-    };
-    host.drive();
-    let response = receiver.await.map_err(|_| Error::cancelled())?;
-    match response.outcome {
-        Outcome::Completed(data) => Ok(data),
-        Outcome::Failed(error) => Err(error),
-        // A child that was cancelled by itself has not stopped its parent: it is an error of
-        // the operation, which the parent may take or leave.
-        Outcome::Cancelled(_) => Err(Error::new(
-            Code::OPERATION_FAILED,
-            "The call this one waited for was cancelled",
-        )),
-    }
-}
-
-/// A call or a question that its handler waits for. One that it waits for no longer, say because
-/// another branch of a `select!` has won, is taken back.
-struct Asked<'a> {
-    host: &'a Inner,
-    key: u32,
-    take_back: fn(&mut State, u32),
-}
-
-impl Drop for Asked<'_> {
-    fn drop(&mut self) {
-        let waiting = self.host.rust_calls.waiting.borrow_mut().remove(&self.key);
-        if waiting.is_some() {
-            self.host.with(|state| (self.take_back)(state, self.key));
-        }
-    }
-}
-
-fn cancel_child(state: &mut State, key: u32) {
-    let reason = Some("Nobody waits for the call any more".into());
-    state.cancel_child(key, reason, now());
 }

@@ -1,21 +1,100 @@
-//! What `?` makes an error of a capability of, and what becomes of one that JavaScript gets.
+//! The error of a capability: what it has, what `?` makes one of, and what JavaScript gets of it.
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
+use std::fmt;
+use std::rc::Rc;
 use std::time::Duration;
 
 use wasm_bindgen::{JsError, JsValue};
 
 use super::caller::CallError;
-use super::{Error, object, perform, sys};
+use super::{Failure, object, perform, sys};
 use crate::call::Code;
 
+/// Why a capability, or anything else that an app or an agent asks for, did not work.
+///
+/// A capability returns one, and its caller gets all of these fields. Agents decide on `code`, and
+/// people read `message`.
+///
+/// ```no_run
+/// use caphost::{Code, Error};
+/// use std::time::Duration;
+///
+/// fn save(bytes: &[u8]) -> Result<(), Error> {
+///     match bytes.len() {
+///         0 => Err(Error::new(Code::INVALID_PARAMS, "There is nothing to be saved")),
+///         // A code of the app's own.
+///         1_000_000.. => Err(Error::new("TOO_LARGE", "At most a megabyte is saved")
+///             .with_details(js_sys::Object::new())),
+///         100_000.. => Err(Error::new(Code::RATE_LIMITED, "The disk is busy")
+///             .with_retry_after(Duration::from_secs(2))),
+///         _ => Ok(()),
+///     }
+/// }
+///
+/// fn is_worth_another_try(error: &Error) -> bool {
+///     match error.code {
+///         Code::TIMEOUT | Code::DISCONNECTED => false, // nobody knows whether it has run
+///         _ => error.retryable,
+///     }
+/// }
+/// ```
+///
+/// # Made with `?`
+///
+/// | Of | Becomes |
+/// |---|---|
+/// | a `JsValue` or `JsError`, thrown by JavaScript | its `code`, if that is text, and its message, details and the rest |
+/// | a [`CallError`] | the error of the call |
+/// | an [`Aborted`](crate::Aborted) | [`Code::CANCELLED`] |
+/// | errors of the standard library, of serde-wasm-bindgen, and with the feature `serde_json` of serde_json | [`Code::OPERATION_FAILED`] and what the error says |
+/// | a `Box<dyn std::error::Error>` | the [`Error`] that is in it, or else as above |
+///
+/// No type can convert all errors of Rust and those of JavaScript as well. So the errors of other
+/// libraries take `.map_err(Error::other)?`, see [`Error::other`].
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Error {
+    /// What a program decides on.
+    pub code: Code,
+    /// What a person reads.
+    pub message: Cow<'static, str>,
+    /// Whether repeating the same request may succeed. [`Error::new`] takes this from the code.
+    pub retryable: bool,
+    /// How long to wait before the request is repeated.
+    pub retry_after: Option<Duration>,
+    /// Names of capabilities that may serve instead.
+    pub alternatives: Vec<String>,
+    /// Anything else. Where parameters are refused this has the `path` of what is wrong.
+    pub details: Option<JsValue>,
+    source: Option<Rc<dyn StdError>>,
+}
+
 impl Error {
+    /// An error with a code of ABP, such as [`Code::PERMISSION_DENIED`], or one of the app's own, such
+    /// as `"TOO_LARGE"`. Whether it is retryable follows from the code.
+    pub fn new(code: impl Into<Code>, message: impl Into<Cow<'static, str>>) -> Self {
+        Error::of(Failure::new(code, message))
+    }
+
+    /// [`Code::INVALID_PARAMS`] with a message.
+    pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(Code::INVALID_PARAMS, message)
+    }
+
+    /// A handler returns this to say that it has stopped by itself: its call counts as cancelled.
+    pub fn cancelled() -> Self {
+        Error::of(Failure::cancelled())
+    }
+
     /// Whatever else went wrong, with [`Code::OPERATION_FAILED`]: an error of a library, or a text.
-    /// It is said together with what has caused it. An [`Error`] in a box stays as it is.
+    /// An [`Error`] in a box stays as it is.
     ///
-    /// `?` does the same for what JavaScript throws, the errors of serde, those of the standard
-    /// library, and errors in boxes. No type can convert all of Rust's errors and those of JavaScript,
-    /// so the errors of other libraries take this:
+    /// Agents get what `error` itself says, and not what has caused it: a cause may name files and
+    /// hosts that are no business of theirs. The app finds the cause with
+    /// [`source`](StdError::source). Where agents should read it, say so:
+    /// `Error::new(Code::OPERATION_FAILED, format!("{error:#}"))` with an error of `anyhow`.
     ///
     /// ```no_run
     /// use caphost::{CallContext, Error};
@@ -43,26 +122,105 @@ impl Error {
             Ok(call) => return (*call).into(),
             Err(error) => error,
         };
-        let mut message = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            message = format!("{message}: {error}");
-            cause = error.source();
-        }
-        Error::new(Code::OPERATION_FAILED, message)
+        let mut made = Error::new(Code::OPERATION_FAILED, error.to_string());
+        made.source = Some(error.into());
+        made
+    }
+
+    /// Says whether repeating the same request may succeed, where the code does not: that of the app's
+    /// own is not retryable unless this says so.
+    pub fn with_retryable(mut self, yes: bool) -> Self {
+        self.retryable = yes;
+        self
     }
 
     /// Adds how long to wait before the request is repeated.
     pub fn with_retry_after(mut self, time: Duration) -> Self {
-        self.retry_after = Some(time.as_secs_f64() * 1_000.0);
+        self.retry_after = Some(time);
         self
+    }
+
+    /// Adds names of capabilities that may serve instead.
+    pub fn with_alternatives<T: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = T>,
+    ) -> Self {
+        self.alternatives = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Adds anything else that a program may want to know. It is sent, so it is plain data.
+    pub fn with_details(mut self, details: impl Into<JsValue>) -> Self {
+        self.details = Some(details.into());
+        self
+    }
+
+    /// As the core has it.
+    pub(super) fn of(failure: Failure) -> Self {
+        let it = failure.into_parts();
+        let time = |it: f64| Duration::try_from_secs_f64(it / 1_000.0).ok();
+        Error {
+            code: it.code,
+            message: it.message,
+            retryable: it.retryable,
+            retry_after: it.retry_after.and_then(time),
+            alternatives: it.alternatives,
+            details: it.details,
+            source: None,
+        }
+    }
+
+    pub(super) fn into_failure(self) -> Failure {
+        let mut failure = Failure::new(self.code, self.message);
+        failure.retryable = self.retryable;
+        failure.retry_after = self.retry_after.map(|it| it.as_secs_f64() * 1_000.0);
+        failure.alternatives = self.alternatives;
+        failure.details = self.details;
+        failure
+    }
+}
+
+/// The code and the message.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+/// What there is of it.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = f.debug_struct("Error");
+        said.field("code", &self.code)
+            .field("message", &self.message);
+        said.field("retryable", &self.retryable);
+        if let Some(time) = &self.retry_after {
+            said.field("retry_after", time);
+        }
+        if !self.alternatives.is_empty() {
+            said.field("alternatives", &self.alternatives);
+        }
+        if let Some(details) = &self.details {
+            said.field("details", details);
+        }
+        if let Some(source) = &self.source {
+            said.field("source", source);
+        }
+        said.finish()
+    }
+}
+
+/// The source is there for an error that was made with [`Error::other`] or `?`.
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref()
     }
 }
 
 /// What JavaScript throws: a `code` that is text is kept, and of anything without one the message.
 impl From<JsValue> for Error {
     fn from(thrown: JsValue) -> Self {
-        object::error(&sys::failure_of(&thrown))
+        Error::of(object::error(&sys::failure_of(&thrown)))
     }
 }
 
@@ -75,7 +233,7 @@ impl From<JsError> for Error {
 /// A `CapHostError`, which has the fields of an `ABPError`: an exported function may return one.
 impl From<Error> for JsValue {
     fn from(error: Error) -> Self {
-        sys::thrown(&perform::error(&error))
+        sys::thrown(&perform::error(&error.into_failure()))
     }
 }
 

@@ -19,11 +19,11 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::context::{CallContext, Place};
 use super::end::End;
 use super::handle::HOSTS;
-use super::{Error, inspect, sys};
+use super::{Failure, inspect, sys};
 use crate::call::{CallId, Response};
-use crate::capability::Task;
+use crate::offers::Task;
 
-pub(super) type Outcome = Result<JsValue, Error>;
+pub(super) type Outcome = Result<JsValue, Failure>;
 pub(super) type LocalFuture = Pin<Box<dyn Future<Output = Outcome>>>;
 pub(super) type RustHandler = Rc<dyn Fn(JsValue, CallContext) -> LocalFuture>;
 

@@ -9,15 +9,17 @@ use super::handles::{Handles, Table};
 use super::inner::{Handler, Inner, State};
 use super::receive::{question, request, shortened, timeout_of};
 use super::sys::now;
-use super::{Error, object};
+use super::{Failure, object};
 use crate::call::{CallId, Code, Millis, Step, Stop};
-use crate::capability::Ending;
+use crate::offers::Ending;
 use crate::session::Limits;
 
 /// A host, from JavaScript's side. Everything survives being called back into.
 ///
-/// A class of functions, which take the number of the host.
-#[wasm_bindgen]
+/// A class of functions, which take the number of the host. Private: what an app in Rust exports is its
+/// own.
+#[wasm_bindgen(private, skip_typescript)]
+#[derive(Debug)]
 pub struct HostHandle;
 
 thread_local! {
@@ -25,36 +27,6 @@ thread_local! {
 }
 
 pub(super) static HOSTS: Handles<Inner> = Handles(&TABLE);
-
-/// Makes a host, and gives its JavaScript object, which works with this class of functions. What
-/// the app says, and the limits, have been checked; one that is NaN is the default.
-#[wasm_bindgen(js_name = newHost)]
-#[allow(clippy::too_many_arguments)]
-pub fn new_host(
-    class: &JsValue,
-    app: &JsValue,
-    remembered: f64,
-    in_flight: f64,
-    in_flight_bytes: f64,
-    sessions: f64,
-    requests_per_second: f64,
-    message_bytes: f64,
-    depth: f64,
-) -> JsValue {
-    let or = |given: f64, default: f64| if given.is_nan() { default } else { given };
-    let it = Limits::default();
-    let limits = Limits {
-        remembered: or(remembered, it.remembered as f64) as usize,
-        in_flight: or(in_flight, it.in_flight as f64) as usize,
-        in_flight_bytes: or(in_flight_bytes, it.in_flight_bytes as f64) as usize,
-        sessions: or(sessions, it.sessions as f64) as usize,
-        requests_per_second: or(requests_per_second, it.requests_per_second),
-        message_bytes: or(message_bytes, it.message_bytes as f64) as usize,
-        depth: or(depth, it.depth as f64) as usize,
-    };
-    let host = HOSTS.get(Inner::make(class, app, limits));
-    host.map_or(JsValue::UNDEFINED, |host| host.js.clone().into())
-}
 
 /// A host at work: what follows from the work is done when this is dropped.
 pub(super) struct Work(Rc<Inner>);
@@ -78,6 +50,36 @@ impl Drop for Work {
 
 #[wasm_bindgen]
 impl HostHandle {
+    /// Makes a host, and gives its JavaScript object, which works with this class of functions. What
+    /// the app says, and the limits, have been checked; one that is NaN is the default.
+    #[allow(clippy::too_many_arguments)]
+    pub fn make(
+        class: &JsValue,
+        app: &JsValue,
+        remembered: f64,
+        in_flight: f64,
+        in_flight_bytes: f64,
+        sessions: f64,
+        requests_per_second: f64,
+        message_bytes: f64,
+        depth: f64,
+    ) -> JsValue {
+        let or = |given: f64, default: f64| if given.is_nan() { default } else { given };
+        let it = Limits::default();
+        let limits = Limits {
+            remembered: or(remembered, it.remembered as f64) as usize,
+            in_flight: or(in_flight, it.in_flight as f64) as usize,
+            in_flight_bytes: or(in_flight_bytes, it.in_flight_bytes as f64) as usize,
+            sessions: or(sessions, it.sessions as f64) as usize,
+            requests_per_second: or(requests_per_second, it.requests_per_second),
+            message_bytes: or(message_bytes, it.message_bytes as f64) as usize,
+            depth: or(depth, it.depth as f64) as usize,
+            ..it
+        };
+        let host = HOSTS.get(Inner::make(class, app, limits));
+        host.map_or(JsValue::UNDEFINED, |host| host.js.clone().into())
+    }
+
     /// False when the name is taken. Of the options only those are looked at that agents are not
     /// told of; a handler that is told to stop is given `grace` milliseconds to end, unless they
     /// say otherwise. `proof` is how long it is waited for until it is proven that one was ended
@@ -204,7 +206,7 @@ impl HostHandle {
     /// signal.
     pub fn unfit(host: u32, key: u32, problem: String, told: bool) {
         if let Some(host) = Work::of(host) {
-            let error = Error::new(Code::OPERATION_FAILED, problem);
+            let error = Failure::new(Code::OPERATION_FAILED, problem);
             host.state().settle_unfit(key, error, told, now());
         }
     }
@@ -213,7 +215,7 @@ impl HostHandle {
     pub fn rejected(host: u32, key: u32) {
         if let Some(host) = Work::of(host) {
             host.state()
-                .settle(key, Err(Error::cancelled()), true, now());
+                .settle(key, Err(Failure::cancelled()), true, now());
         }
     }
 

@@ -1,5 +1,6 @@
 //! The host of a page, for an app in Rust.
 
+use std::fmt;
 use std::rc::Rc;
 
 use js_sys::Array;
@@ -14,12 +15,13 @@ use super::context::CallContext;
 use super::executor::LocalFuture;
 use super::handle::HOSTS;
 use super::inner::{Handler, Inner};
+use super::names::in_rust;
 use super::object::{self, get, object, put};
 use super::watch::{self, Observer, Stats};
 use super::worker_module::WorkerModule;
 use super::{Error, HostHandle, data, panics, params, sys, worker};
 use crate::call::Code;
-use crate::capability::Ending;
+use crate::offers::Ending;
 use crate::session::Limits;
 
 /// A page's host: capabilities registered by Rust, reached over every transport of the browser.
@@ -60,6 +62,14 @@ const IN_WORKER: &str = "This is a worker of `register_worker`, which has its ho
 impl PartialEq for Host {
     fn eq(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host")
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
     }
 }
 
@@ -134,7 +144,10 @@ impl Host {
         let run = move |given: JsValue, context: CallContext| -> LocalFuture {
             panics::notice();
             let handler = handler.clone();
-            Box::pin(async move { data::returned(&handler(params::read(given)?, context).await?) })
+            Box::pin(async move {
+                let run = async || data::returned(&handler(params::read(given)?, context).await?);
+                run().await.map_err(Error::into_failure)
+            })
         };
         let name = capability.name.clone();
         let options = capability.into_options()?;
@@ -173,7 +186,7 @@ impl Host {
         self.0
             .js
             .register_worker(&name, &options, &module.url, &module.options)
-            .map_err(|error| object::error(&error))
+            .map_err(in_rust)
     }
 
     /// Takes a capability away; calls accepted before still run. False when there is none.
@@ -190,7 +203,7 @@ impl Host {
     /// # Errors
     /// When the host is closed, or another host's is there, be it of JavaScript.
     pub fn expose(&self, target: &JsValue) -> Result<(), Error> {
-        Ok(self.0.js.expose(target, &object())?)
+        self.0.js.expose(target, &object()).map_err(in_rust)
     }
 
     /// The same, and in a browser that has WebMCP the capabilities are its tools, too.
@@ -200,7 +213,7 @@ impl Host {
     pub fn expose_with_webmcp(&self, target: &JsValue) -> Result<(), Error> {
         let options = object();
         put(&options, "webmcp", true);
-        Ok(self.0.js.expose(target, &options)?)
+        self.0.js.expose(target, &options).map_err(in_rust)
     }
 
     /// Serves agents that post messages to this window, from these origins; the page's own when
@@ -214,8 +227,8 @@ impl Host {
             let origins = allowed_origins.iter().map(|it| JsValue::from_str(it));
             put(&options, "allowedOrigins", origins.collect::<Array>());
         }
-        self.0.js.accept_messages(&options)?;
-        Ok(())
+        let accepted = self.0.js.accept_messages(&options);
+        accepted.map(drop).map_err(in_rust)
     }
 
     /// Serves one agent over a `MessagePort`, a `Worker`, or an extension's port.
@@ -223,8 +236,7 @@ impl Host {
     /// # Errors
     /// When it is no port, or is served already.
     pub fn accept_port(&self, port: &JsValue) -> Result<(), Error> {
-        self.0.js.accept_port(port)?;
-        Ok(())
+        self.0.js.accept_port(port).map(drop).map_err(in_rust)
     }
 
     /// Whether a JSON-RPC agent that has not declared `cancellation: { request: true }` is told all
@@ -242,7 +254,7 @@ impl Host {
         if let Some(token) = token {
             put(&options, "token", token);
         }
-        Ok(self.0.js.connect_gateway(url, &options)?)
+        self.0.js.connect_gateway(url, &options).map_err(in_rust)
     }
 
     /// Sends every agent that takes notifications one of the app's.

@@ -3,12 +3,12 @@
 use wasm_bindgen::JsValue;
 
 use super::object::{object, put};
-use super::{Error, sys};
+use super::{Failure, sys};
 use crate::call::Code;
 use crate::session::Limits;
 
 /// Refuses data that could not be handed to the caller, whatever the transport.
-pub(super) fn data(value: JsValue, limits: &Limits) -> Result<JsValue, Error> {
+pub(super) fn data(value: JsValue, limits: &Limits) -> Result<JsValue, Failure> {
     let problem = sys::inspect(&value, limits.depth as f64, limits.message_bytes as f64);
     fit(value, Code::OPERATION_FAILED, RETURNED, problem)
 }
@@ -16,7 +16,7 @@ pub(super) fn data(value: JsValue, limits: &Limits) -> Result<JsValue, Error> {
 const RETURNED: &str = "The capability returned data that cannot be sent: it ";
 
 /// Refuses what a host would not take of an agent: a call whose parameters are in `given`.
-pub(super) fn call(given: JsValue, limits: &Limits) -> Result<JsValue, Error> {
+pub(super) fn call(given: JsValue, limits: &Limits) -> Result<JsValue, Failure> {
     let envelope = object();
     put(&envelope, "payload", &given);
     // The envelope and its payload are levels themselves.
@@ -26,7 +26,7 @@ pub(super) fn call(given: JsValue, limits: &Limits) -> Result<JsValue, Error> {
 }
 
 /// Refuses what a host would not send an agent.
-pub(super) fn question(request: JsValue, limits: &Limits) -> Result<JsValue, Error> {
+pub(super) fn question(request: JsValue, limits: &Limits) -> Result<JsValue, Failure> {
     let problem = sys::inspect(&request, limits.depth as f64, limits.message_bytes as f64);
     fit(request, Code::INVALID_PARAMS, "The request ", problem)
 }
@@ -36,9 +36,9 @@ fn fit(
     code: Code,
     what: &'static str,
     problem: Option<String>,
-) -> Result<JsValue, Error> {
+) -> Result<JsValue, Failure> {
     match problem {
         None => Ok(value),
-        Some(problem) => Err(Error::new(code, format!("{what}{problem}"))),
+        Some(problem) => Err(Failure::new(code, format!("{what}{problem}"))),
     }
 }

@@ -9,11 +9,14 @@
 use wasm_bindgen::JsValue;
 
 mod agent;
+mod ask;
 #[cfg(feature = "macros")]
+#[allow(missing_debug_implementations)]
 pub mod attribute;
 mod builder;
 mod caller;
 mod checkpoint;
+mod child;
 mod context;
 mod data;
 mod end;
@@ -25,6 +28,7 @@ mod handles;
 mod host;
 mod inner;
 mod inspect;
+mod names;
 mod object;
 mod panics;
 mod params;
@@ -42,7 +46,9 @@ pub use caller::{
     Agent, Call, CallError, CancelResponse, Connect, HandlerEnd, ProgressInfo, RunningCall,
     SessionEnd,
 };
+pub use child::ChildCall;
 pub use context::CallContext;
+pub use error::Error;
 pub use handle::HostHandle;
 pub use host::Host;
 pub use signals::{Abortable, Aborted, abortable};
@@ -50,25 +56,8 @@ pub use sys::JsHost;
 pub use watch::{Observer, Stats};
 pub use worker_module::WorkerModule;
 
-/// The error of a capability, its details a JavaScript value. What it consists of are fields, such as
-/// `error.code` and `error.message`. For what `?` makes one of see [`Error::other`].
-///
-/// ```no_run
-/// use caphost::{Code, Error};
-/// use std::time::Duration;
-///
-/// fn save(bytes: &[u8]) -> Result<(), Error> {
-///     match bytes.len() {
-///         0 => Err(Error::new(Code::INVALID_PARAMS, "There is nothing to be saved")),
-///         // A code of the app's own.
-///         1_000_000.. => Err(Error::new("TOO_LARGE", "At most a megabyte is saved")),
-///         100_000.. => Err(Error::new(Code::RATE_LIMITED, "The disk is busy")
-///             .with_retry_after(Duration::from_secs(2))),
-///         _ => Ok(()),
-///     }
-/// }
-/// ```
-pub type Error = crate::call::Error<JsValue>;
+/// An error as the core has it, its details a JavaScript value: what a host and an agent work with.
+type Failure = crate::call::Error<JsValue>;
 
 fn some(value: JsValue) -> Option<JsValue> {
     (!value.is_undefined()).then_some(value)

@@ -3,8 +3,8 @@
 use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 
-use super::{Error, some, sys};
-use crate::capability::{Descriptor, Ending};
+use super::{Failure, some, sys};
+use crate::offers::{Descriptor, Ending};
 
 pub(super) fn object() -> JsValue {
     js_sys::Object::new().into()
@@ -56,9 +56,9 @@ pub(super) fn texts(object: &JsValue, key: &str) -> Option<Vec<String>> {
 }
 
 /// An error as `failureOf` in `read.js` takes it apart. Without `retryable` that follows from the code.
-pub(super) fn error(object: &JsValue) -> Error {
+pub(super) fn error(object: &JsValue) -> Failure {
     let text = |key| get(object, key).as_string().unwrap_or_default();
-    let mut error = Error::new(text("code"), text("message"));
+    let mut error = Failure::new(text("code"), text("message"));
     if let Some(retryable) = get(object, "retryable").as_bool() {
         error.retryable = retryable;
     }

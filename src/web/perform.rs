@@ -4,7 +4,7 @@ use wasm_bindgen::JsValue;
 
 use super::inner::{Handler, Inner};
 use super::sys;
-use super::{Error, object};
+use super::{Failure, object};
 use crate::call::{CallId, CancelAnswer, Millis, Outcome, Response, Stop, StoppedBy};
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
 
@@ -255,7 +255,7 @@ fn told(response: Response<JsValue>) -> (u32, JsValue) {
 }
 
 /// An `ABPError`.
-pub(super) fn error(error: &Error) -> JsValue {
+pub(super) fn error(error: &Failure) -> JsValue {
     let none = JsValue::UNDEFINED;
     let details = error.details.as_ref().unwrap_or(&none);
     let code = error.code.as_str();

@@ -12,7 +12,7 @@ use web_sys::AbortSignal;
 
 use super::Error;
 use crate::call::Code;
-use crate::capability::Task;
+use crate::offers::Task;
 
 /// Runs a future until a signal fires: for an async function that JavaScript calls.
 ///
@@ -72,7 +72,7 @@ pub struct Abortable<T: 'static> {
 /// async fn or_none(signal: &AbortSignal) -> Option<u32> {
 ///     match abortable(signal, async { 42 }).await {
 ///         Ok(answer) => Some(answer),
-///         Err(Aborted { reason }) => {
+///         Err(Aborted { reason, .. }) => {
 ///             web_sys::console::log_1(&reason);
 ///             None
 ///         }
@@ -80,9 +80,18 @@ pub struct Abortable<T: 'static> {
 /// }
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Aborted {
     /// What the signal has fired with: an `AbortError`, unless somebody has given another.
     pub reason: JsValue,
+}
+
+impl<T> fmt::Debug for Abortable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Abortable")
+            .field("aborted", &self.signal.aborted())
+            .finish_non_exhaustive()
+    }
 }
 
 impl<T> Future for Abortable<T> {

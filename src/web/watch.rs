@@ -59,6 +59,7 @@ where
 /// ```
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
 pub struct Stats {
     /// Calls not settled yet.
     pub in_flight: u32,

@@ -59,13 +59,14 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, AbortSignal};
 
+use super::ask::CHILD_CANCELLED;
 use super::context::{CallContext, Place};
 use super::end::End;
 use super::executor::Outcome;
 use super::object::{self, get, object, put};
-use super::{Error, data, panics, params, perform};
+use super::{Error, Failure, data, panics, params, perform};
 use crate::call::{CallId, Code};
-use crate::capability::Task;
+use crate::offers::Task;
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
@@ -125,7 +126,8 @@ where
         let (handler, end) = (handler.clone(), Rc::<End>::default());
         let context = context(&call, &end);
         run(call, end, async move {
-            data::returned(&handler(params::read(given)?, context).await?)
+            let run = async || data::returned(&handler(params::read(given)?, context).await?);
+            run().await.map_err(Error::into_failure)
         });
     });
 }
@@ -140,7 +142,8 @@ where
     offer(name, move |given, call| {
         let end = Rc::<End>::default();
         let result = params::read(given).and_then(|params| handler(params, context(&call, &end)));
-        finish(&call, &end, result.and_then(|data| data::returned(&data)));
+        let result = result.and_then(|data| data::returned(&data));
+        finish(&call, &end, result.map_err(Error::into_failure));
     });
 }
 
@@ -287,7 +290,7 @@ pub(super) async fn call(
         put(&options, "timeout", timeout);
     }
     let controller = AbortController::new()
-        .map_err(|_| Error::new(Code::BROWSER_ERROR, "There is no AbortController"))?;
+        .map_err(|_| Failure::new(Code::BROWSER_ERROR, "There is no AbortController"))?;
     put(&options, "signal", controller.signal());
     let _abort = Abort(controller);
     answer(call.call(capability, params, &options)).await
@@ -300,13 +303,13 @@ pub(super) async fn elicit(call: &WorkerCall, request: &JsValue) -> Outcome {
 
 /// The data of an `ABPResponse`, of a promise that does not reject.
 async fn answer(promise: Promise) -> Outcome {
-    let response = promise.await?;
+    // It does not reject.
+    let response = promise.await.unwrap_or_default();
     if get(&response, "success") == true {
         return Ok(get(&response, "data"));
     }
     if get(&response, "cancelled") == true {
-        let message = "The call this one waited for was cancelled";
-        return Err(Error::new(Code::OPERATION_FAILED, message));
+        return Err(Failure::new(Code::OPERATION_FAILED, CHILD_CANCELLED));
     }
     Err(object::error(&get(&response, "error")))
 }

@@ -65,7 +65,7 @@ impl WorkerModule {
     /// Runs in the page, and makes the data of what comes from the worker: for what only a page can
     /// make, or what would end with the worker, such as the URL of a Blob.
     pub fn finish(self, finish: impl Fn(JsValue) -> Result<JsValue, Error> + 'static) -> Self {
-        let run = move |data| finish(data).map_err(|error| perform::error(&error));
+        let run = move |data| finish(data).map_err(|error| perform::error(&error.into_failure()));
         let run = Closure::<dyn Fn(JsValue) -> Result<JsValue, JsValue>>::new(run);
         self.with("finish", run.into_js_value())
     }

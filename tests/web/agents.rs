@@ -86,7 +86,7 @@ async fn data_of_another_type_is_told_apart_from_a_call_that_failed() {
     let (host, _) = app();
     let read = |_: Json, context: CallContext| async move {
         let params = json!({ "number": 4 });
-        let child = context.call::<String>("double", &params, None).await;
+        let child = context.call::<String>("double", &params).await;
         let error = child.unwrap_err();
         assert_eq!(error.code, Code::DECODE_FAILED);
         Err::<(), _>(error)

@@ -157,10 +157,11 @@ async fn a_capability_calls_another_and_takes_its_failure() {
     let doubling = |left_part: u32| {
         move |_: Json, context: CallContext| async move {
             let params = json!({ "leftPart": left_part });
-            let first: Sum = context.call("add", &params, None).await?;
-            let failure = context.call::<Sum>("add", &json!({}), None).await.err();
+            let first: Sum = context.call("add", &params).await?;
+            let failure = context.call::<Sum>("add", &json!({})).await.err();
             let unknown = context
-                .call::<Sum>("none", &json!({}), Some(Duration::from_secs(1)))
+                .call::<Sum>("none", &json!({}))
+                .with_timeout(Duration::from_secs(1))
                 .await
                 .err();
             let codes =
@@ -213,7 +214,7 @@ async fn a_child_call_and_a_question_obey_the_limits_of_the_host() {
     let parent = async |given: Json, context: CallContext| {
         let text = "x".repeat(given["size"].as_u64().unwrap() as usize);
         let params = json!({ "text": text });
-        context.call::<usize>("length", &params, None).await
+        context.call::<usize>("length", &params).await
     };
     host.register(Capability::new("parent"), parent).unwrap();
     let asking = async |_: Json, context: CallContext| {

@@ -192,7 +192,7 @@ async fn a_parent_s_cancel_drops_its_child_first() {
         let guard = of_parent.on_drop("parent dropped");
         async move {
             let _guard = guard;
-            context.call::<()>("child", &json!({}), None).await
+            context.call::<()>("child", &json!({})).await
         }
     };
     host.register(Capability::new("child"), child).unwrap();
@@ -229,7 +229,7 @@ async fn a_child_call_whose_future_is_dropped_is_cancelled() {
         let seen = seen.clone();
         async move {
             let params = json!({});
-            let child = async { drop(context.call::<Json>("hold", &params, None).await) };
+            let child = async { drop(context.call::<Json>("hold", &params).await) };
             first_of(child, turn()).await;
             seen.add("went on");
             Ok::<_, Error>(())

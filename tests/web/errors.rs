@@ -1,5 +1,7 @@
 //! What `?` makes an error of a capability of.
 
+use std::error::Error as _;
+
 use caphost::{Code, Error};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
@@ -71,10 +73,15 @@ fn errors_of_serde_convert() {
 }
 
 #[wasm_bindgen_test]
-fn any_other_error_is_told_with_its_causes() {
+fn agents_are_told_what_any_other_error_says_and_not_what_has_caused_it() {
     let broken = "x".parse::<u32>().map_err(Broken);
     let error = broken.map_err(Error::other).unwrap_err();
-    assert_eq!(error.message, "It is broken: invalid digit found in string");
+    assert_eq!(error.message, "It is broken");
+    // The app itself finds the causes.
+    let source = error.source().unwrap();
+    assert_eq!(source.to_string(), "It is broken");
+    let cause = source.source().unwrap();
+    assert_eq!(cause.to_string(), "invalid digit found in string");
     assert_eq!(Error::other("a text").message, "a text");
 }
 

@@ -86,8 +86,8 @@ pub fn clause(grade: Grade) -> String {
             let how = grade.by.map(|by| format!(": {}", how(by)));
             format!("; the work has ended{}", how.unwrap_or_default())
         }
-        (Stop::Abandoned, None) => ", but the work was not seen to stop; it may still go on".into(),
-        (Stop::Abandoned, Some(ended)) => {
+        (_, None) => ", but the work was not seen to stop; it may still go on".into(),
+        (_, Some(ended)) => {
             let how = if ended.success {
                 "complete"
             } else {
@@ -104,7 +104,7 @@ pub fn sentence(stop: Stop) -> String {
     let work = match stop {
         Stop::NeverStarted => "The work never started",
         Stop::Dropped | Stop::Returned | Stop::Terminated => "The work has ended",
-        Stop::Abandoned => "The work was not seen to stop",
+        _ => "The work was not seen to stop",
     };
     format!("{work} ({}).", stop.as_str())
 }

@@ -1,6 +1,7 @@
 //! A session of an agent on an app.
 
 use std::cell::OnceCell;
+use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -45,6 +46,14 @@ impl PartialEq for Agent {
     }
 }
 
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent")
+            .field("session_id", &self.session_id())
+            .finish_non_exhaustive()
+    }
+}
+
 struct Session {
     js: JsAgent,
     /// Once somebody waits for it: what waits for a promise is held until that settles.
@@ -68,11 +77,12 @@ impl Drop for Session {
 ///     match agent.closed().await {
 ///         SessionEnd::Shutdown => {}
 ///         SessionEnd::Disconnected => web_sys::console::log_1(&"The app is gone".into()),
-///         SessionEnd::Failed => web_sys::console::log_1(&"Reload the page".into()),
+///         _ => web_sys::console::log_1(&"Reload the page".into()),
 ///     }
 /// }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SessionEnd {
     /// It was shut down by the agent.
     Shutdown,

@@ -7,8 +7,11 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use crate::call::{Code, Stop};
+use crate::web::ask::CHILD_CANCELLED;
 use crate::web::object::{self, get};
 use crate::web::{Error, data, some};
+
+const TIMED_OUT: &str = "The call was cancelled: its time was up";
 
 /// Why a call has no data.
 ///
@@ -18,11 +21,14 @@ use crate::web::{Error, data, some};
 /// fn say(result: Result<u32, CallError>) -> String {
 ///     match result {
 ///         Ok(primes) => format!("{primes} primes"),
-///         Err(CallError::Cancelled { stop }) => format!("stopped: {}", stop.as_str()),
+///         Err(CallError::Cancelled { timed_out: true, .. }) => "that takes too long".into(),
+///         Err(CallError::Cancelled { stop, .. }) => format!("stopped: {stop}"),
 ///         // It has run. To call again would run it again.
 ///         Err(error) if error.is_decode() => format!("counted, and answered with {:?}", error.data()),
-///         Err(error) if error.code() == &Code::DISCONNECTED => "the app is gone".into(),
-///         Err(error) => error.to_string(),
+///         Err(error) => match error.code() {
+///             Code::DISCONNECTED => "the app is gone".into(),
+///             _ => error.to_string(),
+///         },
 ///     }
 /// }
 /// ```
@@ -31,11 +37,16 @@ use crate::web::{Error, data, some};
 /// has failed: it has not stopped the capability that made it. One whose data cannot be read keeps
 /// [`Code::DECODE_FAILED`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum CallError {
     /// It was cancelled, and that is a fact: there is no result, and never will be.
+    #[non_exhaustive]
     Cancelled {
         /// How far its work was seen to stop.
         stop: Stop,
+        /// Whether that was because the time of [`Call::with_timeout`](crate::Call::with_timeout) was
+        /// up. If not, somebody has cancelled the call: its caller, the app, or the capability itself.
+        timed_out: bool,
     },
     /// It has failed. With [`Code::TIMEOUT`], [`Code::DISCONNECTED`] and [`Code::TRANSPORT_ERROR`]
     /// nobody knows its outcome.
@@ -56,6 +67,18 @@ impl CallError {
         matches!(self, CallError::Cancelled { .. })
     }
 
+    /// Whether the call was cancelled because the time of [`Call::with_timeout`](crate::Call::with_timeout)
+    /// was up.
+    pub fn is_timeout(&self) -> bool {
+        matches!(
+            self,
+            CallError::Cancelled {
+                timed_out: true,
+                ..
+            }
+        )
+    }
+
     /// Whether the call has completed, and only its data could not be read.
     pub fn is_decode(&self) -> bool {
         matches!(self, CallError::Decode { .. })
@@ -72,7 +95,7 @@ impl CallError {
     /// How far its work was seen to stop, of a call that was cancelled.
     pub fn stop(&self) -> Option<Stop> {
         match self {
-            CallError::Cancelled { stop } => Some(*stop),
+            CallError::Cancelled { stop, .. } => Some(*stop),
             _ => None,
         }
     }
@@ -92,6 +115,9 @@ impl CallError {
     /// What a person reads.
     pub fn message(&self) -> &str {
         match self {
+            CallError::Cancelled {
+                timed_out: true, ..
+            } => TIMED_OUT,
             CallError::Cancelled { .. } => "The call was cancelled",
             CallError::Failed(error) => &error.message,
             CallError::Decode { message, .. } => message,
@@ -106,8 +132,11 @@ impl CallError {
         }
     }
 
-    /// The data of an `ABPResponse`.
-    pub(super) fn unless_read<T: DeserializeOwned>(response: JsValue) -> Result<T, CallError> {
+    /// The data of an `ABPResponse`. If it says that the call was cancelled, `timed_out` says why.
+    pub(super) fn unless_read<T: DeserializeOwned>(
+        response: JsValue,
+        timed_out: bool,
+    ) -> Result<T, CallError> {
         if get(&response, "success") == true {
             data::read("The call has completed", get(&response, "data")).map_err(|error| {
                 CallError::Decode {
@@ -117,9 +146,11 @@ impl CallError {
             })
         } else if get(&response, "cancelled") == true {
             let stop = stop_of(&response);
-            Err(CallError::Cancelled { stop })
+            Err(CallError::Cancelled { stop, timed_out })
         } else {
-            Err(CallError::Failed(object::error(&get(&response, "error"))))
+            Err(CallError::Failed(Error::of(object::error(&get(
+                &response, "error",
+            )))))
         }
     }
 }
@@ -127,24 +158,23 @@ impl CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CallError::Cancelled { stop } => {
-                write!(f, "The call was cancelled ({})", stop.as_str())
-            }
+            CallError::Cancelled { stop, .. } => write!(f, "{} ({stop})", self.message()),
             CallError::Failed(error) => error.fmt(f),
             CallError::Decode { message, .. } => f.write_str(message),
         }
     }
 }
 
-impl std::error::Error for CallError {}
+impl std::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error()?.source()
+    }
+}
 
 impl From<CallError> for Error {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Cancelled { .. } => Error::new(
-                Code::OPERATION_FAILED,
-                "The call this one waited for was cancelled",
-            ),
+            CallError::Cancelled { .. } => Error::new(Code::OPERATION_FAILED, CHILD_CANCELLED),
             CallError::Failed(error) => error,
             CallError::Decode { message, .. } => Error::new(Code::DECODE_FAILED, message),
         }
@@ -178,6 +208,7 @@ impl From<CallError> for JsValue {
 /// }
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CancelResponse {
     /// The id of the call.
     pub call_id: String,
@@ -201,7 +232,7 @@ pub struct CancelResponse {
 /// /// Whether what a call was doing goes on, as far as that is known.
 /// async fn may_go_on(agent: &Agent, call_id: &str) -> bool {
 ///     match agent.cancel(call_id, None).await.ended {
-///         Some(HandlerEnd { success, after }) => {
+///         Some(HandlerEnd { success, after, .. }) => {
 ///             web_sys::console::log_1(&format!("{success} after {after:?}").into());
 ///             false
 ///         }
@@ -210,6 +241,7 @@ pub struct CancelResponse {
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct HandlerEnd {
     /// Whether it returned data, which was discarded.
     pub success: bool,
@@ -230,7 +262,7 @@ impl CancelResponse {
                 success: get(&ended, "success") == true,
                 after: Duration::try_from_secs_f64(after / 1_000.0).unwrap_or_default(),
             }),
-            error: some(get(response, "error")).map(|error| object::error(&error)),
+            error: some(get(response, "error")).map(|error| Error::of(object::error(&error))),
         }
     }
 }

@@ -1,13 +1,16 @@
 //! A call: what it is made with, and what waits for its answer.
 
+use std::cell::Cell;
+use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use js_sys::Array;
-use js_sys::futures::JsFuture;
+use js_sys::futures::{JsFuture, spawn_local};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
@@ -17,6 +20,7 @@ use super::agent::Agent;
 use super::answer::{CallError, CancelResponse};
 use crate::call::{CallId, Code};
 use crate::web::object::{object, put};
+use crate::web::sys::now;
 use crate::web::{Error, data, panics};
 
 /// A call that is to be made, by [`Call::start`] or `.await`. Made with [`Agent::call`].
@@ -42,6 +46,7 @@ pub struct Call<T> {
     params: Result<JsValue, Error>,
     options: JsValue,
     id: String,
+    timeout: Option<Duration>,
     signals: Array,
     data: PhantomData<fn() -> T>,
 }
@@ -67,6 +72,7 @@ pub struct Call<T> {
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
 pub struct ProgressInfo {
     /// The id of the call.
     pub operation_id: String,
@@ -107,14 +113,17 @@ impl<T: DeserializeOwned> Call<T> {
             params,
             options: object(),
             id: CallId::random().as_str().into(),
+            timeout: None,
             signals: Array::new(),
             data: PhantomData,
         }
     }
 
-    /// The call is cancelled when it takes longer.
-    pub fn with_timeout(self, time: Duration) -> Self {
+    /// The call is cancelled when it takes longer: it ends with [`CallError::Cancelled`], which says that
+    /// this is why.
+    pub fn with_timeout(mut self, time: Duration) -> Self {
         put(&self.options, "timeout", time.as_secs_f64() * 1_000.0);
+        self.timeout = Some(time);
         self
     }
 
@@ -146,20 +155,22 @@ impl<T: DeserializeOwned> Call<T> {
 
     /// Makes the call. It is sent with the next microtask.
     pub fn start(self) -> RunningCall<T> {
-        let (answer, controller) = match self.ask() {
+        let limit = self.timeout.map(|time| Rc::new(Limit::new(time)));
+        let (answer, controller) = match self.ask(limit.as_ref()) {
             Ok((answer, controller)) => (Ok(answer), Some(controller)),
             Err(error) => (Err(Some(error)), None),
         };
         RunningCall {
             agent: self.agent,
             id: self.id,
+            limit,
             controller,
             answer,
             data: PhantomData,
         }
     }
 
-    fn ask(&self) -> Result<(JsFuture, AbortController), Error> {
+    fn ask(&self, limit: Option<&Rc<Limit>>) -> Result<(JsFuture, AbortController), Error> {
         panics::notice();
         let params = self.params.clone()?;
         let controller = AbortController::new()?;
@@ -170,12 +181,27 @@ impl<T: DeserializeOwned> Call<T> {
             _ => AbortSignal::any(&self.signals),
         };
         put(&self.options, "callId", &*self.id);
-        put(&self.options, "signal", signal);
+        put(&self.options, "signal", &signal);
         let answer = self
             .agent
             .js()
             .call(&self.capability, &params, &self.options);
-        Ok((answer.into(), controller))
+        let answer = match limit.cloned() {
+            None => answer.unchecked_into(),
+            // JavaScript owns it: nobody may wait for the call any more.
+            Some(limit) => answer.finally(&Closure::once_into_js(move || limit.settled(&signal))),
+        };
+        Ok((JsFuture::from(answer), controller))
+    }
+}
+
+impl<T> fmt::Debug for Call<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("capability", &self.capability)
+            .field("id", &self.id)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
     }
 }
 
@@ -185,6 +211,30 @@ impl<T: DeserializeOwned> IntoFuture for Call<T> {
 
     fn into_future(self) -> RunningCall<T> {
         self.start()
+    }
+}
+
+/// The time that a call has. An answer does not say why the call was cancelled.
+struct Limit {
+    ends: f64,
+    /// The caller has cancelled the call.
+    cancelled: Cell<bool>,
+    /// The call has settled, and its time was up.
+    reached: Cell<bool>,
+}
+
+impl Limit {
+    fn new(time: Duration) -> Self {
+        Limit {
+            ends: now() + time.as_secs_f64() * 1_000.0,
+            cancelled: Cell::new(false),
+            reached: Cell::new(false),
+        }
+    }
+
+    fn settled(&self, signal: &AbortSignal) {
+        let by_caller = self.cancelled.get() || signal.aborted();
+        self.reached.set(!by_caller && now() >= self.ends);
     }
 }
 
@@ -206,6 +256,7 @@ impl<T: DeserializeOwned> IntoFuture for Call<T> {
 pub struct RunningCall<T> {
     agent: Agent,
     id: String,
+    limit: Option<Rc<Limit>>,
     /// Until the call has settled.
     controller: Option<AbortController>,
     /// Or why it could not be made.
@@ -227,7 +278,43 @@ impl<T> RunningCall<T> {
         &self,
         reason: Option<&str>,
     ) -> impl Future<Output = CancelResponse> + use<T> + 'static {
+        if let Some(limit) = &self.limit {
+            limit.cancelled.set(true);
+        }
         self.agent.cancel(&self.id, reason)
+    }
+
+    /// Lets the call go on without anybody who waits for it: nothing is known of its end, and dropping
+    /// nothing cancels it. Its timeout, its signals, and [`Agent::cancel`] with its id still do.
+    ///
+    /// The session stays open until the call has ended, also when each [`Agent`] of it is dropped.
+    ///
+    /// ```no_run
+    /// use caphost::Agent;
+    /// use serde_json::json;
+    ///
+    /// fn save(agent: &Agent, text: &str) {
+    ///     agent.call::<()>("draft.save", &json!({ "text": text })).start().detach();
+    /// }
+    /// ```
+    pub fn detach(mut self) {
+        self.controller = None;
+        if let Ok(answer) = std::mem::replace(&mut self.answer, Err(None)) {
+            let agent = self.agent.clone();
+            spawn_local(async move {
+                let _ = answer.await;
+                drop(agent);
+            });
+        }
+    }
+}
+
+impl<T> fmt::Debug for RunningCall<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningCall")
+            .field("id", &self.id)
+            .field("settled", &self.controller.is_none())
+            .finish_non_exhaustive()
     }
 }
 
@@ -247,7 +334,8 @@ impl<T: DeserializeOwned> Future for RunningCall<T> {
         self.answer = Err(None);
         // It does not reject.
         let response = answer.unwrap_or_default();
-        Poll::Ready(CallError::unless_read(response))
+        let timed_out = self.limit.as_ref().is_some_and(|it| it.reached.get());
+        Poll::Ready(CallError::unless_read(response, timed_out))
     }
 }
 

@@ -8,6 +8,7 @@ use web_sys::Window;
 
 use super::agent::Agent;
 use super::sys;
+use crate::web::names::in_rust;
 use crate::web::object::{get, object, put, texts_of as texts};
 use crate::web::{AgentHandle, Error, Host, panics};
 
@@ -135,7 +136,8 @@ impl Connect {
     async fn connect(self, way: &str, to: &JsValue) -> Result<Agent, Error> {
         panics::notice();
         let class = get(&AgentHandle.into(), "constructor");
-        Ok(Agent::of(sys::connect(&class, way, to, &self.0).await?))
+        let agent = sys::connect(&class, way, to, &self.0).await;
+        agent.map(Agent::of).map_err(in_rust)
     }
 }
 

@@ -12,13 +12,22 @@ extern "C" {
 
 #[wasm_bindgen]
 extern "C" {
+    /// A promise of an `ABPResponse`.
+    pub type Answer;
+
+    /// The same, once a function was called, which may free itself then.
+    #[wasm_bindgen(method)]
+    pub fn finally(this: &Answer, settled: &JsValue) -> Promise;
+}
+
+#[wasm_bindgen]
+extern "C" {
     /// `Agent` in js/agent.js. None of these methods throws, and none of their promises rejects
     /// unless it says so.
     pub type JsAgent;
 
-    /// A promise of an `ABPResponse`.
     #[wasm_bindgen(method)]
-    pub fn call(this: &JsAgent, capability: &str, params: &JsValue, options: &JsValue) -> Promise;
+    pub fn call(this: &JsAgent, capability: &str, params: &JsValue, options: &JsValue) -> Answer;
     /// A promise of a `CancelResponse`.
     #[wasm_bindgen(method)]
     pub fn cancel(this: &JsAgent, call: &str, reason: Option<&str>) -> Promise;

@@ -163,8 +163,7 @@ fn register(host: &Host) -> Result<(), Error> {
         Capability::new("rust.parent"),
         |_: Work, context: CallContext| async move {
             let _guard = Guard(context.call_id().into());
-            let child =
-                context.call::<serde::de::IgnoredAny>("rust.hold", &Work { rounds: 0 }, None);
+            let child = context.call::<serde::de::IgnoredAny>("rust.hold", &Work { rounds: 0 });
             child.await?;
             Ok(Sum { sum: 0.0 })
         },

@@ -54,7 +54,7 @@ impl Many {
         };
         host.register(Capability::new("hold"), hold)?;
         let child = async |_: Nothing, context: CallContext| {
-            context.call::<u32>("plain", &Nothing {}, None).await
+            context.call::<u32>("plain", &Nothing {}).await
         };
         host.register(Capability::new("child"), child)?;
         let agent = match port.is_undefined() {

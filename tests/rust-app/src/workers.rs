@@ -199,7 +199,7 @@ struct Question {
 async fn ask(_: Work, context: CallContext) -> Result<Answer, Error> {
     let method = "elicitation/input";
     let answer: Answer = context.elicit(&Question { method }).await?;
-    context.call("rust.double", &answer, None).await
+    context.call("rust.double", &answer).await
 }
 
 #[derive(Deserialize, schemars::JsonSchema)]

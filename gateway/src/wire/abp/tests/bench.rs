@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::wire::abp::{self, Called, FromAgent, Received};
 use caphost::agent::{Action as AgentAction, AgentOptions, AgentState, Outgoing, RequestKey};
 use caphost::call::{CallId, CallKey, Code, Error, Outcome, Stop};
-use caphost::capability::{Descriptor, Ending};
+use caphost::offers::{Descriptor, Ending};
 use caphost::session::{Action, Answer, CallRequest, ConnectionId, HostState, Limits, ReplyTo};
 use serde_json::{Value as Json, json};
 

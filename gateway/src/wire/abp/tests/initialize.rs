@@ -1,7 +1,7 @@
 //! The vectors of what an agent requests and allows, on the half that serves tool servers.
 
 use caphost::call::{CallId, CallKey, Outcome};
-use caphost::capability::{Descriptor, Ending};
+use caphost::offers::{Descriptor, Ending};
 use caphost::session::{Action, Answer, CallRequest, HostState, Limits, Question};
 use serde_json::{Value as Json, json};
 

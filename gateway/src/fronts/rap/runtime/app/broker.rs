@@ -12,7 +12,7 @@ use crate::gateway::{Connected, Hub, Outbox, OutboxStep};
 use crate::tokens::Identity;
 use crate::wire::abp;
 use caphost::call::Millis;
-use caphost::capability::{Descriptor, Ending};
+use caphost::offers::{Descriptor, Ending};
 
 /// Toolsets have no version.
 const VERSION: &str = "0";

@@ -1,0 +1,125 @@
+//! A call that a capability makes: what it is made with, and the wait for its answer.
+
+use std::fmt;
+use std::future::IntoFuture;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use futures::future::LocalBoxFuture;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::JsValue;
+
+use super::ask::await_response;
+use super::context::{CallContext, Place};
+use super::inner::State;
+use super::object::{object, put};
+use super::sys::now;
+use super::{Error, data, inspect, worker};
+use crate::call::CallId;
+use crate::session::CallRequest;
+
+/// A call that a capability is to make of another capability of its host. Made with
+/// [`CallContext::call`], and sent by `.await`.
+///
+/// ```no_run
+/// use caphost::{CallContext, Error};
+/// use serde_json::json;
+/// use std::time::Duration;
+///
+/// async fn title(text: String, context: CallContext) -> Result<String, Error> {
+///     let words: Vec<String> = context
+///         .call("text.words", &json!({ "text": text }))
+///         .with_timeout(Duration::from_secs(2))
+///         .await?;
+///     Ok(words.into_iter().take(5).collect::<Vec<_>>().join(" "))
+/// }
+/// ```
+///
+/// # Errors
+/// That of the child, with its code. [`Code::OPERATION_FAILED`](crate::Code::OPERATION_FAILED) when
+/// the child was cancelled: the capability that has made it goes on.
+/// [`Code::DECODE_FAILED`](crate::Code::DECODE_FAILED) when the child has completed with data that is no
+/// `T`. [`Code::INVALID_PARAMS`](crate::Code::INVALID_PARAMS) when the parameters cannot be sent.
+///
+/// # Cancellation
+/// To drop the future cancels the child: so does the end of a `select!` or [`abortable`](crate::abortable)
+/// around it, and the cancel of the capability itself.
+#[must_use = "a call is made by `.await`"]
+pub struct ChildCall<T> {
+    context: CallContext,
+    capability: String,
+    params: Result<JsValue, Error>,
+    timeout: Option<Duration>,
+    data: PhantomData<fn() -> T>,
+}
+
+impl<T> ChildCall<T> {
+    pub(super) fn new(
+        context: &CallContext,
+        capability: &str,
+        params: Result<JsValue, Error>,
+    ) -> Self {
+        ChildCall {
+            context: context.clone(),
+            capability: capability.into(),
+            params,
+            timeout: None,
+            data: PhantomData,
+        }
+    }
+
+    /// The child is cancelled when it takes longer.
+    pub fn with_timeout(mut self, time: Duration) -> Self {
+        self.timeout = Some(time);
+        self
+    }
+}
+
+impl<T> fmt::Debug for ChildCall<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChildCall")
+            .field("capability", &self.capability)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: DeserializeOwned + 'static> IntoFuture for ChildCall<T> {
+    type Output = Result<T, Error>;
+    type IntoFuture = LocalBoxFuture<'static, Result<T, Error>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let timeout = self.timeout.map(|it| it.as_secs_f64() * 1_000.0);
+            let (capability, params) = (self.capability, self.params?);
+            let answer = match &self.context.place {
+                Place::Page { host, key, .. } => {
+                    let id = CallId::random();
+                    let given = object();
+                    put(&given, "callId", id.as_str());
+                    put(&given, "params", params);
+                    let given = inspect::call(given, host.state.borrow().limits());
+                    let request = CallRequest {
+                        id,
+                        capability,
+                        params: given.map_err(Error::of)?,
+                        timeout,
+                        token: None,
+                        bytes: 0,
+                    };
+                    let ask = |state: &mut State| state.call_from(*key, request, now());
+                    await_response(host, cancel_child, ask).await
+                }
+                Place::Worker { call, .. } => {
+                    worker::call(call, &capability, &params, timeout).await
+                }
+            };
+            data::read("The call has completed", answer.map_err(Error::of)?)
+        })
+    }
+}
+
+fn cancel_child(state: &mut State, key: u32) {
+    let reason = Some("Nobody waits for the call any more".into());
+    state.cancel_child(key, reason, now());
+}
