@@ -279,4 +279,30 @@ mod tests {
         assert!(!Error::<()>::new(Code::UNKNOWN_CAPABILITY, "").retryable);
         assert!(!Error::<()>::new("MY_APP_BROKE".to_string(), "").retryable);
     }
+
+    #[test]
+    fn a_code_is_matched_and_compared_with_text() {
+        let of = |text: &str| Code::from(text.to_string());
+        for code in Code::KNOWN {
+            assert_eq!(&of(code.as_str()), code);
+        }
+        let advice = |code: &Code| match code {
+            Code::TIMEOUT => "wait",
+            code if code == "TOO_LARGE" => "send less",
+            _ => "ask",
+        };
+        assert_eq!(advice(&of("TIMEOUT")), "wait");
+        assert_eq!(advice(&Code::from("TIMEOUT")), "wait");
+        assert_eq!(advice(&of("TOO_LARGE")), "send less");
+        assert_eq!(advice(&of("timeout")), "ask");
+        let code = of("TIMEOUT");
+        assert!(code == "TIMEOUT" && "TIMEOUT" == code && code != "TIMEOUT ");
+        assert!(code == *"TIMEOUT" && *"TIMEOUT" == code && code != Code::CANCELLED);
+        assert_eq!(Code::from("TOO_LARGE"), of("TOO_LARGE"));
+        assert_ne!(Code::from("TOO_LARGE"), of("TOO_SMALL"));
+        assert_eq!(
+            format!("{code:?} {:?}", of("TOO_LARGE")),
+            "TIMEOUT TOO_LARGE"
+        );
+    }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use wasm_bindgen::JsValue;
 
 use super::object::{get, object, put};
-use super::{Error, data, params};
+use super::{Error, data, params, sys};
 
 /// The app, as agents see it.
 ///
@@ -233,19 +233,11 @@ impl Progress {
 
     /// As it is sent. Only now: most of what handlers report nobody has asked for.
     pub(super) fn into_js(self) -> JsValue {
-        let info = object();
-        put(&info, "progress", self.done);
-        put(&info, "total", self.total);
-        if let Some(stage) = self.stage {
-            put(&info, "stage", stage);
-        }
-        if let Some(status) = self.status {
-            put(&info, "status", status);
-        }
-        if let Some(time) = self.estimated_remaining {
-            put(&info, "estimatedRemaining", time.as_secs_f64() * 1_000.0);
-        }
-        info
+        let remaining = self
+            .estimated_remaining
+            .map(|it| it.as_secs_f64() * 1_000.0);
+        let (stage, status) = (self.stage.as_deref(), self.status.as_deref());
+        sys::progress(self.done, self.total, stage, status, remaining)
     }
 }
 

@@ -237,6 +237,15 @@ extern "C" {
     /// How the handler of an abandoned call has ended.
     #[wasm_bindgen(js_name = lateEnd)]
     pub(super) fn late_end(success: bool, after: f64) -> JsValue;
+    /// What a capability in Rust reports.
+    #[wasm_bindgen(js_name = progressOf)]
+    pub(super) fn progress(
+        done: f64,
+        total: f64,
+        stage: Option<&str>,
+        status: Option<&str>,
+        remaining: Option<f64>,
+    ) -> JsValue;
     /// The data of the notification that it has.
     #[wasm_bindgen(js_name = callEnded)]
     pub(super) fn call_ended(id: &str, success: bool, after: f64) -> JsValue;

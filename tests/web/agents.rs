@@ -149,6 +149,147 @@ async fn an_agent_has_what_it_requests_and_is_asked_what_it_allows() {
 }
 
 #[wasm_bindgen_test]
+async fn a_call_whose_time_was_up_says_so() {
+    let (agent, record) = in_page().await;
+    let short = Duration::from_millis(20);
+    let call = agent.call::<()>("hold", &json!({})).with_timeout(short);
+    let late = call.await.unwrap_err();
+    assert!(matches!(
+        late,
+        CallError::Cancelled {
+            stop: Stop::Dropped,
+            timed_out: true,
+            ..
+        }
+    ));
+    assert!(late.is_timeout() && late.is_cancelled());
+    assert_eq!(
+        late.to_string(),
+        "The call was cancelled: its time was up (dropped)"
+    );
+    assert_eq!(late.code(), &Code::CANCELLED);
+    assert_eq!(record.all(), ["started", "dropped"]);
+
+    // Who cancels a call before knows why it has ended, however late the answer is looked at.
+    let call = agent.call::<()>("hold", &json!({})).with_timeout(short);
+    let call = call.start();
+    assert!(call.cancel(None).await.cancelled);
+    wait(40).await;
+    assert!(!call.await.unwrap_err().is_timeout());
+    let controller = AbortController::new().unwrap();
+    let call = agent.call::<()>("hold", &json!({})).with_timeout(short);
+    let call = call.with_signal(&controller.signal()).start();
+    turn().await;
+    controller.abort();
+    wait(40).await;
+    assert!(!call.await.unwrap_err().is_timeout());
+}
+
+/// Waits for about so many milliseconds.
+async fn wait(time: u32) {
+    let begun = js_sys::Date::now();
+    while js_sys::Date::now() - begun < f64::from(time) {
+        turn().await;
+    }
+}
+
+#[wasm_bindgen_test]
+async fn a_detached_call_goes_on_and_ends_when_nobody_has_the_agent() {
+    let (host, record) = app();
+    let seen = record.clone();
+    let save = move |_: Json, context: CallContext| {
+        let seen = seen.clone();
+        async move {
+            let _guard = seen.on_drop("over");
+            seen.add("begun");
+            for _ in 0..3 {
+                turn().await;
+            }
+            seen.add(match context.is_cancelled() {
+                true => "cancelled",
+                false => "saved",
+            });
+            Ok(())
+        }
+    };
+    host.register(Capability::new("save"), save).unwrap();
+    let agent = Agent::in_page(&host).await.unwrap();
+    agent.call::<()>("save", &json!({})).start().detach();
+    drop(agent);
+    while host.stats().calls == 0 || host.stats().in_flight > 0 {
+        turn().await;
+    }
+    assert_eq!(record.all(), ["begun", "saved", "over"]);
+    // The session ends with the call.
+    for _ in 0..10 {
+        turn().await;
+    }
+    assert_eq!(host.stats().sessions, 0);
+}
+
+#[wasm_bindgen_test]
+async fn a_detached_call_is_cancelled_by_its_id_and_by_its_time() {
+    let (agent, record) = in_page().await;
+    let call = agent.call::<()>("hold", &json!({})).with_id("mine");
+    call.start().detach();
+    turn().await;
+    assert!(agent.cancel("mine", None).await.cancelled);
+    let short = Duration::from_millis(20);
+    let call = agent.call::<()>("hold", &json!({})).with_timeout(short);
+    call.start().detach();
+    wait(60).await;
+    assert_eq!(record.all(), ["started", "dropped", "started", "dropped"]);
+}
+
+#[wasm_bindgen_test]
+async fn every_type_of_an_app_can_be_debugged() {
+    let (host, _) = app();
+    let own = host.clone();
+    let tell = move |_: Json, context: CallContext| {
+        let host = own.clone();
+        async move {
+            let child = context.call::<f64>("double", &json!({}));
+            Ok(format!("{host:?} {context:?} {child:?}"))
+        }
+    };
+    host.register(Capability::new("tell"), tell).unwrap();
+    let agent = Agent::in_page(&host).await.unwrap();
+    let call = agent.call::<String>("tell", &json!({})).with_id("mine");
+    assert!(format!("{call:?}").contains("\"tell\""));
+    let call = call.start();
+    assert!(format!("{call:?}").contains("\"mine\""));
+    let said = call.await.unwrap();
+    assert!(said.contains("in_flight: 1"), "{said}");
+    assert!(said.contains("call_id: \"mine\""), "{said}");
+    assert!(said.contains("\"double\""), "{said}");
+    let session = agent.session_id().unwrap();
+    assert!(format!("{agent:?}").contains(&session));
+}
+
+#[wasm_bindgen_test]
+async fn errors_name_what_rust_has() {
+    let (host, _) = app();
+    let no_port = js_sys::Object::new();
+    let said = |error: Error| error.message.into_owned();
+    assert_eq!(
+        said(Agent::over_port(&no_port).await.unwrap_err()),
+        "over_port: it must be a MessagePort, a Worker or an extension port"
+    );
+    assert_eq!(
+        said(host.accept_port(&no_port).unwrap_err()),
+        "accept_port: it must be a MessagePort, a Worker or an extension port"
+    );
+    assert_eq!(
+        said(host.accept_messages(&["app.example"]).unwrap_err()),
+        "accept_messages takes origins such as \"https://app.example\": app.example is no origin"
+    );
+    let target = js_sys::Object::new();
+    host.expose(&target).unwrap();
+    let (other, _) = app();
+    assert!(!said(other.expose(&target).unwrap_err()).contains("replace"));
+}
+
+#[wasm_bindgen_test]
 async fn progress_is_told_with_its_type() {
     let (agent, _) = in_page().await;
     let told = Rc::<RefCell<Vec<ProgressInfo>>>::default();

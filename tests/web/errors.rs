@@ -101,3 +101,32 @@ fn an_exported_function_throws_an_error_with_the_same_fields() {
     assert_eq!(get(&thrown, "code"), "MINE");
     assert_eq!(get(&thrown, "retryAfter"), 2000.0);
 }
+
+#[wasm_bindgen_test]
+fn an_error_has_all_that_agents_get_and_shows_it() {
+    let error = Error::new(Code::CAPABILITY_UNAVAILABLE, "The printer is off")
+        .with_retry_after(std::time::Duration::from_millis(1_500))
+        .with_alternatives(["export.pdf"])
+        .with_details(json(r#"{"printer":7}"#));
+    let thrown = JsValue::from(error.clone());
+    assert_eq!(get(&get(&thrown, "details"), "printer"), 7);
+    let back = Error::from(thrown);
+    assert!(matches!(back.code, Code::CAPABILITY_UNAVAILABLE));
+    assert_eq!(back.message, error.message);
+    assert_eq!(back.retry_after, error.retry_after);
+    assert_eq!(back.alternatives, ["export.pdf"]);
+    assert!(back.retryable);
+    let shown = format!("{error:?}");
+    for part in [
+        "CAPABILITY_UNAVAILABLE",
+        "The printer is off",
+        "1.5s",
+        "export.pdf",
+        "details",
+    ] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    let own = Error::new("MINE", "mine").with_retryable(true);
+    assert!(JsValue::from(own).is_object());
+    assert!(Error::from(json(r#"{"code":"TIMEOUT","message":"late"}"#)).code == "TIMEOUT");
+}

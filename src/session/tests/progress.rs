@@ -100,3 +100,43 @@ fn each_call_is_heard_for_itself() {
     host.handle_timeout(16.0);
     assert_eq!(told(&drain(&mut host)), [Some(2), Some(300)]);
 }
+
+#[test]
+fn a_report_that_nobody_is_told_of_is_known_before_it_is_made() {
+    let (mut host, _) = host();
+    let agent = host.connect();
+    let params = Initialize {
+        agent: Agent {
+            name: "test".into(),
+            version: "1".into(),
+        },
+        features: Features {
+            notifications: true,
+            progress: false,
+            elicitation: true,
+        },
+        scope: Scope::default(),
+    };
+    host.initialize(agent, Some(1), params, "s".into(), 0.0);
+    drain(&mut host);
+    let key = start(&mut host, agent, "a", "work");
+    assert!(!host.takes_progress(key));
+    // No timer is set for it either.
+    for info in 0..1_000 {
+        host.progress(key, info, 0.0);
+    }
+    assert!(drain(&mut host).is_empty());
+    assert_eq!(host.next_deadline(), None);
+    // Who watches the host is told.
+    host.watch(true);
+    assert!(host.takes_progress(key));
+    host.progress(key, 7, 0.0);
+    assert!(matches!(
+        drain(&mut host)[..],
+        [Action::Progressed { info: 7, .. }]
+    ));
+    host.settle(key, Ok(1), false, 1.0);
+    drain(&mut host);
+    assert!(!host.takes_progress(key));
+    assert_eq!(host.counters().late_progress, 1);
+}

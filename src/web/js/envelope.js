@@ -124,6 +124,23 @@ export const summaries = (documents) =>
   });
 
 /**
+ * What a capability in Rust reports: made in one call, as it may do so in an inner loop.
+ *
+ * @param {number} progress
+ * @param {number} total
+ * @param {string} [stage]
+ * @param {string} [status]
+ * @param {number} [estimatedRemaining] in milliseconds
+ */
+export const progressOf = (progress, total, stage, status, estimatedRemaining) => ({
+  progress,
+  total,
+  ...(stage !== undefined && { stage }),
+  ...(status !== undefined && { status }),
+  ...(estimatedRemaining !== undefined && { estimatedRemaining }),
+});
+
+/**
  * A ProgressInfo: what the handler said, under the name of its operation.
  *
  * @param {unknown} operationId

@@ -2,7 +2,7 @@
  * All that Rust calls, and what that imports. The crate ships it as one file.
  */
 export { describe, problemWithApp, problemWithCapability } from './descriptor.js';
-export { callEnded, cancelConfirmation, cancelResponse, errorOf, lateEnd } from './envelope.js';
+export { callEnded, cancelConfirmation, cancelResponse, errorOf, lateEnd, progressOf } from './envelope.js';
 export { thrown } from './errors.js';
 export { guard } from './guard.js';
 export { Host } from './host.js';
