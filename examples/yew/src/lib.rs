@@ -1,5 +1,4 @@
 //! Notes, which people and agents write. The host belongs to the page; its capabilities to components.
-#![cfg(target_arch = "wasm32")]
 
 mod app;
 mod assistant;

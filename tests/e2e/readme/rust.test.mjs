@@ -75,6 +75,14 @@ test('what was built is the Rust app of the documentation, and built as it says'
   assert.ok(commands.includes('wasm-pack test --headless --chrome'));
 });
 
+test('what the app exports, and the types of that, are its own', () => {
+  const types = readFileSync(join(glue, 'my_app.d.ts'), 'utf8');
+  // wasm-bindgen's own ways to load a module, and the module's table of functions, follow.
+  assert.equal(types.split('export type InitInput')[0]?.replace(/^\/\*.*\*\/$/gm, '').trim(), 'export function run(): void;');
+  const exported = readFileSync(join(glue, 'my_app.js'), 'utf8').match(/^export .*/gm);
+  assert.deepEqual(exported, ['export function run() {', 'export { initSync, __wbg_init as default };']);
+});
+
 for (const way of ['bundled', 'mapped']) {
   test(`the Rust app runs in a page, ${way}`, async (t) => {
     const app = await browser.newPage();

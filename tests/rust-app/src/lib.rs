@@ -1,8 +1,6 @@
 //! A Rust app with the capabilities that only Rust can have: drop guards, long computations,
 //! panics. What happens to them is written on `globalThis.seen`, for the tests to read.
 
-#![cfg(target_arch = "wasm32")]
-
 mod agent;
 mod bare;
 mod many;
