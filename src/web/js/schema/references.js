@@ -81,12 +81,20 @@ export function resolve(root, odd) {
     return isDynamic ? { schema, name: fragment } : { schema };
   };
 
-  /** Whether one schema applies another to the same value. @param {any} from @param {any} to @param {Set<unknown>} seen @returns {boolean} */
-  const leadsTo = (from, to, seen) => {
-    const referred = (targets.get(from) ?? []).flatMap(({ schema, name }) =>
-      name === undefined ? schema : [schema, ...[...resources.values()].map(({ dynamic }) => dynamic.get(name))]);
-    const applied = [...referred, ...IN_PLACE.flatMap((keyword) => from[keyword] ?? []), ...Object.values(from.dependentSchemas ?? {})];
-    return applied.some((it) => it === to || (typeof it === 'object' && !seen.has(it) && leadsTo(it, to, seen.add(it))));
+  const followed = new Set();
+  const way = new Set();
+  /** Goes to all schemas that one applies to the same value. @param {any} schema @param {string} [reference] by which it came here last */
+  const follow = (schema, reference) => {
+    if (way.has(schema)) throw new Error(`the reference ${JSON.stringify(reference)} leads to itself`);
+    if (typeof schema !== 'object' || followed.has(schema)) return;
+    followed.add(schema);
+    way.add(schema);
+    for (const { schema: target, name } of targets.get(schema) ?? []) {
+      const others = name === undefined ? [] : [...resources.values()].map(({ dynamic }) => dynamic.get(name));
+      for (const it of [target, ...others]) follow(it, schema.$ref ?? schema.$dynamicRef);
+    }
+    for (const it of [...IN_PLACE.flatMap((keyword) => schema[keyword] ?? []), ...Object.values(schema.dependentSchemas ?? {})]) follow(it, reference);
+    way.delete(schema);
   };
 
   examine(root, { odd, enter, outer: { base: HOME, old: false, dynamic: new Map() } });
@@ -96,9 +104,7 @@ export function resolve(root, odd) {
       if (schema[keyword] !== undefined) targets.set(schema, [...(targets.get(schema) ?? []), targetOf(keyword, schema[keyword], resource)]);
     }
   }
-  for (const schema of targets.keys()) {
-    if (leadsTo(schema, schema, new Set())) throw new Error(`the reference ${JSON.stringify(schema.$ref ?? schema.$dynamicRef)} leads to itself`);
-  }
+  for (const schema of targets.keys()) follow(schema);
   return { targets, alone, resources };
 }
 
