@@ -83,6 +83,34 @@ pub use web::{
 ///
 /// As it is a type, no other type and no crate in scope can have the name of the function.
 ///
+/// The function has no state of its own. One that needs some, such as a signal of the framework or a
+/// connection, takes it as a first argument of a plain `async fn`, and a closure hands it over. The
+/// description may still be that of a function with the attribute:
+///
+/// ```no_run
+/// use caphost::{CallContext, Error, Host, capability};
+/// use std::cell::RefCell;
+/// use std::rc::Rc;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Note {
+///     text: String,
+/// }
+///
+/// /// Adds a note, and gives how many there are.
+/// #[capability(name = "notes.add")]
+/// async fn add_note(note: Note) -> Result<usize, Error> {
+///     Err(Error::other(format!("{} has no place", note.text))) // where there is no state
+/// }
+///
+/// fn offer(host: &Host, notes: Rc<RefCell<Vec<String>>>) -> Result<(), Error> {
+///     host.register(add_note::capability(), async move |note: Note, _: CallContext| {
+///         notes.borrow_mut().push(note.text);
+///         Ok(notes.borrow().len())
+///     })
+/// }
+/// ```
+///
 /// An error of the app's own that keeps its code:
 ///
 /// ```no_run

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 
-use super::object::{get, object, put};
+use super::object::{copy, get, object, put};
 use super::{Error, data, params, sys};
 
 /// The app, as agents see it.
@@ -15,8 +15,15 @@ use super::{Error, data, params, sys};
 ///
 /// let app = App::new("my-app", "My app", "1.0.0").description("Edits pictures");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct App(pub(super) JsValue);
+
+/// A clone has a description of its own.
+impl Clone for App {
+    fn clone(&self) -> Self {
+        App(copy(&self.0))
+    }
+}
 
 impl App {
     /// `id` names the app to a gateway; `name` and `version` are for people.
@@ -46,11 +53,22 @@ impl App {
 ///     .input_schema(r#"{ "type": "object", "properties": { "width": { "type": "integer" } } }"#)
 ///     .concurrency(2);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Capability {
     pub(super) name: String,
     options: JsValue,
     problem: Option<String>,
+}
+
+/// A clone has a description of its own.
+impl Clone for Capability {
+    fn clone(&self) -> Self {
+        Capability {
+            name: self.name.clone(),
+            options: copy(&self.options),
+            problem: self.problem.clone(),
+        }
+    }
 }
 
 impl Capability {
@@ -68,7 +86,7 @@ impl Capability {
         self.with("description", description.into())
     }
 
-    /// The JSON Schema of its parameters, as JSON text. They are checked before the handler runs.
+    /// The JSON Schema of its parameters, as JSON text. Parameters are checked before the handler runs.
     pub fn input_schema(self, schema: &str) -> Self {
         self.with_json("inputSchema", schema)
     }
@@ -88,7 +106,7 @@ impl Capability {
         self.with_value("outputSchema", schema)
     }
 
-    /// The JSON Schema of its parameters, made from their type.
+    /// The JSON Schema of its parameters, made from their type. Needs the feature `schemars`.
     ///
     /// ```no_run
     /// use caphost::Capability;
@@ -107,16 +125,18 @@ impl Capability {
         self.input_schema_from(&settings.into_generator().into_root_schema_for::<P>())
     }
 
-    /// The JSON Schema of its data, made from their type.
+    /// The JSON Schema of its data, made from their type. Needs the feature `schemars`.
     #[cfg(feature = "schemars")]
     pub fn output_schema_of<T: schemars::JsonSchema>(self) -> Self {
         let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
         self.output_schema_from(&settings.into_generator().into_root_schema_for::<T>())
     }
 
-    /// How many calls may run at once; the others wait their turn and can be cancelled meanwhile.
-    /// One that a call of the same capability has made, however indirectly, does not wait: it would
-    /// do so for ever.
+    /// How many calls may run at once. The others wait their turn, and can be cancelled meanwhile. Any
+    /// number runs at once unless told otherwise.
+    ///
+    /// A call that a call of the same capability has made, however indirectly, does not wait: the one
+    /// that waits for it would never end.
     pub fn concurrency(self, calls: u32) -> Self {
         self.with("concurrency", calls.into())
     }
@@ -178,7 +198,8 @@ fn a(kind: &str) -> &str {
     }
 }
 
-/// How far a call is: `ProgressInfo` without its `operationId`, which the host adds.
+/// How far a call is, as its capability says it: see [`CallContext::progress`](crate::CallContext::progress).
+/// What the caller is told is a [`ProgressInfo`](crate::ProgressInfo).
 ///
 /// ```no_run
 /// use caphost::{CallContext, Progress};

@@ -93,9 +93,12 @@ impl CallContext {
     }
 
     /// Gives the event loop its turn if about 8 ms have passed since it last had it, and costs
-    /// next to nothing otherwise. Put one into every loop that may run long: a cancel that arrives
-    /// meanwhile is honoured here. In a worker of a page that is cross-origin isolated it is so at
-    /// every checkpoint, whether the event loop has its turn or not.
+    /// next to nothing otherwise. Put one into every loop that may run long.
+    ///
+    /// # Cancellation
+    /// A cancel that arrives while the event loop has its turn drops the future of the handler here: what
+    /// stands after the checkpoint never runs, and drop guards do. In a worker of a page that is
+    /// cross-origin isolated every checkpoint sees a cancel, also one that does not give up its turn.
     pub async fn checkpoint(&self) {
         match &self.place {
             Place::Page { .. } => super::checkpoint::checkpoint().await,
@@ -103,9 +106,12 @@ impl CallContext {
         }
     }
 
-    /// Whether the call is to stop, for a function that computes without awaiting. In a worker of
-    /// a page that is cross-origin isolated this is so at once, elsewhere only after the event loop
-    /// has had its turn. A function that is told so ends with [`Error::cancelled`].
+    /// Whether the call is to stop, for a function that computes without awaiting. One that is told so
+    /// ends with [`Error::cancelled`].
+    ///
+    /// In a worker of a page that is cross-origin isolated this is true at once when the call is
+    /// cancelled. Elsewhere it is true only after the event loop has had its turn, so never within a
+    /// function that does not await.
     pub fn is_cancelled(&self) -> bool {
         match &self.place {
             Place::Page { end, .. } => end.is_stop(),
@@ -133,10 +139,15 @@ impl CallContext {
         self.end().reached().await
     }
 
-    /// A token that is cancelled with the call, for what knows those of tokio-util and no signals.
-    /// Once a call has ended otherwise nothing cancels it any more; a task that only waits for that
-    /// waits for ever, and one that shall end with the call takes [`CallContext::cancelled`]. To cancel
-    /// it cancels no other one, and not the call.
+    /// A token that is cancelled when the call is cancelled, for what takes tokens of tokio-util and no
+    /// signals. To cancel the token cancels neither the call nor another token. Needs the feature
+    /// `tokio-util`.
+    ///
+    /// When the call ends in another way the token is not cancelled, and a task that waits for it waits
+    /// on. A task that is to end with the call awaits [`CallContext::cancelled`].
+    ///
+    /// # Errors
+    /// None today.
     #[cfg(feature = "tokio-util")]
     pub fn cancellation_token(&self) -> Result<tokio_util::sync::CancellationToken, Error> {
         Ok(self.end().token())
@@ -148,8 +159,10 @@ impl CallContext {
         }
     }
 
-    /// Reports progress to the agent, if it wants any. In a worker, and past the first 256 reports
-    /// of a call, it is told of the newest once in a frame, and always of the last.
+    /// Reports progress to the agent, if it takes any. Where nobody does, a report costs next to nothing.
+    ///
+    /// The first 256 reports of a call are told one by one; in a worker, and after those, the newest
+    /// is told every 16 ms. The last one before the end of the call is always told.
     pub fn progress(&self, progress: Progress) {
         match &self.place {
             Place::Page { host, key, .. } => {
@@ -163,8 +176,11 @@ impl CallContext {
         }
     }
 
-    /// A signal that fires when the call is cancelled, for `fetch` and its like. Of a call that was
-    /// cancelled before, it has fired.
+    /// A signal that fires when the call is cancelled, for `fetch` and its like. If the call was
+    /// cancelled before, the signal has fired.
+    ///
+    /// # Errors
+    /// [`Code::BROWSER_ERROR`] where there is no `AbortController`, as in no browser of today.
     pub fn signal(&self) -> Result<AbortSignal, Error> {
         match &self.place {
             Place::Page { end, .. } => end.signal(),

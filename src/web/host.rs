@@ -26,9 +26,14 @@ use crate::session::Limits;
 
 /// A page's host: capabilities registered by Rust, reached over every transport of the browser.
 ///
-/// Cheap to clone; all clones are one host, which lives until [`Host::close`] or the page's end.
-/// It is `Send` and `Sync` for frameworks that ask for that, such as Leptos; another thread than the one
-/// that has made it must not use it, and panics if it does.
+/// Cheap to clone; all clones are one host, which lives until [`Host::close`] or the page's end, also when
+/// each clone is dropped.
+///
+/// # Panics
+/// A `Host` is `Send` and `Sync` for frameworks that ask for that, such as Leptos. But it belongs to the
+/// thread that has made it: in another one each use panics, and so does dropping it there.
+///
+/// A capability that panics takes the module with it: see [the crate](crate#panics).
 ///
 /// ```no_run
 /// use caphost::{App, CallContext, Capability, Error, Host};
@@ -106,9 +111,9 @@ impl Host {
 
     /// Registers an async function as a capability. Its parameters come from the caller through
     /// serde, after the input schema has been checked; its data goes back the same way. An error
-    /// keeps its code; [`Error::cancelled`] says that it stopped by itself.
+    /// keeps its code; [`Error::cancelled`] says that the handler has stopped by itself.
     ///
-    /// The handler may be an async closure that has state, which stays its own:
+    /// The handler may be an async closure, whose state all calls share:
     ///
     /// ```no_run
     /// use caphost::{CallContext, Capability, Error, Host};
@@ -240,12 +245,14 @@ impl Host {
     }
 
     /// Whether a JSON-RPC agent that has not declared `cancellation: { request: true }` is told all
-    /// the same that a question needs no answer any more. ACP's draft forbids it; false at first.
+    /// the same that a question needs no answer any more. ACP's draft forbids this, so it is false at
+    /// first.
     pub fn cancel_undeclared(&self, yes: bool) {
         put(&self.0.shell, "cancelUndeclared", yes);
     }
 
-    /// Connects to a gateway, and again whenever the connection is lost.
+    /// Connects to a gateway, and again whenever the connection is lost. `token` is that of a gateway
+    /// that asks apps for one.
     ///
     /// # Errors
     /// When that is no URL of a WebSocket.
@@ -257,7 +264,8 @@ impl Host {
         self.0.js.connect_gateway(url, &options).map_err(in_rust)
     }
 
-    /// Sends every agent that takes notifications one of the app's.
+    /// Sends a notification to every agent that takes them: what [`Connect::on_notification`](crate::Connect::on_notification)
+    /// is told.
     ///
     /// # Errors
     /// When serde cannot write the data.
@@ -266,7 +274,8 @@ impl Host {
         Ok(())
     }
 
-    /// Cancels a call of one of the host's agents. Who observes the host knows both ids.
+    /// Cancels a call of one of the host's agents. [`Host::observe`] tells both ids. The cancel has been
+    /// made when the future is first polled.
     pub async fn cancel_call(
         &self,
         session_id: &str,
@@ -307,7 +316,7 @@ impl Host {
         watch::stats(&self.0.js)
     }
 
-    /// The ABP manifest of what is registered.
+    /// The ABP manifest of what is registered, as an object of JavaScript.
     pub fn manifest(&self) -> JsValue {
         self.0.js.manifest()
     }
@@ -317,7 +326,7 @@ impl Host {
         self.0.js.close();
     }
 
-    /// The host as JavaScript sees it.
+    /// The host as JavaScript sees it: what `createHost` of the npm package gives.
     pub fn as_js(&self) -> JsValue {
         self.0.js.clone().unchecked_into()
     }

@@ -1,13 +1,22 @@
 //! Plain JavaScript objects: those whose members Rust reads or names.
 
 use js_sys::Reflect;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use super::{Failure, some, sys};
 use crate::offers::{Descriptor, Ending};
 
 pub(super) fn object() -> JsValue {
     js_sys::Object::new().into()
+}
+
+/// An object of its own with the same properties.
+pub(super) fn copy(of: &JsValue) -> JsValue {
+    js_sys::Object::assign(
+        js_sys::Object::new().unchecked_ref(),
+        of.unchecked_ref::<js_sys::Object>(),
+    )
+    .into()
 }
 
 /// Sets a property of an object of our own, which takes any.

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use js_sys::Object;
-use wasm_bindgen::JsCast as _;
 use wasm_bindgen::prelude::*;
 
-use super::object::{object, put};
+use super::object::{copy, object, put};
 use super::{Error, perform};
 
 /// A module of the app's that workers load, and how many of them there are. What runs there is said
@@ -79,10 +77,9 @@ impl WorkerModule {
 /// A clone has settings of its own.
 impl Clone for WorkerModule {
     fn clone(&self) -> Self {
-        let given = Object::unchecked_from_js_ref(&self.options);
         WorkerModule {
             url: self.url.clone(),
-            options: Object::assign(&Object::<JsValue>::new(), given).into(),
+            options: copy(&self.options),
         }
     }
 }

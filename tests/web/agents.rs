@@ -185,6 +185,43 @@ async fn a_call_whose_time_was_up_says_so() {
     assert!(!call.await.unwrap_err().is_timeout());
 }
 
+#[wasm_bindgen_test]
+async fn a_connection_that_nobody_waits_for_any_more_leaves_no_session() {
+    let (host, _) = app();
+    let channel = MessageChannel::new().unwrap();
+    {
+        let port = channel.port1();
+        let connecting = std::pin::pin!(Agent::over_port(&port));
+        let others = std::pin::pin!(wait(20));
+        futures::future::select(connecting, others).await;
+    }
+    host.accept_port(&channel.port2()).unwrap();
+    wait(60).await;
+    assert_eq!(host.stats().sessions, 0);
+}
+
+#[wasm_bindgen_test]
+async fn a_clone_of_options_is_not_changed_with_the_original() {
+    let (host, _) = app();
+    let one = Capability::new("one").description("One");
+    host.register(one.clone(), async |_: Json, _: CallContext| Ok(1))
+        .unwrap();
+    let strict = one
+        .clone()
+        .input_schema(r#"{ "type": "object", "required": ["x"] }"#);
+    drop(strict);
+    host.unregister("one");
+    host.register(one, async |_: Json, _: CallContext| Ok(1))
+        .unwrap();
+    let open = Connect::new();
+    let modest = open.clone().requesting(&["double"]);
+    let agent = open.in_page(&host).await.unwrap();
+    assert_eq!(agent.call::<u32>("one", &json!({})).await.unwrap(), 1);
+    let agent = modest.in_page(&host).await.unwrap();
+    let refused = agent.call::<u32>("one", &json!({})).await.unwrap_err();
+    assert_eq!(refused.code(), "UNKNOWN_CAPABILITY");
+}
+
 /// Waits for about so many milliseconds.
 async fn wait(time: u32) {
     let begun = js_sys::Date::now();

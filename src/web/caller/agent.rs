@@ -113,8 +113,10 @@ impl Agent {
         &self.0.js
     }
 
-    /// Cancels a call of this session by its id, whoever has made it. What it leads to has begun when
-    /// this returns; the future gives the confirmation. `reason` is for logs and the capability.
+    /// Cancels a call of this session by its id. The cancel has been sent when this returns: the future,
+    /// which gives the confirmation, need not be awaited. `reason` is for logs and the capability.
+    ///
+    /// It does not fail: where the app does not answer, [`CancelResponse::error`] says so.
     pub fn cancel(
         &self,
         call_id: &str,
@@ -134,7 +136,9 @@ impl Agent {
     /// struct of what is wanted of them, or a `serde_json::Value`.
     ///
     /// # Errors
-    /// Where the app does not say.
+    /// [`Code::TIMEOUT`](crate::Code::TIMEOUT) or [`Code::DISCONNECTED`](crate::Code::DISCONNECTED) where
+    /// the app does not answer, [`Code::DECODE_FAILED`](crate::Code::DECODE_FAILED) where it answers with
+    /// what is no `T`.
     pub async fn list_capabilities<T: DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
         data::read("The app has answered", self.js().list_capabilities().await?)
     }
@@ -144,13 +148,14 @@ impl Agent {
         self.js().session_id()
     }
 
-    /// Waits for the end of the session.
+    /// Waits for the end of the session. To drop the future ends nothing.
     pub async fn closed(&self) -> SessionEnd {
         let ended = || SessionEnd::of(self.js().closed()).boxed_local().shared();
         self.0.ended.get_or_init(ended).clone().await
     }
 
-    /// Ends the session: the app cancels what is in flight. Nothing is pending when this has ended.
+    /// Ends the session: the app cancels what is in flight. No call is pending when this has ended. The
+    /// session ends as well if the future is dropped.
     pub async fn shutdown(&self) {
         // It does not reject.
         let _ = self.js().shutdown(&object()).await;

@@ -99,7 +99,8 @@ fn milliseconds<'de, D: serde::Deserializer<'de>>(given: D) -> Result<Option<Dur
 impl Agent {
     /// A call of a capability, which is made by `.await` or [`Call::start`]. `T` is what it gives.
     ///
-    /// The parameters are an object: a struct, or a `serde_json::json!({ … })`.
+    /// The parameters are an object: a struct, or a `serde_json::json!({ … })`. Where they cannot be sent
+    /// the call fails with [`Code::INVALID_PARAMS`].
     pub fn call<T: DeserializeOwned>(&self, capability: &str, params: &impl Serialize) -> Call<T> {
         Call::new(self, capability, data::write(params))
     }
@@ -153,7 +154,7 @@ impl<T: DeserializeOwned> Call<T> {
         self
     }
 
-    /// Makes the call. It is sent with the next microtask.
+    /// Makes the call, without waiting for its end. The call is sent with the next microtask.
     pub fn start(self) -> RunningCall<T> {
         let limit = self.timeout.map(|time| Rc::new(Limit::new(time)));
         let (answer, controller) = match self.ask(limit.as_ref()) {
@@ -238,7 +239,16 @@ impl Limit {
     }
 }
 
-/// A call under way: a future of its data. Dropping it cancels the call.
+/// A call under way: a future of its data.
+///
+/// # Errors
+/// A [`CallError`], which tells apart a call that was cancelled, one that has failed, and one that has
+/// completed with data that is no `T`.
+///
+/// # Cancellation
+/// Dropping it cancels the call, also in a `select!` whose other branch wins; nobody is told then whether
+/// the capability had completed. To stop waiting and let the call go on take [`RunningCall::detach`]; to
+/// wait again take `&mut call` in the `select!`.
 ///
 /// ```no_run
 /// use caphost::{Agent, CallError, Stop};

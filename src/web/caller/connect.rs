@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
-use web_sys::Window;
+use web_sys::{AbortController, Window};
 
 use super::agent::Agent;
 use super::sys;
 use crate::web::names::in_rust;
-use crate::web::object::{get, object, put, texts_of as texts};
+use crate::web::object::{copy, get, object, put, texts_of as texts};
 use crate::web::{AgentHandle, Error, Host, panics};
 
 /// How an agent connects. The ways without options are functions of [`Agent`].
+///
+/// To drop the future of a connection that is not there yet gives up connecting.
 ///
 /// ```no_run
 /// use caphost::{Agent, Connect, Error};
@@ -27,8 +29,15 @@ use crate::web::{AgentHandle, Error, Host, panics};
 ///         .await
 /// }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Connect(JsValue);
+
+/// A clone has options of its own.
+impl Clone for Connect {
+    fn clone(&self) -> Self {
+        Connect(copy(&self.0))
+    }
+}
 
 impl Default for Connect {
     fn default() -> Self {
@@ -113,22 +122,22 @@ impl Connect {
         self.with(key, time.as_secs_f64() * 1_000.0)
     }
 
-    /// As [`Agent::in_page`].
+    /// As [`Agent::in_page`], and with the same errors.
     pub async fn in_page(self, host: &Host) -> Result<Agent, Error> {
         self.connect("page", &host.as_js()).await
     }
 
-    /// As [`Agent::over_port`].
+    /// As [`Agent::over_port`], and with the same errors.
     pub async fn over_port(self, port: &JsValue) -> Result<Agent, Error> {
         self.connect("port", port).await
     }
 
-    /// As [`Agent::to_window`].
+    /// As [`Agent::to_window`], and with the same errors.
     pub async fn to_window(self, window: &Window) -> Result<Agent, Error> {
         self.connect("window", window).await
     }
 
-    /// As [`Agent::through_gateway`].
+    /// As [`Agent::through_gateway`], and with the same errors.
     pub async fn through_gateway(self, url: &str) -> Result<Agent, Error> {
         self.connect("gateway", &url.into()).await
     }
@@ -136,8 +145,20 @@ impl Connect {
     async fn connect(self, way: &str, to: &JsValue) -> Result<Agent, Error> {
         panics::notice();
         let class = get(&AgentHandle.into(), "constructor");
-        let agent = sys::connect(&class, way, to, &self.0).await;
+        let controller = AbortController::new()?;
+        let options = self.with("signal", controller.signal());
+        let _given_up = GivenUp(controller);
+        let agent = sys::connect(&class, way, to, &options.0).await;
         agent.map(Agent::of).map_err(in_rust)
+    }
+}
+
+/// Gives up connecting when it is dropped. Nothing comes of that once the agent is connected.
+struct GivenUp(AbortController);
+
+impl Drop for GivenUp {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -147,6 +168,11 @@ impl Agent {
     ///
     /// Cancels take effect at once: when a call is dropped, the future of its handler has been
     /// dropped too.
+    ///
+    /// # Errors
+    /// [`Code::DISCONNECTED`](crate::Code::DISCONNECTED) when the host is closed,
+    /// [`Code::RATE_LIMITED`](crate::Code::RATE_LIMITED) when it has as many sessions as its
+    /// [`Limits`](crate::Limits) allow.
     ///
     /// ```no_run
     /// use caphost::{Agent, App, CallContext, Capability, Code, Error, Host};
@@ -177,17 +203,32 @@ impl Agent {
     }
 
     /// Connects over a `MessagePort`, a `Worker`, the inside of a worker, or an extension's port.
+    ///
+    /// # Errors
+    /// [`Code::INVALID_PARAMS`](crate::Code::INVALID_PARAMS) when that is no port,
+    /// [`Code::TIMEOUT`](crate::Code::TIMEOUT) when no app answers there within [`Connect::timeout`], and
+    /// what the app refuses with.
     pub async fn over_port(port: &JsValue) -> Result<Agent, Error> {
         Connect::new().over_port(port).await
     }
 
     /// Connects to the app in a window of the page's own origin, such as the `content_window` of a
     /// frame. For another origin see [`Connect::origin`].
+    ///
+    /// # Errors
+    /// [`Code::TIMEOUT`](crate::Code::TIMEOUT) when no app answers there within [`Connect::timeout`], as
+    /// where the origin is another or the app does not accept that of this page, and what the app refuses
+    /// with.
     pub async fn to_window(window: &Window) -> Result<Agent, Error> {
         Connect::new().to_window(window).await
     }
 
     /// Connects to an app through a gateway, say at `ws://127.0.0.1:8787/abp?app=my-app`.
+    ///
+    /// # Errors
+    /// [`Code::INVALID_PARAMS`](crate::Code::INVALID_PARAMS) when that is no URL,
+    /// [`Code::DISCONNECTED`](crate::Code::DISCONNECTED) when nobody answers there or the gateway asks for
+    /// another [`Connect::token`], and what the gateway or the app refuses with.
     pub async fn through_gateway(url: &str) -> Result<Agent, Error> {
         Connect::new().through_gateway(url).await
     }
