@@ -199,8 +199,10 @@ fn drop_addresses(schema: &mut JsonObject, depth: usize) {
     }
 }
 
-/// Says what the elements of every array are: some clients refuse a tool that leaves it open.
+/// Says what the elements of every array are: some clients refuse a tool that leaves it open. Asks for no
+/// parameter in a header: nothing between a client and the gateway reads such headers.
 fn complete(schema: &mut JsonObject, depth: usize) {
+    schema.remove("x-mcp-header");
     let is_array = match schema.get("type") {
         Some(Value::Array(types)) => types.contains(&json!("array")),
         only => only == Some(&json!("array")),

