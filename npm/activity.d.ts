@@ -14,7 +14,7 @@ export interface ActivityCall {
   /** Of a call that another call's handler has made. */
   readonly parentCallId?: string;
   readonly state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
-  /** Whether somebody has asked here to stop it, and no answer has come yet. */
+  /** Whether the call is asked to stop, and nobody knows yet how it ends: the host's event `cancelling`. */
   readonly stopping: boolean;
   /** When it was made, in Unix milliseconds. */
   readonly since: number;
@@ -75,9 +75,10 @@ export interface ActivityTexts {
 /**
  * `<cap-activity>`. The attribute `keep` is how many ended calls stay, 3 unless told otherwise.
  *
- * Parts: `activity`, `stop-all`, `none`, `list`, `call` (and its state), `head`, `name`, `agent`,
- * `state`, `elapsed`, `progress`, `stop`, `more`. Properties: `--cap-activity-color`, `-muted`,
- * `-background`, `-border`, `-accent`, `-danger`, `-radius`, `-gap`, `-font`.
+ * Parts: `activity`, `stop-all`, `none`, `list`, `call` (and its state), `icon`, `head`, `name`,
+ * `agent`, `state`, `elapsed`, `progress`, `stop`, `more`. Properties: `--cap-activity-color`,
+ * `-muted`, `-background`, `-border`, `-accent`, `-danger`, `-success`, `-stopped`, `-warning`,
+ * `-radius`, `-gap`, `-font`.
  */
 export class CapActivityElement extends HTMLElement {
   /** The host whose agents are shown. */

@@ -206,6 +206,13 @@ export type HandlerOf<Caps, Name extends keyof Caps & string, Input = object, Ou
 export type HostEvent =
   | CallEvent
   | { type: 'progress'; time: number; callId: string; sessionId: string; info: ProgressInfo }
+  /**
+   * The call is asked to stop, by a cancel, by its timeout, or because its session or its parent has
+   * ended. It has not stopped: `cancelled` says that later, and a handler that did not listen may
+   * still complete. Once a call at most; a call that ends at once has no such event.
+   */
+  | { type: 'cancelling'; time: number; callId: string; sessionId: string; reason?: string }
+  /** The answer to a cancel. */
   | { type: 'cancel'; time: number; callId: string; sessionId: string; response: CancelResponse; reason?: string }
   /** The handler of an abandoned call has ended. */
   | ({ type: 'ended'; time: number; sessionId: string } & CallEnded)

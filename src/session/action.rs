@@ -195,6 +195,16 @@ pub enum Action<P, H> {
         /// As the handler wrote it.
         info: P,
     },
+    /// For an observer: a call is asked to stop, and is not known to have stopped. A call that ends
+    /// at once has no such step.
+    Cancelling {
+        /// The session of the call.
+        session: Rc<str>,
+        /// The call.
+        id: CallId,
+        /// Why the call is asked to stop.
+        reason: Option<Rc<str>>,
+    },
     /// For an observer: a cancel of a call that the session knows was answered.
     CancelAnswered {
         /// The session it belongs to.

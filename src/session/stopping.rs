@@ -44,8 +44,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// of the calls is answered.
     pub(super) fn cancel_tree(&mut self, key: CallKey, reason: Option<&Rc<str>>, now: Millis) {
         let keys = self.leaves_first(key);
+        let mut told = Vec::new();
         for &key in &keys {
-            self.tell(key, reason, now);
+            if self.tell(key, reason, now) && self.watched {
+                told.push(key);
+            }
         }
         for key in keys {
             let own = self.calls.get(&key).and_then(|call| call.stopping.own);
@@ -55,6 +58,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             } else {
                 self.finish_if_known(key, now);
             }
+        }
+        for call in told.iter().filter_map(|key| self.calls.get(key)) {
+            self.actions.push_back(Action::Cancelling {
+                session: call.session.clone(),
+                id: call.id.clone(),
+                reason: reason.cloned(),
+            });
         }
     }
 
@@ -70,13 +80,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// Stops the handler of one call, unless it is being stopped already.
-    fn tell(&mut self, key: CallKey, reason: Option<&Rc<str>>, now: Millis) {
+    /// Stops the handler of one call. False if it is being stopped already.
+    fn tell(&mut self, key: CallKey, reason: Option<&Rc<str>>, now: Millis) -> bool {
         let Some(call) = self.calls.get_mut(&key) else {
-            return;
+            return false;
         };
         if call.phase == Phase::Stopping {
-            return;
+            return false;
         }
         let began = call.phase == Phase::Running;
         let (own, grace) = match call.capability.descriptor.ending {
@@ -113,6 +123,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if own.is_none() {
             self.deadlines.insert(now + grace, DeadlineOf::Settle(key));
         }
+        true
     }
 
     /// A handler that can be ended from outside has been reached by this step, and now knows that

@@ -136,6 +136,14 @@ impl Inner {
             Action::Progressed { session, id, info } => {
                 self.timeline.progress(&named(&session, &id), &info);
             }
+            Action::Cancelling {
+                session,
+                id,
+                reason,
+            } => {
+                let call = named(&session, &id);
+                self.timeline.cancelling(&call, reason.as_deref());
+            }
             Action::CancelAnswered {
                 session,
                 id,

@@ -152,6 +152,8 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(super) fn progress(this: &Timeline, call: &JsValue, info: &JsValue);
     #[wasm_bindgen(method)]
+    pub(super) fn cancelling(this: &Timeline, call: &JsValue, reason: Option<&str>);
+    #[wasm_bindgen(method)]
     pub(super) fn cancel(this: &Timeline, call: &JsValue, answer: &JsValue, reason: Option<&str>);
     #[wasm_bindgen(method)]
     pub(super) fn ended(this: &Timeline, call: &JsValue, end: &JsValue);

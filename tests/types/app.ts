@@ -77,6 +77,8 @@ function seen(event: HostEvent): string {
       return `${event.response.success} ${event.reason ?? ''}`;
     case 'progress':
       return event.info.operationId;
+    case 'cancelling':
+      return event.reason ?? event.callId;
     case 'cancel':
       return event.response.metadata?.stop ?? event.response.callId;
     case 'ended':

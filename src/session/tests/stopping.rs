@@ -580,3 +580,52 @@ fn a_job_that_was_ended_for_a_call_above_its_own_cancels_that_call() {
         assert_eq!((host.in_flight(), host.next_deadline()), (0, None));
     }
 }
+
+fn cancelling(steps: &[Step]) -> Vec<String> {
+    let id = |step: &Step| match step {
+        Action::Cancelling { id, .. } => Some(id.as_str().to_string()),
+        _ => None,
+    };
+    steps.iter().filter_map(id).collect()
+}
+
+#[test]
+fn observers_hear_once_that_a_call_is_asked_to_stop_and_is_not_known_to_have_stopped() {
+    let (mut host, agent) = host();
+    host.watch(true);
+    let parent = start(&mut host, agent, "parent", "work");
+    host.call_from(parent, request("child", "script"), 0.0);
+    let child = started(&drain(&mut host)).expect("the call starts");
+    let steps = ask(&mut host, agent, "parent", 1.0);
+    assert_eq!(cancelling(&steps), ["child", "parent"]);
+    assert!(cancelling(&ask(&mut host, agent, "parent", 2.0)).is_empty());
+    host.settle(child, Ok(1), true, 3.0);
+    let steps = drain(&mut host);
+    assert!(cancelling(&steps).is_empty());
+    assert_eq!(responses(&steps).len(), 2);
+}
+
+#[test]
+fn a_call_that_ends_at_once_is_never_on_its_way_to_a_stop() {
+    for capability in ["work", "hasty"] {
+        let (mut host, agent) = host();
+        host.watch(true);
+        start(&mut host, agent, "a", capability);
+        assert!(cancelling(&ask(&mut host, agent, "a", 1.0)).is_empty());
+        assert_eq!(host.in_flight(), 0);
+    }
+}
+
+#[test]
+fn a_timeout_asks_a_call_to_stop_as_a_cancel_does() {
+    let (mut host, agent) = host();
+    host.watch(true);
+    let timed = CallRequest {
+        timeout: Some(10.0),
+        ..request("a", "script")
+    };
+    host.call(agent, Some(9), timed, 0.0);
+    drain(&mut host);
+    host.handle_timeout(10.0);
+    assert_eq!(cancelling(&drain(&mut host)), ["a"]);
+}

@@ -92,6 +92,11 @@ export class Timeline {
     this.emit({ type: 'progress', ...call, info: progressInfo(call.callId, info) });
   }
 
+  /** @param {object} call that is asked to stop @param {string} [reason] */
+  cancelling(call, reason) {
+    this.emit({ type: 'cancelling', ...call, ...(reason !== undefined && { reason }) });
+  }
+
   /** @param {object} call @param {object} answer to a cancel @param {string} [reason] */
   cancel(call, answer, reason) {
     this.emit({ type: 'cancel', ...call, response: answer, ...(reason !== undefined && { reason }) });

@@ -89,6 +89,72 @@ test('its button stops a call, and the words say what became of it', { timeout: 
   await shows('deaf for tester | Told to stop. The work has ended since.', 'work for tester | Stopped: the work has ended.');
 });
 
+test('a call that is asked to stop, by a person or by its agent, says so until its end is known', { timeout: 60_000 }, async (t) => {
+  const { page, call, end, answer, shows } = await opened(t);
+  const disabled = () => look(page, byRole('button', 'Stop slow'), (it) => it.getAttribute('aria-disabled'));
+  await call('mine', 'slow');
+  await click(page, byRole('button', 'Stop slow'));
+  await shows('slow for tester | Stopping…');
+  assert.equal(await disabled(), 'true');
+  await end('mine');
+  assert.equal((await answer('mine')).cancelled, true);
+  await shows('slow for tester | Stopped: the work has ended.');
+
+  await call('second', 'slow');
+  await page.waitForSelector(byRole('button', 'Stop slow'));
+  await page.evaluate(() => void /** @type {any} */ (window).activity.agent.cancel('second'));
+  await shows('slow for tester | Stopping…', 'slow for tester | Stopped: the work has ended.');
+  assert.equal(await disabled(), 'true');
+  await end('second');
+  await shows(...Array(2).fill('slow for tester | Stopped: the work has ended.'));
+});
+
+test('a card keeps its size and place from its beginning to its end', { timeout: 60_000 }, async (t) => {
+  for (const width of [380, 1280]) {
+    const { page, call, end, answer } = await opened(t);
+    await page.setViewport({ width, height: 800 });
+    await call('below', 'work', { stage: 'Reading' });
+    await call('deaf', 'deaf');
+    await call('above', 'slow');
+    await page.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.querySelectorAll('.call .stop').length === 3);
+    const places = () => page.evaluate(() => [.../** @type {ShadowRoot} */ (document.querySelector('cap-activity')?.shadowRoot).querySelectorAll('.call')].map((it) => {
+      const { top, height } = it.getBoundingClientRect();
+      return [Math.round(top), Math.round(height)];
+    }));
+    await end('below');
+    await answer('below');
+    const one = await places();
+    await page.evaluate(() => /** @type {any} */ (window).activity.agent.cancel('deaf'));
+    await page.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.textContent?.includes('may go on'));
+    assert.deepEqual(await places(), one);
+    await end('above');
+    await page.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.querySelectorAll('.over').length === 3);
+    assert.deepEqual((await places()).map(([, height]) => height), one.map(([, height]) => height));
+  }
+});
+
+test('each state has a sign of its own', { timeout: 60_000 }, async (t) => {
+  const { page, call, end, answer } = await opened(t);
+  await page.evaluate(() => document.querySelector('cap-activity')?.setAttribute('keep', '9'));
+  for (const [id, name] of [['done', 'work'], ['failed', 'work'], ['stopped', 'work'], ['unsure', 'deaf'], ['stopping', 'slow'], ['running', 'work']]) await call(id ?? '', name);
+  await page.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.querySelectorAll('.call').length === 6);
+  await end('done');
+  await end('failed', 'The disk is full');
+  for (const id of ['stopped', 'unsure']) {
+    await page.evaluate((callId) => void /** @type {any} */ (window).activity.agent.cancel(callId), id);
+    await answer(id);
+  }
+  await page.evaluate(() => void /** @type {any} */ (window).activity.agent.cancel('stopping'));
+  await page.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.querySelectorAll('.over').length === 4 && document.querySelector('cap-activity')?.shadowRoot?.querySelector('.cancelling'));
+  const seen = await page.evaluate(() => [.../** @type {ShadowRoot} */ (document.querySelector('cap-activity')?.shadowRoot).querySelectorAll('.call')].map((it) => ({
+    shape: it.querySelector('path')?.getAttribute('d'),
+    color: getComputedStyle(/** @type {Element} */ (it.querySelector('.state'))).color,
+  })));
+  assert.equal(new Set(seen.map(({ shape }) => shape)).size, 6);
+  // To be stopping and to be stopped are of one colour.
+  assert.equal(new Set(seen.map(({ color }) => color)).size, 5);
+});
+
 test('the handler is told who has stopped it', { timeout: 60_000 }, async (t) => {
   const { page, call, answer } = await opened(t);
   await page.evaluate(() => {

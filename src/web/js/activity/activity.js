@@ -61,14 +61,7 @@ export class Activity {
   };
 
   /** @param {ActivityCall} call @returns {Promise<CancelResponse>} */
-  stop = async ({ callId, sessionId }) => {
-    const key = keyOf(sessionId, callId);
-    this.#change(key, { stopping: true });
-    const answer = await this.#host.cancel(callId, { by: 'user', sessionId });
-    // Nobody has heard it.
-    if (answer.error) this.#change(key, { stopping: false });
-    return answer;
-  };
+  stop = ({ callId, sessionId }) => this.#host.cancel(callId, { by: 'user', sessionId });
 
   /** @param {HostEvent} event */
   #saw(event) {
@@ -79,6 +72,8 @@ export class Activity {
       this.#sawCall(event);
     } else if (event.type === 'progress') {
       this.#change(keyOf(event.sessionId, event.callId), { progress: event.info });
+    } else if (event.type === 'cancelling') {
+      this.#change(keyOf(event.sessionId, event.callId), { stopping: true });
     } else if (event.type === 'ended') {
       const { success, after } = event;
       this.#change(keyOf(event.sessionId, event.callId), { ended: { success, after } });

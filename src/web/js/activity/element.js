@@ -140,7 +140,11 @@ export class CapActivityElement extends Base {
     write(more, texts.more(visible.length - shown.length));
     more.hidden = visible.length === shown.length;
     write(stopAll, texts.stopAll);
-    this.#hide(stopAll, running.length < 2);
+    const few = running.length < 2;
+    if (few) this.#takeFocus(stopAll);
+    // Once there, the button keeps its place until nothing is shown: what is below does not jump.
+    stopAll.hidden = shown.length === 0 || (few && stopAll.hidden);
+    stopAll.classList.toggle('unseen', few);
     this.#showRows(list, shown, now);
     announcer.tell(calls, texts);
     if (running.length > 0 && this.isConnected) this.#clock ??= setInterval(() => this.#tick(), 1000);
@@ -159,7 +163,10 @@ export class CapActivityElement extends Base {
       before.delete(key);
       return [key, row];
     }));
-    for (const { item } of before.values()) this.#hide(item, true, true);
+    for (const { item } of before.values()) {
+      this.#takeFocus(item);
+      item.remove();
+    }
     let at = list.firstChild;
     let index = 0;
     for (const row of this.#rows.values()) {
@@ -171,12 +178,9 @@ export class CapActivityElement extends Base {
     }
   }
 
-  /** Hides, or takes away, without losing whoever is there with the keyboard. @param {HTMLElement} it @param {boolean} hidden @param {boolean} [forever] */
-  #hide(it, hidden, forever) {
-    const focused = hidden && !it.hidden && it.contains(this.shadowRoot?.activeElement ?? null);
-    if (forever) it.remove();
-    else it.hidden = hidden;
-    if (focused) this.#parts?.section.focus();
+  /** Of what is about to go away, for whoever is there with the keyboard. @param {HTMLElement} it */
+  #takeFocus(it) {
+    if (it.contains(this.shadowRoot?.activeElement ?? null)) this.#parts?.section.focus();
   }
 
   #tick() {
@@ -204,6 +208,7 @@ function build(host, stop) {
   said.role = 'status';
   stopAll.type = 'button';
   stopAll.onclick = stop;
+  stopAll.hidden = true;
   section.append(stopAll, none, list, more, said);
   root.append(section);
   return { section, none, list, more, stopAll, announcer: new Announcer(said) };

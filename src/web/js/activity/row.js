@@ -1,6 +1,7 @@
 /**
  * One call as it is shown: its name, for whom, how far it is, and a button that stops it.
  */
+import { Icon, signOf } from './icon.js';
 import { elapsedText, isRunning, isolated, percentage, stageText, stateText } from './words.js';
 
 /** @import { ActivityCall, ActivityTexts } from '../../../../npm/activity.js' */
@@ -9,6 +10,7 @@ export class Row {
   /** @type {ActivityCall | undefined} */
   #call;
   item = element('li', 'call');
+  #icon = new Icon();
   #name = element('span', 'name');
   #agent = element('span', 'agent');
   #state = element('span', 'state');
@@ -24,7 +26,7 @@ export class Row {
     this.#stop.type = 'button';
     // It stays focused while it waits, so it is not disabled.
     this.#stop.onclick = () => void (this.#call && !this.#call.stopping && stop(this.#call));
-    this.item.append(head, this.#stop, this.#state, this.#elapsed, this.#progress);
+    this.item.append(this.#icon.element, head, this.#stop, this.#state, this.#elapsed, this.#progress);
   }
 
   /**
@@ -38,8 +40,10 @@ export class Row {
     const { capability, stopping } = call;
     const percent = percentage(call);
     const stage = running && !stopping ? stageText(call) : '';
-    this.item.className = `call ${call.state}`;
-    this.item.part.value = `call ${call.state}`;
+    const sign = signOf(call);
+    this.item.className = `call ${sign}${running ? '' : ' over'}`;
+    this.item.part.value = [...new Set(['call', call.state, sign])].join(' ');
+    this.#icon.show(sign);
     write(this.#name, capability);
     write(this.#agent, texts.by(isolated(call.agent?.name ?? texts.someAgent)));
     write(this.#state, [stateText(call, texts), stage].filter(Boolean).join(' · '));
@@ -50,13 +54,19 @@ export class Row {
     this.#progress.ariaLabel = texts.progress(isolated(capability));
     if (percent === undefined) this.#progress.removeAttribute('value');
     else this.#progress.value = percent;
-    this.#progress.hidden = !running || call.state === 'queued';
+    // What is not seen keeps its place, so that nothing moves under the pointer as a call ends.
+    this.#hide(this.#progress, !running || call.state === 'queued');
     // What had the focus must not take it away.
-    if (!running && !this.#stop.hidden && this.#hasFocus()) {
+    if (!running && this.#hasFocus()) {
       this.#state.tabIndex = -1;
       this.#state.focus();
     }
-    this.#stop.hidden = !running;
+    this.#hide(this.#stop, !running);
+  }
+
+  /** @param {HTMLElement} it @param {boolean} hidden */
+  #hide(it, hidden) {
+    it.classList.toggle('unseen', hidden);
   }
 
   /** @param {ActivityTexts} texts @param {number} now */

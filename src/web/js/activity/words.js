@@ -28,6 +28,7 @@ export const ENGLISH = {
   by: (agent) => `for ${agent}`,
   progress: (capability) => `Progress of ${capability}`,
   elapsed: (seconds) => {
+    if (seconds < 1) return 'under 1 s';
     const [minutes, rest] = [Math.floor(seconds / 60), Math.floor(seconds % 60)];
     return minutes > 0 ? `${minutes} min ${rest} s` : `${rest} s`;
   },
