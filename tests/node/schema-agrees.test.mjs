@@ -119,8 +119,8 @@ test('formats accept what they should', () => {
     'uri-reference': [['/a', '#a', '../b', ''], ['\\a', '#a#b', '%']],
     'uri-template': [['a{b}', '{?c,d*}'], ['a{', '{}']],
     url: [
-      ['http://a.de', 'https://user:pass@b-c.example:8080/d?e', 'ftp://1.2.3.4/', 'http://ä.ö.xy', 'http://localhost', 'http://localhost:8787/a', 'http://10.0.0.1', 'http://[::1]:80/'],
-      ['http://', 'http:a', 'http://a:b', 'http://999.0.0.1', 'javascript:a', 'http://a.de /', 'a.de', '/a', ''],
+      ['http://a.de', 'https://user:pass@b-c.example:8080/d?e', 'https://a.de?b#c', 'ftp://1.2.3.4/', 'http://ä.ö.xy', 'http://localhost', 'http://localhost:8787/a', 'http://app.localhost', 'http://127.0.0.1:80/', 'http://[::1]:80/'],
+      ['http://a', 'http://10.0.0.1', 'http://-a.de', 'javascript:a', 'http://a.de /', 'http://', 'localhost'],
     ],
     uuid: [['2eb8aa08-aa98-11ea-b4aa-73b441d16380'], ['2eb8aa08-aa98-11ea-b4aa-73b441d1638', 'x']],
     regex: [['^(a|b)$'], ['(', 'a\\Z']],

@@ -13,7 +13,7 @@ import { formats } from './formats.js';
 import { isMultipleOf } from './multiples.js';
 import { Unchecked } from './unchecked.js';
 
-/** @import { References, Resource } from './references.js' */
+/** @import { References, Resource, Target } from './references.js' */
 /** @import { Patterns } from './patterns.js' */
 
 /** So many errors are told. */
@@ -23,6 +23,10 @@ export const MOST_ERRORS = 16;
  * @typedef {{ path: (string | number)[], keyword: string, message: string }} Problem
  * @typedef {Set<string | number>} Seen the members of a value that have been looked at
  * @typedef {{ fits: boolean, seen: Seen | null }} Result
+ *
+ * What there is to do for a schema: `alone` if nothing but its references counts, `enters` its resource if that has
+ * something for dynamic references.
+ * @typedef {{ parts: number, targets: Target[] | undefined, alone: boolean, enters: Resource | undefined }} Plan
  * @typedef {typeof import('./examine.js').examine} Examine
  */
 
@@ -50,16 +54,23 @@ const PARTS = [
   [UNEVALUATED, ['unevaluatedProperties', 'unevaluatedItems']],
 ];
 
-/** @param {any} schema */
-const partsOf = (schema) =>
-  PARTS.reduce((parts, [part, keywords]) => (keywords.some((it) => schema[it] !== undefined) ? parts | part : parts), 0);
+/**
+ * @param {any} schema
+ * @param {References} references
+ * @returns {Plan}
+ */
+function planOf(schema, { targets, alone, resources }) {
+  const parts = PARTS.reduce((sum, [part, keywords]) => (keywords.some((it) => schema[it] !== undefined) ? sum | part : sum), 0);
+  const resource = resources.get(schema);
+  return { parts, targets: targets.get(schema), alone: alone.has(schema), enters: resource?.dynamic.size ? resource : undefined };
+}
 
 export class Checker {
   #references;
   #patterns;
   #examine;
-  /** @type {Map<unknown, number>} */
-  #parts = new Map();
+  /** @type {Map<unknown, Plan>} */
+  #plans = new Map();
   /** Where in the whole the value is. @type {(string | number)[]} */
   #path = [];
   /** The resources of the schema that the check has come through. */
@@ -87,29 +98,29 @@ export class Checker {
   fits(schema, value, problems, seen = null) {
     if (schema === true) return true;
     if (schema === false) return this.#bad(problems, 'false', 'must not be there');
-    const { targets, alone, resources } = this.#references;
-    if (targets.size === 0) return this.#judge(schema, value, problems, seen);
+    let plan = this.#plans.get(schema);
+    if (!plan) this.#plans.set(schema, (plan = planOf(schema, this.#references)));
+    if (!plan.enters) return this.#judge(schema, plan, value, problems, seen);
     const outer = this.#scope;
-    this.#scope = outer.within(resources.get(schema));
-    const fits = alone.has(schema) ? this.#referred(schema, value, problems, seen) : this.#judge(schema, value, problems, seen);
+    this.#scope = outer.within(plan.enters);
+    const fits = this.#judge(schema, plan, value, problems, seen);
     this.#scope = outer;
     return fits;
   }
 
-  /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
-  #judge(schema, value, problems, seen) {
+  /** @param {any} schema @param {Plan} plan @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #judge(schema, { parts, targets, alone }, value, problems, seen) {
+    if (alone && targets) return this.#referred(targets, value, problems, seen);
     // Before anything that may be long: nothing else is worth saying of a value of the wrong type.
     if (schema.type !== undefined && !isOfType(value, schema.type)) {
       return this.#bad(problems, 'type', `must be ${[schema.type].flat().join(' or ')}, and is ${typeOf(value)}`);
     }
-    let parts = this.#parts.get(schema);
-    if (parts === undefined) this.#parts.set(schema, (parts = partsOf(schema)));
     const asked = (parts & UNEVALUATED) !== 0;
     const mine = asked ? new Set() : seen;
     let fits = (parts & EQUALS) === 0 || this.#equals(schema, value, problems);
     if (parts & NUMBER && typeof value === 'number') fits &&= this.#number(schema, value, problems);
     if (parts & TEXT && typeof value === 'string') fits &&= this.#text(schema, value, problems);
-    if (fits || goesOn(problems)) fits = this.#referred(schema, value, problems, mine) && fits;
+    if (targets && (fits || goesOn(problems))) fits = this.#referred(targets, value, problems, mine) && fits;
     if (parts & COMBINED && (fits || goesOn(problems))) fits = this.#combined(schema, value, problems, mine) && fits;
     if (parts & (OBJECT | ARRAY) && (fits || goesOn(problems))) fits = this.#inner(schema, value, problems, mine) && fits;
     if (asked && (fits || goesOn(problems))) fits = this.#unevaluated(schema, value, problems, /** @type {Seen} */ (mine)) && fits;
@@ -178,10 +189,8 @@ export class Checker {
     return hasFormat || this.#bad(problems, 'format', `must have the format "${format}"`);
   }
 
-  /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
-  #referred(schema, value, problems, seen) {
-    const targets = this.#references.targets.get(schema);
-    if (!targets) return true;
+  /** @param {Target[]} targets @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #referred(targets, value, problems, seen) {
     this.#followed += 1;
     // The same value may come here by many ways: of what is in it there would be more with each level.
     const repeats = this.#followed > 1 || (isObject(value) && this.#isLarge(value));
@@ -432,9 +441,9 @@ class Scope {
     this.anchors = anchors;
   }
 
-  /** @param {Resource | undefined} resource */
+  /** @param {Resource} resource */
   within(resource) {
-    if (!resource?.dynamic.size || [...resource.dynamic.keys()].every((name) => this.anchors.has(name))) return this;
+    if ([...resource.dynamic.keys()].every((name) => this.anchors.has(name))) return this;
     let inner = this.#inner.get(resource);
     if (!inner) this.#inner.set(resource, (inner = new Scope(new Map([...resource.dynamic, ...this.anchors]))));
     return inner;

@@ -80,13 +80,17 @@ function isReference(text) {
 /** @param {string} text */
 const isUri = (text) => /^[a-z][a-z0-9+\-.]*:/i.test(text) && isReference(text);
 
-/** @param {string} text an address of a server, as browsers read it */
+/** @param {string} text an address in the web, of a host that others can reach, or of this machine */
 function isUrl(text) {
-  try {
-    return /^(?:https?|ftp):\/\/\S+$/i.test(text) && new URL(text) instanceof URL;
-  } catch {
-    return false;
+  const [, authority = ''] = /^(?:https?|ftp):\/\/([^\s/?#]+)(?:[/?#]\S*)?$/iu.exec(text) ?? [];
+  const host = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d{2,5}$/, '');
+  if (/^(?:localhost|\[::1\])$/i.test(host)) return true;
+  if (isIpv4(host)) {
+    const inside = /^(?:10\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)/;
+    return !inside.test(host) && /^(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])\..*\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4])$/.test(host);
   }
+  const labels = host.split('.');
+  return labels.length > 1 && labels.every(like(/^[a-z\u{a1}-\u{ffff}0-9]+(?:-[a-z\u{a1}-\u{ffff}0-9]+)*$/iu)) && /^[a-z\u{a1}-\u{ffff}]{2,}$/iu.test(labels.at(-1) ?? '');
 }
 
 const NAME = '(?:[a-z0-9_]|%[0-9a-f]{2})+';
