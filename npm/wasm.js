@@ -56,7 +56,7 @@ async function read(url) {
     if (response.ok && new DataView(bytes).getUint32(0) === MAGIC) return bytes;
     why = response.ok ? 'what is there is something else' : `${response.status} ${response.statusText}`.trim();
   } catch (error) {
-    why = text(error);
+    throw abpError('INTERNAL_ERROR', `The wasm of caphost at ${url} cannot be fetched: ${text(error)}. ${UNREACHABLE}`);
   }
   throw abpError('INTERNAL_ERROR', `The wasm of caphost is not at ${url}: ${why}. ${url.pathname.startsWith('/@fs/') ? LINKED : REMEDY}`);
 }
@@ -65,6 +65,9 @@ async function read(url) {
 const MAGIC = 0x0061736d;
 
 const REMEDY = "Bundled by Vite 5 to 7, set optimizeDeps: { exclude: ['caphost'] }; by others, import from 'caphost/inline'.";
+
+/** A browser tells a page no more. */
+const UNREACHABLE = "Either its server cannot be reached, or the page's Content-Security-Policy forbids it: connect-src must allow that URL.";
 
 /** Vite serves what lies outside of the project under this path, and refuses it. */
 const LINKED = 'Vite serves no package that is linked: install the tarball of `npm pack`.';

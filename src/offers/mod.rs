@@ -1,7 +1,9 @@
 //! What a capability is: its descriptor, the registry of them, and the future that runs a call.
 
+mod near;
 mod registry;
 mod task;
 
+pub(crate) use near::near;
 pub use registry::{Descriptor, Ending, Registered, Registry};
 pub use task::Task;

@@ -7,6 +7,7 @@ use super::state::{Call, DeadlineOf, Parent, Phase, not_initialized};
 use super::stopping::{PARENT_ENDED, Stopping};
 use super::{Action, CallState, ConnectionId, HostState, ReplyTo};
 use crate::call::{CallId, CallKey, Code, Error, Millis, Outcome, Response, Standing};
+use crate::offers::near;
 
 /// A well-formed call.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +78,19 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         key
     }
 
+    /// No capability has that name. An agent is told the names alone that it may use.
+    fn unknown(&self, name: &str, agent: Option<ConnectionId>) -> Error<P> {
+        let session = agent.and_then(|it| self.session(it));
+        let message = format!("There is no capability \"{name}\"");
+        let mut error = Error::new(Code::UNKNOWN_CAPABILITY, message);
+        let names = self.registry.iter().map(|it| &it.descriptor.name);
+        error.alternatives = near(
+            name,
+            names.filter(|it| session.is_none_or(|of| of.scope.has_capability(it))),
+        );
+        error
+    }
+
     fn accept(
         &mut self,
         connection: ConnectionId,
@@ -113,16 +127,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             return Err(Error::new(Code::UNKNOWN_CAPABILITY, message));
         }
         let session = session.id.clone();
-        let capability = self
-            .registry
-            .get(&request.capability)
-            .cloned()
-            .ok_or_else(|| {
-                Error::new(
-                    Code::UNKNOWN_CAPABILITY,
-                    format!("There is no capability \"{}\"", request.capability),
-                )
-            })?;
+        let Some(capability) = self.registry.get(&request.capability).cloned() else {
+            let of_agent = parent.is_none().then_some(connection);
+            return Err(self.unknown(&request.capability, of_agent));
+        };
         let descriptor = &capability.descriptor;
         if !descriptor.available {
             let message = format!("\"{}\" is not available right now", request.capability);

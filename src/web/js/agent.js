@@ -83,7 +83,7 @@ export class Agent extends Caller {
     },
 
     /** @param {number} key @param {object} error */
-    fail: (key, error) => this.#shell.settle(key, { success: false, error }),
+    fail: (key, error) => this.#shell.settle(key, { success: false, error: this.#explained(error) }),
 
     /** @param {number} key @param {string} stop how far it was seen */
     stopped: (key, stop) => this.#shell.settle(key, cancelled(this.#shell.by ?? stop)),
@@ -92,7 +92,7 @@ export class Agent extends Caller {
     confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, this.#shell.by ?? stop, ended)),
 
     /** @param {number} key @param {string} [reason] @param {object} [error] */
-    refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, error)),
+    refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, this.#explained(error))),
 
     /** @param {number} key @param {any} info */
     progress: (key, info) => report(this.#pending.get(key)?.onProgress, info),
@@ -269,6 +269,12 @@ export class Agent extends Caller {
       this.capabilities = [...kept, ...come.map((name) => ({ name, available: true }))];
     }
     return report(this.#options.onNotification, event, data);
+  }
+
+  /** An error of ours with what the transport knows of why nobody answers. @param {any} error */
+  #explained(error) {
+    const { stuck } = this.#messenger;
+    return stuck && error?.code === 'TIMEOUT' ? { ...error, message: `${error.message}. ${stuck}` } : error;
   }
 
   #disconnected = () => void this.#rust.disconnected(this.#number, this.#shell);

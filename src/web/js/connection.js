@@ -5,10 +5,10 @@
  * @typedef {{ type?: unknown, id?: unknown, payload?: any, timestamp?: number }} Envelope
  */
 import { refusal } from './envelope.js';
-import { failure, log, problem, text } from './errors.js';
+import { failure, log, problem, report, text } from './errors.js';
 import { lost } from './guard.js';
 import { inspect } from './inspect.js';
-import { toText } from './json.js';
+import { fromText, toText } from './json.js';
 import { loadPart } from './part.js';
 import { newId, soon } from './platform.js';
 import { get, isId } from './read.js';
@@ -138,6 +138,7 @@ export class Connection {
     if (details !== undefined) return this.deliver({ ...envelope, payload: { ...payload, error } });
     const data = type === 'capabilities/call-result';
     const failed = failure('OPERATION_FAILED', `${data ? 'The capability returned data that' : `The ${type}`} cannot be sent: ${why}`);
+    if (data) log('error', `call ${this.#pending.get(id)?.callId} has failed:`, failed.error.message);
     if (type === 'elicitation/request') this.answer(id, failed);
     else if (id === undefined) log('warn', failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
@@ -245,10 +246,30 @@ function jsonRpc(connection, first) {
       ({ message: why }) => {
         // The next message has it tried again.
         taking = undefined;
-        connection.send(/** @type {any} */ ({ jsonrpc: '2.0', id: get(message, 'id') ?? null, error: { code: -32603, message: why } }));
+        report(() => refuseAll(connection, message, why));
       },
     );
   };
+}
+
+/**
+ * Answers the requests of a message while the part that reads JSON-RPC cannot be had: as that part
+ * would, each under its id, and wrapped as the message is.
+ *
+ * @param {Connection} connection
+ * @param {any} given
+ * @param {string} message
+ */
+function refuseAll({ send }, given, message) {
+  const wrapped = get(given, 'direction') && given;
+  const inner = wrapped ? wrapped.payload : given;
+  const said = typeof inner === 'string' ? fromText(inner) : inner;
+  const refuse = (/** @type {any} */ it) => isId(get(it, 'id')) && get(it, 'method') !== undefined ? [{ jsonrpc: '2.0', id: it.id, error: { code: -32603, message } }] : [];
+  const answers = Array.isArray(said) ? said.flatMap(refuse) : refuse(said);
+  if (answers.length === 0) return;
+  const answer = Array.isArray(said) ? answers : answers[0];
+  if (wrapped) send(/** @type {any} */ ({ channel: wrapped.channel, type: 'mcp', direction: 'server-to-client', payload: answer }));
+  else send(/** @type {any} */ (typeof given === 'string' ? toText(answer) : answer));
 }
 
 /**

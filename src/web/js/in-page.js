@@ -8,7 +8,7 @@ import { failure, text, thrown } from './errors.js';
 import { toText } from './json.js';
 import { onWindow } from './on-window.js';
 import { newId } from './platform.js';
-import { get } from './read.js';
+import { get, isObject } from './read.js';
 import { Requests } from './requests.js';
 import { callsWithThread, endMarked, hasThread, heldFor, settleTerminated } from './running.js';
 import { reasonText, underSignal } from './signal.js';
@@ -67,6 +67,8 @@ export function exposeAbp(shell, target, replace) {
 
     /** @param {string} capability @param {object} [params] @param {any} [options] */
     call(capability, params, options) {
+      const called = isObject(options) && Object.keys(options).find((name) => typeof get(options, name) === 'function');
+      if (called) return Promise.resolve(failure('INVALID_PARAMS', `Bad options.${called}: window.abp takes no functions; progress goes to window.__abp_progress`));
       const signal = get(options, 'signal');
       if (signal == null) return request('capabilities/call', { capability, params, options });
       /** @type {any} */

@@ -11,6 +11,7 @@
  * @property {((certain: boolean) => void) | undefined} [onsuspect] set by the agent; called when
  *   the peer may be gone. If `certain`, it is unless it says something soon.
  * @property {boolean} [forgetful] what is posted may be lost while the peer is still starting
+ * @property {string | undefined} [stuck] why the app seems to answer nothing, as far as that is seen
  * @property {string} [hint] where it was asked, and why nobody may have answered
  *
  * @typedef {{ type: string, id?: string, timestamp: number, payload: any }} Envelope

@@ -143,10 +143,7 @@ export class Running {
     if (context.stopped) return rust.rejected(number, key);
     // One with a code is an answer. Of any other the agent is told the message, and the app the rest.
     // A worker has written of its own.
-    if (getA('string', error, 'code') === undefined && !context.ender) {
-      const { capability = 'a handler', callId } = Context.givenTo(context);
-      log('error', `${capability} (call ${callId}) has failed:`, error);
-    }
+    if (getA('string', error, 'code') === undefined && !context.ender) this.#log(context, error);
     return this.#shell.fail(key, false, error);
   }
 
@@ -158,8 +155,16 @@ export class Running {
   #settle(key, context, returned) {
     const { rust, number } = this.#shell;
     const { data, unfit } = dataOf(this.#shell, returned);
-    if (unfit) rust.unfit(number, key, `The capability returned data that cannot be sent: it ${unfit}`, context.told);
-    else rust.settle(number, key, data, context.told);
+    if (!unfit) return rust.settle(number, key, data, context.told);
+    const why = `The capability returned data that cannot be sent: it ${unfit}`;
+    if (!context.stopped) this.#log(context, why);
+    return rust.unfit(number, key, why, context.told);
+  }
+
+  /** @param {Context} context @param {unknown} error why its call has failed */
+  #log(context, error) {
+    const { capability = 'a handler', callId } = Context.givenTo(context);
+    log('error', `${capability} (call ${callId}) has failed:`, error);
   }
 
   /**

@@ -3,6 +3,7 @@
  */
 import { abpError } from './errors.js';
 import { fromText, toText } from './json.js';
+import { getA } from './read.js';
 
 const OPENING = 0;
 const OPEN = 1;
@@ -30,7 +31,10 @@ export function socketMessenger(socket) {
       socket.close();
     },
   };
-  const end = (/** @type {string} */ how) => messenger.onclose?.(abpError('DISCONNECTED', `The connection to ${shown(socket.url)} ${how}`));
+  const end = (/** @type {string} */ how, /** @type {any} */ cause = undefined) => {
+    const error = abpError('DISCONNECTED', `The connection to ${shown(socket.url)} ${how}`);
+    messenger.onclose?.(cause ? Object.assign(error, { cause }) : error);
+  };
   socket.addEventListener('open', () => {
     opened = true;
     for (const text of waiting.splice(0)) socket.send(text);
@@ -43,10 +47,13 @@ export function socketMessenger(socket) {
     const how = opened ? 'was closed' : 'failed: nobody answered there, or the gateway refused it';
     end(`${how} (${code}${reason && ': '}${reason})`);
   });
-  socket.addEventListener('error', () => {
+  socket.addEventListener('error', (/** @type {{ error?: any }} */ { error }) => {
     // No close need follow where the browser lets nobody connect: to a blocked port in WebKit, past
     // the page's Content-Security-Policy in Chromium. Once it is open, one follows and tells more.
-    if (!opened) end('failed');
+    const origin = globalThis.location?.origin;
+    // A page is told no cause.
+    const why = error?.code ?? getA('string', error, 'message');
+    if (!opened) end(`failed${why ? `: ${why}` : ''}. Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ''}? Agents connect to /abp`, error);
   });
   return messenger;
 }

@@ -119,7 +119,10 @@ export class SchemaChecks extends Validators {
       if (!issues) given.params = value;
       this.report(key, issues ? verdictOf(issues) : null);
     };
-    const fail = (/** @type {unknown} */ error) => this.report(key, invalid(`The parameters cannot be checked: ${text(error)}`));
+    const fail = (/** @type {unknown} */ error) => {
+      log('error', `the inputSchema of ${name} has failed:`, error);
+      this.report(key, invalid(`The parameters cannot be checked: ${text(error)}`));
+    };
     try {
       const result = standard.validate(params);
       if (result instanceof Promise) return void result.then(take).catch(fail);

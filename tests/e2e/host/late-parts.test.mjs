@@ -118,5 +118,33 @@ for (const [name, launch] of /** @type {[string, () => Promise<any>][]} */ ([['C
       opened.limit.times = 0;
       assert.deepEqual([await ask(2), await opened.uncaught()], [{}, []]);
     });
+
+    test('JSON-RPC that stays away answers each request as it was asked: as text, in a batch, wrapped; and no notification', { timeout: 30_000 }, async (t) => {
+      const opened = await failing(t, Infinity);
+      if (!opened) return;
+      const seen = await inLab(opened.page, async (lab) => {
+        const host = await lab.createHost({ app: { id: 'lab', name: 'Laboratory', version: '1' } });
+        const ping = { jsonrpc: '2.0', id: 'mine', method: 'ping' };
+        const told = { jsonrpc: '2.0', method: 'notifications/initialized' };
+        const wrap = (/** @type {any} */ payload) => ({ channel: 'c', type: 'mcp', direction: 'client-to-server', payload });
+        return Promise.all([JSON.stringify(ping), [told, ping, { ...ping, id: 2 }], wrap(ping), wrap(JSON.stringify(ping)), told].map(async (message) => {
+          const { port1, port2 } = new MessageChannel();
+          host.acceptPort(port1);
+          const heard = new Promise((resolve) => (port2.onmessage = ({ data }) => resolve(data)));
+          port2.postMessage(message);
+          return Promise.race([heard, new Promise((resolve) => setTimeout(resolve, message === told ? 4000 : 15_000, 'nothing'))]);
+        }));
+      });
+      const answer = (/** @type {string | number} */ id) => [id, -32603];
+      const short = (/** @type {any} */ { id, error }) => [id, error.code];
+      const [text, batch, wrapped, wrappedText, none] = /** @type {any[]} */ (seen);
+      assert.deepEqual(short(JSON.parse(text)), answer('mine'));
+      assert.deepEqual(batch.map(short), [answer('mine'), answer(2)]);
+      for (const { channel, type, direction, payload } of [wrapped, wrappedText]) {
+        assert.deepEqual([channel, type, direction, short(payload)], ['c', 'mcp', 'server-to-client', answer('mine')]);
+      }
+      assert.equal(none, 'nothing');
+      assert.deepEqual(await opened.uncaught(), []);
+    });
   });
 }

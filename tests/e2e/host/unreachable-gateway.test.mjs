@@ -41,7 +41,7 @@ for (const [what, place] of places) {
       }, url);
       assert.deepEqual(errors, Array(3).fill({ code: 'DISCONNECTED', message: `The connection to ${url} failed`, retryable: true }));
       await page.evaluate('0');
-      assert.deepEqual(warnings, [`caphost: ${url} cannot be connected to. Is the gateway running, and does it allow this page? If not: caphost serve --allow-origin ${lab.server.origin}`]);
+      assert.deepEqual(warnings, [`caphost: ${url} cannot be connected to. Is the gateway running, and does it allow this page? If not: caphost serve --allow-origin ${lab.server.origin}. The page's Content-Security-Policy must allow it too: connect-src`]);
     } finally {
       await page.close();
     }

@@ -5,9 +5,9 @@ import { places, useWorkers } from '../support/workers-lab.mjs';
 
 const workers = useWorkers();
 
-/** What cannot be loaded, and the error of its call. @type {[what: string, module: string, options: object, code: string, message: RegExp][]} */
+/** What cannot be loaded, and the error of its call. @type {[what: string, module: string, options: object, code: string, message: RegExp, retryable?: boolean][]} */
 const unusable = [
-  ['a module that is not there', '/workers/none.js', {}, 'CAPABILITY_UNAVAILABLE', /none\.js cannot be loaded/],
+  ['a module that is not there', '/workers/none.js', {}, 'CAPABILITY_UNAVAILABLE', /none\.js cannot be loaded/, true],
   ['a module with an error of syntax', 'data:text/javascript,this is none', {}, 'CAPABILITY_UNAVAILABLE', /cannot be loaded/],
   ['a module that throws', 'data:text/javascript,throw new Error("at once")', {}, 'CAPABILITY_UNAVAILABLE', /at once/],
   [
@@ -15,7 +15,7 @@ const unusable = [
     /^data:video\/mp2t;base64,(QUFB)+Q?U?F?… cannot be loaded: .{1,160}\. A bundler has inlined a TypeScript file: import it with \?worker&url$/,
   ],
   ['a module without a default export', 'data:text/javascript,export const a = 1', {}, 'CAPABILITY_UNAVAILABLE', /default export is not a function/],
-  ['a classic script without a handler', '/workers/plain.js', { type: 'classic' }, 'CAPABILITY_UNAVAILABLE', /cannot be loaded/],
+  ['a classic script without a handler', '/workers/plain.js', { type: 'classic' }, 'CAPABILITY_UNAVAILABLE', /cannot be loaded/, true],
   ["a worker's script that is not there", '/workers/parts.js', { script: '/none/worker.js' }, 'BROWSER_ERROR', /worker\.js cannot be loaded/],
 ];
 
@@ -113,7 +113,7 @@ test('Chromium: a call cancelled while what the workers need is still to come ne
 });
 
 for (const place of places.filter(({ isolated }) => !isolated)) {
-  for (const [what, module, options, code, message] of unusable) {
+  for (const [what, module, options, code, message, retryable = false] of unusable) {
     test(`${place.name}: ${what} fails its call, and disturbs nothing else`, { timeout: 30_000 }, async (context) => {
       const seen = await workers.run(context, place, async (lab, module, options) => {
         const host = await lab.newHost();
@@ -126,6 +126,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       if (!seen) return;
       assert.equal(seen.first.code, code, seen.first.message);
       assert.match(seen.first.message, message);
+      assert.equal(seen.first.retryable, retryable, seen.first.message);
       assert.deepEqual(seen.second, seen.first);
       assert.deepEqual([seen.good, seen.inFlight], [1, 0]);
     });

@@ -20,6 +20,7 @@ const known = new WeakMap();
  * @param {Host} host
  */
 export function activityOf(host) {
+  if (typeof host?.observe !== 'function') throw new TypeError('This is no host. A host is what createHost() gives once it is awaited');
   let activity = known.get(host);
   if (!activity) {
     activity = new Activity(host);

@@ -23,6 +23,17 @@ export const waitFor = () =>
 
 export const hasApp = () => typeof (/** @type {any} */ (window).abp?.initialize) === 'function';
 
+/** Answers when a job of its own can be done: a debugger that pauses another job does not answer it. */
+export const takesTurns = () =>
+  new Promise((/** @type {(value: void) => void} */ resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(0);
+  });
+
 export const loadingState = () => document.readyState;
 
 /**

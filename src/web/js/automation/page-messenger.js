@@ -6,7 +6,7 @@ import { abpError, problem } from '../errors.js';
 import { expressed, toBase64 } from '../json.js';
 import { LIST } from '../listing.js';
 import { exposeCallbacks } from './callbacks.js';
-import { hasApp, loadingState, makeDesk, perform, sendAway, untilDeparture, waitFor } from './in-page.js';
+import { hasApp, loadingState, makeDesk, perform, sendAway, takesTurns, untilDeparture, waitFor } from './in-page.js';
 import { Thread } from './thread.js';
 import { ToolsMessenger } from './tools-messenger.js';
 
@@ -42,8 +42,12 @@ const RETRY = 50;
 const SIGN_OF_LIFE = 5000;
 /** How long a page has to answer a cancel before it is looked at whether its thread is held. */
 const TERMINATE_AFTER = 100;
+/** How long a page may take to answer a question of nothing before it is taken to be stuck. */
+const STUCK = 100;
 /** How long the answer of a cancelled call waits for that of its cancel, at most. */
 const OVERTAKEN = 1000;
+
+const HELD = 'The page answers nothing: something holds its thread, or a dialog is open in it. What computes for long belongs in a worker: host.registerWorker';
 
 export class PageMessenger {
   /** @type {((envelope: any) => void) | undefined} */
@@ -54,6 +58,10 @@ export class PageMessenger {
   questions = new Map();
   /** Why nobody may have answered. */
   hint = '';
+  /** Why the page answers nothing, until it does. @type {string | undefined} */
+  stuck;
+  /** The dialog that was opened last, since the page has last answered. @type {string | undefined} */
+  #dialog;
   #page;
   /** What is evaluated in: the page, or a frame of it. @type {any} */
   #frame;
@@ -94,6 +102,8 @@ export class PageMessenger {
     // A crash: Playwright's name for it, and Puppeteer's.
     this.#listen(page, 'crash', this.#gone);
     this.#listen(page, 'error', this.#gone);
+    // Playwright dismisses dialogs by itself as long as nobody listens for them.
+    if (page.browser) this.#listen(page, 'dialog', (it) => (this.#dialog = `The page waits for the answer to its dialog ${it.type()}(${JSON.stringify(it.message().slice(0, 200))})`));
     this.#listen(page.browser?.() ?? page.context?.()?.browser?.(), 'disconnected', this.#gone);
   }
 
@@ -259,12 +269,21 @@ export class PageMessenger {
    */
   #free(callId, answered, later) {
     const desk = this.#desk;
-    if (!desk || !this.#thread) return;
+    if (!desk) return;
     const timer = setTimeout(async () => {
+      void this.#look(desk);
       const thread = await this.#thread;
       await thread?.free(callId, answered, desk, () => this.#heard, this.#terminateAfter);
     }, Math.min(later, 0x7fffffff));
     void answered.then(() => clearTimeout(timer));
+  }
+
+  /** Sees whether the page answers at all. @param {Desk} desk */
+  async #look(desk) {
+    const timer = setTimeout(() => (this.stuck = this.#dialog ?? HELD), STUCK);
+    await desk.evaluate(takesTurns).catch(() => {});
+    clearTimeout(timer);
+    this.stuck = this.#dialog = undefined;
   }
 
   /**
@@ -320,6 +339,7 @@ export class PageMessenger {
     this.#sent.set(desk, place + 1);
     let answer = await desk.evaluate(perform, { text, place });
     this.#heard = performance.now();
+    this.stuck = this.#dialog = undefined;
     while (typeof answer === 'number') answer = await desk.evaluate(perform, answer);
     const payload = answer === undefined ? undefined : JSON.parse(answer);
     // What an app throws may be anything.

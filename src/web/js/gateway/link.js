@@ -168,7 +168,7 @@ export class GatewayLink {
   #warn() {
     this.#found = true;
     const origin = globalThis.location?.origin;
-    this.tools.log('warn', `${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}` : '?'}`);
+    this.tools.log('warn', `${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}. The page's Content-Security-Policy must allow it too: connect-src` : '?'}`);
   }
 
   #retryLater() {
@@ -220,7 +220,7 @@ export class GatewayLink {
   }
 
   /** @param {any} envelope @returns {boolean} whether it is about the connection itself, and not counted */
-  #takes({ type, payload }) {
+  #takes({ type, id, payload }) {
     if (type === 'app/registered') {
       const resume = payload?.resume;
       this.#session = resume && { ...resume, delivery: new Delivery(MOST_KEPT) };
@@ -236,17 +236,27 @@ export class GatewayLink {
       this.#forget();
       this.#register();
     } else if (type === 'app/refused') {
-      // Unless the gateway says so, asking again would not help.
-      this.#closed = payload?.error?.retryable !== true;
-      this.tools.log('warn', `${this.url} refuses this app: ${payload?.error?.message}`);
-      this.#forget();
-      this.#state('refused', payload?.error && { error: payload.error });
+      this.#refused(payload?.error);
+    } else if (type === 'error' && id === 'register') {
+      // Who answers so knows agents only.
+      const error = payload?.error ?? payload;
+      this.#refused({ ...error, message: `${error?.message}. Apps connect to /abp/app`, retryable: false });
+      this.#socket?.close(1000);
     } else if (type === 'app/ack') {
       this.#session?.delivery.acknowledge(payload?.received);
     } else {
       return false;
     }
     return true;
+  }
+
+  /** @param {any} error why the gateway does not take the app */
+  #refused(error) {
+    // Unless the gateway says so, asking again would not help.
+    this.#closed = error?.retryable !== true;
+    this.tools.log('warn', `${this.url} refuses this app: ${error?.message}`);
+    this.#forget();
+    this.#state('refused', error && { error });
   }
 
   /** @param {string[]} [lacking] what the gateway has not received of a session that goes on */
@@ -276,7 +286,8 @@ export class GatewayLink {
       this.#state('superseded');
     } else if (typeof agent !== 'string' || envelope.type === 'error') {
       if (envelope.id === UPDATE) this.#offer.refused();
-      this.tools.log('warn', 'the gateway says', envelope);
+      const error = envelope.payload?.error ?? envelope.payload;
+      this.tools.log('warn', `the gateway says: ${error?.message ?? this.tools.toText(envelope)}`);
     } else if (envelope.type === 'agent/closed') {
       this.#left(this.#agents.get(agent));
       this.#agents.delete(agent);

@@ -236,6 +236,7 @@ class Call {
     } catch (error) {
       // Of an error, it is the details that cannot be sent.
       const unfit = how === 'done' ? { code: 'OPERATION_FAILED', message: `The capability returned data that cannot be sent: ${text(error)}` } : { ...value, details: undefined };
+      if (how === 'done' && !this.told) log('error', `call ${this.callId} has failed:`, unfit.message);
       say(['failed', this.serial, unfit, this.#step]);
     }
     this.#over = true;
@@ -365,10 +366,12 @@ async function begin(url, type) {
     const handler = await load(url, type);
     hear = ([what, number, ...rest]) => heed(what, number, rest, handler);
     say(['ready']);
-  } catch (error) {
+  } catch (/** @type {any} */ error) {
     const short = url.replace(/^(data:.{35}).+/, '$1…').slice(0, 200);
     const hint = /^data:(?!\w+\/javascript)/.test(url) ? '. A bundler has inlined a TypeScript file: import it with ?worker&url' : '';
-    say(['unusable', `${short} cannot be loaded: ${text(error).replaceAll(url, short).slice(0, 500)}${hint}`]);
+    // What cannot be fetched may be there the next time; what can be, and does not load, stays as it is.
+    const fetched = url.startsWith('data:') || !(error?.name === 'NetworkError' || (error instanceof TypeError && /dynamically imported|importing a module/i.test(error.message)));
+    say(['unusable', `${short} cannot be loaded: ${text(error).replaceAll(url, short).slice(0, 500)}${hint}`, !fetched]);
   }
 }
 

@@ -1,0 +1,87 @@
+//! Names that are close to one that nothing has.
+
+use std::rc::Rc;
+
+/// How many names are said, and among how many they are looked for.
+const SAID: usize = 3;
+const LOOKED_AT: usize = 1024;
+/// What is longer than this is no slip of the pen.
+const LONGEST: usize = 64;
+/// Bytes that may differ, whatever the length.
+const MOST: usize = 4;
+
+/// The names that `name` may stand for, the nearest first: a few letters differ in one place, or it
+/// is the end of them. Without the sorts and searches of the standard library, which are large in a page.
+pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a Rc<str>>) -> Vec<String> {
+    let name = name.as_bytes();
+    let mut found = [(usize::MAX, None); SAID];
+    if name.is_empty() || name.len() > LONGEST {
+        return Vec::new();
+    }
+    for it in names.take(LOOKED_AT) {
+        let most = (name.len() / 3).clamp(1, MOST);
+        let end = it
+            .as_bytes()
+            .strip_suffix(name)
+            .is_some_and(|it| it.last() == Some(&b'.'));
+        let far = match end {
+            true => most,
+            false => differ(name, it.as_bytes()),
+        };
+        let mut next = (far, Some(it));
+        if far <= most {
+            for place in &mut found {
+                if next.0 < place.0 {
+                    std::mem::swap(place, &mut next);
+                }
+            }
+        }
+    }
+    let mut said = Vec::new();
+    for it in found.iter().filter_map(|it| it.1) {
+        said.push(String::from(&**it));
+    }
+    said
+}
+
+/// How many bytes differ, in one place: those that are left of the longer name between what both
+/// begin with and what both end with.
+fn differ(one: &[u8], other: &[u8]) -> usize {
+    let same = |it: &(&u8, &u8)| it.0.eq_ignore_ascii_case(it.1);
+    let begin = one.iter().zip(other).take_while(same).count();
+    let end = one.iter().rev().zip(other.iter().rev());
+    let both = begin + end.take_while(same).count();
+    one.len().max(other.len()) - both.min(one.len()).min(other.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str) -> Vec<String> {
+        let names: Vec<Rc<str>> = ["math.sum", "math.sub", "text.words", "export.pdf"]
+            .into_iter()
+            .map(Rc::from)
+            .collect();
+        near(name, names.iter())
+    }
+
+    #[test]
+    fn a_name_that_is_misspelt_has_the_right_one_said() {
+        assert_eq!(of("math.summ"), ["math.sum", "math.sub"]);
+        assert_eq!(of("Text.Word"), ["text.words"]);
+        assert_eq!(of("exprot.pdf"), ["export.pdf"]);
+    }
+
+    #[test]
+    fn the_end_of_a_name_has_the_whole_said() {
+        assert_eq!(of("words"), ["text.words"]);
+    }
+
+    #[test]
+    fn a_name_that_is_like_none_has_none_said() {
+        assert_eq!(of("weather"), [""; 0]);
+        assert_eq!(of(""), [""; 0]);
+        assert_eq!(of(&"math.sum".repeat(9)), [""; 0]);
+    }
+}
