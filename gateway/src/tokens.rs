@@ -25,6 +25,7 @@ pub(crate) fn app_of(wanted: &str) -> &str {
 /// What a token's bearer may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Role {
     /// Offers capabilities.
     App,
