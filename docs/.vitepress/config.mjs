@@ -9,13 +9,16 @@ const page = (text, link) => ({ text, link });
 /** One that other tools make, which is loaded as such. @param {string} text @param {string} link */
 const foreign = (text, link) => ({ text, link, target: '_self' });
 
+const base = process.env.CAPHOST_DOCS_BASE ?? '/';
+
 export default defineConfig({
   title: 'caphost',
   description: 'A capability host for browser apps: calls that can be cancelled, and confirmations that are true',
   lang: 'en',
   cleanUrls: false,
   // Opens from any folder of any server.
-  base: process.env.CAPHOST_DOCS_BASE ?? '/',
+  base,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}favicon.svg` }]],
   outDir: '../target/docs',
   cacheDir: '../target/docs-cache',
   markdown: {
@@ -23,6 +26,13 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     // What lies outside of the site is on the forge.
     config: (md) => {
+      // The name of a file stands after the language of its block, as in `js app.js`, and is shown above the block.
+      const { fence } = md.renderer.rules;
+      md.renderer.rules.fence = (tokens, at, ...rest) => {
+        const [, name] = /^\S+\s+([\w./-]+\.\w+)/.exec(tokens[at]?.info ?? '') ?? [];
+        const block = fence?.(tokens, at, ...rest) ?? '';
+        return name ? `<div class="file"><p class="file-name">${md.utils.escapeHtml(name)}</p>${block}</div>` : block;
+      };
       md.core.ruler.push('forge-links', ({ tokens, env }) => {
         for (const { children } of tokens) {
           for (const token of children ?? []) {

@@ -17,6 +17,8 @@ try {
     about.textContent = offered.find(({ name }) => name === capability.value)?.description ?? '';
     params.value = JSON.stringify(samples[capability.value] ?? {});
   };
+  // A first call, so that there is an answer to see before the reader makes one.
+  response.textContent = `text.words: ${shown(await agent.call('text.words', samples['text.words']))}`;
   capability.value = 'count.to';
   capability.onchange();
   call.disabled = false;

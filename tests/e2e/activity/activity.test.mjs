@@ -117,7 +117,7 @@ test('a card keeps its size and place from its beginning to its end', { timeout:
     await call('deaf', 'deaf');
     await call('above', 'slow');
     await page.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.querySelectorAll('.call .stop').length === 3);
-    const places = () => page.evaluate(() => [.../** @type {ShadowRoot} */ (document.querySelector('cap-activity')?.shadowRoot).querySelectorAll('.call')].map((it) => {
+    const places = () => page.evaluate(() => [.../** @type {any} */ (document.querySelector('cap-activity')).shadowRoot.querySelectorAll('.call')].map((it) => {
       const { top, height } = it.getBoundingClientRect();
       return [Math.round(top), Math.round(height)];
     }));
@@ -146,7 +146,7 @@ test('each state has a sign of its own', { timeout: 60_000 }, async (t) => {
   }
   await page.evaluate(() => void /** @type {any} */ (window).activity.agent.cancel('stopping'));
   await page.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.querySelectorAll('.over').length === 4 && document.querySelector('cap-activity')?.shadowRoot?.querySelector('.cancelling'));
-  const seen = await page.evaluate(() => [.../** @type {ShadowRoot} */ (document.querySelector('cap-activity')?.shadowRoot).querySelectorAll('.call')].map((it) => ({
+  const seen = await page.evaluate(() => [.../** @type {any} */ (document.querySelector('cap-activity')).shadowRoot.querySelectorAll('.call')].map((it) => ({
     shape: it.querySelector('path')?.getAttribute('d'),
     color: getComputedStyle(/** @type {Element} */ (it.querySelector('.state'))).color,
   })));
