@@ -493,6 +493,54 @@ async fn a_port_carries_calls_and_cancels() {
     assert_eq!(stop_of(call.await), Some(Stop::Dropped));
 }
 
+/// An app that stands still for a second when it is asked to cancel, and takes each cancel once.
+const STANDS_STILL: &str = r#"
+    port.onmessage = ({ data: { type, id, payload } }) => {
+        const say = (type, id, payload) => port.postMessage({ type, id, timestamp: Date.now(), payload });
+        if (type === 'initialize') {
+            const app = { id: 'app', name: 'App', version: '1' };
+            say('initialize-result', id, { sessionId: 's', protocolVersion: '0.1', app, capabilities: [], features: {} });
+        } else if (type === 'capabilities/call') {
+            port.call = id;
+        } else if (type === 'capabilities/cancel' && port.call !== undefined) {
+            const { callId } = payload;
+            const [call, metadata] = [port.call, { stop: 'returned' }];
+            port.call = undefined;
+            setTimeout(() => {
+                say('capabilities/cancel-result', id, { callId, cancelled: true, metadata });
+                say('capabilities/call-result', call, { success: false, cancelled: true, metadata });
+            }, 1000);
+        }
+    };
+"#;
+
+#[wasm_bindgen_test]
+async fn a_late_confirmation_is_told_to_whoever_asks_again() {
+    let channel = MessageChannel::new().unwrap();
+    let app = js_sys::Function::new_with_args("port", STANDS_STILL);
+    app.call1(&JsValue::NULL, &channel.port1()).unwrap();
+    let connect = Connect::new().grace(Duration::from_millis(200));
+    let agent = connect.over_port(&channel.port2()).await.unwrap();
+    let call = agent.call::<()>("hold", &json!({})).with_id("late").start();
+    turn().await;
+    let first = call.cancel(None).await;
+    assert!(!first.cancelled);
+    assert_eq!(
+        first.reason.as_deref(),
+        Some("No confirmation from the app")
+    );
+    assert_eq!(call.await.unwrap_err().code(), &Code::TIMEOUT);
+    let pause = js_sys::Function::new_with_args("resolve", "setTimeout(resolve, 1200)");
+    let pause = js_sys::Promise::new(&mut |resolve, _| {
+        pause.call1(&JsValue::NULL, &resolve).unwrap();
+    });
+    wasm_bindgen_futures::JsFuture::from(pause).await.unwrap();
+    for _ in 0..2 {
+        let again = agent.cancel("late", None).await;
+        assert_eq!((again.cancelled, again.stop), (true, Some(Stop::Returned)));
+    }
+}
+
 #[wasm_bindgen_test]
 async fn a_window_carries_calls() {
     let (host, _) = app();

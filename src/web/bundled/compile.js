@@ -53,11 +53,15 @@ function isReference(text) {
 }
 var isUri = (text) => /^[a-z][a-z0-9+\-.]*:/i.test(text) && isReference(text);
 function isUrl(text) {
-  try {
-    return /^(?:https?|ftp):\/\/\S+$/i.test(text) && new URL(text) instanceof URL;
-  } catch {
-    return false;
+  const [, authority = ""] = /^(?:https?|ftp):\/\/([^\s/?#]+)(?:[/?#]\S*)?$/iu.exec(text) ?? [];
+  const host = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d{2,5}$/, "");
+  if (/^(?:localhost|\[::1\])$/i.test(host)) return true;
+  if (isIpv4(host)) {
+    const inside = /^(?:10\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)/;
+    return !inside.test(host) && /^(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])\..*\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4])$/.test(host);
   }
+  const labels = host.split(".");
+  return labels.length > 1 && labels.every(like(/^[a-z\u{a1}-\u{ffff}0-9]+(?:-[a-z\u{a1}-\u{ffff}0-9]+)*$/iu)) && /^[a-z\u{a1}-\u{ffff}]{2,}$/iu.test(labels.at(-1) ?? "");
 }
 var NAME = "(?:[a-z0-9_]|%[0-9a-f]{2})+";
 var VARIABLE = `${NAME}(?:\\.${NAME})*(?::[1-9]\\d{0,3}|\\*)?`;
@@ -147,13 +151,17 @@ var PARTS = [
   [ARRAY, ["items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"]],
   [UNEVALUATED, ["unevaluatedProperties", "unevaluatedItems"]]
 ];
-var partsOf = (schema) => PARTS.reduce((parts, [part, keywords]) => keywords.some((it) => schema[it] !== void 0) ? parts | part : parts, 0);
+function planOf(schema, { targets, alone, resources }) {
+  const parts = PARTS.reduce((sum, [part, keywords]) => keywords.some((it) => schema[it] !== void 0) ? sum | part : sum, 0);
+  const resource = resources.get(schema);
+  return { parts, targets: targets.get(schema), alone: alone.has(schema), enters: resource?.dynamic.size ? resource : void 0 };
+}
 var Checker = class {
   #references;
   #patterns;
   #examine;
-  /** @type {Map<unknown, number>} */
-  #parts = /* @__PURE__ */ new Map();
+  /** @type {Map<unknown, Plan>} */
+  #plans = /* @__PURE__ */ new Map();
   /** Where in the whole the value is. @type {(string | number)[]} */
   #path = [];
   /** The resources of the schema that the check has come through. */
@@ -179,27 +187,27 @@ var Checker = class {
   fits(schema, value, problems, seen = null) {
     if (schema === true) return true;
     if (schema === false) return this.#bad(problems, "false", "must not be there");
-    const { targets, alone, resources } = this.#references;
-    if (targets.size === 0) return this.#judge(schema, value, problems, seen);
+    let plan = this.#plans.get(schema);
+    if (!plan) this.#plans.set(schema, plan = planOf(schema, this.#references));
+    if (!plan.enters) return this.#judge(schema, plan, value, problems, seen);
     const outer = this.#scope;
-    this.#scope = outer.within(resources.get(schema));
-    const fits = alone.has(schema) ? this.#referred(schema, value, problems, seen) : this.#judge(schema, value, problems, seen);
+    this.#scope = outer.within(plan.enters);
+    const fits = this.#judge(schema, plan, value, problems, seen);
     this.#scope = outer;
     return fits;
   }
-  /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
-  #judge(schema, value, problems, seen) {
+  /** @param {any} schema @param {Plan} plan @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #judge(schema, { parts, targets, alone }, value, problems, seen) {
+    if (alone && targets) return this.#referred(targets, value, problems, seen);
     if (schema.type !== void 0 && !isOfType(value, schema.type)) {
       return this.#bad(problems, "type", `must be ${[schema.type].flat().join(" or ")}, and is ${typeOf(value)}`);
     }
-    let parts = this.#parts.get(schema);
-    if (parts === void 0) this.#parts.set(schema, parts = partsOf(schema));
     const asked = (parts & UNEVALUATED) !== 0;
     const mine = asked ? /* @__PURE__ */ new Set() : seen;
     let fits = (parts & EQUALS) === 0 || this.#equals(schema, value, problems);
     if (parts & NUMBER && typeof value === "number") fits &&= this.#number(schema, value, problems);
     if (parts & TEXT && typeof value === "string") fits &&= this.#text(schema, value, problems);
-    if (fits || goesOn(problems)) fits = this.#referred(schema, value, problems, mine) && fits;
+    if (targets && (fits || goesOn(problems))) fits = this.#referred(targets, value, problems, mine) && fits;
     if (parts & COMBINED && (fits || goesOn(problems))) fits = this.#combined(schema, value, problems, mine) && fits;
     if (parts & (OBJECT | ARRAY) && (fits || goesOn(problems))) fits = this.#inner(schema, value, problems, mine) && fits;
     if (asked && (fits || goesOn(problems))) fits = this.#unevaluated(
@@ -265,10 +273,8 @@ var Checker = class {
     const hasFormat = format === "regex" ? this.#patterns.expressions.has(value) : formats.get(format)?.(value) ?? true;
     return hasFormat || this.#bad(problems, "format", `must have the format "${format}"`);
   }
-  /** @param {any} schema @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
-  #referred(schema, value, problems, seen) {
-    const targets = this.#references.targets.get(schema);
-    if (!targets) return true;
+  /** @param {Target[]} targets @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  #referred(targets, value, problems, seen) {
     this.#followed += 1;
     const repeats = this.#followed > 1 || isObject(value) && this.#isLarge(value);
     const key = repeats && !isObject(value) ? plainKey(value) : value;
@@ -497,9 +503,9 @@ var Scope = class _Scope {
   constructor(anchors = /* @__PURE__ */ new Map()) {
     this.anchors = anchors;
   }
-  /** @param {Resource | undefined} resource */
+  /** @param {Resource} resource */
   within(resource) {
-    if (!resource?.dynamic.size || [...resource.dynamic.keys()].every((name) => this.anchors.has(name))) return this;
+    if ([...resource.dynamic.keys()].every((name) => this.anchors.has(name))) return this;
     let inner = this.#inner.get(resource);
     if (!inner) this.#inner.set(resource, inner = new _Scope(new Map([...resource.dynamic, ...this.anchors])));
     return inner;

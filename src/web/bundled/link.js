@@ -247,7 +247,7 @@ var GatewayLink = class {
   #warn() {
     this.#found = true;
     const origin = globalThis.location?.origin;
-    this.tools.log("warn", `${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}` : "?"}`);
+    this.tools.log("warn", `${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}. The page's Content-Security-Policy must allow it too: connect-src` : "?"}`);
   }
   #retryLater() {
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#attempts - 1)) * (0.75 + Math.random() / 2);
@@ -290,7 +290,7 @@ var GatewayLink = class {
     if (envelope) this.#receive(envelope);
   }
   /** @param {any} envelope @returns {boolean} whether it is about the connection itself, and not counted */
-  #takes({ type, payload }) {
+  #takes({ type, id, payload }) {
     if (type === "app/registered") {
       const resume = payload?.resume;
       this.#session = resume && { ...resume, delivery: new Delivery(MOST_KEPT) };
@@ -305,16 +305,24 @@ var GatewayLink = class {
       this.#forget();
       this.#register();
     } else if (type === "app/refused") {
-      this.#closed = payload?.error?.retryable !== true;
-      this.tools.log("warn", `${this.url} refuses this app: ${payload?.error?.message}`);
-      this.#forget();
-      this.#state("refused", payload?.error && { error: payload.error });
+      this.#refused(payload?.error);
+    } else if (type === "error" && id === "register") {
+      const error = payload?.error ?? payload;
+      this.#refused({ ...error, message: `${error?.message}. Apps connect to /abp/app`, retryable: false });
+      this.#socket?.close(1e3);
     } else if (type === "app/ack") {
       this.#session?.delivery.acknowledge(payload?.received);
     } else {
       return false;
     }
     return true;
+  }
+  /** @param {any} error why the gateway does not take the app */
+  #refused(error) {
+    this.#closed = error?.retryable !== true;
+    this.tools.log("warn", `${this.url} refuses this app: ${error?.message}`);
+    this.#forget();
+    this.#state("refused", error && { error });
   }
   /** @param {string[]} [lacking] what the gateway has not received of a session that goes on */
   #begin(lacking) {
@@ -340,7 +348,8 @@ var GatewayLink = class {
       this.#state("superseded");
     } else if (typeof agent !== "string" || envelope.type === "error") {
       if (envelope.id === UPDATE) this.#offer.refused();
-      this.tools.log("warn", "the gateway says", envelope);
+      const error = envelope.payload?.error ?? envelope.payload;
+      this.tools.log("warn", `the gateway says: ${error?.message ?? this.tools.toText(envelope)}`);
     } else if (envelope.type === "agent/closed") {
       this.#left(this.#agents.get(agent));
       this.#agents.delete(agent);

@@ -259,10 +259,19 @@ function resolve(root, odd) {
     const isDynamic = keyword === "$dynamicRef" ? $dynamicAnchor === fragment : keyword === "$recursiveRef" && $recursiveAnchor === true;
     return isDynamic ? { schema, name: fragment } : { schema };
   };
-  const leadsTo = (from, to, seen2) => {
-    const referred = (targets.get(from) ?? []).flatMap(({ schema, name }) => name === void 0 ? schema : [schema, ...[...resources.values()].map(({ dynamic }) => dynamic.get(name))]);
-    const applied = [...referred, ...IN_PLACE.flatMap((keyword) => from[keyword] ?? []), ...Object.values(from.dependentSchemas ?? {})];
-    return applied.some((it) => it === to || typeof it === "object" && !seen2.has(it) && leadsTo(it, to, seen2.add(it)));
+  const followed = /* @__PURE__ */ new Set();
+  const way = /* @__PURE__ */ new Set();
+  const follow = (schema, reference) => {
+    if (way.has(schema)) throw new Error(`the reference ${JSON.stringify(reference)} leads to itself`);
+    if (typeof schema !== "object" || followed.has(schema)) return;
+    followed.add(schema);
+    way.add(schema);
+    for (const { schema: target, name } of targets.get(schema) ?? []) {
+      const others2 = name === void 0 ? [] : [...resources.values()].map(({ dynamic }) => dynamic.get(name));
+      for (const it of [target, ...others2]) follow(it, schema.$ref ?? schema.$dynamicRef);
+    }
+    for (const it of [...IN_PLACE.flatMap((keyword) => schema[keyword] ?? []), ...Object.values(schema.dependentSchemas ?? {})]) follow(it, reference);
+    way.delete(schema);
   };
   examine(root, { odd, enter, outer: { base: HOME, old: false, dynamic: /* @__PURE__ */ new Map() } });
   for (const [schema, resource] of resources) {
@@ -270,9 +279,7 @@ function resolve(root, odd) {
       if (schema[keyword] !== void 0) targets.set(schema, [...targets.get(schema) ?? [], targetOf(keyword, schema[keyword], resource)]);
     }
   }
-  for (const schema of targets.keys()) {
-    if (leadsTo(schema, schema, /* @__PURE__ */ new Set())) throw new Error(`the reference ${JSON.stringify(schema.$ref ?? schema.$dynamicRef)} leads to itself`);
-  }
+  for (const schema of targets.keys()) follow(schema);
   return { targets, alone, resources };
 }
 function urlOf(reference, base) {
@@ -304,7 +311,7 @@ function problemWithCapability(name, options) {
   }
   const { inputSchema, outputSchema } = options;
   for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
-    const odd = (at, found) => log("warn", `${name}: ${which} ${at} has "${found}" and no keyword of JSON Schema, so everything fits it: properties belong in { type: 'object', properties: { … } }`);
+    const odd = (at, found) => log("warn", `${name}: ${which}${at.slice(1)} has "${found}" and no keyword of JSON Schema, so everything fits it: properties belong in { type: 'object', properties: { … } }`);
     try {
       if (schema !== void 0) resolve(schema, odd);
     } catch (error) {
@@ -395,6 +402,13 @@ var summaries = (documents) => documents.map((document2) => {
     if (document2[field] !== void 0) summary[field] = document2[field];
   }
   return summary;
+});
+var progressOf = (progress, total, stage, status, estimatedRemaining) => ({
+  progress,
+  total,
+  ...stage !== void 0 && { stage },
+  ...status !== void 0 && { status },
+  ...estimatedRemaining !== void 0 && { estimatedRemaining }
 });
 function progressInfo(operationId, info) {
   const { percentage, progress, total } = info;
@@ -1187,6 +1201,7 @@ var Connection = class {
     if (details !== void 0) return this.deliver({ ...envelope, payload: { ...payload, error } });
     const data = type === "capabilities/call-result";
     const failed = failure("OPERATION_FAILED", `${data ? "The capability returned data that" : `The ${type}`} cannot be sent: ${why}`);
+    if (data) log("error", `call ${this.#pending.get(id)?.callId} has failed:`, failed.error.message);
     if (type === "elicitation/request") this.answer(id, failed);
     else if (id === void 0) log("warn", failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
@@ -1262,13 +1277,27 @@ function jsonRpc(connection, first) {
       (take2) => take2(message),
       ({ message: why }) => {
         taking = void 0;
-        connection.send(
-          /** @type {any} */
-          { jsonrpc: "2.0", id: get(message, "id") ?? null, error: { code: -32603, message: why } }
-        );
+        report(() => refuseAll(connection, message, why));
       }
     );
   };
+}
+function refuseAll({ send }, given2, message) {
+  const wrapped = get(given2, "direction") && given2;
+  const inner = wrapped ? wrapped.payload : given2;
+  const said3 = typeof inner === "string" ? fromText(inner) : inner;
+  const refuse2 = (it) => isId(get(it, "id")) && get(it, "method") !== void 0 ? [{ jsonrpc: "2.0", id: it.id, error: { code: -32603, message } }] : [];
+  const answers = Array.isArray(said3) ? said3.flatMap(refuse2) : refuse2(said3);
+  if (answers.length === 0) return;
+  const answer2 = Array.isArray(said3) ? answers : answers[0];
+  if (wrapped) send(
+    /** @type {any} */
+    { channel: wrapped.channel, type: "mcp", direction: "server-to-client", payload: answer2 }
+  );
+  else send(
+    /** @type {any} */
+    typeof given2 === "string" ? toText(answer2) : answer2
+  );
 }
 var isUuid = (id) => typeof id === "string" && /^[0-9a-f-]{36}$/i.test(id);
 var isQuestion = (id) => typeof id === "string" && id.startsWith("elicitation-");
@@ -1748,10 +1777,7 @@ var Running = class {
   #fail(key, context, error) {
     const { rust, number } = this.#shell;
     if (context.stopped) return rust.rejected(number, key);
-    if (getA("string", error, "code") === void 0 && !context.ender) {
-      const { capability = "a handler", callId } = Context.givenTo(context);
-      log("error", `${capability} (call ${callId}) has failed:`, error);
-    }
+    if (getA("string", error, "code") === void 0 && !context.ender) this.#log(context, error);
     return this.#shell.fail(key, false, error);
   }
   /**
@@ -1762,8 +1788,15 @@ var Running = class {
   #settle(key, context, returned) {
     const { rust, number } = this.#shell;
     const { data, unfit } = dataOf(this.#shell, returned);
-    if (unfit) rust.unfit(number, key, `The capability returned data that cannot be sent: it ${unfit}`, context.told);
-    else rust.settle(number, key, data, context.told);
+    if (!unfit) return rust.settle(number, key, data, context.told);
+    const why = `The capability returned data that cannot be sent: it ${unfit}`;
+    if (!context.stopped) this.#log(context, why);
+    return rust.unfit(number, key, why, context.told);
+  }
+  /** @param {Context} context @param {unknown} error why its call has failed */
+  #log(context, error) {
+    const { capability = "a handler", callId } = Context.givenTo(context);
+    log("error", `${capability} (call ${callId}) has failed:`, error);
   }
   /**
    * A handler is told to stop.
@@ -1914,6 +1947,8 @@ function exposeAbp(shell, target, replace) {
     },
     /** @param {string} capability @param {object} [params] @param {any} [options] */
     call(capability, params, options) {
+      const called = isObject(options) && Object.keys(options).find((name) => typeof get(options, name) === "function");
+      if (called) return Promise.resolve(failure("INVALID_PARAMS", `Bad options.${called}: window.abp takes no functions; progress goes to window.__abp_progress`));
       const signal = get(options, "signal");
       if (signal == null) return request("capabilities/call", { capability, params, options });
       let rest;
@@ -2035,7 +2070,10 @@ function socketMessenger(socket) {
       socket.close();
     }
   };
-  const end2 = (how) => messenger.onclose?.(abpError("DISCONNECTED", `The connection to ${shown(socket.url)} ${how}`));
+  const end2 = (how, cause = void 0) => {
+    const error = abpError("DISCONNECTED", `The connection to ${shown(socket.url)} ${how}`);
+    messenger.onclose?.(cause ? Object.assign(error, { cause }) : error);
+  };
   socket.addEventListener("open", () => {
     opened = true;
     for (const text2 of waiting.splice(0)) socket.send(text2);
@@ -2048,8 +2086,10 @@ function socketMessenger(socket) {
     const how = opened ? "was closed" : "failed: nobody answered there, or the gateway refused it";
     end2(`${how} (${code}${reason && ": "}${reason})`);
   });
-  socket.addEventListener("error", () => {
-    if (!opened) end2("failed");
+  socket.addEventListener("error", ({ error }) => {
+    const origin = globalThis.location?.origin;
+    const why = error?.code ?? getA("string", error, "message");
+    if (!opened) end2(`failed${why ? `: ${why}` : ""}. Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
   });
   return messenger;
 }
@@ -2217,7 +2257,10 @@ var SchemaChecks = class extends Validators {
       if (!issues) given2.params = value;
       this.report(key, issues ? verdictOf(issues) : null);
     };
-    const fail = (error) => this.report(key, invalid(`The parameters cannot be checked: ${text(error)}`));
+    const fail = (error) => {
+      log("error", `the inputSchema of ${name} has failed:`, error);
+      this.report(key, invalid(`The parameters cannot be checked: ${text(error)}`));
+    };
     try {
       const result = standard.validate(params);
       if (result instanceof Promise) return void result.then(take2).catch(fail);
@@ -2617,15 +2660,15 @@ function cancelResult(rust, agent, shell, key, payload) {
   const [cancelled2, error] = [get(payload, "cancelled"), get(payload, "error")];
   const failed = isObject(error);
   if (failed ? cancelled2 === true : typeof cancelled2 !== "boolean") return rust.misread(agent, shell, key);
+  const callId = get(payload, "callId");
+  const named2 = callId == null ? void 0 : String(callId).slice(0, MAX_NAME + 1);
   if (cancelled2) {
     const { success, after } = readEnd(get(get(payload, "metadata"), "ended"));
-    const callId = get(payload, "callId");
-    const named2 = callId == null ? void 0 : String(callId).slice(0, MAX_NAME + 1);
     return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, named2, stop, success, after));
   }
   const lost2 = NO_SESSION2.includes(get(error, "code"));
   const reason = reasonOf(get(payload, "reason"));
-  return rust.refusedCancel(agent, shell, key, reason, failed ? error : void 0, lost2);
+  return rust.refusedCancel(agent, shell, key, named2, reason, failed ? error : void 0, lost2);
 }
 var responseOf = (payload) => typeof get(payload, "success") === "boolean" ? payload : void 0;
 var readEnd = (end2) => ({ success: get(end2, "success") === true, after: getA("number", end2, "after") ?? NaN });
@@ -2941,13 +2984,13 @@ var Agent = class extends Caller {
       pending?.resolve(response2);
     },
     /** @param {number} key @param {object} error */
-    fail: (key, error) => this.#shell.settle(key, { success: false, error }),
+    fail: (key, error) => this.#shell.settle(key, { success: false, error: this.#explained(error) }),
     /** @param {number} key @param {string} stop how far it was seen */
     stopped: (key, stop) => this.#shell.settle(key, cancelled(this.#shell.by ?? stop)),
     /** @param {number} key @param {string} stop @param {object} [ended] */
     confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, this.#shell.by ?? stop, ended)),
     /** @param {number} key @param {string} [reason] @param {object} [error] */
-    refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, error)),
+    refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, this.#explained(error))),
     /** @param {number} key @param {any} info */
     progress: (key, info) => report(this.#pending.get(key)?.onProgress, info),
     /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
@@ -3103,6 +3146,11 @@ var Agent = class extends Caller {
       this.capabilities = [...kept, ...come.map((name) => ({ name, available: true }))];
     }
     return report(this.#options.onNotification, event, data);
+  }
+  /** An error of ours with what the transport knows of why nobody answers. @param {any} error */
+  #explained(error) {
+    const { stuck } = this.#messenger;
+    return stuck && error?.code === "TIMEOUT" ? { ...error, message: `${error.message}. ${stuck}` } : error;
   }
   #disconnected = () => void this.#rust.disconnected(this.#number, this.#shell);
   #stay;
@@ -3699,6 +3747,10 @@ var Timeline = class {
   progress(call, info) {
     this.emit({ type: "progress", ...call, info: progressInfo(call.callId, info) });
   }
+  /** @param {object} call that is asked to stop @param {string} [reason] */
+  cancelling(call, reason) {
+    this.emit({ type: "cancelling", ...call, ...reason !== void 0 && { reason } });
+  }
   /** @param {object} call @param {object} answer to a cancel @param {string} [reason] */
   cancel(call, answer2, reason) {
     this.emit({ type: "cancel", ...call, response: answer2, ...reason !== void 0 && { reason } });
@@ -3963,6 +4015,7 @@ export {
   panicked2 as panicked,
   problemWithApp,
   problemWithCapability,
+  progressOf,
   push,
   serve,
   textAt,

@@ -268,16 +268,17 @@ function findTool(documents, wanted) {
 }
 var MAX_DEPTH = 64;
 var MAX_RULE = 2e3;
+var REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
 var NOT_AT_ROOT = ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const"];
 function inputSchema(given) {
   const types = isObject(given) ? [given.type ?? "object"].flat() : [];
-  const schema = structuredClone(tidy({ ...types.includes("object") ? given : {}, type: "object" }));
+  const schema = withoutAddresses(structuredClone(tidy({ ...types.includes("object") ? given : {}, type: "object" })), 0);
   const rule = flatten(schema);
   return { schema: complete(schema, 0), ...rule && { rule } };
 }
 function outputSchema(schema) {
   if (!isObject(schema) || schema.type !== "object" || hasFiles(schema, 0)) return void 0;
-  return complete(structuredClone(tidy(schema)), 0);
+  return complete(withoutAddresses(structuredClone(tidy(schema)), 0), 0);
 }
 function flatten(schema) {
   const rule = {};
@@ -310,7 +311,13 @@ function takeProperties(schema, part, needed) {
   }
   if (needed && Array.isArray(required)) schema.required = [.../* @__PURE__ */ new Set([...schema.required ?? [], ...required.filter((it) => typeof it === "string")])];
 }
+function withoutAddresses(schema, depth) {
+  for (const keyword of REFERENCES) if (typeof schema[keyword] === "string" && !schema[keyword].startsWith("#")) delete schema[keyword];
+  if (depth < MAX_DEPTH) for (const inner of schemasIn(schema)) withoutAddresses(inner, depth + 1);
+  return schema;
+}
 function complete(schema, depth) {
+  delete schema["x-mcp-header"];
   if ([schema.type].flat().includes("array")) schema.items ??= {};
   if (depth < MAX_DEPTH) for (const inner of schemasIn(schema)) complete(inner, depth + 1);
   return schema;

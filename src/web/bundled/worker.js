@@ -409,6 +409,7 @@
         carry([how, this.serial, value, this.#step], say, value, fresh || ((it) => this.#moved?.has(it)));
       } catch (error) {
         const unfit = how === "done" ? { code: "OPERATION_FAILED", message: `The capability returned data that cannot be sent: ${text(error)}` } : { ...value, details: void 0 };
+        if (how === "done" && !this.told) log("error", `call ${this.callId} has failed:`, unfit.message);
         say(["failed", this.serial, unfit, this.#step]);
       }
       this.#over = true;
@@ -497,7 +498,8 @@
     } catch (error) {
       const short = url.replace(/^(data:.{35}).+/, "$1…").slice(0, 200);
       const hint = /^data:(?!\w+\/javascript)/.test(url) ? ". A bundler has inlined a TypeScript file: import it with ?worker&url" : "";
-      say(["unusable", `${short} cannot be loaded: ${text(error).replaceAll(url, short).slice(0, 500)}${hint}`]);
+      const fetched = url.startsWith("data:") || !(error?.name === "NetworkError" || error instanceof TypeError && /dynamically imported|importing a module/i.test(error.message));
+      say(["unusable", `${short} cannot be loaded: ${text(error).replaceAll(url, short).slice(0, 500)}${hint}`, !fetched]);
     }
   }
   function heed(what, number, said, handler) {

@@ -99,12 +99,13 @@ var Thread = class {
     this.#refuse("BROWSER_ERROR", why);
     this.#unlock.abort();
   }
-  /** It cannot go on: its call, if it has one, fails. @param {string} code @param {string} message */
-  #refuse(code, message) {
+  /** It cannot go on: its call, if it has one, fails. @param {string} code @param {string} message @param {boolean} [retryable] unless the code says so */
+  #refuse(code, message, retryable) {
     const job = this.#job;
     if (job?.context.stopped) return this.#terminate(job);
     this.#end();
-    return job?.reject(this.#kit.abpError(code, message));
+    const error = this.#kit.abpError(code, message);
+    return job?.reject(Object.assign(error, { retryable: retryable ?? error.retryable }));
   }
   #end() {
     if (this.ended) return;
@@ -138,7 +139,7 @@ var Thread = class {
     else if (this.ended) return;
     else if (what === "locked") this.#load(about);
     else if (what === "ready") this.#begin();
-    else if (what === "unusable") this.#refuse("CAPABILITY_UNAVAILABLE", about);
+    else if (what === "unusable") this.#refuse("CAPABILITY_UNAVAILABLE", about, first);
     else if (what === "unread") this.#unread(about, first);
     else if (what === "closed") this.#gone || this.#refuse("OPERATION_FAILED", LOST);
     else if (!job || about !== this.#serial) return;
