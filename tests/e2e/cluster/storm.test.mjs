@@ -5,7 +5,7 @@ import { ask } from '../gateway-runs/asking.mjs';
 import { startBalancer } from '../support/balancer.mjs';
 import { startRedis } from '../support/redis.mjs';
 import { startStormApp } from '../support/storm/app.mjs';
-import { keepConnected } from '../support/storm/caller.mjs';
+import { cancelByOperator, keepConnected } from '../support/storm/caller.mjs';
 import { callEach } from '../support/storm/calls.mjs';
 import { operatorOf } from '../support/storm/operator.mjs';
 import { contradictions, endOf, lostOrUntrue } from '../support/storm/verdict.mjs';
@@ -60,27 +60,34 @@ async function storm(t, { prefix, calls, victims, strike }) {
     await app.close();
   });
   const began = performance.now();
-  const { outcomes, settled, all } = callEach({ prefix, calls, width, callers, operator: operatorOf(workerAt(3)), confirmed: app.confirm });
+  const operator = operatorOf(workerAt(3));
+  const { outcomes, settled, all } = callEach({ prefix, calls, width, callers, operator, confirmed: app.confirm });
+  /** @type {ReturnType<typeof cancelByOperator>[]} */
+  const byOperator = [];
   t.signal.addEventListener('abort', () => outcomes.length < calls && t.diagnostic(`${outcomes.length} have settled`));
   for (const [index, victim] of victims.entries()) {
     await settled(Math.floor((calls * (index + 1)) / (victims.length + 2)));
     const worker = victim === 'app' ? /** @type {Worker} */ (front.latest) : victim;
     await strike(typeof worker === 'number' ? workerAt(worker) : worker, index, callers);
+    // Of an agent that is never on the operator's worker.
+    const caller = /** @type {ReturnType<typeof keepConnected>} */ (callers[index % (callers.length - 1)]);
+    byOperator.push(cancelByOperator({ prefix: `${prefix}-lasts-${index}`, caller, operator, confirmed: app.confirm }));
   }
   await all;
+  const lasting = (await Promise.all(byOperator)).flat();
 
   const ended = performance.now();
   const ends = outcomes.map(({ response }) => endOf(response));
   const count = (/** @type {string} */ end) => ends.filter((it) => it === end).length;
-  const byOperators = outcomes.flatMap(({ told }) => told).filter(({ by, cancelled }) => by.startsWith('operator') && cancelled === true).length;
+  const byOperators = [...outcomes, ...lasting].flatMap(({ told }) => told).filter(({ by, cancelled }) => by.startsWith('operator') && cancelled === true).length;
   t.diagnostic(`completed ${count('completed')}, cancelled ${count('cancelled')}, unknown ${count('unknown')}; by operators ${byOperators}`);
   assert.equal(outcomes.length, calls);
-  assert.deepEqual(outcomes.flatMap((outcome) => contradictions(outcome, app.states.get(outcome.callId))), []);
+  assert.deepEqual([...outcomes, ...lasting].flatMap((outcome) => contradictions(outcome, app.states.get(outcome.callId))), []);
   assert.deepEqual(app.wrong, []);
   assert.ok(count('completed') > calls / 20, 'many have completed');
   assert.ok(count('cancelled') > calls / 20, 'many were cancelled');
   assert.ok(count('unknown') <= victims.length * callers.length * width, 'no more than a blow could hit');
-  assert.ok(byOperators > 0, 'operators have cancelled across workers');
+  assert.ok(byOperators >= victims.length, 'operators have cancelled across workers');
 
   // Within one worker a call does not wait for Redis: what was there in its last moment is not written down.
   const across = outcomes.filter(({ caller }) => caller < callers.length - 1);

@@ -94,3 +94,38 @@ export async function callAndCancel(callId, agent, operator, random, confirmed) 
   told.push(byAgent('agent, afterwards', await agent.cancel(callId)));
   return { callId, response: settled, told };
 }
+
+/** Milliseconds: longer than an operator takes to find a call on another worker, though not if one hangs. */
+const LASTS = 5_001;
+
+/**
+ * Makes calls that last, one after the other, until an operator has cancelled one: a worker that hangs
+ * hides them, and a blow ends them otherwise.
+ *
+ * @param {object} options
+ * @param {string} options.prefix of the callIds
+ * @param {ReturnType<typeof keepConnected>} options.caller
+ * @param {ReturnType<typeof import('./operator.mjs').operatorOf>} options.operator
+ * @param {(callId: string) => void} options.confirmed told at once of a cancel that is a fact
+ * @returns {Promise<Outcome[]>}
+ */
+export async function cancelByOperator({ prefix, caller, operator, confirmed }) {
+  /** @type {Outcome[]} */
+  const outcomes = [];
+  for (;;) {
+    const callId = `${prefix}-${outcomes.length}`;
+    const agent = await caller.agent();
+    let over = false;
+    const response = agent.call('storm.work', { ms: LASTS }, { callId }).finally(() => (over = true));
+    /** @type {Told[]} */
+    const told = [];
+    while (!over) {
+      const said = await operator.cancel(callId);
+      if (said.cancelled === true) confirmed(callId);
+      told.push(said);
+      await pause(20);
+    }
+    outcomes.push({ callId, response: await response, told });
+    if (told.some(({ cancelled }) => cancelled === true)) return outcomes;
+  }
+}
