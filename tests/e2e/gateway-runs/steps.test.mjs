@@ -59,13 +59,13 @@ describe('a call in a worker that computes for ever', () => {
   after(() => page?.close());
   before(async () => {
     page = await lab.page();
-    await inLab(page, async ({ newHost, join }, url) => {
+    await inLab(page, async ({ newHost, join, starts }, url) => {
       const host = await newHost();
       host.registerWorker('test.part', { description: 'Does what it is asked for' }, '/workers/parts.js');
       await join(host, url);
       /** @type {unknown[]} */
       const spinning = [];
-      new BroadcastChannel('spinning').onmessage = ({ data }) => spinning.push(data);
+      starts.spinning.onmessage = (/** @type {MessageEvent} */ { data }) => spinning.push(data);
       Object.assign(globalThis, { spinning });
     }, lab.urls.app);
   });

@@ -124,12 +124,12 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       const inPage = (await import(module)).default;
       host.register('page', {}, inPage);
       const agent = await lab.connect(host);
-      const channel = new BroadcastChannel('late');
+      const channel = await lab.openChannel('late');
       const seen = [];
       for (const name of ['late', 'page']) {
         const heard = new Promise((resolve) => {
-          channel.onmessage = ({ data }) => resolve(data);
-          setTimeout(resolve, 2000, 'never');
+          channel.onmessage = (/** @type {MessageEvent} */ { data }) => resolve(data);
+          setTimeout(resolve, 10_000, 'never');
         });
         await agent.call(name);
         seen.push(await heard);

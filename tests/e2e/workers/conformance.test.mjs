@@ -56,7 +56,7 @@ async function host(page, session, gateway) {
   await inLab(page, async ({ createHost, join }, params, gateway) => {
     const { registerInWorkers } = await import(`${location.origin}/workers/vector-capabilities.js`);
     const host = await createHost({ app: { id: 'lab', name: 'Workers', version: '1.0.0' } });
-    registerInWorkers(host);
+    await registerInWorkers(host);
     Object.assign(globalThis, { host });
     host.expose(window);
     host.acceptMessages();

@@ -40,8 +40,9 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
         host.registerWorker('part', undefined, module, { warm: false, pool: 1 });
         const agent = await lab.connect(host);
         let last = 0;
-        new BroadcastChannel('burns').onmessage = ({ data }) => (last = data);
-        const loads = new Promise((resolve) => (new BroadcastChannel('loads').onmessage = resolve));
+        const [burning, loading] = await Promise.all([lab.openChannel('burns'), lab.openChannel('loads')]);
+        burning.onmessage = (/** @type {MessageEvent} */ { data }) => (last = data);
+        const loads = new Promise((resolve) => (loading.onmessage = resolve));
         const call = agent.call('part', {}, { callId: 'a' });
         await loads;
         await new Promise((resolve) => setTimeout(resolve, 200));

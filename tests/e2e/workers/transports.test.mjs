@@ -23,7 +23,7 @@ const host = (page, gateway) =>
 
 /** Cancels what computes for ever, through an agent in the page. @param {Page} page @param {string} how @returns {Promise<Answers>} */
 const inThePage = (page, how) =>
-  inLab(page, async ({ connect, frame, inPage }, how) => {
+  inLab(page, async ({ begins, connect, frame, inPage }, how) => {
     const { host } = /** @type {any} */ (globalThis);
     const connected = async () => {
       if (how === 'in page') return inPage(host);
@@ -34,7 +34,7 @@ const inThePage = (page, how) =>
       return contentWindow.lab.agents.connectWindow(window, { origin: location.origin });
     };
     const agent = await connected();
-    const spins = new Promise((resolve) => (new BroadcastChannel('spinning').onmessage = resolve));
+    const spins = begins('spinning');
     const call = agent.call('part', { part: 'spin' }, { callId: 'spin' });
     await spins;
     return { cancel: await agent.cancel('spin'), call: await call, next: await agent.call('part', { part: 'echo', data: 1 }) };
@@ -43,7 +43,7 @@ const inThePage = (page, how) =>
 /** The same from outside the page. @param {Page} page @param {any} agent @returns {Promise<Answers>} */
 async function outside(page, agent) {
   await page.evaluate(() => {
-    const spins = new Promise((resolve) => (new BroadcastChannel('spinning').onmessage = () => resolve(true)));
+    const spins = /** @type {any} */ (globalThis).lab.begins('spinning');
     Object.assign(globalThis, { spins });
   });
   const call = agent.call('part', { part: 'spin' }, { callId: 'spin' });
