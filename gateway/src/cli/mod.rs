@@ -147,8 +147,13 @@ pub fn main() -> ExitCode {
     ended.into()
 }
 
+/// How many threads read files and do what takes milliseconds. On a busy machine each file that is asked
+/// for takes one more, and none gives its memory back before it has been idle for seconds.
+const MOST_BLOCKING: usize = 64;
+
 fn run(command: Command) -> Result<Exit, Failure> {
     let mut threads = tokio::runtime::Builder::new_multi_thread();
+    let threads = threads.max_blocking_threads(MOST_BLOCKING);
     let runtime = threads.enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let ended = runtime.block_on(command.run());
