@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { attach } from 'caphost/automation';
 import { automationClients } from '../support/browsers.mjs';
 import { rustAppFolder } from '../support/rust-app.mjs';
@@ -15,64 +14,97 @@ const SLACK = Number(process.env.CAPHOST_SLACK_MS ?? 3000);
 /** What only seldom goes wrong is tried more often before a release. */
 const rounds = process.env.CAPHOST_STORMS === 'full' ? 8 : 3;
 
-/** Waits until the thread of a page is held: for a while it has answered nothing. @param {any} page */
+/** What a handler writes to the console of its page before it holds the thread. */
+const HOLDS = 'holds the thread';
+
+/**
+ * How many handlers have held the thread of a page, and of how many it was waited for. A page that does
+ * not answer may be slow, and its handler not begun: what the handler itself has said is certain.
+ *
+ * @type {WeakMap<object, { begun: number, awaited: number, look: () => void }>}
+ */
+const holders = new WeakMap();
+
+/** @param {any} page */
+function watchHolders(page) {
+  const seen = { begun: 0, awaited: 0, look: () => {} };
+  holders.set(page, seen);
+  page.on('console', (/** @type {any} */ message) => {
+    if (message.text() !== HOLDS) return;
+    seen.begun += 1;
+    seen.look();
+  });
+}
+
+/** Waits until one more handler holds the thread of a page. @param {any} page */
 async function isHeld(page) {
-  const answers = () => Promise.race([page.evaluate('1').then(() => true, () => true), pause(300, false)]);
-  while (await answers()) await pause(20);
+  const seen = holders.get(page);
+  assert.ok(seen);
+  seen.awaited += 1;
+  const { awaited } = seen;
+  await new Promise((/** @type {(value: void) => void} */ resolve) => {
+    seen.look = () => seen.begun >= awaited && resolve();
+    seen.look();
+  });
 }
 
 const terminated = { success: false, cancelled: true, metadata: { stop: 'terminated' } };
 
 /** Registered in the page: each holds the thread for ever. */
-const registerHolders = () => {
+const registerHolders = (/** @type {string} */ HOLDS) => {
   const { host } = /** @type {any} */ (window);
   const loop = new WebAssembly.Module(Uint8Array.of(
     0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 8, 1, 4, 108, 111, 111, 112, 0, 0, 10, 9, 1, 7, 0, 3, 64, 12, 0, 11, 11,
   ));
-  const forever = () => {
-    // Of a loop that does nothing V8 may leave out, once it has run often, what lets anybody interrupt it.
-    for (let round = 0; ; round = (round + 1) | 0);
+  /** @param {() => unknown} work */
+  const holds = (work) => {
+    console.log(HOLDS);
+    return work();
   };
+  // V8 compiles what has run often once more, and on a busy machine nobody interrupts that for seconds, not
+  // even DevTools: each time it is another function.
+  let spins = 0;
+  const spin = () => new Function(`/* ${(spins += 1)} */ for (let round = 0; ; round = (round + 1) | 0);`)();
+  const forever = () => holds(spin);
+  const busy = () => holds(() => {
+    const end = performance.now() + 1500;
+    while (performance.now() < end);
+    return 'done';
+  });
   host.register('hold.loop', { concurrency: 1 }, forever);
   host.register('hold.async', {}, async () => forever());
-  host.register('hold.regex', {}, () => /^(a+)+$/.test(`${'a'.repeat(50)}!`));
-  host.register('hold.wasm', {}, () => /** @type {any} */ (new WebAssembly.Instance(loop)).exports.loop());
-  host.register('hold.catch', {}, () => {
+  host.register('hold.regex', {}, () => holds(() => /^(a+)+$/.test(`${'a'.repeat(50)}!`)));
+  host.register('hold.wasm', {}, () => holds(/** @type {any} */ (new WebAssembly.Instance(loop)).exports.loop));
+  host.register('hold.catch', {}, () => holds(() => {
     for (;;) {
       try {
-        forever();
+        spin();
       } catch {
         // It goes on.
       } finally {
-        forever();
+        spin();
       }
     }
-  });
+  }));
   host.register('hold.later', {}, async () => {
     await new Promise((resolve) => setTimeout(resolve));
-    const end = performance.now() + 1500;
-    while (performance.now() < end);
-    return 'done';
+    return busy();
   });
   // Each is most of the time in the host's own code.
-  host.register('flood.progress', {}, (/** @type {any} */ _, /** @type {any} */ { progress }) => {
+  host.register('flood.progress', {}, (/** @type {any} */ _, /** @type {any} */ { progress }) => holds(() => {
     for (let done = 0; ; done += 1) progress({ progress: done });
-  });
-  host.register('flood.call', {}, (/** @type {any} */ _, /** @type {any} */ { call }) => {
+  }));
+  host.register('flood.call', {}, (/** @type {any} */ _, /** @type {any} */ { call }) => holds(() => {
     for (;;) void call('no.such');
-  });
-  host.register('flood.notify', {}, () => {
+  }));
+  host.register('flood.notify', {}, () => holds(() => {
     for (;;) host.notify('flood');
-  });
-  host.register('flood.stats', {}, () => {
+  }));
+  host.register('flood.stats', {}, () => holds(() => {
     for (;;) host.stats();
-  });
+  }));
   host.register('parent', {}, async (/** @type {any} */ _, /** @type {any} */ { call }) => (await call('hold.loop')).cancelled);
-  host.register('busy', {}, () => {
-    const end = performance.now() + 1500;
-    while (performance.now() < end);
-    return 'done';
-  });
+  host.register('busy', {}, busy);
 };
 
 for (const { name, launch } of automationClients) {
@@ -92,10 +124,11 @@ for (const { name, launch } of automationClients) {
     /** @param {import('node:test').TestContext} t @param {import('caphost/automation').AttachOptions} [options] */
     async function attached(t, options, path = '/host/') {
       const page = /** @type {any} */ (await browser.newPage());
+      watchHolders(page);
       t.after(() => Promise.race([page.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 3000))]));
       await page.goto(server.url(path));
       await page.waitForSelector('html[data-ready]');
-      if (path === '/host/') await page.evaluate(registerHolders);
+      if (path === '/host/') await page.evaluate(registerHolders, HOLDS);
       return { page, agent: await attach(page, { ...options }) };
     }
 
@@ -239,6 +272,7 @@ for (const { name, launch } of automationClients) {
       const other = agent.call('test.hold', {}, { callId: 'other' });
       await agent.call('test.echo');
       const busy = agent.call('busy', {}, { callId: 'busy' });
+      await isHeld(page);
       const cancel = agent.cancel('other');
       assert.deepEqual((await busy).data, 'done');
       assert.deepEqual(await cancel, confirmed('other', 'returned'));

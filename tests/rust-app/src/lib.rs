@@ -20,6 +20,8 @@ extern "C" {
     /// Never settles; told of an abort through the signal.
     #[wasm_bindgen(js_name = waitFor)]
     fn wait_for(signal: &web_sys_signal::AbortSignal) -> js_sys::Promise;
+    #[wasm_bindgen(js_namespace = console)]
+    fn log(text: &str);
 }
 
 /// The type of signals, without a dependency on web-sys.
@@ -138,6 +140,8 @@ fn register(host: &Host) -> Result<(), Error> {
                         context.checkpoint().await;
                     }
                 }
+                // Whoever waits for it hears of it although the thread is held.
+                log("holds the thread");
                 let mut round = 0u64;
                 while black_box(true) {
                     round = black_box(round.wrapping_add(1));
