@@ -1,4 +1,4 @@
-/** @import { ABPResponse, CallEvent, CallState, CancelEvent, CancelResponse, EndedEvent, HostEvent, LateEnd, ProgressInfo, ProgressEvent } from './types/protocol.js' */
+/** @import { ABPResponse, CallEvent, CallState, CancelEvent, CancelResponse, CancellingEvent, EndedEvent, HostEvent, LateEnd, ProgressInfo, ProgressEvent } from './types/protocol.js' */
 import { ResultBudget } from './result-budget.js';
 import { preview } from './preview.js';
 
@@ -18,6 +18,7 @@ import { preview } from './preview.js';
  * @property {ABPResponse | undefined} response without its data once `released`
  * @property {boolean} received the response is the caller's own copy of it
  * @property {boolean} released the data was dropped to keep memory bounded
+ * @property {boolean} cancelling it is asked to stop, and has not ended
  * @property {string | undefined} reason why the caller cancelled, if it said
  * @property {CancelResponse[]} confirmations
  * @property {LateEnd | undefined} ended how the handler of an abandoned call has ended since
@@ -57,6 +58,7 @@ export class CallHistory {
   take(event) {
     if (event.type === 'call') this.#call(event);
     else if (event.type === 'progress') this.#progress(event);
+    else if (event.type === 'cancelling') this.#cancelling(event);
     else if (event.type === 'cancel') this.confirm(event);
     else if (event.type === 'ended') this.#ended(event);
     else if (event.type === 'session' && event.state === 'open') this.#agent(event.sessionId, event.agent?.name);
@@ -90,6 +92,14 @@ export class CallHistory {
     if (!call) return;
     call.confirmations = [...call.confirmations, response].slice(-MAX_CONFIRMATIONS);
     if (typeof reason === 'string') call.reason ??= reason.slice(0, MAX_TEXT);
+    this.#changed(call, false);
+  }
+
+  /** @param {CancellingEvent} event */
+  #cancelling({ sessionId, callId }) {
+    const call = this.find(sessionId, callId);
+    if (!call || isFinal(call.state)) return;
+    call.cancelling = true;
     this.#changed(call, false);
   }
 
@@ -161,6 +171,7 @@ export class CallHistory {
       response: undefined,
       received: false,
       released: false,
+      cancelling: false,
       reason: undefined,
       confirmations: [],
       ended: undefined,
@@ -182,6 +193,7 @@ export class CallHistory {
    */
   #end(call, event) {
     call.endedAt = event.time;
+    call.cancelling = false;
     if (typeof event.reason === 'string') call.reason ??= event.reason.slice(0, MAX_TEXT);
     this.#respond(call, event.response);
   }
@@ -232,6 +244,11 @@ export class CallHistory {
     for (const call of this.calls.values()) if (wanted(call)) found = call;
     return found;
   }
+}
+
+/** The state that is shown. @param {Call} call */
+export function shownState({ state, cancelling }) {
+  return cancelling ? 'cancelling' : state;
 }
 
 /** @param {CallState} state */

@@ -22,6 +22,7 @@ export function lasted(call, now = Date.now()) {
 
 /** @param {Call} call */
 export function stateText(call) {
+  if (call.cancelling) return 'Cancelling';
   if (call.state === 'queued') return 'Queued';
   if (call.state === 'running') return 'Running';
   const time = duration(lasted(call));

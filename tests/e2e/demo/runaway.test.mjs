@@ -56,6 +56,25 @@ async function endByHand(way, idle) {
   return { ours, others };
 }
 
+test('a call that is cancelled below its form says Cancelling, there and on its card, until its end is proven', { timeout: 60_000 }, async () => {
+  const { page } = demo;
+  const form = await choose(page, 'stop.never', 'Loop');
+  const card = await newCall(page, () => click(page, `${form} .primary`));
+  await becomes(page, card, 'running');
+  await page.waitForFunction((selector) => document.querySelector(selector)?.textContent?.includes('not listening'), {}, card);
+  // What is there for a moment only is noted as it comes.
+  await page.evaluate((selectors) => {
+    const seen = /** @type {string[]} */ ([]);
+    Object.assign(globalThis, { seenStates: seen });
+    const [latest, shown] = selectors.map((it) => /** @type {HTMLElement} */ (document.querySelector(it)));
+    new MutationObserver(() => seen.push(`${latest?.textContent} | ${shown?.textContent}`)).observe(document.body, { subtree: true, childList: true, characterData: true });
+  }, [`${form} .latest`, `${card} .call-head`]);
+  await click(page, `${form} .latest button`);
+  await becomes(page, card, 'cancelled');
+  const seen = await page.evaluate(() => /** @type {{ seenStates: string[] }} */ (/** @type {any} */ (globalThis)).seenStates);
+  assert.ok(seen.some((it) => /^Cancelling.*Cancelling….*\| .*Cancelling.*Cancelling…/s.test(it)), seen.slice(0, 5).join('\n'));
+});
+
 for (const way of ways) {
   test(`${way} is ended by hand, the page paints as an idle one does, and the card says how and by what proof`, { timeout: 60_000 }, async (t) => {
     assert.equal(await demo.page.evaluate(() => crossOriginIsolated), true);

@@ -1,7 +1,7 @@
 /** @import { Call } from '../call-history.js' */
 /** @import { OwnCalls } from '../own-calls.js' */
 import { element, icon, setIcon, setText } from '../dom.js';
-import { isFinal } from '../call-history.js';
+import { isFinal, shownState } from '../call-history.js';
 import { progressText, stateText } from '../call-text.js';
 
 /** Below a form: how its latest call stands, with a Cancel button, so that neither needs scrolling. */
@@ -31,19 +31,22 @@ export class LatestCall {
     if (this.#call && call.queuedAt < this.#call.queuedAt) return;
     this.#call = call;
     this.element.hidden = false;
-    this.element.dataset.state = call.state;
-    setIcon(this.#icon, call.state);
-    const progress = call.state === 'running' ? progressText(call) : '';
+    this.element.dataset.state = shownState(call);
+    setIcon(this.#icon, shownState(call));
+    const progress = call.state === 'running' && !call.cancelling ? progressText(call) : '';
     setText(this.#text, [stateText(call), progress].filter(Boolean).join(', '));
     // A hidden button would drop the focus to the page.
     if (isFinal(call.state) && document.activeElement === this.#cancel) this.#view.focus();
     this.#cancel.hidden = isFinal(call.state);
+    // It stays focused while it waits, so it is not disabled.
+    setText(this.#cancel, call.cancelling ? 'Cancelling…' : 'Cancel');
+    this.#cancel.setAttribute('aria-disabled', String(call.cancelling));
   }
 
   /** @returns {boolean} whether there was a call to cancel */
   cancel() {
     const call = this.#call;
-    if (!call || isFinal(call.state)) return false;
+    if (!call || isFinal(call.state) || call.cancelling) return false;
     void this.#ownCalls.cancel(call.callId);
     return true;
   }

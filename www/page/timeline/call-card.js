@@ -1,5 +1,5 @@
 /** @import { Call } from '../call-history.js' */
-import { isFinal } from '../call-history.js';
+import { isFinal, shownState } from '../call-history.js';
 import { STATE_NAMES, lasted } from '../call-text.js';
 import { element, icon, setIcon, setText } from '../dom.js';
 import { duration, isolated, timeOfDay } from '../format.js';
@@ -62,9 +62,10 @@ export class CallCard {
 
   update() {
     const call = this.#call;
-    this.element.dataset.state = call.state;
-    setIcon(this.#node, call.state);
-    setText(this.#state, STATE_NAMES[call.state]);
+    const state = shownState(call);
+    this.element.dataset.state = state;
+    setIcon(this.#node, state);
+    setText(this.#state, state === 'cancelling' ? 'Cancelling' : STATE_NAMES[state]);
     this.#updateCancel();
     this.#track.update(call);
     this.#outcome.update(call);
@@ -90,7 +91,7 @@ export class CallCard {
   }
 
   async cancel() {
-    if (this.#cancelling) return;
+    if (this.#cancelling || this.#call.cancelling) return;
     this.#cancelling = true;
     this.#updateCancel();
     try {
@@ -121,9 +122,9 @@ export class CallCard {
   }
 
   #updateCancel() {
-    const { callId, capability, state } = this.#call;
+    const { callId, capability, state, cancelling } = this.#call;
     const ended = isFinal(state);
-    const text = this.#cancelling ? 'Cancelling…' : ended ? 'Cancel anyway' : 'Cancel';
+    const text = cancelling || this.#cancelling ? 'Cancelling…' : ended ? 'Cancel anyway' : 'Cancel';
     setText(this.#cancel, text);
     this.#cancel.classList.toggle('late', ended);
     this.#cancel.title = ended ? 'The call has ended; the answer will say so' : 'Esc';

@@ -1,5 +1,5 @@
 /** @import { Call } from '../call-history.js' */
-import { isFinal } from '../call-history.js';
+import { isFinal, shownState } from '../call-history.js';
 import { stateText } from '../call-text.js';
 import { element } from '../dom.js';
 import { isolated } from '../format.js';
@@ -88,7 +88,7 @@ export class Strip {
     const end = call.endedAt ?? now;
     placed.settled = isFinal(call.state);
     this.#ends[lane] = placed.settled ? end : Infinity;
-    bar.dataset.state = call.state;
+    bar.dataset.state = shownState(call);
     bar.title = `${isolated(call.capability)}: ${stateText(call)}`;
     const whole = end - call.queuedAt;
     bar.style.inlineSize = `${Math.max(MIN_PERCENT, percent(whole))}%`;

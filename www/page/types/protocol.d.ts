@@ -104,6 +104,14 @@ export interface ProgressEvent {
   info: ProgressInfo;
 }
 
+/** The call is asked to stop, and has not ended. */
+export interface CancellingEvent {
+  type: 'cancelling';
+  callId: string;
+  sessionId: string;
+  reason?: string;
+}
+
 export interface CancelEvent {
   type: 'cancel';
   callId: string;
@@ -137,6 +145,7 @@ export interface GatewayEvent {
 export type HostEvent =
   | CallEvent
   | ProgressEvent
+  | CancellingEvent
   | CancelEvent
   | EndedEvent
   | SessionEvent
