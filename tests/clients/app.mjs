@@ -16,7 +16,7 @@ export async function startApp() {
   host.register('sums.of', { description: 'Counts', inputSchema: either, outputSchema: { type: 'object', properties: { count: { type: 'number' } } } },
     async ({ list = [], text = '' }) => ({ count: list.length + text.length }));
   host.register('画像', { description: 'A picture' }, async () => ({ image: PIXEL, mimeType: 'image/png' }));
-  host.register('large', {}, async ({ megabytes = 1 }) => ({ text: 'x\u2028'.repeat(megabytes * 250_000) }));
+  host.register('large', {}, async ({ megabytes = 1, of = 'x\u2028' }) => ({ text: of.repeat(megabytes * 250_000) }));
   host.register('nothing', {}, async () => ' ');
   host.register('work', {}, async (_, { signal, progress }) => {
     for (let done = 0; done < 10_000; done += 1) {

@@ -9,12 +9,20 @@ const SDKS = [
   { name: 'sdk-1.17', speaks: '2025-06-18' },
   { name: 'sdk-1.23', speaks: '2025-06-18' },
   { name: 'sdk-1', speaks: '2025-11-25' },
+  { name: 'client-2.0', speaks: '2026-07-28' },
+  { name: 'client-2', speaks: '2026-07-28' },
 ];
 
 /** @type {Awaited<ReturnType<typeof startApp>>} */
 let app;
 before(async () => { app = await startApp(); });
 after(() => app.stop());
+
+/** The classes of an SDK: version 2 is a package of its own. @param {string} name @returns {Promise<any>} */
+async function load(name) {
+  const files = name.startsWith('client-2') ? [name, `${name}/stdio`] : ['index', 'streamableHttp', 'stdio'].map((file) => `${name}/client/${file}.js`);
+  return Object.assign({}, ...await Promise.all(files.map((file) => import(file))));
+}
 
 /** What the app's calls have come to. @param {() => boolean} fits */
 async function until(fits) {
@@ -27,10 +35,8 @@ for (const { name, speaks } of SDKS) {
       /** @type {any} */
       let client;
       before(async () => {
-        const { Client } = await import(`${name}/client/index.js`);
-        const { StreamableHTTPClientTransport } = await import(`${name}/client/streamableHttp.js`);
-        const { StdioClientTransport } = await import(`${name}/client/stdio.js`);
-        client = new Client({ name: 'tried', version: '1' }, { capabilities: {} });
+        const { Client, StreamableHTTPClientTransport, StdioClientTransport } = await load(name);
+        client = new Client({ name: 'tried', version: '1' }, { capabilities: {}, versionNegotiation: { mode: 'auto' } });
         const transport = way === 'HTTP'
           ? new StreamableHTTPClientTransport(new URL(`${app.gateway.url}/mcp`))
           : new StdioClientTransport({ command: gatewayBinary, args: ['mcp', '--gateway', app.gateway.url] });
@@ -81,10 +87,10 @@ for (const { name, speaks } of SDKS) {
         const stop = new AbortController();
         /** @type {any[]} */
         const infos = [];
-        const call = client.callTool({ name: 'work', arguments: {} }, undefined, {
-          signal: stop.signal,
-          onprogress: (/** @type {any} */ info) => infos.push(info),
-        });
+        const options = { signal: stop.signal, onprogress: (/** @type {any} */ info) => infos.push(info) };
+        // Version 1 takes a schema of the result before them.
+        const before = name.startsWith('client-2') ? [] : [undefined];
+        const call = client.callTool({ name: 'work', arguments: {} }, ...before, options);
         call.catch(() => {});
         await until(() => infos.length > 2);
         assert.equal(infos[0].total, 10_000);

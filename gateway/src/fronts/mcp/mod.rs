@@ -25,7 +25,7 @@ mod progress;
 mod reply;
 mod request;
 mod requests;
-mod result;
+pub(crate) mod result;
 mod routes;
 mod schema;
 mod server;

@@ -29,6 +29,7 @@ use tokio_util::codec::FramedRead;
 
 use super::codec::{Broken, Codec, Frame};
 use super::{CHUNK_BYTES, MESSAGE_BYTES, Output};
+use crate::fronts::mcp::result::complete;
 use crate::limits::MAX_DEPTH;
 use crate::pauses::Pauses;
 use crate::wire::json_rpc::{
@@ -437,6 +438,10 @@ fn too_large(request: &Request, bytes: usize) -> String {
     let result = json!({
         "content": [{ "type": "text", "text": text }], "isError": true, "_meta": { "caphost/error": error },
     });
+    let result = match request.is_alone() {
+        true => complete(result),
+        false => result,
+    };
     success(id.value(), &result)
 }
 

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { run, which } from '../../scripts/command.mjs';
+import { gatewayBinary, root, targetDir } from '../../scripts/paths.mjs';
+import { startApp } from './app.mjs';
+
+/** The published clients for Python. The files of their names have the exact versions of all that they need. */
+const CLIENTS = [
+  { name: 'mcp-1.10', kind: 'mcp' },
+  { name: 'mcp-1.12', kind: 'mcp', onlyFull: true },
+  { name: 'mcp-2', kind: 'mcp' },
+  { name: 'fastmcp', kind: 'fastmcp', onlyFull: true },
+].filter(({ onlyFull }) => !onlyFull || process.env.CAPHOST_STORMS === 'full');
+
+const windows = process.platform === 'win32';
+const sources = join(root, 'tests', 'clients', 'python');
+const python = which('python3');
+
+/** Makes the environment of a client, unless there is one with the same packages. @param {string} name */
+async function environment(name) {
+  const wanted = readFileSync(join(sources, `${name}.txt`), 'utf8');
+  const directory = join(targetDir, 'python', name);
+  const interpreter = join(directory, windows ? 'Scripts' : 'bin', 'python');
+  const stamp = join(directory, 'installed.txt');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return interpreter;
+  rmSync(directory, { recursive: true, force: true });
+  const made = await run('python3', ['-m', 'venv', directory], { quiet: true });
+  assert.equal(made.code, 0, made.output);
+  const installed = await run(interpreter, ['-m', 'pip', 'install', '--quiet', '--no-deps', '--requirement', join(sources, `${name}.txt`)], { quiet: true, timeoutMs: 300_000 });
+  assert.equal(installed.code, 0, installed.output);
+  writeFileSync(stamp, wanted);
+  return interpreter;
+}
+
+describe('clients for Python', { skip: python ? false : 'python3 is not installed' }, () => {
+  /** @type {Awaited<ReturnType<typeof startApp>>} */
+  let app;
+  before(async () => { app = await startApp(); });
+  after(() => app.stop());
+
+  for (const { name, kind } of CLIENTS) {
+    for (const way of ['http', 'stdio']) {
+      test(`${name} over ${way} lists, calls, is shown a picture, reads 3 MB, hears of progress and cancels`, async () => {
+        const interpreter = await environment(name);
+        const before = app.host.stats().cancelled;
+        const { code, output } = await run(interpreter, [join(sources, 'tried.py'), way, kind, app.gateway.url, gatewayBinary], { quiet: true, timeoutMs: 90_000 });
+        const line = output.split('\n').find((text) => text.startsWith('{'));
+        assert.ok(code === 0 && line, output);
+        const { tools, ...saw } = JSON.parse(line);
+        assert.equal(tools.length, 5);
+        assert.deepEqual(saw, {
+          text: '{"count":2}',
+          picture: ['image', 'image/png'],
+          large: 3_000_000,
+          tooLarge: way === 'stdio' ? 'OPERATION_FAILED' : 'read',
+          progress: [0, 10_000, '0 done'],
+          cancelled: true,
+          after: '{"count":2}',
+        });
+        assert.equal(app.host.stats().cancelled, before + 1);
+      });
+    }
+  }
+});

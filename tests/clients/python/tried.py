@@ -1,0 +1,107 @@
+"""Tries a published MCP client for Python at a gateway, and prints what it saw as one line of JSON.
+
+Arguments: the way (`http` or `stdio`), the client (`mcp` or `fastmcp`), the gateway's address, the command line.
+"""
+
+import asyncio
+import json
+import sys
+from contextlib import AsyncExitStack
+
+WAY, CLIENT, URL, CAPHOST = sys.argv[1:]
+BRIDGE = ["mcp", "--gateway", URL]
+
+
+# fastmcp raises what a tool says has failed, unless told otherwise.
+TOLD = {"raise_on_error": False} if CLIENT == "fastmcp" else {}
+
+
+async def connect_mcp(stack):
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    if WAY == "stdio":
+        streams = await stack.enter_async_context(stdio_client(StdioServerParameters(command=CAPHOST, args=BRIDGE)))
+    else:
+        import mcp.client.streamable_http as http
+
+        connect = getattr(http, "streamablehttp_client", None) or http.streamable_http_client
+        streams = await stack.enter_async_context(connect(f"{URL}/mcp"))
+    session = await stack.enter_async_context(ClientSession(streams[0], streams[1]))
+    await session.initialize()
+    return session
+
+
+async def connect_fastmcp(stack):
+    from fastmcp import Client
+    from fastmcp.client.transports import StdioTransport
+
+    transport = StdioTransport(command=CAPHOST, args=BRIDGE) if WAY == "stdio" else f"{URL}/mcp"
+    return await stack.enter_async_context(Client(transport))
+
+
+def member(of, *names):
+    """The first member that there is: later versions write it in another way."""
+    return next(getattr(of, name) for name in names if hasattr(of, name))
+
+
+def is_of_1():
+    from importlib.metadata import version
+
+    return version("mcp").startswith("1.")
+
+
+async def say_cancelled(session):
+    """Cancels the last request: before version 2 the client says nothing when a task is cancelled."""
+    from mcp.types import CancelledNotification, CancelledNotificationParams, ClientNotification
+
+    params = CancelledNotificationParams(requestId=session._request_id - 1, reason="enough")
+    await session.send_notification(
+        ClientNotification(CancelledNotification(method="notifications/cancelled", params=params))
+    )
+
+
+async def main():
+    async with AsyncExitStack() as stack:
+        client = await (connect_fastmcp if CLIENT == "fastmcp" else connect_mcp)(stack)
+        listed = await client.list_tools()
+        tools = listed if isinstance(listed, list) else listed.tools
+        saw = {"tools": sorted(tool.name for tool in tools)}
+
+        result = await client.call_tool("sums_of", {"list": [1, 2]})
+        saw["text"] = result.content[0].text
+
+        picture = next(tool.name for tool in tools if tool.description == "A picture")
+        content = (await client.call_tool(picture, {})).content
+        saw["picture"] = [content[1].type, member(content[1], "mimeType", "mime_type")]
+
+        large = (await client.call_tool("large", {"megabytes": 3, "of": "abcd"})).content[0].text
+        saw["large"] = len(json.loads(large)["text"])
+
+        larger = (await client.call_tool("large", {"megabytes": 6}, **TOLD)).content[0].text
+        saw["tooLarge"] = "read" if larger.startswith("{") else larger.split(":")[0]
+
+        heard = []
+        enough = asyncio.Event()
+
+        async def progress(done, total, message):
+            heard.append([done, total, message])
+            if len(heard) > 2:
+                enough.set()
+
+        handler = "progress_handler" if CLIENT == "fastmcp" else "progress_callback"
+        work = asyncio.create_task(client.call_tool("work", {}, **{handler: progress}))
+        await asyncio.wait_for(enough.wait(), 20)
+        saw["progress"] = heard[0]
+        if CLIENT == "mcp" and is_of_1():
+            await say_cancelled(client)
+        work.cancel()
+        try:
+            await work
+        except asyncio.CancelledError:
+            saw["cancelled"] = True
+        saw["after"] = (await client.call_tool("sums_of", {"text": "ab"})).content[0].text
+        print(json.dumps(saw))
+
+
+asyncio.run(asyncio.wait_for(main(), 60))
