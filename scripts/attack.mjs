@@ -31,7 +31,9 @@ const runs = values.each ? names.map((name) => [name]) : [names];
 const figures = [];
 for (const together of runs) {
   if (!values.json) console.error(together.length > 1 ? `${together.length} attacks at once, ${seconds} s` : `${together[0]}, ${seconds} s`);
-  figures.push(await attack(together, { seconds, release: values.release }));
+  const seen = await attack(together, { seconds, release: values.release });
+  for (const attack of seen.skipped) console.error(`attack: skipped ${attack}`);
+  if (seen.names.length > 0) figures.push(seen);
 }
 console.log(values.json ? JSON.stringify(figures) : table(figures));
 const faults = figures.flatMap((each) => [...misdeeds(each), ...delays(each)]);

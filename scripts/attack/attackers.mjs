@@ -5,12 +5,13 @@ import { setMaxListeners } from 'node:events';
 import { log } from './log.mjs';
 import { agents, apps } from './users.mjs';
 import { strangers } from './strangers.mjs';
+import { workers } from './workers.mjs';
 
 /** Every attack by its name. */
-export const attacks = { ...strangers, ...agents, ...apps, ...log };
+export const attacks = { ...strangers, ...agents, ...apps, ...log, ...workers };
 
 /**
- * @typedef {{ port: number, from: string, secrets: { agent: string, app: string }, names: string[] }} Order
+ * @typedef {{ port: number, second?: number, from: string, secrets: { agent: string, app: string }, names: string[] }} Order
  * @typedef {Record<string, { tried: number, refused: number }>} Counts
  */
 

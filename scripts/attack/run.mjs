@@ -5,16 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startRedis } from '../../tests/e2e/support/redis.mjs';
 import { gatewayBinary, gatewayRelease, root } from '../paths.mjs';
 import { honest } from './honest.mjs';
 import { unreadLog } from './log.mjs';
 import { allowed } from './report.mjs';
+import { betweenWorkers, missing } from './workers.mjs';
 
 /**
  * @typedef {import('./honest.mjs').Measured} Measured
  *
  * @typedef {object} Figures
  * @property {string[]} names of the attacks
+ * @property {string[]} skipped attacks of these that cannot run on this machine, and why
  * @property {Measured} before
  * @property {Measured} during
  * @property {Measured} after
@@ -34,15 +37,25 @@ const secrets = {
 /**
  * Runs these attacks at once beside an honest app and agent.
  *
- * @param {string[]} names
+ * @param {string[]} wanted
  * @param {{ seconds: number, release?: boolean }} options
  * @returns {Promise<Figures>}
  */
-export async function attack(names, { seconds, release = false }) {
+export async function attack(wanted, { seconds, release = false }) {
+  const known = await Promise.all(wanted.map(async (name) => ({ name, why: await missing(name) })));
+  const names = known.filter(({ why }) => !why).map(({ name }) => name);
+  const skipped = known.flatMap(({ name, why }) => (why ? [`${name}: ${why}`] : []));
   const folder = await mkdtemp(join(tmpdir(), 'caphost-attack-'));
   await writeFile(join(folder, 'large'), Buffer.alloc(16 << 20, 'x'));
-  const gateway = await startGateway(release ? gatewayRelease : gatewayBinary, folder);
+  const binary = release ? gatewayRelease : gatewayBinary;
+  const redis = names.includes(betweenWorkers) ? await startRedis() : undefined;
+  /** @type {Gateway[]} */
+  const started = [];
   try {
+    const gateway = await startGateway(binary, folder, redis?.url);
+    started.push(gateway);
+    const second = redis && await startGateway(binary, folder, redis.url);
+    if (second) started.push(second);
     const client = await honest(gateway.url.replace(/^http/, 'ws'), secrets.honest);
     const calm = Math.max(1, seconds / 6);
     // The first calls compile code and open what stays open.
@@ -55,7 +68,7 @@ export async function attack(names, { seconds, release = false }) {
 
     const attackers = fork(new URL('attackers.mjs', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     /** @type {import('./attackers.mjs').Order} */
-    const order = { port: Number(new URL(gateway.url).port), from: '127.0.0.66', secrets: secrets.attackers, names };
+    const order = { port: portOf(gateway), ...(second && { second: portOf(second) }), from: '127.0.0.66', secrets: secrets.attackers, names };
     attackers.send(order);
     const watch = watching(gateway);
     const during = await client.measure(seconds);
@@ -76,12 +89,16 @@ export async function attack(names, { seconds, release = false }) {
     }
     const log = gateway.logged() - logged;
     await client.close();
-    return { names, before, during, after, memory, descriptors, log, cancelled, healthy, counts: said[0] };
+    return { names, skipped, before, during, after, memory, descriptors, log, cancelled, healthy, counts: said[0] };
   } finally {
-    await gateway.stop();
+    await Promise.all(started.map((gateway) => gateway.stop()));
+    await redis?.close();
     await rm(folder, { recursive: true });
   }
 }
+
+/** @param {Gateway} gateway */
+const portOf = ({ url }) => Number(new URL(url).port);
 
 /** Looks every 100 ms how much memory is used, and every second whether the gateway is well. @param {Gateway} gateway */
 function watching(gateway) {
@@ -109,13 +126,14 @@ function watching(gateway) {
  *
  * @param {string} binary
  * @param {string} www
+ * @param {string} [redis] the URL of a Redis that joins it with others
  */
-async function startGateway(binary, www) {
+async function startGateway(binary, www, redis) {
   const tokens = [
     `app@shop=${secrets.honest.app}`, `agent=${secrets.honest.agent}`,
     `app=${secrets.attackers.app}`, `agent=${secrets.attackers.agent}`,
   ].flatMap((token) => ['--token', token]);
-  const args = ['serve', '--port', '0', '--www', www, '--log', 'info', ...tokens];
+  const args = ['serve', '--port', '0', '--www', www, '--log', 'info', ...(redis ? ['--redis', redis] : []), ...tokens];
   const child = spawn('sh', ['-c', 'ulimit -Sn 1024 && exec "$0" "$@"', binary, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);

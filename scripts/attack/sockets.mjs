@@ -8,6 +8,7 @@ import WebSocket from 'ws';
  *
  * @typedef {object} Target
  * @property {number} port of the gateway on 127.0.0.1
+ * @property {number} [second] the port of a second worker, where there is one
  * @property {string} from the attackers' own loopback address, so that bounds per address are not shared with honest clients
  * @property {AbortSignal} signal ends the attack
  * @property {{ agent: string, app: string }} secrets of the attackers' tokens

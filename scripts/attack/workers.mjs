@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { again, envelope, open, request } from './sockets.mjs';
+
+/** @typedef {import('./sockets.mjs').Target} Target */
+
+/** This needs a second worker, and a Redis between both. */
+export const betweenWorkers = 'questions between workers';
+
+/** Why an attack cannot run on this machine; undefined if it can. @param {string} name @returns {Promise<string | undefined>} */
+export async function missing(name) {
+  if (name !== betweenWorkers) return undefined;
+  const server = spawn('redis-server', ['--version'], { stdio: 'ignore' });
+  const isThere = await new Promise((resolve) => server.once('error', () => resolve(false)).once('exit', () => resolve(true)));
+  return isThere ? undefined : 'there is no redis-server';
+}
+
+/** As long as a callId may be. */
+const callId = 'ambiguous-'.padEnd(128, 'x');
+
+/** Runs of one id on each worker. */
+const RUNS = 8;
+/** Questions at once. */
+const QUESTIONS = 500;
+
+/** What makes one worker ask another much. @type {Record<string, (target: Target) => Promise<void>>} */
+export const workers = {
+  [betweenWorkers]: async (target) => {
+    const ports = [target.port, target.second ?? target.port];
+    for (const port of ports) {
+      for (let run = 0; run < RUNS; run += 1) {
+        const socket = await open({ ...target, port }, '/abp?app=shop', { secret: target.secrets.agent });
+        socket?.on('message', () => {});
+        socket?.send(envelope('initialize', { agent: { name: 'm'.repeat(500), version: '1' }, protocolVersion: '0.1' }));
+        socket?.send(envelope('capabilities/call', { capability: 'wait', params: {}, options: { callId } }, callId));
+      }
+    }
+    const headers = { Authorization: `Bearer ${target.secrets.agent}` };
+    await again(target, 100, async (round) => {
+      const asked = { ...target, port: ports[round % ports.length] ?? target.port };
+      await Promise.all(Array.from({ length: QUESTIONS }, () => request(asked, `GET /api/runs/${callId}`, headers)));
+    });
+  },
+};
