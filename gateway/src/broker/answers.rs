@@ -81,31 +81,33 @@ impl Broker {
         if self.told_otherwise(agent, &entry, said.cancelled) {
             return;
         }
-        let id = match entry.asker {
-            Asker::Agent(id) => id,
+        match entry.asker {
+            Asker::Agent(_) => {}
             Asker::Own => {
                 return self.own_answered(agent, &entry, said.error.map(failed_with));
             }
             Asker::Nobody => return,
-        };
-        let header = Header {
-            kind: request.answer(),
-            id: id.as_deref(),
-            agent: None,
-            timestamp: envelope.timestamp.unwrap_or(&self.timestamp),
-        };
+        }
         let graded = said.cancelled
             && matches!(request, Request::Call | Request::Cancel)
             && !said.says(grade);
         let here = self.agents.get(&agent).is_some_and(Agent::is_here);
-        let message = match graded && here {
-            true => Outgoing::graded(header, Json::keep(payload, shared), grade),
-            false => Outgoing::new(header, payload, shared),
-        };
-        self.actions.push_back(Action::Send {
-            peer: agent,
-            message,
-        });
+        for id in entry.ids() {
+            let header = Header {
+                kind: request.answer(),
+                id,
+                agent: None,
+                timestamp: envelope.timestamp.unwrap_or(&self.timestamp),
+            };
+            let message = match graded && here {
+                true => Outgoing::graded(header, Json::keep(payload, shared), grade),
+                false => Outgoing::new(header, payload, shared),
+            };
+            self.actions.push_back(Action::Send {
+                peer: agent,
+                message,
+            });
+        }
     }
 
     /// The app did not understand a request. Its agent gets the typed answer.
@@ -139,7 +141,7 @@ impl Broker {
             return;
         }
         match entry.asker {
-            Asker::Agent(id) => self.send(agent, entry.request.answer(), id.as_deref(), &payload),
+            Asker::Agent(_) => self.answer_all(agent, &entry, &payload),
             Asker::Own => self.own_answered(agent, &entry, Some(failed_with(error))),
             Asker::Nobody => {}
         }
@@ -216,23 +218,32 @@ impl Broker {
         if self.told_otherwise(agent, entry, false) {
             return;
         }
-        let id = match &entry.asker {
-            Asker::Agent(id) => id.as_deref(),
+        match &entry.asker {
+            Asker::Agent(_) => {}
             Asker::Own => {
                 let error = Reply::Failed(error.clone());
                 return self.own_answered(agent, entry, Some(error));
             }
             Asker::Nobody => return,
-        };
-        let subject = entry.subject(id);
-        let (kind, payload) = match entry.request {
-            Request::Cancel => {
-                let payload = cancel_not_confirmed(&subject, loss.reason, error);
-                (Request::Cancel.answer(), payload)
-            }
-            _ => failed(&subject, error),
-        };
-        self.send(agent, kind, id, &payload);
+        }
+        for id in entry.ids() {
+            let subject = entry.subject(id);
+            let (kind, payload) = match entry.request {
+                Request::Cancel => {
+                    let payload = cancel_not_confirmed(&subject, loss.reason, error);
+                    (Request::Cancel.answer(), payload)
+                }
+                _ => failed(&subject, error),
+            };
+            self.send(agent, kind, id, &payload);
+        }
+    }
+
+    /// Sends the answer of a request to its agent, and of whatever has joined it.
+    pub(super) fn answer_all(&mut self, agent: PeerId, entry: &Entry, payload: &str) {
+        for id in entry.ids() {
+            self.send(agent, entry.request.answer(), id, payload);
+        }
     }
 
     /// Notes the app's answer to a call or a cancel. `grade` says how far the app has seen the stop. `reply`
@@ -251,7 +262,7 @@ impl Broker {
             (Some(run), Request::Cancel) if !said.cancelled => {
                 self.runs.cancel_refused(run);
                 if let Some(place) = self.runs.place_mut(run) {
-                    place.is_cancelled = false;
+                    place.cancelling = None;
                 }
             }
             (Some(run), Request::Cancel) => self.run_cancelled(run, grade),
@@ -291,10 +302,12 @@ impl Broker {
         reply: impl FnOnce() -> Option<Reply>,
     ) {
         let (call_id, place) = self.runs.take_place(run).unzip();
-        let (until, token) = place
-            .flatten()
-            .map_or((None, None), |place| (place.until, place.token));
+        let (until, revoking, token) = place.flatten().map_or((None, None, None), |place| {
+            (place.until, place.revoking, place.token)
+        });
         self.deadlines.change(Due::Response(run), until, None);
+        let revoking = revoking.map(|it| it.until);
+        self.deadlines.change(Due::Revoke(run), revoking, None);
         let mut is_last = false;
         if let Some(agent) = self.agents.get_mut(&agent) {
             if let Some(call_id) = call_id.as_ref().filter(|_| agent.is_connected()) {

@@ -15,6 +15,8 @@ pub(super) enum Due {
     Timeout(RunId),
     /// The app answers a cancel by the caller of a call of the gateway itself.
     Cancel(RunId),
+    /// The app answers a cancel by somebody other than the agent, which others have joined.
+    Revoke(RunId),
     /// The app answers a call after it has confirmed the cancel of that call.
     Response(RunId),
 }
@@ -57,6 +59,7 @@ impl Broker {
                 Due::Agent(session) => self.own_overdue(session),
                 Due::Timeout(run) => self.own_timed_out(run),
                 Due::Cancel(run) => self.own_unanswered(run),
+                Due::Revoke(run) => self.revoke_again(run),
                 Due::Response(run) => self.response_overdue(run),
             }
         }

@@ -25,11 +25,11 @@ impl Broker {
     pub(super) fn told_otherwise(&mut self, agent: PeerId, entry: &Entry, cancelled: bool) -> bool {
         let ended = entry.run.and_then(|run| self.outcome_of_ended(run));
         let ended = ended.filter(|ended| ended.cancelled() != cancelled);
-        let (Some(ended), Asker::Agent(id)) = (ended, &entry.asker) else {
+        let (Some(ended), Asker::Agent(_)) = (ended, &entry.asker) else {
             return false;
         };
         let payload = answer_by(&ended, entry.request, entry.call_id.as_deref());
-        self.send(agent, entry.request.answer(), id.as_deref(), &payload);
+        self.answer_all(agent, entry, &payload);
         true
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::message::{Call, Cancel};
 use super::requests::{About, Unsent};
 use super::{Broker, PeerId, Seat};
-use crate::broker::runs::{NewRun, Place, RunId};
+use crate::broker::runs::{Cancelling, NewRun, Place, RunId};
 use crate::wire::{Failure, invalid_at};
 use caphost::call::{CallId, MAX_CALL_ID_CHARS};
 
@@ -20,7 +20,7 @@ impl Broker {
     ) -> Result<Option<RunId>, Unsent> {
         match about {
             About::Nothing => Ok(None),
-            About::Cancel(cancel) => self.note_cancel(peer, cancel),
+            About::Cancel(cancel) => self.note_cancel(peer, issued, cancel),
             About::Call(call) => self.note_call(peer, app, issued, call),
             About::OwnCall(run) => self.note_own_call(peer, app, issued, *run),
         }
@@ -102,7 +102,12 @@ impl Broker {
     }
 
     /// Notes an agent's cancel. Returns the run that is meant.
-    fn note_cancel(&mut self, peer: PeerId, cancel: &Cancel<'_>) -> Result<Option<RunId>, Unsent> {
+    fn note_cancel(
+        &mut self,
+        peer: PeerId,
+        issued: u64,
+        cancel: &Cancel<'_>,
+    ) -> Result<Option<RunId>, Unsent> {
         let Some(agent) = self.agents.get(&peer) else {
             return Ok(None);
         };
@@ -124,9 +129,10 @@ impl Broker {
         }
         if let Some(run) = run {
             let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
+            let until = self.now.monotonic_ms + self.grace();
             self.runs.cancel_requested(run, reason, now);
             if let Some(place) = self.runs.place_mut(run) {
-                place.is_cancelled = true;
+                place.cancelling = Some(Cancelling { issued, until });
             }
         }
         Ok(run)

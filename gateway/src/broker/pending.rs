@@ -25,8 +25,10 @@ pub(super) struct Entry {
     pub run: Option<RunId>,
     /// The bytes that the request takes of the queue to the app.
     pub bytes: u32,
-    /// The bytes that the gateway keeps of the request and its run.
+    /// The bytes that the gateway keeps of the request, its run and the cancels that have joined it.
     pub kept: u32,
+    /// The ids of further cancels of the same call by its agent, which this one's answer answers too.
+    pub joined: Vec<Option<Arc<str>>>,
 }
 
 /// Who waits for the answer to a request.
@@ -49,6 +51,15 @@ impl Entry {
             agent: None,
             call_id: self.call_id.as_deref().map(str::to_string),
         }
+    }
+
+    /// The ids that the answer goes to, if an agent waits for it.
+    pub(super) fn ids(&self) -> impl Iterator<Item = Option<&str>> {
+        let own = match &self.asker {
+            Asker::Agent(id) => Some(id),
+            Asker::Own | Asker::Nobody => None,
+        };
+        own.into_iter().chain(&self.joined).map(Option::as_deref)
     }
 
     /// How much the request counts. It counts nothing if nobody is told its answer, or if it is the one
@@ -78,6 +89,8 @@ pub(super) struct Pending {
     ids: HashSet<Arc<str>>,
     /// The amounts of the agent's own requests, by type.
     counts: Counts,
+    /// How many cancels have joined others.
+    joined: usize,
 }
 
 impl Pending {
@@ -102,6 +115,34 @@ impl Pending {
         self.counts[request as usize]
     }
 
+    /// Cancels that have joined others.
+    pub(super) fn joined(&self) -> usize {
+        self.joined
+    }
+
+    /// Whether the request with that number waits for its answer.
+    pub(super) fn has(&self, issued: u64) -> bool {
+        self.entries.contains_key(&issued)
+    }
+
+    /// A further cancel with that id joins the one with that number. It counts with its bytes alone, which
+    /// are returned.
+    pub(super) fn join(&mut self, issued: u64, id: Option<Arc<str>>) -> Amount {
+        let Some(first) = self.entries.get_mut(&issued) else {
+            return Amount::default();
+        };
+        let bytes = id.as_ref().map_or(0, |id| id.len());
+        let amount = Amount { count: 0, bytes };
+        first.kept = first
+            .kept
+            .saturating_add(bytes.try_into().unwrap_or(u32::MAX));
+        first.joined.push(id.clone());
+        self.ids.extend(id);
+        self.joined += 1;
+        self.counts[Request::Cancel as usize].add(amount);
+        amount
+    }
+
     pub(super) fn insert(&mut self, entry: Entry) {
         if let Asker::Agent(Some(id)) = &entry.asker {
             self.ids.insert(id.clone());
@@ -123,6 +164,10 @@ impl Pending {
         if let Asker::Agent(Some(id)) = &entry.asker {
             self.ids.remove(id);
         }
+        for id in entry.joined.iter().flatten() {
+            self.ids.remove(id);
+        }
+        self.joined -= entry.joined.len();
         self.counts[entry.request as usize].take(entry.amount());
         Some(entry)
     }
@@ -144,6 +189,7 @@ impl Pending {
                 let entry = Entry {
                     asker,
                     bytes,
+                    joined: Vec::new(),
                     ..entry
                 };
                 self.insert(entry);

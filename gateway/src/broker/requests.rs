@@ -16,6 +16,8 @@ use caphost::call::{Code, Error, Stop};
 
 /// The largest cancel that an app with a full queue gets as it was written.
 const CANCEL_BYTES: usize = 256;
+/// The largest number of an agent's cancels that wait for the answers to others.
+const JOINED: usize = 1_024;
 /// When an agent without room for its session may try again, in milliseconds.
 const RETRY_SESSION_MS: f64 = 5_000.0;
 /// The largest size of a name that is kept.
@@ -89,6 +91,11 @@ impl Broker {
             _ => envelope.object(),
         };
         let sent = payload.map_err(Unsent::from).and_then(|payload| {
+            if let Content::Cancel(cancel) = &content
+                && self.joins(peer, id, cancel)?
+            {
+                return Ok(());
+            }
             let asked = Asked {
                 request,
                 asker: Asker::Agent(id.map(Arc::from)),
@@ -102,10 +109,10 @@ impl Broker {
                     _ => About::Nothing,
                 },
             };
-            self.request(peer, asked)
+            self.request(peer, asked).map(drop)
         });
         match sent {
-            Ok(_) => {}
+            Ok(()) => {}
             Err(Unsent::Skipped) => {
                 let never = CancelOutcome::confirmed(Stop::NeverStarted.into());
                 self.answer_for_the_app(peer, envelope, request, &never);
@@ -115,6 +122,43 @@ impl Broker {
             }
             Err(Unsent::Refused(error)) => self.refuse(peer, &envelope.subject(), &error),
         }
+    }
+
+    /// Lets a further cancel of a call join the earlier one, whose answer then goes to both. Returns false if
+    /// the cancel goes to the app: there is no earlier one, or the app has had its time to answer that one.
+    fn joins(
+        &mut self,
+        peer: PeerId,
+        id: Option<&str>,
+        cancel: &Cancel<'_>,
+    ) -> Result<bool, Failure> {
+        let now = self.now.monotonic_ms;
+        let Some(agent) = self.agents.get_mut(&peer).filter(|agent| agent.is_here()) else {
+            return Ok(false);
+        };
+        let call_id = cancel.call_id.as_deref().unwrap_or_default();
+        let run = agent.calls.get(call_id).and_then(|run| self.runs.get(*run));
+        let first = run
+            .and_then(|run| run.place.as_ref()?.cancelling)
+            .filter(|first| now < first.until && agent.pending.has(first.issued));
+        let Some(first) = first else {
+            return Ok(false);
+        };
+        let max = JOINED;
+        if agent.pending.joined() >= max {
+            let message = format!("{max} cancels wait for the answers to others of the same calls");
+            return Err(Error::new(Code::RATE_LIMITED, message)
+                .with_details(Box::new(json!({ "limit": "inFlight", "max": max }))));
+        }
+        let owner = &agent.profile.owner.name;
+        let bytes = id.map_or(0, str::len);
+        let used = self.in_flight.of(owner, Request::Cancel).bytes;
+        if !self.tokens.is_empty() && used + bytes > self.limits.retention.bytes {
+            return Err(too_many_bytes(self.limits.retention.bytes));
+        }
+        let amount = agent.pending.join(first.issued, id.map(Arc::from));
+        self.in_flight.add(owner, Request::Cancel, amount);
+        Ok(true)
     }
 
     /// Passes a request on to its app. Returns the number under which the request goes there.
@@ -171,11 +215,7 @@ impl Broker {
             }
             let max = self.limits.retention.bytes;
             if own.bytes + kept > max {
-                let message = format!(
-                    "The ids and names of requests of this type in flight with this token may have {max} bytes"
-                );
-                return Err(Error::new(Code::RATE_LIMITED, message)
-                    .with_details(Box::new(json!({ "limit": "inFlightBytes", "max": max }))));
+                return Err(too_many_bytes(max));
             }
         }
         let app = match (agent.app, request) {
@@ -205,7 +245,7 @@ impl Broker {
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
         let run = agent.calls.get(call_id).and_then(|run| self.runs.get(*run));
         let place = run.and_then(|run| run.place.as_ref());
-        let is_first = place.is_some_and(|place| !place.is_cancelled);
+        let is_first = place.is_some_and(|place| place.cancelling.is_none());
         is_first || asked.asker == Asker::Own || !agent.is_here()
     }
 
@@ -303,6 +343,7 @@ impl Broker {
             run,
             bytes: bytes.try_into().unwrap_or(u32::MAX),
             kept: kept.try_into().unwrap_or(u32::MAX),
+            joined: Vec::new(),
         };
         if let Some(app) = self.apps.get_mut(&app) {
             app.load
@@ -327,6 +368,14 @@ impl Broker {
         let payload = answer_by(outcome, request, envelope.call_id);
         self.send(peer, request.answer(), envelope.id, &payload);
     }
+}
+
+fn too_many_bytes(max: usize) -> Failure {
+    let message = format!(
+        "The ids and names of requests of this type in flight with this token may have {max} bytes"
+    );
+    Error::new(Code::RATE_LIMITED, message)
+        .with_details(Box::new(json!({ "limit": "inFlightBytes", "max": max })))
 }
 
 fn not_initialized() -> Failure {

@@ -8,9 +8,10 @@ use serde_json::Value;
 use super::call::{
     ANSWERED_WITH_ERROR, CancelOutcome, Reply, cancel_failed, cancel_payload, not_cancelled,
 };
+use super::deadlines::Due;
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Broker};
-use crate::broker::runs::{Ending, RunId, RunState};
+use crate::broker::runs::{Ending, Revoking, RunId, RunState};
 use crate::wire::stops::Grade;
 use crate::wire::{Json, Request, Said};
 use caphost::call::{Code, Error, Stop};
@@ -46,11 +47,18 @@ impl Broker {
             self.revoked(run, CancelOutcome::confirmed(stop.into()));
             return self.run_cancelled(run, stop.into());
         };
-        if place.revoking.is_some_and(|until| now_ms < until) {
+        if let Some(before) = &mut place.revoking
+            && now_ms < before.until
+        {
             // The app may still answer the one before, which answers this one too.
-            return;
+            before.is_joined = true;
+            let until = Some(before.until);
+            return self.deadlines.change(Due::Revoke(run), None, until);
         }
-        place.revoking = Some(now_ms + grace);
+        place.revoking = Some(Revoking {
+            until: now_ms + grace,
+            is_joined: false,
+        });
         let agent = place.agent;
         let issued = self.issue();
         let entry = Entry {
@@ -61,6 +69,7 @@ impl Broker {
             run: Some(run),
             bytes: 0,
             kept: 0,
+            joined: Vec::new(),
         };
         let Some(agent) = self.agents.get_mut(&agent) else {
             return;
@@ -71,6 +80,18 @@ impl Broker {
         let payload = cancel_payload(&call_id, reason.as_deref());
         let kind = Request::Cancel.kind();
         self.send_as(app, kind, Some(id.as_str()), Some(&handle), &payload);
+    }
+
+    /// The app has not answered a cancel in time that others have joined, who still wait.
+    pub(super) fn revoke_again(&mut self, run: RunId) {
+        let known = self.runs.get(run);
+        let is_waited_for = known
+            .and_then(|run| run.place.as_ref()?.revoking)
+            .is_some_and(|revoking| revoking.is_joined);
+        if is_waited_for {
+            let reason = known.and_then(|run| run.cancel_reason.clone());
+            self.revoke(run, reason);
+        }
     }
 
     pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {
@@ -99,9 +120,10 @@ impl Broker {
     }
 
     pub(super) fn revoked(&mut self, run: RunId, outcome: CancelOutcome) {
-        if let Some(place) = self.runs.place_mut(run) {
-            place.revoking = None;
-        }
+        let place = self.runs.place_mut(run);
+        let before = place.and_then(|place| place.revoking.take());
+        let until = before.map(|before| before.until);
+        self.deadlines.change(Due::Revoke(run), until, None);
         self.actions.push_back(Action::Revoked { run, outcome });
     }
 }

@@ -37,7 +37,7 @@ pub use lists::{Found, leave_out, newest};
 pub use mark::RunMark;
 use namesakes::Namesakes;
 pub use news::{CancelNotice, News, NoticedRun};
-pub(super) use run::Place;
+pub(super) use run::{Cancelling, Place, Revoking};
 pub use run::{Dialect, Ending, Lost, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
 

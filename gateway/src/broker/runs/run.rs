@@ -264,12 +264,30 @@ pub(in crate::broker) struct Place {
     pub issued: u64,
     /// The token of its progress, if that is not the callId.
     pub token: Option<Arc<str>>,
-    /// The agent has cancelled the call, and the app has not refused that.
-    pub is_cancelled: bool,
-    /// Until when the app may answer a cancel by somebody other than the agent, if there is any.
-    pub revoking: Option<Millis>,
+    /// The agent's cancel of the call, unless the app has refused that.
+    pub cancelling: Option<Cancelling>,
+    /// The cancel by somebody other than the agent that the app has not answered, if there is any.
+    pub revoking: Option<Revoking>,
     /// Until when the app is to answer the call, once it has confirmed the cancel.
     pub until: Option<Millis>,
+}
+
+/// A cancel of a call by its agent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::broker) struct Cancelling {
+    /// The number it was passed on with.
+    pub issued: u64,
+    /// Until then others join it.
+    pub until: Millis,
+}
+
+/// A cancel of a call by somebody else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::broker) struct Revoking {
+    /// Until then others join it.
+    pub until: Millis,
+    /// Somebody has joined it: it is sent again if the app has not answered by then.
+    pub is_joined: bool,
 }
 
 impl Place {
@@ -279,7 +297,7 @@ impl Place {
             agent,
             issued,
             token,
-            is_cancelled: false,
+            cancelling: None,
             revoking: None,
             until: None,
         }

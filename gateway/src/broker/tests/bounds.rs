@@ -75,8 +75,9 @@ fn the_limits_of_one_agent_are_its_own() {
     );
     bench.relayed(3, call("1", "a"));
     bench.now.monotonic_ms += 1_000.0;
+    // What is no call of its own, or not any more, has no room of its own.
     assert_eq!(
-        only(&bench.send(2, cancel("7", "b")), 2)["payload"]["error"]["details"]["limit"],
+        only(&bench.send(2, cancel("7", "other")), 2)["payload"]["error"]["details"]["limit"],
         "inFlight"
     );
 }
@@ -93,24 +94,72 @@ fn thirty_cancels_of_one_call_do_not_take_the_room_of_the_next_calls() {
     bench.relayed(2, request("initialize", "i", json!({})));
     bench.relayed(2, call("1", "a"));
     bench.relayed(2, call("2", "b"));
-    let mut sent = Vec::new();
-    for number in 0..30 {
+    let first = bench.relayed(2, cancel("a0", "a"));
+    for number in 1..30 {
         let id = format!("a{number}");
-        match &bench.send(2, cancel(&id, "a"))[..] {
-            [Seen::Message(1, message)] => sent.push(message.clone()),
-            seen => assert_eq!(
-                code(only(seen, 2)),
-                "RATE_LIMITED",
-                "nobody is left without a word"
-            ),
-        }
+        assert_eq!(bench.send(2, cancel(&id, "a")), [], "it joins the first");
     }
-    // The first has the room of its call.
-    assert_eq!(sent.len(), 8);
+    let used = bench.send(2, cancel("a7", "a"));
+    assert_eq!(code(only(&used, 2)), "INVALID_PARAMS", "each has its id");
     let other = only(&bench.send(2, cancel("b", "b")), 1).clone();
     let no = json!({ "callId": "b", "cancelled": false, "reason": "no" });
     bench.send(1, answer(&other, "capabilities/cancel-result", no));
     only(&bench.send(2, cancel("b again", "b")), 1);
+    // What the app says of the first is said to all.
+    let yes = json!({ "callId": "a", "cancelled": true, "metadata": { "stop": "dropped" } });
+    let seen = bench.send(1, answer(&first, "capabilities/cancel-result", yes.clone()));
+    assert_eq!(seen.len(), 30);
+    for (number, seen) in seen.iter().enumerate() {
+        let Seen::Message(2, message) = seen else {
+            panic!("{seen:?}")
+        };
+        assert_eq!(message["id"], format!("a{number}"));
+        assert_eq!(message["payload"], yes);
+    }
+    goes_on(&mut bench, 2);
+}
+
+#[test]
+fn a_cancel_that_the_app_has_not_answered_in_time_is_sent_again_when_its_agent_cancels_again() {
+    let mut bench = Bench::session();
+    bench.relayed(2, call("1", "c"));
+    let first = bench.relayed(2, cancel("2", "c"));
+    assert_eq!(bench.send(2, cancel("3", "c")), []);
+    bench.now.monotonic_ms += bench.broker.grace();
+    let again = bench.relayed(2, cancel("4", "c"));
+    assert_eq!(bench.send(2, cancel("5", "c")), []);
+    let said = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "returned" } });
+    let mut ids = Vec::new();
+    for sent in [&again, &first] {
+        for seen in bench.send(1, answer(sent, "capabilities/cancel-result", said.clone())) {
+            let Seen::Message(2, message) = seen else {
+                panic!("{seen:?}")
+            };
+            assert_eq!(message["payload"], said);
+            ids.push(message["id"].clone());
+        }
+    }
+    assert_eq!(ids, ["4", "5", "2", "3"]);
+    goes_on(&mut bench, 2);
+}
+
+#[test]
+fn cancels_that_have_joined_another_are_answered_when_the_app_leaves() {
+    let mut bench = Bench::session();
+    bench.relayed(2, call("1", "c"));
+    bench.relayed(2, cancel("2", "c"));
+    assert_eq!(bench.send(2, cancel("3", "c")), []);
+    let seen = bench.gone(1);
+    let answered = |id: &str| {
+        let is_it = |seen: &&Seen| matches!(seen, Seen::Message(2, it) if it["id"] == id);
+        seen.iter().filter(is_it).count()
+    };
+    assert_eq!(["1", "2", "3"].map(answered), [1, 1, 1]);
+    let cancelled = seen.iter().find_map(|seen| match seen {
+        Seen::Message(2, message) if message["id"] == "3" => Some(message["payload"].clone()),
+        _ => None,
+    });
+    assert_eq!(cancelled.unwrap()["callId"], "c");
 }
 
 #[test]
@@ -256,7 +305,9 @@ fn a_full_queue_takes_cancels_alone() {
     long["payload"]["reason"] = json!("x".repeat(5_000));
     let relayed = bench.relayed(2, long);
     assert_eq!(relayed["payload"], json!({ "callId": "1" }));
-    bench.relayed(2, cancel("3", "1"));
+    assert_eq!(bench.send(2, cancel("3", "1")), [], "it joins the first");
+    bench.now.monotonic_ms += bench.broker.grace();
+    bench.relayed(2, cancel("4", "1"));
     bench.agent(5, None);
     let seen = bench.send(5, request("initialize", "i", json!({})));
     assert_eq!(only(&seen, 5)["payload"]["error"]["code"], "RATE_LIMITED");

@@ -111,6 +111,31 @@ fn an_operators_cancel_is_sent_again_once_the_app_has_not_answered_the_first_in_
 }
 
 #[test]
+fn a_cancel_that_somebody_has_joined_is_sent_again_when_the_app_has_not_answered_it_in_time() {
+    let mut bench = Bench::session();
+    bench.relayed(2, call("1", "c"));
+    let it = bench.run("c");
+    let first = only(&revoke(&mut bench, &it), 1).clone();
+    bench.now.monotonic_ms += bench.broker.grace() / 2.0;
+    assert_eq!(revoke(&mut bench, &it), [], "it joins the one before");
+    bench.now.monotonic_ms += bench.broker.grace() / 2.0;
+    let again = bench.event(Event::Deadline);
+    let again = only(&again, 1).clone();
+    assert_eq!(again["payload"], first["payload"]);
+    assert_ne!(again["id"], first["id"]);
+    // Nobody has joined that one.
+    bench.now.monotonic_ms += bench.broker.grace();
+    assert_eq!(bench.event(Event::Deadline), []);
+    assert_eq!(bench.broker.next_deadline(), None);
+    revoke(&mut bench, &it);
+    assert_eq!(revoke(&mut bench, &it), []);
+    let said = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "dropped" } });
+    let seen = bench.send(1, cancel_result(&again, said));
+    assert_eq!(seen, [confirmed(&it, Stop::Dropped)]);
+    goes_on(&mut bench, 2);
+}
+
+#[test]
 fn a_cancel_the_app_refuses_is_told_as_the_app_says() {
     let mut bench = Bench::session();
     let call = bench.relayed(2, call("1", "c"));
