@@ -40,6 +40,9 @@ impl Stdio {
 pub(super) struct Mcp {
     #[command(flatten)]
     gateway: GatewayArgs,
+    /// The tools to serve, with commas between their names, in which * stands for any characters, such as export_*.
+    #[arg(long, value_name = "NAMES")]
+    tools: Option<String>,
 }
 
 impl Mcp {
@@ -49,6 +52,9 @@ impl Mcp {
         let mut url = access.http_url("mcp");
         if let (Some(app), Ok(mut path)) = (&self.gateway.app, url.path_segments_mut()) {
             path.push(app);
+        }
+        if let Some(tools) = &self.tools {
+            url.query_pairs_mut().append_pair("tools", tools);
         }
         let endpoint = mcp::Endpoint {
             url,

@@ -82,7 +82,10 @@ fn find(
         return Err(Err(RpcError::new(code::INVALID_PARAMS, message)));
     };
     let offer = tools::offer(hub, caller, app)?;
-    let name = tools::find(&offer, &name).map_err(Err)?.name.clone();
+    let name = tools::find(&offer, caller.tools.as_ref(), &name)
+        .map_err(Err)?
+        .name
+        .clone();
     let progress = request.progress_token();
     let progress = progress.map(|token| Progress::new(token, version));
     let call = NewCall {

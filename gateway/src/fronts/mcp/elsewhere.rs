@@ -220,6 +220,7 @@ mod tests {
         let caller = Caller {
             identity: Identity::anyone(),
             app: Some("demo".into()),
+            tools: None,
         };
         let client = ClientInfo {
             name: "client".into(),

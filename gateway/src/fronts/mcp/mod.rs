@@ -35,6 +35,7 @@ mod sessions;
 mod tests;
 mod tools;
 mod underway;
+mod wanted;
 
 pub use routes::routes;
 #[cfg(test)]

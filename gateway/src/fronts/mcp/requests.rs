@@ -111,7 +111,7 @@ impl Mcp {
         let caller = &asker.caller;
         let ended = match &*request.method {
             "tools/call" => {
-                let Caller { identity, app } = caller;
+                let Caller { identity, app, .. } = caller;
                 let in_use = || self.shared.session(identity, app.as_deref(), None);
                 let share = self.share(asker)?;
                 let reply = (share, accepted);

@@ -21,6 +21,7 @@ use super::server::{Asker, Mcp};
 use super::session::Caller;
 use super::sessions::{McpOptions, Sessions};
 use super::tools;
+use super::wanted::Wanted;
 use crate::bounds::shares::{Holder, Shares};
 use crate::broker::MAX_NAME_CHARS;
 use crate::broker::runs::Dialect;
@@ -68,7 +69,7 @@ async fn serve(
     match app {
         Ok(app) => {
             let app = app.as_ref().map(|Path(app)| app.as_str());
-            let asker = mcp.asker(app, address, &bearer);
+            let asker = mcp.asker(app, address, &bearer, request.uri().query());
             mcp.answer(asker, request).await
         }
         Err(error) => JsonRpc(Refusal::invalid(error.body_text()), None).into_response(),
@@ -99,6 +100,7 @@ impl Mcp {
         app: Option<&str>,
         address: PeerAddress,
         bearer: &Bearer,
+        query: Option<&str>,
     ) -> Result<Asker, Refusal> {
         let identity = bearer.acts_as(Role::Agent).map_err(|denied| {
             let missing = "A valid token of role agent is needed";
@@ -115,7 +117,12 @@ impl Mcp {
             None => identity.app.clone(),
         };
         let holder = Holder::of(&self.hub, &identity, address.0.ip());
-        let caller = Caller { identity, app };
+        let tools = Wanted::of(query)?;
+        let caller = Caller {
+            identity,
+            app,
+            tools,
+        };
         Ok(Asker { caller, holder })
     }
 

@@ -382,6 +382,30 @@ mod tests {
     }
 
     #[test]
+    fn no_argument_is_asked_for_as_a_header() {
+        let region = json!({ "type": "string", "x-mcp-header": "Region" });
+        let schema = listed(json!({
+            "type": "object",
+            "properties": {
+                "region": region,
+                "x-mcp-header": { "type": "string" },
+                "more": { "type": "array", "items": { "anyOf": [region, { "$ref": "#/$defs/a" }] } },
+            },
+            "$defs": { "a": region },
+        }));
+        let plain = json!({ "type": "string" });
+        assert_eq!(
+            schema["properties"],
+            json!({
+                "region": plain,
+                "x-mcp-header": plain,
+                "more": { "type": "array", "items": { "anyOf": [plain, { "$ref": "#/$defs/a" }] } },
+            })
+        );
+        assert_eq!(schema["$defs"], json!({ "a": plain }));
+    }
+
+    #[test]
     fn every_array_says_what_it_holds() {
         let open = json!({ "type": "object", "properties": {
             "a": { "type": "array" },

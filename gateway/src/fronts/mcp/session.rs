@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::overtaken::Overtaken;
 use super::request::ClientInfo;
+use super::wanted::Wanted;
 use crate::bounds::shares::Holder;
 use crate::broker::runs::{Dialect, RunId};
 use crate::gateway::Hub;
@@ -41,6 +42,9 @@ pub struct Caller {
     /// The app id in the path, or the only one its token is for; the only app connected, if there
     /// is neither.
     pub app: Option<Arc<str>>,
+    /// The tools that it wants, if not all.
+    #[serde(default)]
+    pub tools: Option<Wanted>,
 }
 
 /// One session.
@@ -352,6 +356,7 @@ mod tests {
         let caller = Caller {
             identity: Identity::anyone(),
             app: None,
+            tools: None,
         };
         let holder = Holder::Token("a".into());
         let client = ClientInfo {

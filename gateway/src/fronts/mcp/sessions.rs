@@ -311,6 +311,7 @@ mod tests {
         let caller = Caller {
             identity: Identity::anyone(),
             app: None,
+            tools: None,
         };
         let client = ClientInfo {
             name: "test".into(),

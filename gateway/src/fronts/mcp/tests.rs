@@ -129,11 +129,11 @@ fn tools_by_name() {
     assert_eq!(json!(listed), names.values().cloned().collect::<Value>());
     for (name, listed) in names {
         for wanted in [name, listed.as_str().unwrap()] {
-            assert_eq!(tools::find(&offer, wanted).unwrap().name, *name);
+            assert_eq!(tools::find(&offer, None, wanted).unwrap().name, *name);
         }
     }
     for (wanted, message) in vectors["refused"].as_object().unwrap() {
-        let refused = tools::find(&offer, wanted).unwrap_err();
+        let refused = tools::find(&offer, None, wanted).unwrap_err();
         assert_eq!(json!(refused.message), *message);
     }
 }

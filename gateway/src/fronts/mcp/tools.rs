@@ -9,6 +9,7 @@ use super::result;
 use super::result::Ended;
 use super::schema::{self, Input};
 use super::session::Caller;
+use super::wanted::Wanted;
 use crate::broker::{CapabilityInfo, Offer};
 use crate::gateway::{AbpError, Hub};
 use crate::wire::json_rpc::{RpcError, code};
@@ -39,11 +40,22 @@ pub fn list(
         Err(_) => return Err(no_choice(hub, caller)),
     };
     let tools = offer.iter().flat_map(|offer| {
-        let all = offer.capabilities.iter().zip(offer.tool_names());
-        all.map(|(capability, name)| tool(capability, name, version))
+        let listed = listed(offer, caller.tools.as_ref());
+        listed.map(|(capability, name)| tool(capability, name, version))
     });
     let tools: Vec<_> = tools.collect();
     Ok(json!({ "tools": tools }))
+}
+
+/// The capabilities that a client wants, each with the name that its tool is listed under.
+fn listed<'a>(
+    offer: &'a Offer,
+    wanted: Option<&Wanted>,
+) -> impl Iterator<Item = (&'a CapabilityInfo, &'a str)> {
+    let all = offer.capabilities.iter().zip(offer.tool_names());
+    all.filter(move |(it, name)| {
+        wanted.is_none_or(|wanted| wanted.has(name) || wanted.has(&it.name))
+    })
 }
 
 /// The app that is called, or how the call ends without it.
@@ -130,9 +142,19 @@ pub fn promises(capability: &CapabilityInfo) -> bool {
 }
 
 /// The capability a client means: by its own name, or by the one that its tool is listed under.
-pub fn find<'a>(offer: &'a Offer, wanted: &str) -> Result<&'a CapabilityInfo, RpcError> {
-    let found = offer.named(wanted).or_else(|| offer.tool(wanted));
-    found.ok_or_else(|| invalid(format!("Unknown tool: {}", clipped(wanted, 128))))
+/// A tool that is not listed for the client is not there.
+pub fn find<'a>(
+    offer: &'a Offer,
+    listed_for: Option<&Wanted>,
+    name: &str,
+) -> Result<&'a CapabilityInfo, RpcError> {
+    let found = offer.named(name).or_else(|| offer.tool(name));
+    let is_listed = |found: &CapabilityInfo| {
+        let mut listed = listed(offer, listed_for);
+        listed_for.is_none() || listed.any(|(it, _)| it.name == found.name)
+    };
+    let found = found.filter(|found| is_listed(found));
+    found.ok_or_else(|| invalid(format!("Unknown tool: {}", clipped(name, 128))))
 }
 
 fn invalid(what: impl Into<String>) -> RpcError {
@@ -202,7 +224,7 @@ mod tests {
     #[test]
     fn a_tool_is_found_by_its_own_name_or_by_the_listed_one() {
         let offered = offer(capabilities(&["export.pdf", "a.b", "a_b", "画像"]));
-        let found = |name: &str| find(&offered, name).map(|it| it.name.clone());
+        let found = |name: &str| find(&offered, None, name).map(|it| it.name.clone());
         for (capability, name) in offered.capabilities.iter().zip(offered.tool_names()) {
             assert_eq!(found(name).as_ref(), Ok(&capability.name));
             assert_eq!(found(&capability.name).as_ref(), Ok(&capability.name));

@@ -44,6 +44,30 @@ async fn the_capabilities_of_the_app_are_tools() {
 }
 
 #[tokio::test]
+async fn a_client_may_want_some_tools_only() {
+    let gateway = Gateway::start().await;
+    let capabilities = ["export.pdf", "export.png", "open", "close"];
+    let capabilities = capabilities.map(|name| json!({ "name": name }));
+    let mut app = offer(&gateway, "demo", json!(capabilities)).await;
+    let client = Client::open(&gateway, "/mcp/demo?tools=export_*,open").await;
+    let answer = list(&client, json!({})).await;
+    assert_eq!(names(&answer), ["export_pdf", "export_png", "open"]);
+    let other = client
+        .ask("c", "tools/call", json!({ "name": "close" }))
+        .await;
+    assert_eq!(other["error"]["message"], "Unknown tool: close");
+    let calling = client.ask("o", "tools/call", json!({ "name": "export.pdf" }));
+    let (answer, ()) = tokio::join!(calling, async {
+        let call = called(&mut app).await;
+        succeed(&mut app, &call, json!(1)).await;
+    });
+    assert_eq!(answer["result"]["content"][0]["text"], "1");
+    let by_its_own_name = Client::open(&gateway, "/mcp?tools=*.pdf").await;
+    let answer = list(&by_its_own_name, json!({})).await;
+    assert_eq!(names(&answer), ["export_pdf"]);
+}
+
+#[tokio::test]
 async fn all_tools_are_on_the_first_page() {
     let gateway = Gateway::start().await;
     let capabilities: Vec<_> = (0..300)
