@@ -156,6 +156,11 @@ impl Broker {
             (Some(request), _) => self.agent_request(peer, envelope, request, content),
             (None, "elicitation/response") => self.agent_answers(peer, envelope),
             (None, "error") => {}
+            (None, "app/register" | "app/resume" | "app/update") => {
+                let message = "Agents connect here, at /abp: an app connects to /abp/app";
+                let error = Error::new(Code::NOT_IMPLEMENTED, message);
+                self.refuse(peer, &envelope.subject(), &error);
+            }
             (None, _) => self.refuse_kind(peer, envelope),
         }
     }

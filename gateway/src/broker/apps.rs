@@ -120,7 +120,11 @@ impl Broker {
             Content::Register(register) => return self.register(peer, envelope, *register),
             Content::Failed(_) if envelope.agent.is_none() => return,
             _ if !registered => {
-                let error = Error::new(Code::NOT_INITIALIZED, "Send `app/register` first");
+                let message = match Request::of(&envelope.kind) {
+                    Some(_) => "Apps connect here, at /abp/app: an agent connects to /abp",
+                    None => "Send `app/register` first",
+                };
+                let error = Error::new(Code::NOT_INITIALIZED, message);
                 return self.refuse(peer, &envelope.subject(), &error);
             }
             Content::Update(update) => return self.update(peer, envelope, *update),

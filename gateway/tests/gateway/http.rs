@@ -222,6 +222,22 @@ async fn a_host_that_is_not_ours_is_refused() {
     assert_eq!(refused(request).await, 403);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_connects_to_the_wrong_path_is_told_the_right_one() {
+    let gateway = Gateway::start().await;
+    let mut app = gateway.peer("/abp").await;
+    app.send(register("demo")).await;
+    let told = app.next().await["payload"]["error"]["message"].take();
+    assert!(told.as_str().unwrap().contains("/abp/app"), "{told}");
+    let mut agent = gateway.peer("/abp/app").await;
+    let hello = json!({ "agent": { "name": "a", "version": "1" }, "protocolVersion": "0.1" });
+    agent
+        .send(json!({ "type": "initialize", "id": "1", "timestamp": 1, "payload": hello }))
+        .await;
+    let told = agent.next().await["payload"]["error"]["message"].take();
+    assert!(told.as_str().unwrap().ends_with("/abp"), "{told}");
+}
+
 async fn refused(request: tokio_tungstenite::tungstenite::handshake::client::Request) -> u16 {
     match Peer::open(request).await {
         Err(Error::Http(response)) => response.status().as_u16(),
