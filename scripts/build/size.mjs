@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { packageDir, root } from '../paths.mjs';
 
 /** Gzip bytes that host and agent may take together. Generous: it catches a dependency that slipped in, no more. */
-export const sizeBudget = 84_500;
+export const sizeBudget = 88_000;
 
 const report = join(root, 'target', 'package-size.json');
 
