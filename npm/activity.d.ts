@@ -1,67 +1,67 @@
 /**
- * What agents do on a host, for people: the element `<cap-activity>`, and the data that it shows, for
- * components of one's own. Importing this defines the element.
+ * Shows people what agents do on a host: the element `<cap-activity>`, and the data that it shows, for an
+ * app's own components. Importing this module defines the element.
  */
 import type { ABPError, AgentInfo, CancelResponse, Host, LateEnd, ProgressInfo, Stop } from './index.js';
 
-/** A call, as it is now. It is replaced when something of it changes, and never written to. */
+/** The current state of a call. A change replaces the object; nothing is ever written to it. */
 export interface ActivityCall {
   readonly callId: string;
   readonly sessionId: string;
   readonly capability: string;
-  /** Who has made it, if its session began since the host is watched. */
+  /** The agent that made the call. Known if its session began after the host was first watched. */
   readonly agent?: AgentInfo;
-  /** Of a call that another call's handler has made. */
+  /** The call whose handler made this call, if a handler made it. */
   readonly parentCallId?: string;
   readonly state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
-  /** Whether the call is asked to stop, and nobody knows yet how it ends: the host's event `cancelling`. */
+  /** Whether the call was asked to stop and has not ended yet: the host's event `cancelling` has come. */
   readonly stopping: boolean;
-  /** When it was made, in Unix milliseconds. */
+  /** When the call was made, in Unix milliseconds. */
   readonly since: number;
-  /** When it has ended. */
+  /** When the call ended, in Unix milliseconds. */
   readonly until?: number;
-  /** The latest. */
+  /** The latest progress. */
   readonly progress?: ProgressInfo;
-  /** Of a call that has failed. */
+  /** The error of a failed call. */
   readonly error?: ABPError;
-  /** Of a cancelled call: how far it was seen to stop. */
+  /** How far a cancelled call was seen to stop. */
   readonly stop?: Stop;
-  /** Of an abandoned call: how its handler has ended since. */
+  /** How the handler of an abandoned call ended later. */
   readonly ended?: LateEnd;
 }
 
 /** The calls of a host. Its functions need no `this`. */
 export interface Activity {
-  /** All calls in flight and the latest that have ended, oldest first: the same array until something changes. */
+  /** All calls in flight and the latest ended calls, oldest first. The array stays the same until something changes. */
   readonly calls: () => readonly ActivityCall[];
-  /** Has the listener called when something has changed, at most once in a frame. Returns what stops it. */
+  /** Calls the listener after each change, at most once in a frame. Returns a function that unsubscribes. */
   readonly subscribe: (listener: () => void) => () => void;
-  /** Cancels a call for the user. Never rejects. */
+  /** Cancels a call on behalf of the user. Never rejects. */
   readonly stop: (call: Pick<ActivityCall, 'callId' | 'sessionId'>) => Promise<CancelResponse>;
 }
 
 /**
- * The calls of a host, from the first time that somebody asks for them: do so before agents can come.
- * It is one for all who ask, and ends with the host.
+ * The calls of a host, watched from the first call of this function: call it before agents can connect. All
+ * callers get the same object. It ends with the host.
  */
 export function activityOf(host: Host): Activity;
 
-/** What `<cap-activity>` says, in English unless an app says otherwise. */
+/** The texts of `<cap-activity>`. English by default. */
 export interface ActivityTexts {
-  /** The name of the whole. */
+  /** The name of the whole element. */
   label: string;
-  /** When nothing is shown. */
+  /** The text while no call is shown. */
   none: string;
-  /** In place of an agent's name that is not known. */
+  /** The text in place of an unknown agent's name. */
   someAgent: string;
   queued: string;
   running: string;
   stopping: string;
   completed: string;
   failed: string;
-  /** What became of a stopped call, by how far it was seen to stop. */
+  /** The state of a cancelled call, by how far the call was seen to stop. */
   cancelled: Record<Stop, string>;
-  /** Of an abandoned call whose handler has ended since. */
+  /** The state of an abandoned call whose handler ended later. */
   endedLate: string;
   stop: string;
   stopAll: string;
@@ -73,7 +73,7 @@ export interface ActivityTexts {
 }
 
 /**
- * `<cap-activity>`. The attribute `keep` is how many ended calls stay, 3 unless told otherwise.
+ * `<cap-activity>`. The attribute `keep` is the number of ended calls that stay. Default 3.
  *
  * Parts: `activity`, `stop-all`, `none`, `list`, `call` (and its state), `icon`, `head`, `name`,
  * `agent`, `state`, `elapsed`, `progress`, `stop`, `more`. Properties: `--cap-activity-color`,
@@ -81,9 +81,9 @@ export interface ActivityTexts {
  * `-radius`, `-gap`, `-font`.
  */
 export class CapActivityElement extends HTMLElement {
-  /** The host whose agents are shown. */
+  /** The host whose calls are shown. */
   host: Host | undefined;
-  /** What is said; what is left out is said in English. */
+  /** The texts. Texts that you leave out are in English. */
   get texts(): ActivityTexts;
   set texts(texts: Partial<Omit<ActivityTexts, 'cancelled'>> & { cancelled?: Partial<Record<Stop, string>> });
 }

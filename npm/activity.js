@@ -1,5 +1,5 @@
 /**
- * `<cap-activity>`, for whoever wants to show people what agents do. It weighs nothing elsewhere.
+ * `<cap-activity>`, for apps that show people what agents do. It costs nothing unless it is imported.
  */
 import { CapActivityElement } from '../src/web/js/activity/element.js';
 

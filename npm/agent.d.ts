@@ -17,18 +17,18 @@ export type * from './types.js';
 export { CapHostError } from './types.js';
 
 export interface CallOptions {
-  /** Cancels the call. If it has fired already, nothing is sent. */
+  /** Cancels the call. If the signal has already fired, nothing is sent. */
   signal?: AbortSignal | undefined;
   /** Milliseconds until the call is cancelled. Default: never. */
   timeout?: number | undefined;
   /** 1 to 128 printable characters, unique within the session. Default: a UUID. */
   callId?: string | undefined;
-  /** Asks for progress, and gets it until the call has ended. */
+  /** Asks for progress, and receives it until the call has ended. */
   onProgress?: ((info: ProgressInfo) => void) | undefined;
   /**
-   * What of the parameters is moved rather than copied, where the transport can do that: an
-   * ArrayBuffer, an ImageBitmap, a stream. `true` says that data of the response may be moved, too,
-   * which an app does with what its handler gives away, whether this is said or not.
+   * The objects in the parameters that are moved instead of copied, if the transport can move objects: an
+   * ArrayBuffer, an ImageBitmap, a stream. `true` says that the data of the response may be moved, too. An
+   * app moves the data that its handler gives away in any case.
    */
   transfer?: readonly object[] | true | undefined;
 }
@@ -36,7 +36,7 @@ export interface CallOptions {
 /**
  * A session of an agent on an app.
  *
- * @typeParam Caps what the app offers, as a map of names to functions; `any` if that is not known
+ * @typeParam Caps the capabilities of the app, as a map of names to functions; `any` if they are unknown
  */
 export class Agent<Caps = any> {
   private constructor();
@@ -45,51 +45,51 @@ export class Agent<Caps = any> {
   readonly app: AppInfo;
   readonly features: Features;
   /**
-   * Their names. Kept up to date with the app's notifications of added and removed capabilities.
-   * Descriptions and schemas are what `listCapabilities` asks for.
+   * The names of the app's capabilities. The app's notifications about added and removed capabilities keep
+   * the list up to date. `listCapabilities` gets the descriptions and schemas.
    */
   readonly capabilities: readonly CapabilitySummary[];
   /**
-   * Resolves when the session is over: shut down by this agent; disconnected, because the app is
-   * gone or the agent's own page was left; or failed, because this agent itself has.
+   * Resolves when the session is over. `shutdown`: this agent shut it down. `disconnected`: the app is
+   * gone, or the user left the agent's own page. `failed`: this agent itself failed.
    */
   readonly closed: Promise<'shutdown' | 'disconnected' | 'failed'>;
 
   /**
    * Calls a capability.
    *
-   * Never rejects: what is wrong with the call, the app or the connection is told by the response.
-   * Parameters are read when this is called, and sent in the next microtask, so that a call aborted
-   * in the same tick is never sent.
+   * Never rejects: the response reports every problem of the call, the app or the connection. The
+   * parameters are read at once and sent in the next microtask. A call that is aborted in the same tick is
+   * therefore never sent.
    */
   readonly call: Call<Caps, CallOptions>;
 
   /**
-   * Calls a capability, and gives its data. Rejects with a CapHostError if the call has failed, and
-   * with a CallAbortError if it was cancelled.
+   * Calls a capability, and returns its data. Rejects with a CapHostError if the call has failed, and with
+   * a CallAbortError if the call was cancelled.
    */
   readonly invoke: Invoke<Caps>;
 
-  /** Starts a call whose progress is wanted. It is an async iterable of that. */
+  /** Starts a call and returns it as an async iterable of its progress. */
   readonly start: Start<Caps>;
 
-  /** What the app offers, with descriptions and schemas. Rejects with a CapHostError where the app does not say. */
+  /** The app's capabilities, with descriptions and schemas. Rejects with a CapHostError if the app does not answer. */
   listCapabilities(): Promise<Capability[]>;
 
-  /** A capability of the app, with its description and schemas; null where there is none of that name. */
+  /** A capability of the app, with its description and schemas; null if the app has no capability of that name. */
   describeCapability(name: string): Promise<Capability | null>;
 
   /**
-   * Cancels a call of this session, and tells what came of it. Never rejects.
+   * Cancels a call of this session, and returns the outcome. Never rejects.
    *
    * @param reason for logs and the capability: a string, or an Error with a message
    */
   cancel(callId: string, reason?: string | Error): Promise<CancelResponse>;
 
-  /** Ends the session. The app cancels what is in flight; resolves when all of that has settled. */
+  /** Ends the session. The app cancels the calls in flight. Resolves when all of them have settled. */
   shutdown(params?: { reason?: string }): Promise<void>;
 
-  /** Shuts the session down, at the end of the block that has it by `await using`. */
+  /** Shuts the session down at the end of the block that declares it with `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -106,90 +106,90 @@ export type Start<Caps> = WithoutMap<Caps, <Data = any>(capability: string, para
 };
 
 /**
- * A call under way.
+ * A running call.
  *
- * As an async iterable it gives the newest progress until the call has ended; a reader that is slower
- * than the app misses what was told in between. It then throws what `result` rejects with, if it does.
- * To leave the loop leaves the call running.
+ * As an async iterable, it yields the newest progress until the call has ended. A reader that is slower
+ * than the app misses the progress in between. If `result` rejects, the iterable then throws the same
+ * error. Leaving the loop does not cancel the call.
  */
 export interface RunningCall<Data = any> extends AsyncIterable<ProgressInfo> {
   readonly callId: string;
-  /** As `invoke` gives it. */
+  /** The data, as `invoke` returns it. */
   readonly result: Promise<Data>;
   cancel(reason?: string | Error): Promise<CancelResponse>;
 }
 
-/** What `invoke` rejects with when its call was cancelled. Its name is `AbortError`. */
+/** The error that `invoke` rejects with when its call was cancelled. Its name is `AbortError`. */
 export interface CallAbortError extends DOMException {
   readonly name: 'AbortError';
   readonly callId: string;
-  /** How far the stop was seen. */
+  /** How far the call was seen to stop. */
   readonly stop: Stop;
   /**
-   * The reason of the caller's signal, if it fired: what `abort` was given, or the TimeoutError of
-   * `AbortSignal.timeout`. Else undefined: the `timeout` of the call has passed, or somebody else has
-   * cancelled it.
+   * The reason of the caller's signal, if that signal fired: the argument of `abort`, or the TimeoutError
+   * of `AbortSignal.timeout`. Otherwise undefined: the `timeout` of the call passed, or another party
+   * cancelled the call.
    */
   readonly reason: unknown;
 }
 
 export interface ConnectOptions {
-  /** Who calls. Default: this package. */
+  /** The name and version of the agent. Default: this package. */
   agent?: AgentInfo | undefined;
-  /** The only capabilities that there are for this agent, by their names. Default: all. */
+  /** The names of the only capabilities that the agent can see and call. Default: all. */
   requestedCapabilities?: string[] | undefined;
   /**
-   * The only questions that the app may ask, by their methods, such as `elicitation/confirm`; none for
-   * an empty list. `elicitation/request` stands for all. Default: any, if there is `onElicitation`.
+   * The methods of the only questions that the app may ask, such as `elicitation/confirm`. An empty list
+   * allows none. `elicitation/request` stands for all. Default: all, if there is an `onElicitation`.
    */
   allowedRequests?: string[] | undefined;
   /**
-   * Milliseconds until the app must have answered, and for a page or frame: appeared. Default 10 000.
-   * Then the promise rejects with an Error whose `code` is `TIMEOUT`.
+   * Milliseconds in which the app must answer, and a page or frame must also appear. Default 10 000. After
+   * that the promise rejects with an Error whose `code` is `TIMEOUT`.
    */
   connectTimeout?: number | undefined;
-  /** Calls the connecting off: the promise rejects with its reason. Once connected, it counts no longer. */
+  /** Stops connecting: the promise rejects with the signal's reason. Has no effect once the agent is connected. */
   signal?: AbortSignal | undefined;
   /**
-   * Milliseconds the app has to confirm a cancel, and to answer a call past its timeout. Then the
-   * outcome is unknown, and is said to be. Default 5 000.
+   * Milliseconds that the app has to confirm a cancel, or to answer a call after its timeout. After that
+   * the outcome is unknown, and the response says so. Default 5 000.
    */
   grace?: number | undefined;
-  /** Something happened in the app. */
+  /** Called with each notification of the app. */
   onNotification?: ((event: string, data: any) => void) | undefined;
   /**
-   * Answers what the app asks: with an ABPResponse, or with its data. `signal` fires when no answer
-   * is wanted any more.
+   * Answers a question of the app: with an ABPResponse, or with its data. `signal` fires when the app no
+   * longer wants the answer.
    */
   onElicitation?: ((request: any, context: { signal: AbortSignal }) => unknown) | undefined;
 }
 
 export interface LivenessOptions {
   /**
-   * Milliseconds of silence after which the app counts as gone, while calls are pending. Half way,
-   * it is asked for a sign of life. An app that has neither answered such a question nor announced
-   * that it does, as hosts of this package do over windows and ports, has four times as long. Over a
-   * WebSocket one message must take less time than this: behind a slow line, set more.
-   * `Infinity` for never. Default 30 000.
+   * Milliseconds of silence after which the app counts as gone while calls are pending. Half way, the agent
+   * asks the app for a sign of life. Some apps have never answered such a question, and have not announced
+   * that they do (hosts of this package announce it over windows and ports): such an app has four times as
+   * long. Over a WebSocket, one message must take less time than this: set a higher value for a slow
+   * connection. `Infinity` for never. Default 30 000.
    */
   liveness?: number | undefined;
 }
 
-/** An error of a `connect…` function. Its `code` is `TIMEOUT`, `DISCONNECTED`, `INVALID_PARAMS`, or that of the app's refusal. */
+/** The error of a `connect…` function. Its `code` is `TIMEOUT`, `DISCONNECTED`, `INVALID_PARAMS`, or the code of the app's refusal. */
 export type ConnectError = CapHostError;
 
 export interface WindowOptions extends ConnectOptions, LivenessOptions {
   /**
-   * The origin of the app, such as `https://app.example`. Other origins are ignored.
-   * Default: this page's own. `*` for whoever is there, which suits sandboxed frames.
+   * The origin of the app, such as `https://app.example`. Messages from other origins are ignored. Default:
+   * this page's own origin. `*` accepts any origin, as sandboxed frames need it.
    */
   origin?: string | undefined;
 }
 
 /**
- * Connects to an app in a frame, a popup, an opener or a parent page, once it has loaded.
+ * Connects to an app in a frame, a popup, an opener or a parent page, once the app has loaded.
  *
- * @param win such as `iframe.contentWindow`; null is refused, which is what a frame outside of the document has
+ * @param win such as `iframe.contentWindow`; null is refused (a frame outside of the document has null)
  */
 export function connectWindow<Caps = any>(
   win: { readonly closed: boolean; postMessage(message: any, options?: any): void } | null,
@@ -201,13 +201,13 @@ export interface PortLike {
   postMessage(message: any, transfer?: any): void;
 }
 
-/** Connects to an app behind a port. The port stays the caller's, to be closed or used again. */
+/** Connects to an app behind a port. The port still belongs to the caller, who may close it or use it again. */
 export function connectPort<Caps = any>(port: PortLike, options?: ConnectOptions & LivenessOptions): Promise<Agent<Caps>>;
 
 /**
- * Connects to an app over a transport of one's own. Its other end is for `host.accept`.
+ * Connects to an app over your own transport. The other end belongs to `host.accept`.
  *
- * @param messenger or a function that makes one, called when it can be listened to
+ * @param messenger the transport, or a function that makes it and that is called when the agent can listen
  */
 export function connect<Caps = any>(
   messenger: Messenger | (() => Messenger | Promise<Messenger>),
@@ -219,7 +219,7 @@ export interface WebSocketOptions extends ConnectOptions, LivenessOptions {
   token?: string | undefined;
   /** The constructor to use. Default: the platform's own; in Node without one, that of the package `ws`. */
   WebSocket?: (new (url: string, protocols?: string[]) => any) | undefined;
-  /** Used instead of a WebSocket; the URL is ignored then. */
+  /** A transport that is used instead of a WebSocket. The URL is then ignored. */
   transport?: Messenger | undefined;
 }
 

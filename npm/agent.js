@@ -1,5 +1,5 @@
 /**
- * Agents: callers of another page's, worker's or server's capabilities.
+ * Agents: callers of the capabilities of another page, worker or server.
  */
 import * as to from '../src/web/js/connect.js';
 import { load } from './wasm.js';
@@ -10,7 +10,7 @@ import { load } from './wasm.js';
 export { Agent } from '../src/web/js/agent.js';
 export { CapHostError } from '../src/web/js/errors.js';
 
-// Functions of their own: a bundler leaves out those that nobody calls.
+// Separate functions: a bundler leaves out those that nobody calls.
 
 /** @param {Messenger | (() => Messenger | Promise<Messenger>)} messenger @param {OpenOptions} [options] */
 export const connect = (messenger, options) => to.connect(load, messenger, options);

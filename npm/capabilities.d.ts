@@ -1,6 +1,6 @@
 /**
- * Capabilities as types. An app describes what it offers by a map: each name with a function of its
- * parameters to its data.
+ * Capabilities as types. An app describes its capabilities by a map. The map has a function type for each
+ * name, from the parameters to the data.
  *
  * ```ts
  * type Caps = {
@@ -11,20 +11,20 @@
  * const agent = await connectPort<Caps>(port);
  * ```
  *
- * Without a map every name is accepted, and parameters and data are `any`.
+ * Without a map, every name is accepted, and parameters and data are `any`.
  */
 import type { ABPResponse } from './types.js';
 
-/** Whether it is `any`: there is no map. */
+/** Whether the type is `any`, which means that there is no map. */
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** What there is besides where there is no map. Where nobody knows yet, in generic code, nothing is. */
+/** `Type` if there is no map, else nothing. In generic code, where it is not known yet, nothing. */
 export type WithoutMap<Caps, Type> = IsAny<Caps> extends true ? Type : unknown;
 
-/** The names in a map of capabilities. Signatures spell it out: an error then lists the names. */
+/** The names in a map of capabilities. Signatures write this type out, so that an error lists the names. */
 export type NameOf<Caps> = keyof Caps & string;
 
-/** The parameters of a capability in a map. Where they may be left out altogether, each of them may. */
+/** The parameters of a capability in a map. If all parameters together may be left out, each may be left out. */
 export type ParamsOf<Caps, Name extends keyof Caps & string> = IsAny<Caps> extends true
   ? any
   : Name extends keyof Caps
@@ -40,29 +40,29 @@ export type DataOf<Caps, Name extends keyof Caps & string> = IsAny<Caps> extends
     ? Caps[Name] extends (...given: any[]) => infer Data ? Awaited<Data> : never
     : never;
 
-/** The parameters that a call is given: those in the map, or any object where there is none. */
+/** The parameters of a call: those in the map, or any object if there is no map. */
 export type CallParams<Caps, Name extends keyof Caps & string> = IsAny<Caps> extends true ? object : ParamsOf<Caps, Name>;
 
-/** What a call takes after its name. Parameters may be left out if none of them is required. */
+/** The arguments of a call after the name. The parameters may be left out if none of them is required. */
 export type CallArguments<Caps, Name extends keyof Caps & string, Options> = {} extends CallParams<Caps, Name>
   ? [params?: CallParams<Caps, Name>, options?: Options]
   : [params: CallParams<Caps, Name>, options?: Options];
 
-/** `call`, with its names, parameters and data from a map. Generic code gives parameters always. */
+/** `call`, with its names, parameters and data from a map. Generic code always passes parameters. */
 interface TypedCall<Caps, Options> {
   <Name extends keyof Caps & string>(capability: Name, params: CallParams<Caps, Name>, options?: Options): Promise<ABPResponse<DataOf<Caps, Name>>>;
   <Name extends keyof Caps & string>(capability: Name, ...given: CallArguments<Caps, Name, Options>): Promise<ABPResponse<DataOf<Caps, Name>>>;
 }
 
-/** `call` without a map: the data may be named. */
+/** `call` without a map. A type argument may name the type of the data. */
 interface UntypedCall<Options> {
   <Data = any>(capability: string, params?: object, options?: Options): Promise<ABPResponse<Data>>;
 }
 
-/** A function that calls capabilities, and gives an ABPResponse. */
+/** A function that calls a capability and returns an ABPResponse. */
 export type Call<Caps, Options> = WithoutMap<Caps, UntypedCall<Options>> & TypedCall<Caps, Options>;
 
-/** A schema of [Standard Schema](https://standardschema.dev), version 1: of zod, valibot, arktype and others. */
+/** A [Standard Schema](https://standardschema.dev), version 1: a schema of zod, valibot, arktype and others. */
 export interface StandardSchema<Input = any, Output = any> {
   readonly '~standard': {
     readonly version: 1;
@@ -72,21 +72,21 @@ export interface StandardSchema<Input = any, Output = any> {
   };
 }
 
-/** A JSON Schema (2020-12), or a value of a library that speaks Standard Schema. */
+/** A JSON Schema (2020-12), or a schema of a library that implements Standard Schema. */
 export type Schema = StandardSchema | object | boolean;
 
-/** What a handler is given: what a schema makes of the parameters, if it has types, else what the map says. */
+/** The type of a handler's parameters: the output of the schema, if it has types, else the parameters in the map. */
 export type ParamsGiven<Caps, Name extends keyof Caps & string, Input> = Input extends StandardSchema<any, infer Output> ? Output : ParamsOf<Caps, Name>;
 
-/** What a handler returns: what has the schema of the data, if that has types, else what the map says. */
+/** The type of a handler's data: the input of the output schema, if it has types, else the data in the map. */
 export type DataGiven<Caps, Name extends keyof Caps & string, Output> = Output extends StandardSchema<infer Input, any> ? Input : DataOf<Caps, Name>;
 
-/** What no schema is: an error names it, with the type of the schema and that in the map. */
+/** A type that no schema has. The compiler's error shows this name, the type of the schema and the type in the map. */
 interface SchemaDiffersFromMap<InSchema, InMap> {
   'the type of the schema, and that in the map of capabilities': [InSchema, InMap];
 }
 
-/** With `undefined` wherever something is optional: some libraries say so, and some do not. */
+/** The type with `undefined` added wherever a member is optional: some libraries add it, some do not. */
 type Loose<Type> = IsAny<Type> extends true
   ? Type
   : Type extends string | number | bigint | boolean | symbol | null | undefined | ((...given: any[]) => unknown)
@@ -97,10 +97,10 @@ type Loose<Type> = IsAny<Type> extends true
         ? { [Key in keyof Type]: {} extends Pick<Type, Key> ? Loose<Type[Key]> | undefined : Loose<Type[Key]> }
         : Type;
 
-/** Whether whatever is of one type is of the other, but for what optional members may be. */
+/** Whether every value of one type is also of the other type, except for `undefined` in optional members. */
 type Fits<Type, Other> = [Type] extends [Other] ? true : [Loose<Type>] extends [Loose<Other>] ? true : false;
 
-/** An error where the map has parameters that the schema of them does not take, or data that are none of its schema. */
+/** An error if the schema does not accept the map's parameters, or if the map's data differ from the schema's data. */
 export type AgreesWith<Caps, Name extends keyof Caps & string, Input, Output> =
   & (Input extends StandardSchema<infer Taken, any>
     ? Fits<ParamsOf<Caps, Name>, Taken> extends true ? unknown : { inputSchema: SchemaDiffersFromMap<Taken, ParamsOf<Caps, Name>> }

@@ -20,72 +20,72 @@ export { CapHostError } from './types.js';
 
 export interface HostOptions {
   /**
-   * Milliseconds in which an agent over a window, a port or a worker is noticed to be gone, if its
-   * calls are in flight and it has announced how it shows that it lives, as agents of this package
-   * do. `Infinity` for never. Default 30 000.
+   * Milliseconds after which the host notices that an agent over a window, a port or a worker is gone. This
+   * applies if calls of the agent are in flight, and if the agent has announced how it gives signs of life,
+   * as agents of this package do. `Infinity` for never. Default 30 000.
    */
   liveness?: number | undefined;
-  /** Who the app is. `id` names it to a gateway; all three are strings of 1 to 256 characters. */
+  /** The app's description of itself. `id` names the app to a gateway. All three strings have 1 to 256 characters. */
   app: AppInfo;
-  /** Ended calls remembered per session. A cancel that comes later finds nothing. Default 10 000. */
+  /** Ended calls that are remembered per session. A cancel of a forgotten call finds nothing. Default 10 000. */
   maxRemembered?: number | undefined;
-  /** Calls in flight per session; more are refused with RATE_LIMITED. Default 16 384. */
+  /** Calls in flight per session. Further calls are refused with RATE_LIMITED. Default 16 384. */
   maxInFlight?: number | undefined;
   /**
-   * Bytes that the calls in flight of a session take, about. Once they take so many, more calls are
-   * refused with RATE_LIMITED; the last one may exceed it. Binary data counts, each buffer once.
-   * Default 67 108 864.
+   * Approximate bytes of the calls in flight of a session. Once this is reached, further calls are refused
+   * with RATE_LIMITED; the last accepted call may exceed it. Binary data counts, each buffer once. Default
+   * 67 108 864.
    */
   maxInFlightBytes?: number | undefined;
   /**
-   * Sessions open at once. Default 1 000. One origin's windows, one window and one gateway have a share
-   * of them, so that none locks out the others.
+   * Sessions open at once. Default 1 000. The windows of one origin, one window, and one gateway each have
+   * a share of them, so that no agent locks out the others.
    */
   maxSessions?: number | undefined;
-  /** Requests per second and session, with a burst of the same size. Default 100 000. */
+  /** Requests per second and session. A burst may have the same size. Default 100 000. */
   maxRequestsPerSecond?: number | undefined;
   /** Characters in one message; binary data is not counted. Default 16 777 216. */
   maxMessageBytes?: number | undefined;
   /** Levels of nesting in parameters and data. Default 128. */
   maxDepth?: number | undefined;
   /**
-   * Milliseconds that a handler is given to end once its signal has fired. The answer to the cancel
-   * waits for its end that long and no longer; 0 answers at once. Default 50. Agents wait for an
-   * answer 5 s (their `grace`), and say `TIMEOUT` of a cancel that takes longer.
+   * Milliseconds that a handler has to end once its signal has fired. The answer to the cancel waits for
+   * the handler no longer than that. 0 answers at once. Default 50. Agents wait 5 s for an answer (their
+   * `grace`), and report `TIMEOUT` for a cancel that takes longer.
    */
   settleGrace?: number | undefined;
   /**
-   * Whether a JSON-RPC agent (ACP or LSP style) that has not declared `cancellation: { request: true }`
-   * is told all the same, with `$/cancel_request` or `$/cancelRequest`, that a question of the app's
-   * needs no answer any more. ACP's draft forbids it. Default false.
+   * Whether a JSON-RPC agent (ACP or LSP style) is told, with `$/cancel_request` or `$/cancelRequest`, that
+   * a question of the app no longer needs an answer, even if the agent has not declared `cancellation: {
+   * request: true }`. ACP's draft forbids this. Default false.
    */
   cancelUndeclared?: boolean | undefined;
 }
 
-/** What an agent is told of a capability, and how many calls of it may run at once. */
+/** The description of a capability for agents, and the number of its calls that may run at once. */
 export interface CapabilityOptions<Input extends Schema = Schema, Output extends Schema = Schema> {
   description?: string | undefined;
   /**
-   * JSON Schema (2020-12, or draft-07 with its `$schema`) of the parameters, which are checked before the
-   * handler runs. One that makes no sense is refused, and so is one with a reference that leads nowhere.
+   * JSON Schema (2020-12, or draft-07 with its `$schema`) of the parameters. The parameters are checked
+   * before the handler runs. `register` refuses an invalid schema, and a reference that leads nowhere.
    */
   inputSchema?: Input | undefined;
   /**
-   * JSON Schema of the data, for agents to read. A value of a library that speaks Standard Schema parses
-   * what the handler returns; an answer that does not fit fails the call with OPERATION_FAILED.
+   * JSON Schema of the data, for agents to read. A schema of a library that implements Standard Schema also
+   * parses the handler's return value; a value that does not fit fails the call with OPERATION_FAILED.
    */
   outputSchema?: Output | undefined;
   /**
-   * Calls that may run at once, from 1; the others wait and can be cancelled meanwhile. One that a call of
-   * the same capability has made, however indirectly, counts with that and does not wait: it would do so
-   * for ever. Default: any number.
+   * Calls that may run at once, at least 1. The others wait, and can be cancelled meanwhile. A call that
+   * was made, directly or indirectly, by a call of the same capability counts as a part of that call and
+   * does not wait: it would wait forever. Default: any number.
    */
   concurrency?: number | undefined;
-  /** Milliseconds that its handler is given to end once it was told to stop. Default: the host's. */
+  /** Milliseconds that the handler has to end once it was told to stop. Default: the host's. */
   settleGrace?: number | undefined;
-  /** Take the place of a capability of the same name, whose calls that were accepted before still run. */
+  /** Replace a capability of the same name. Calls that the old capability has already accepted still run. */
   replace?: boolean | undefined;
-  /** Default true. */
+  /** Whether the capability can be used right now. Default true. */
   available?: boolean | undefined;
   requirements?: Requirement[] | undefined;
   features?: object | undefined;
@@ -96,72 +96,75 @@ export interface CapabilityOptions<Input extends Schema = Schema, Output extends
 }
 
 /**
- * What a handler is given for one call. Its methods need no `this`. Take its members by their names:
- * most are made when they are asked for, so `{ ...context }` and `{ callId, ...rest }` leave them out.
+ * The context of one call, for its handler. Its methods need no `this`. Take its members by their names:
+ * most members are created on first use, so `{ ...context }` and `{ callId, ...rest }` leave them out.
  */
 export interface CallContext<Caps = any> {
-  /** Unique in the agent's session. */
+  /** The call's id, unique in the agent's session. */
   readonly callId: string;
-  /** Fires when the call is cancelled; its reason is an AbortError with the agent's text. */
+  /** Fires when the call is cancelled. Its reason is an AbortError with the agent's text. */
   readonly signal: AbortSignal;
   /**
-   * Tells the agent how far the call is, if it asked. The host adds `operationId`, and `percentage` where it can.
-   * Past the first 256 of a call it passes on the newest, once in 16 ms, and always the last. One that
-   * could not be sent as data is dropped, with a warning in the console.
+   * Tells the agent the progress of the call, if the agent asked for it. The host adds `operationId`, and
+   * `percentage` where it can. After the first 256 updates of a call, the host passes on only the newest
+   * update, once in 16 ms, and always the last update. An update that cannot be sent as data is dropped,
+   * with a warning in the console.
    */
   progress(info: Omit<ProgressInfo, 'operationId'>): void;
   /**
-   * Calls another capability of this host as a child: it is cancelled with this call. Never rejects.
+   * Calls another capability of this host as a child call, which is cancelled with this call. Never
+   * rejects.
    */
   readonly call: Call<Caps, ChildCallOptions>;
   /**
-   * Asks the agent. The question is withdrawn when the call is cancelled.
+   * Asks the agent a question. The question is withdrawn when the call is cancelled.
    *
-   * @param request for the agent to understand; its `timeout`, if it has one, is milliseconds
+   * @param request any object that the agent understands; its `timeout`, if it has one, is in milliseconds
    */
   elicit<Data = unknown>(request: object): Promise<ABPResponse<Data>>;
   /**
-   * Gives objects away: they are moved with the data rather than copied, such as the ArrayBuffers in
-   * it, where the transport can do that. What is not given away stays the app's own, whatever the
-   * agent asks for. What cannot be moved is copied.
+   * Gives objects away, such as the ArrayBuffers in the data: they are moved with the data instead of
+   * copied, if the transport can move objects. Other objects stay the app's own, even if the agent asks for
+   * a transfer. An object that cannot be moved is copied.
    */
   transfer(...objects: readonly object[]): void;
 }
 
 /**
- * What a handler in a worker is given for one call. Its functions need no `this`. Progress is passed
- * on once in a frame, the latest each time.
+ * The context of one call, for its handler in a worker. Its functions need no `this`. Progress is passed on
+ * once in a frame, the latest update each time.
  */
 export interface WorkerContext<Caps = any> extends CallContext<Caps> {
   /**
-   * Whether the call is to stop; whoever is told so shall end. Where the page is cross-origin
-   * isolated it costs some nanoseconds and is true at once, also for a handler that computes without
-   * awaiting. Elsewhere it is true once the handler has let the worker's event loop turn.
+   * Whether the call must stop. A handler that gets `true` should end. If the page is cross-origin
+   * isolated, the check costs a few nanoseconds and sees the cancel at once, even in a handler that
+   * computes without awaiting. Otherwise it sees the cancel once the handler has let the worker's event
+   * loop run.
    */
   cancelled(): boolean;
 }
 
-/** The default export of a worker's module. It may compute for as long as it likes without awaiting. */
+/** The default export of a worker's module. It may compute for any time without awaiting. */
 export type WorkerHandler<Params = any, Data = unknown, Caps = any> = (params: Params, context: WorkerContext<Caps>) => Data | Promise<Data>;
 
 /**
- * The handler of a capability in a map that runs in a worker. With the types of its schemas, as in
- * `WorkerHandlerOf<Caps, 'text.words', typeof inputSchema>`, it is given what these make of the
- * parameters. One whose data `finish` makes into others is a `WorkerHandler` with types of its own.
+ * The handler of a capability in a map that runs in a worker. With the types of the schemas, as in
+ * `WorkerHandlerOf<Caps, 'text.words', typeof inputSchema>`, the handler gets the parsed parameters. If
+ * `finish` changes the data, use a `WorkerHandler` with types of its own instead.
  */
 export type WorkerHandlerOf<Caps, Name extends keyof Caps & string, Input = object, Output = object> =
   WorkerHandler<ParamsGiven<Caps, Name, Input>, DataGiven<Caps, Name, Output>, Caps>;
 
-/** @typeParam Data what `finish` makes */
+/** @typeParam Data the result of `finish` @typeParam Data what `finish` makes */
 export interface WorkerOptions<Data = unknown, Caps = any> {
   /**
-   * Milliseconds that the handler is given to end once it was told to stop; then its worker is
-   * terminated. Default: the host's. The proof of its end may take 2.5 s more.
+   * Milliseconds that the handler has to end once it was told to stop. After that its worker is terminated.
+   * Default: the host's. The proof of the worker's end may take another 2.5 s.
    */
   settleGrace?: number | undefined;
-  /** Workers of the module that are kept, 1 to 64, and, unless the description says otherwise, calls that may run at once. Default 2. */
+  /** How many workers of the module are kept, 1 to 64. Also the calls that may run at once, unless `concurrency` says otherwise. Default 2. */
   pool?: number | undefined;
-  /** Whether one worker more is kept in reserve, so that no call waits for one to start. Default true. */
+  /** Whether one more worker is kept in reserve, so that no call waits for a worker to start. Default true. */
   warm?: boolean | undefined;
   /**
    * `module`: the handler is the default export, or the global `handler`. `classic`: a script that sets the global `handler`.
@@ -169,47 +172,49 @@ export interface WorkerOptions<Data = unknown, Caps = any> {
    */
   type?: 'module' | 'classic' | 'wasm' | undefined;
   /**
-   * Where `worker.js` of this package is, for a bundler that does not follow `new URL(…, import.meta.url)`;
-   * a `TrustedScriptURL` for a page that requires one.
+   * The URL of this package's `worker.js`, for a bundler that does not follow `new URL(…,
+   * import.meta.url)`; a `TrustedScriptURL` for a page that requires Trusted Types.
    */
   script?: string | URL | { toString(): string; toJSON(): string } | undefined;
   /**
-   * Runs in the page, and makes the data of what the handler has returned: for what only a page can
-   * make, or what would end with the worker, such as the URL of a Blob. What it throws is the call's error.
-   * It does not run for a call that was told to stop. The `signal` of its context fires when the call is cancelled.
+   * Runs in the page, and makes the final data from the handler's data. Use it for objects that only a page
+   * can make, or that would end with the worker, such as the URL of a Blob. An exception becomes the call's
+   * error. It does not run for a call that was told to stop. The `signal` of its context fires when the
+   * call is cancelled.
    */
   finish?: ((data: any, context: CallContext<Caps>) => Data | Promise<Data>) | undefined;
 }
 
 /**
- * What a capability does. It returns data that can be cloned, or a promise of it. What it throws is
- * the call's error: a string `code` of at most 128 characters is kept, anything without one becomes
- * OPERATION_FAILED. The code CANCELLED says that it stopped by itself.
+ * The code of a capability. It returns data that can be cloned, or a promise of such data. An exception
+ * becomes the call's error: a string `code` of at most 128 characters is kept; an exception without such a
+ * code becomes OPERATION_FAILED. The code CANCELLED says that the handler stopped by itself.
  *
- * A handler that takes its `signal` is told of a cancel; whatever it does then, its call is
- * cancelled, and `returned` when it settles in time. One that never asks, makes no call and puts no
- * question, and that returns within the settle grace, has completed all the same.
+ * A handler that reads its `signal` learns of a cancel. Whatever the handler then does, its call is
+ * cancelled, and is `returned` if the handler settles in time. Another case is a handler that never reads
+ * its signal, makes no call and asks no question: if it returns within the settle grace, its call has
+ * completed despite the cancel.
  */
 export type Handler<Params = any, Data = unknown, Caps = any> = (params: Params, context: CallContext<Caps>) => Data | Promise<Data>;
 
 /**
- * The handler of a capability in a map. With the types of its schemas, as in
- * `HandlerOf<Caps, 'text.words', typeof inputSchema>`, it is given what these make of the parameters.
+ * The handler of a capability in a map. With the types of the schemas, as in `HandlerOf<Caps, 'text.words',
+ * typeof inputSchema>`, the handler gets the parsed parameters.
  */
 export type HandlerOf<Caps, Name extends keyof Caps & string, Input = object, Output = object> =
   Handler<ParamsGiven<Caps, Name, Input>, DataGiven<Caps, Name, Output>, Caps>;
 
 /**
- * Everything that happens on a host, in order; that capabilities have changed is said once for all
- * of a turn, at its end. `time` is Unix milliseconds.
+ * Everything that happens on a host, in order. A turn of the event loop has at most one `capabilities`
+ * event, at its end. `time` is in Unix milliseconds.
  */
 export type HostEvent =
   | CallEvent
   | { type: 'progress'; time: number; callId: string; sessionId: string; info: ProgressInfo }
   /**
-   * The call is asked to stop, by a cancel, by its timeout, or because its session or its parent has
-   * ended. It has not stopped: `cancelled` says that later, and a handler that did not listen may
-   * still complete. Once a call at most; a call that ends at once has no such event.
+   * The call was asked to stop: by a cancel, by its timeout, or because its session or its parent has
+   * ended. The call has not stopped yet: `cancelled` reports that later, and a handler that did not listen
+   * may still complete. A call has at most one such event. A call that ends at once has none.
    */
   | { type: 'cancelling'; time: number; callId: string; sessionId: string; reason?: string }
   /** The answer to a cancel. */
@@ -218,14 +223,14 @@ export type HostEvent =
   | ({ type: 'ended'; time: number; sessionId: string } & CallEnded)
   | { type: 'session'; time: number; state: 'open' | 'closed'; sessionId: string; agent: AgentInfo }
   | { type: 'gateway'; time: number; state: 'connecting'; url: string }
-  /** `error`: it could not be connected to. */
+  /** `error`: why the connection could not be opened. */
   | { type: 'gateway'; time: number; state: 'disconnected'; url: string; error?: ABPError }
-  /** `resumed`: the connection before was lost, and its agents and their calls go on over this one. */
+  /** `resumed`: the previous connection was lost, and its agents and their calls continue over this connection. */
   | { type: 'gateway'; time: number; state: 'connected'; url: string; resumed?: true }
   | { type: 'gateway'; time: number; state: 'refused'; url: string; error?: ABPError }
-  /** It is connected still, and new sessions go to another connection that has registered the same app id. */
+  /** The host is still connected. New sessions go to another connection that has registered the same app id. */
   | { type: 'gateway'; time: number; state: 'superseded'; url: string }
-  /** Capabilities were registered or unregistered: once for all of a turn of the event loop. */
+  /** Capabilities were registered or unregistered. At most one such event in a turn of the event loop. */
   | { type: 'capabilities'; time: number };
 
 export interface CallEventBase {
@@ -234,7 +239,7 @@ export interface CallEventBase {
   callId: string;
   capability: string;
   sessionId: string;
-  /** Of a call made by another call's handler. */
+  /** The call whose handler made this call, if a handler made it. */
   parentCallId?: string;
 }
 
@@ -244,12 +249,12 @@ export type CallEvent =
   | (CallEventBase & { state: 'running' })
   | (CallEventBase & { state: 'completed' | 'failed' | 'cancelled'; response: ABPResponse; reason?: string });
 
-/** What a host holds, and what it has counted. */
+/** The number of objects that a host holds, and its counters. */
 export interface HostStats {
-  /** Calls not settled yet. */
+  /** Calls that have not settled yet. */
   inFlight: number;
   sessions: number;
-  /** Questions without an answer. */
+  /** Questions that have no answer yet. */
   elicitations: number;
   /** Futures of capabilities written in Rust. */
   tasks: number;
@@ -258,19 +263,19 @@ export interface HostStats {
   /** Calls accepted so far. */
   calls: number;
   cancelled: number;
-  /** Results of handlers that came after their call had ended, and were dropped. */
+  /** Results of handlers that came after their calls had ended, and were dropped. */
   lateResults: number;
-  /** Abandoned calls that have ended since. */
+  /** Abandoned calls whose handlers ended later. */
   endedLate: number;
   lateProgress: number;
 }
 
 export interface CancelOptions {
-  /** Who wants it, for the reason. Default `app`. */
+  /** Who wants to cancel the call; used in the default reason. Default `app`. */
   by?: 'app' | 'user' | (string & {}) | undefined;
-  /** For logs and the handler. Default `Stopped by the …`. */
+  /** The reason, for logs and the handler. Default `Stopped by the …`. */
   reason?: string | undefined;
-  /** Whose call it is. */
+  /** The session of the call. */
   sessionId?: string | undefined;
 }
 
@@ -282,18 +287,18 @@ export interface GatewayOptions {
 }
 
 /**
- * A page's, or worker's, capabilities and the sessions of the agents that call them.
+ * The capabilities of a page or worker, and the sessions of the agents that call them.
  *
- * @typeParam Caps what it offers, as a map of names to functions; `any` for whatever is registered
+ * @typeParam Caps the capabilities, as a map of names to functions; `any` to register any capability
  */
 export interface Host<Caps = any> {
   readonly app: AppInfo;
 
   /**
-   * Offers a capability. Parameters and data are those of the map, or of the schemas, if these have
-   * types; a schema must agree with the map.
+   * Offers a capability. The types of the parameters and the data come from the map, or from the schemas if
+   * the schemas have types. A schema must agree with the map.
    *
-   * @returns takes this capability away again; false when it is gone already
+   * @returns a function that removes this capability; it returns false if the capability is already gone
    * @throws an Error with the code INVALID_PARAMS: the name is taken, or the description is invalid
    */
   register<Name extends keyof Caps & string, Input extends Schema = object, Output extends Schema = object>(
@@ -302,13 +307,13 @@ export interface Host<Caps = any> {
     handler: HandlerOf<Caps, Name, Input, Output>,
   ): () => boolean;
   /**
-   * Offers a capability that runs in dedicated workers: it may compute without ever awaiting, and a
-   * call of it that will not stop is ended, which its `stop: 'terminated'` says once it is proven.
-   * Its handler is a `WorkerHandlerOf<Caps, Name>`.
+   * Offers a capability that runs in dedicated workers. Its handler may compute without ever awaiting. A
+   * call that does not stop is ended by force; its response says `stop: 'terminated'` once the end is
+   * proven. The handler is a `WorkerHandlerOf<Caps, Name>`.
    *
    * @param module the URL of the module whose default export is the handler; relative to the page. A
    *   page that requires Trusted Types gives a `TrustedScriptURL`
-   * @returns takes this capability away again; false when it is gone already
+   * @returns a function that removes this capability; it returns false if the capability is already gone
    * @throws an Error with the code INVALID_PARAMS: the name is taken, or an option is invalid
    */
   registerWorker<Name extends keyof Caps & string, Input extends Schema = object, Output extends Schema = object>(
@@ -317,79 +322,82 @@ export interface Host<Caps = any> {
     module: string | URL | { toString(): string; toJSON(): string },
     worker?: WorkerOptions<DataGiven<Caps, Name, Output>, Caps>,
   ): () => boolean;
-  /** Takes a capability away; calls accepted before still run. False when there is none. */
+  /** Removes a capability. Calls that were accepted before still run. False if there is no capability of that name. */
   unregister(name: keyof Caps & string): boolean;
 
   /**
-   * Puts `abp` on the window, or on another object. An object has one host at a time, whichever copy of
-   * this package that comes from; with `replace` this one takes its place: whoever has the `abp` of
-   * before keeps its session, and its calls go on. With `webmcp` the capabilities are tools of the
-   * browser as well (`document.modelContext`), where it has such a thing.
+   * Puts `abp` on the window, or on another object. An object has one host at a time, even if the page has
+   * several copies of this package. With `replace`, this host takes the place of the previous host: callers
+   * that hold the previous `abp` keep their session, and their calls continue. With `webmcp`, the
+   * capabilities are also tools of the browser (`document.modelContext`), if the browser supports that.
    */
   expose(target?: object, options?: { webmcp?: boolean | undefined; replace?: boolean | undefined }): void;
   /**
-   * Serves agents that post messages to this window, from these origins. Default: the page's own.
-   * They speak ABP or JSON-RPC 2.0 (MCP, also in the envelope of `@mcp-b/transports`; ACP or LSP style).
-   * Agents of `'null'`, the origin of sandboxes, are heard only over a MessagePort that comes with
-   * their `initialize`, as those of this package bring it. An origin that is not heard is told of once in the console.
+   * Serves agents that post messages to this window from the given origins. Default: the page's own origin.
+   * The agents speak ABP or JSON-RPC 2.0 (MCP, also in the envelope of `@mcp-b/transports`; ACP or LSP
+   * style). Agents of the origin `'null'`, which sandboxes have, are served only over a MessagePort that
+   * comes with their `initialize`; agents of this package send one. The console reports each refused origin
+   * once.
    *
-   * @param options `replace`: instead of the host that serves them so far
-   * @returns stops it, and ends their sessions
-   * @throws an Error with the code INVALID_PARAMS: one is no origin, or they are served already
+   * @param options `replace`: serve these agents instead of the host that serves them so far
+   * @returns a function that stops serving them, and ends their sessions
+   * @throws an Error with the code INVALID_PARAMS: a string is no origin, or another host already serves it
    */
   acceptMessages(options?: { allowedOrigins?: readonly string[] | undefined; replace?: boolean | undefined }): () => void;
   /**
    * Serves an agent behind a MessagePort, a Worker of a browser or of Node, the inside of a worker, or an
-   * extension's port. It speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style). After a shutdown it may open another session.
+   * extension's port. The agent speaks ABP or JSON-RPC 2.0 (MCP, ACP or LSP style). After a shutdown it may
+   * open another session.
    *
-   * @param options `replace`: instead of the host that serves it so far
-   * @returns lets go of the port: ends its session, cancels what is in flight, and leaves the port to its owner
+   * @param options `replace`: serve the port instead of the host that serves it so far
+   * @returns a function that releases the port: it ends the session, cancels the calls in flight, and leaves the port open
    * @throws an Error with the code INVALID_PARAMS: it is no port, such as a window, for which there is
    *   `acceptMessages`; or it is served already
    */
   acceptPort(port: { postMessage(message: any, transfer?: any): void }, options?: { replace?: boolean | undefined }): () => void;
   /**
-   * Serves an agent behind a transport of one's own. Its other end is for `connect` of `caphost/agent`.
-   * After a shutdown the agent may open another session over it.
+   * Serves an agent over your own transport. The other end belongs to `connect` of `caphost/agent`. After a
+   * shutdown the agent may open another session over the same transport.
    *
-   * @returns ends its session, cancels what is in flight, and closes the messenger
+   * @returns a function that ends the session, cancels the calls in flight, and closes the messenger
    */
   accept(messenger: Messenger): () => void;
   /**
-   * Connects to a gateway, and again whenever the connection is lost. See the `gateway` events.
+   * Connects to a gateway, and reconnects whenever the connection is lost. See the `gateway` events.
    *
-   * Calls go on while the connection is lost. If it is back within the gateway's grace time (5 s
-   * unless told otherwise) nobody has missed anything; if not, the calls are cancelled here, and
-   * their agents are told `DISCONNECTED`.
+   * Calls continue while the connection is lost. If the host reconnects within the gateway's grace time
+   * (default 5 s), nothing is lost. If not, the host cancels the calls, and their agents get
+   * `DISCONNECTED`.
    */
   connectGateway(url: string | URL, options?: GatewayOptions): void;
-  /** Ends every session: what is in flight is cancelled and answered. */
+  /** Ends every session: the calls in flight are cancelled and answered. */
   close(): void;
-  /** Closes the host, at the end of the block that has it by `await using`. */
+  /** Closes the host at the end of the block that declares it with `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 
-  /** The ABP manifest of what is registered, as served at `/abp.json`. */
+  /** The ABP manifest of the registered capabilities, as served at `/abp.json`. */
   manifest(): Manifest;
-  /** The Capability objects of what is registered: frozen, for they are also what agents get. */
+  /** The Capability objects of the registered capabilities. They are frozen, as agents get the same objects. */
   documents(): Capability[];
-  /** Tells every agent that takes notifications. */
+  /** Sends a notification to every agent that accepts notifications. */
   notify(event: string, data?: unknown): void;
-  /** The app itself cancels an agent's call. Never rejects. */
+  /** Cancels an agent's call on behalf of the app. Never rejects. */
   cancelCall(sessionId: string, callId: string, reason?: string): Promise<CancelResponse>;
   /**
-   * The same on somebody's behalf: `host.cancel(callId, { by: 'user' })`. Never rejects.
+   * Cancels a call on somebody's behalf: `host.cancel(callId, { by: 'user' })`. Never rejects.
    *
-   * A callId is unique in its session. Without a `sessionId` it is the first session that knows it.
+   * A callId is unique in its session. Without a `sessionId`, the first session that knows the callId
+   * counts.
    */
   cancel(callId: string, options?: CancelOptions): Promise<CancelResponse>;
-  /** Calls the listener with every event, in order, in a job of its own after the answers. Returns what stops it. */
+  /** Calls the listener with every event, in order, in a job of its own after the answers. Returns a function that stops it. */
   observe(listener: (event: HostEvent) => void): () => void;
   stats(): HostStats;
 }
 
 /**
- * Makes a host. Loads the wasm module first, once for all.
+ * Creates a host. Loads the wasm module first, once for all hosts.
  *
- * @throws an Error with the code INVALID_PARAMS for options that make no sense
+ * @throws an Error with the code INVALID_PARAMS for invalid options
  */
 export function createHost<Caps = any>(options: HostOptions): Promise<Host<Caps>>;

@@ -17,7 +17,7 @@ export async function createHost(options) {
   const { HostHandle } = await load();
   const unfit = problemWithOptions(options);
   if (unfit) throw thrown(invalid(unfit));
-  // To wasm, undefined is NaN.
+  // Wasm reads undefined as NaN.
   const host = guard(HostHandle.make)(HostHandle, options.app, ...LIMITS.map((name) => options[name]));
   if (!host) throw abpError('INTERNAL_ERROR', 'The wasm instance is lost');
   const { shell } = host;

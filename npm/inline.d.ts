@@ -1,9 +1,9 @@
 /**
- * All of `caphost` and `caphost/agent` in a single file, with the wasm inside: for esbuild, extensions,
- * user scripts, and wherever nothing can be fetched. A Content-Security-Policy must allow
- * `script-src 'wasm-unsafe-eval'`, as for any WebAssembly.
+ * All of `caphost` and `caphost/agent` in a single file that contains the wasm: for esbuild, extensions,
+ * user scripts, and environments that cannot fetch files. A Content-Security-Policy must allow `script-src
+ * 'wasm-unsafe-eval'`, as for any WebAssembly.
  *
- * Import from here alone: `caphost` beside it would be a second copy.
+ * Import everything from this file: an import of `caphost` beside it would load a second copy.
  */
 export * from './agent.js';
 export * from './index.js';

@@ -1,5 +1,5 @@
 /**
- * Hosts and agents in a single file, the wasm included: nothing is fetched, and nothing is imported.
+ * Hosts and agents in a single file that includes the wasm: it fetches nothing and imports nothing.
  */
 export * from './agent.js';
 export * from './index.js';

@@ -1,12 +1,12 @@
 /**
  * The one instance of the wasm module, for all entry points of the package.
  *
- * `#wasm` is what wasm-bindgen wrote for the crate.
+ * `#wasm` is the JavaScript that wasm-bindgen wrote for the crate.
  */
 import { abpError, text } from '../src/web/js/errors.js';
 import { AgentHandle, HostHandle, imports, start } from '#wasm';
 
-/** What the crate exports, once the module is there. By name: a bundler leaves out the rest. */
+/** The exports of the crate, once the module is loaded. Imported by name, so that a bundler leaves out the rest. */
 const exports = { AgentHandle, HostHandle };
 
 /** @typedef {typeof exports} Exports */
@@ -15,7 +15,7 @@ const exports = { AgentHandle, HostHandle };
 let loading;
 
 /**
- * The crate's exports. A failed load is tried again by the next caller.
+ * The crate's exports. If loading fails, the next caller tries again.
  *
  * @param {() => Promise<BufferSource>} bytes of the module
  * @returns {Promise<Exports>}
@@ -38,7 +38,7 @@ async function instantiate(bytes) {
 
 /** @param {unknown} error @returns {never} */
 function explain(error) {
-  // Some browsers ask for more than is needed.
+  // The error of some browsers asks for more than is needed.
   if (!/Content Security|CSP|unsafe-eval/i.test(text(error))) throw error;
   throw abpError('NOT_SUPPORTED', `The Content-Security-Policy of this page forbids WebAssembly: add 'wasm-unsafe-eval' to its script-src. ${text(error)}`);
 }

@@ -1,4 +1,7 @@
-/** Node 20 has no WebSocket of its own: that of the package `ws` serves, if it is installed. */
+/**
+ * Node 20 has no WebSocket of its own. The WebSocket of the package `ws` takes its place, if that package
+ * is installed.
+ */
 import { createRequire } from 'node:module';
 import { socketFrom } from '../src/web/js/socket.js';
 
@@ -10,9 +13,10 @@ function installed() {
     return class extends WebSocket {
       /** @param {string} url @param {string[]} [protocols] */
       constructor(url, protocols) {
-        // As browsers and Node send it: a gateway then says over the WebSocket why it refuses.
+        // Browsers and Node send this header. With it, a gateway that refuses tells its reason over the
+        // WebSocket.
         super(url, protocols, { headers: { 'Sec-Fetch-Mode': 'websocket' } });
-        // Without a listener an error would end the process, as no WebSocket of a browser does.
+        // Without a listener, an error would end the process. A browser's WebSocket never does that.
         this.on('error', () => {});
       }
     };

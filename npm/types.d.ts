@@ -1,8 +1,8 @@
-/** What the Agentic Browser Protocol, version 0.1, calls things. */
+/** The types of the Agentic Browser Protocol, version 0.1. */
 /// <reference lib="esnext.disposable" />
 import type { Call } from './capabilities.js';
 
-/** The error codes of the protocol; an app may have more of its own. */
+/** The error codes of the protocol. An app may have further codes of its own. */
 export type ABPErrorCode =
   // Codes: written by a test.
   /** There is no session: `initialize` first. */
@@ -54,15 +54,15 @@ export type ABPErrorCode =
   // End of the codes.
   | never;
 
-/** An error that was thrown or that a promise has rejected with: the fields of an ABPError. */
+/** An error that was thrown, or that a promise rejected with. It has the fields of an ABPError. */
 export class CapHostError extends Error {
   constructor(error: ABPError);
   readonly name: 'CapHostError';
-  /** What a program decides on. */
+  /** The code, for programs. */
   readonly code: ABPErrorCode | (string & {});
   /** Whether repeating the same request may succeed. */
   readonly retryable: boolean;
-  /** Anything else: for bad parameters, `{ path }` of what is wrong. */
+  /** Further details. For invalid parameters, `{ path }` of the wrong parameter. */
   readonly details?: any;
   /** Milliseconds to wait before the request is repeated. */
   readonly retryAfter?: number;
@@ -71,37 +71,37 @@ export class CapHostError extends Error {
 }
 
 export interface ABPError {
-  /** What a program decides on. */
+  /** The code, for programs. */
   code: ABPErrorCode | (string & {});
-  /** What a person reads. */
+  /** The message, for people. */
   message: string;
-  /** Anything else: for bad parameters, `{ path }` of what is wrong. */
+  /** Further details. For invalid parameters, `{ path }` of the wrong parameter. */
   details?: any;
   /** Whether repeating the same request may succeed. */
   retryable: boolean;
-  /** Milliseconds to wait before that. */
+  /** Milliseconds to wait before the request is repeated. */
   retryAfter?: number;
   /** Names of capabilities that may serve instead. */
   alternatives?: string[];
 }
 
 /**
- * How a call ended: one of three. `if (response.success)` leaves `data`, `if (response.cancelled)`
- * leaves `metadata.stop`, and what remains has an `error`.
+ * How a call ended: one of three. `if (response.success)` leaves `data`, `if (response.cancelled)` leaves
+ * `metadata.stop`, and the third has an `error`.
  */
 export type ABPResponse<Data = any> = SuccessResponse<Data> | CancelledResponse | FailedResponse;
 
 /** The call has completed. */
 export interface SuccessResponse<Data = any> {
   success: true;
-  /** What the capability returned. */
+  /** The data that the capability returned. */
   data: Data;
   error?: undefined;
   cancelled?: false | undefined;
   metadata?: ResponseMetadata;
 }
 
-/** The call was cancelled: by a cancel, its signal, its timeout, or by itself. Only ever said of a fact. */
+/** The call was cancelled: by a cancel, its signal, its timeout, or its own handler. Reported only once it is a fact. */
 export interface CancelledResponse {
   success: false;
   data?: undefined;
@@ -110,7 +110,7 @@ export interface CancelledResponse {
   metadata: ResponseMetadata & { stop: Stop };
 }
 
-/** The call has failed, or nobody knows its outcome: see the `code`. */
+/** The call failed, or its outcome is unknown: see the `code`. */
 export interface FailedResponse {
   success: false;
   data?: undefined;
@@ -120,11 +120,11 @@ export interface FailedResponse {
 }
 
 export interface ResponseMetadata {
-  /** How far the stop was seen; in every response that says `cancelled: true`. */
+  /** How far the call was seen to stop. In every response that says `cancelled: true`. */
   stop?: Stop;
-  /** What has stopped it, of a call that ran in a worker. */
+  /** The step that stopped a call in a worker. */
   step?: StopStep;
-  /** Milliseconds from the first cancel to the end of such a call. */
+  /** Milliseconds from the first cancel to the end of a call in a worker. */
   took?: number;
   /** Milliseconds the call took in the app. */
   duration?: number;
@@ -132,30 +132,30 @@ export interface ResponseMetadata {
 }
 
 /**
- * How far the stop of a cancelled call was seen. The weakest comes last; a call is worth what its
- * weakest part is.
+ * How far a cancelled call was seen to stop. The weakest value comes last. A call with several parts has
+ * the value of its weakest part.
  *
  * - `never-started`: the handler never ran.
  * - `dropped`: the Rust future was dropped, and its drop guards have run.
  * - `returned`: the JavaScript handler has settled.
- * - `terminated`: what ran it was ended, and the end was proven.
- * - `abandoned`: it was told, or cannot be told, and was not seen to end. What it still returns is
- *   discarded. When it ends, the notification `notifications/call/ended` says so.
+ * - `terminated`: the worker or the job that ran the handler was ended, and the end was proven.
+ * - `abandoned`: the handler was not seen to end, whether it was told to stop or could not be told. Its
+ *   later result is discarded. When it ends, the notification `notifications/call/ended` says so.
  */
 export type Stop = 'never-started' | 'dropped' | 'returned' | 'terminated' | 'abandoned';
 
 /**
  * The last step that was taken to stop a handler in a worker.
  *
- * - `signal`: its signal has fired, or it was dropped, when the message came.
- * - `flag`: it has looked at `cancelled()`, or at a `checkpoint` in Rust, whose flag stands in shared memory.
- * - `terminate`: the worker was terminated. Together with `stop: 'terminated'` a Web Lock that it held is the proof.
+ * - `signal`: when the message arrived, the handler's signal fired, or its future was dropped.
+ * - `flag`: the handler checked `cancelled()`, or a `checkpoint` in Rust. Both read a flag in shared memory.
+ * - `terminate`: the worker was terminated. With `stop: 'terminated'`, a Web Lock that it held is the proof.
  */
 export type StopStep = 'signal' | 'flag' | 'terminate';
 
-/** How the handler of an abandoned call has ended. */
+/** How the handler of an abandoned call ended. */
 export interface LateEnd {
-  /** Whether it returned data rather than failed. The data was discarded. */
+  /** Whether the handler returned data rather than failed. The data was discarded. */
   success: boolean;
   /** Milliseconds from the end of the call to the end of its handler. */
   after: number;
@@ -166,40 +166,43 @@ export interface CallEnded extends LateEnd {
   callId: string;
 }
 
-/** What came of a cancel. It never contradicts the call's own response. */
+/** The outcome of a cancel. It never contradicts the call's own response. */
 export type CancelResponse = ConfirmedCancel | RefusedCancel;
 
-/** The call was cancelled, and its response says so too. */
+/** The call was cancelled. The call's response says so, too. */
 export interface ConfirmedCancel {
   callId: string;
   cancelled: true;
   reason?: undefined;
   error?: undefined;
   metadata: {
-    /** How far the stop was seen, as the call's response says too. */
+    /** How far the call was seen to stop. The call's response has the same value. */
     stop: Stop;
-    /** What has stopped it, of a call that ran in a worker, as the call's response says too. */
+    /** The step that stopped a call in a worker. The call's response has the same value. */
     step?: StopStep;
-    /** Milliseconds from the first cancel to the end of such a call. */
+    /** Milliseconds from the first cancel to the end of a call in a worker. */
     took?: number;
-    /** How the handler of an abandoned call has ended since. */
+    /** How the handler of an abandoned call ended later. */
     ended?: LateEnd;
   };
 }
 
-/** The call was not cancelled, or nobody knows. */
+/** The call was not cancelled, or its outcome is unknown. */
 export interface RefusedCancel {
   callId: string;
   cancelled: false;
-  /** Why not: `Operation not found`, `Operation already completed`, `No confirmation from the app`. */
+  /**
+   * Why the call was not cancelled: `Operation not found`, `Operation already completed`, `No confirmation
+   * from the app`.
+   */
   reason?: string;
-  /** Set where the cancel itself failed. */
+  /** Set if the cancel itself failed. */
   error?: ABPError;
   metadata?: undefined;
 }
 
 export interface ProgressInfo {
-  /** The call's progress token; agents of this package use the callId. */
+  /** The call's progress token. Agents of this package use the callId. */
   operationId: string;
   progress: number;
   total?: number;
@@ -223,7 +226,7 @@ export interface AgentInfo {
   version: string;
 }
 
-/** What an agent is told of each capability when its session opens. */
+/** What an agent learns about each capability when its session opens. */
 export interface CapabilitySummary {
   name: string;
   available: boolean;
@@ -273,7 +276,7 @@ export interface Features {
   dynamicCapabilities: boolean;
 }
 
-/** Binary data where the transport cannot carry an ArrayBuffer. */
+/** Binary data over a transport that cannot carry an ArrayBuffer. */
 export interface BinaryData {
   content: string;
   mimeType: string;
@@ -283,7 +286,7 @@ export interface BinaryData {
   filename?: string;
 }
 
-/** Binary data too large to be sent along. */
+/** Binary data that is too large to be part of the message. */
 export interface BinaryReference {
   downloadUrl: string;
   mimeType: string;
@@ -297,14 +300,14 @@ export interface BinaryReference {
 export interface InitializeParams {
   agent: AgentInfo;
   protocolVersion: '0.1';
-  /** The only capabilities that there are for the agent. Default: all. */
+  /** The names of the only capabilities that the agent can see and call. Default: all. */
   requestedCapabilities?: string[];
   features?: { notifications?: boolean; progress?: boolean; elicitation?: boolean };
-  /** `allowedRequests`: the only questions that the agent takes, by their methods. Default: any. */
+  /** `allowedRequests`: the methods of the only questions that the agent accepts. Default: all. */
   agentCapabilities?: { allowedRequests: string[] };
 }
 
-/** What `initialize` answers. */
+/** The result of `initialize`. */
 export interface InitializeResult {
   sessionId: string;
   protocolVersion: '0.1';
@@ -323,24 +326,24 @@ export interface Envelope {
   payload: any;
 }
 
-/** A transport of one's own, for envelopes. What arrives before `onmessage` is set has to be kept, or is lost. */
+/** Your own transport for envelopes. It must keep envelopes that arrive before `onmessage` is set, or they are lost. */
 export interface Messenger {
-  /** Throws when the envelope cannot be sent. Once the peer is gone, what is posted is dropped. */
+  /** Sends an envelope. Throws if the envelope cannot be sent. Once the peer is gone, envelopes are dropped. */
   post(envelope: Envelope, transfer?: any[]): void;
   /** Called once, when the session is over. */
   close(): void;
-  /** Set by the agent or the host: to be called with each envelope that arrives. */
+  /** Set by the agent or the host. The transport calls it with each envelope that arrives. */
   onmessage?: ((envelope: any) => void) | undefined;
-  /** Set by the agent or the host: to be called once, when the peer is gone. */
+  /** Set by the agent or the host. The transport calls it once, when the peer is gone. */
   onclose?: ((error?: Error) => void) | undefined;
-  /** What is posted may be lost while the peer is still starting: `initialize` is repeated until it is answered. */
+  /** Whether envelopes may be lost while the peer is still starting. `initialize` is then repeated until it is answered. */
   readonly forgetful?: boolean | undefined;
 }
 
 export interface ChildCallOptions {
-  /** Cancels the child alone. */
+  /** Cancels only the child call. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds. */
+  /** Milliseconds until the child call is cancelled. */
   timeout?: number | undefined;
   callId?: string | undefined;
 }
@@ -348,7 +351,7 @@ export interface ChildCallOptions {
 /**
  * `window.abp`.
  *
- * @typeParam Caps what the app offers, for who knows it: `window.abp as Abp<Caps>`
+ * @typeParam Caps the capabilities of the app, if you know them: `window.abp as Abp<Caps>`
  */
 export interface Abp<Caps = any> {
   readonly protocolVersion: '0.1';
@@ -357,7 +360,7 @@ export interface Abp<Caps = any> {
   readonly sessionId: string | null;
   initialize(params: InitializeParams): Promise<InitializeResult>;
   shutdown(params?: { reason?: string }): Promise<void>;
-  /** Never rejects. Parameters are copied when this is called: what has passed the schema is what the handler gets. */
+  /** Never rejects. The parameters are copied at once: the handler gets exactly the copy that passed the schema. */
   readonly call: Call<Caps, ChildCallOptions & { progressToken?: string | number | undefined }>;
   cancel(callId: string, reason?: string): Promise<CancelResponse>;
   cancel(call: { callId: string; reason?: string }): Promise<CancelResponse>;
@@ -371,7 +374,7 @@ export interface Abp<Caps = any> {
 
 declare global {
   interface Window {
-    /** The app's capabilities, once it has called `host.expose()`. */
+    /** The app's capabilities, once the app has called `host.expose()`. */
     readonly abp?: Abp;
   }
 }

@@ -1,7 +1,8 @@
 /**
- * The wasm module as a part of the JavaScript: the build of `inline.js` takes this in place of `wasm.js`.
+ * The wasm module as a part of the JavaScript: the build of `inline.js` uses this file in place of
+ * `wasm.js`.
  */
-// @ts-ignore: the build makes bytes of it.
+// @ts-ignore: the build turns this import into bytes.
 import bytes from '#wasm-bytes';
 import { instance } from './instance.js';
 

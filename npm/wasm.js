@@ -5,16 +5,20 @@
 import { abpError, text } from '../src/web/js/errors.js';
 import { instance } from './instance.js';
 
-/** @typedef {URL | BufferSource} Source where the bytes are, or the bytes */
+/**
+ * @typedef {URL | BufferSource} Source the URL of the bytes, or the bytes
+ *
+ * @typedef {URL | BufferSource} Source where the bytes are, or the bytes
+ */
 
 /**
- * A page fetches the module while the rest of it is still being loaded: who imports this package
- * will need it. Elsewhere, say on a server that only imports it, nothing is fetched.
+ * In a page, the fetch of the module starts while the rest of the page is still loading: a page that
+ * imports this package needs the module. Elsewhere, for example on a server, nothing is fetched on import.
  *
  * @type {Promise<ArrayBuffer | undefined> | undefined}
  */
 let early = 'document' in globalThis || 'WorkerGlobalScope' in globalThis
-  // Whoever needs it tries again, and is told.
+  // The caller that needs the module tries again, and gets the error.
   ? Promise.resolve().then(() => read(beside())).catch(() => undefined)
   : undefined;
 
@@ -22,7 +26,8 @@ let early = 'document' in globalThis || 'WorkerGlobalScope' in globalThis
 let source = beside;
 
 /**
- * Says where to get the module from, for a platform whose `fetch` cannot. Has no effect once it is loaded.
+ * Sets the source of the module, for a platform whose `fetch` cannot get it. Has no effect once the module
+ * is loaded.
  *
  * @param {() => Source | Promise<Source>} from
  */
@@ -37,7 +42,7 @@ export const load = () => instance(bytes);
 /** @returns {Promise<BufferSource>} */
 async function bytes() {
   const fetched = await early;
-  // Once: the bytes are not kept.
+  // The bytes are used once, and not kept.
   early = undefined;
   const from = fetched ?? (await source());
   return from instanceof URL ? read(from) : from;
@@ -61,13 +66,13 @@ async function read(url) {
   throw abpError('INTERNAL_ERROR', `The wasm of caphost is not at ${url}: ${why}. ${url.pathname.startsWith('/@fs/') ? LINKED : REMEDY}`);
 }
 
-/** What a wasm module begins with. */
+/** The first bytes of a wasm module. */
 const MAGIC = 0x0061736d;
 
 const REMEDY = "Bundled by Vite 5 to 7, set optimizeDeps: { exclude: ['caphost'] }; by others, import from 'caphost/inline'.";
 
-/** A browser tells a page no more. */
+/** The possible causes. A browser tells a page no more than that. */
 const UNREACHABLE = "Either its server cannot be reached, or the page's Content-Security-Policy forbids it: connect-src must allow that URL.";
 
-/** Vite serves what lies outside of the project under this path, and refuses it. */
+/** Vite serves files outside of the project under this path, and refuses this one. */
 const LINKED = 'Vite serves no package that is linked: install the tarball of `npm pack`.';

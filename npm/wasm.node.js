@@ -1,4 +1,4 @@
-/** In Node `fetch` reads no files: entry points for it import this module first. */
+/** Node's `fetch` cannot read files: entry points for Node import this module first. */
 import { readFile } from 'node:fs/promises';
 import { abpError, text } from '../src/web/js/errors.js';
 import { loadFrom } from './wasm.js';

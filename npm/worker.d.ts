@@ -1,2 +1,2 @@
-/** What runs in the workers of `host.registerWorker`: a script, which exports nothing. Its URL is for the option `script`. */
+/** The script that runs in the workers of `host.registerWorker`. It exports nothing. The option `script` takes its URL. */
 export {};
