@@ -2,16 +2,17 @@
 #![deny(missing_docs, missing_debug_implementations)]
 #![forbid(unsafe_code)]
 
-// The rules, which are no business of an app's; the gateway is built on them, too. `call` is one call's
-// life, `offers` what a host offers (an app that forgets the feature `macros` is to hear that
-// `capability` needs that, and not that this is a module), `session` the agents of a host, `agent` the caller's half.
-// All of it is sans-IO: events in, actions out, time passed in as an argument.
+// The rules. Apps do not use these modules directly; the gateway also builds on them. `call` is the
+// life of one call. `offers` holds the capabilities of a host (it is not called `capability`, so
+// that an app without the feature `macros` gets the error that `capability` needs that feature, and
+// not that it is a module). `session` holds the agents of a host, `agent` the caller's half. All of
+// it is sans-IO: events in, actions out, time passed in as an argument.
 #[doc(hidden)]
 #[allow(missing_debug_implementations)]
 pub mod agent;
 #[doc(hidden)]
 pub mod call;
-// What page and gateway both know of protocols.
+// The protocol rules that the page and the gateway share.
 #[doc(hidden)]
 pub mod dialect;
 #[doc(hidden)]
@@ -35,10 +36,11 @@ pub use web::{
 };
 
 /// Makes a capability of a function: with its name, its documentation, and the JSON Schemas of its
-/// types. It takes the parameters as one struct, and a [`CallContext`]; either may be left out.
+/// types. The function takes the parameters as one struct, and a [`CallContext`]. Either may be
+/// left out.
 ///
-/// What it returns is a `Result` with [`Error`], with an error that has `impl From<…> for Error`, whose
-/// code it keeps, with any other [`std::error::Error`], or with a `JsValue`.
+/// The function returns a `Result`. Its error is an [`Error`]; a type with `impl From<…> for
+/// Error`, which keeps its code; any other [`std::error::Error`]; or a `JsValue`.
 ///
 /// ```no_run
 /// use caphost::{App, CallContext, Error, Host, capability};
@@ -67,25 +69,26 @@ pub use web::{
 /// }
 /// ```
 ///
-/// | Option | Unless it is given |
+/// | Option | Default |
 /// |---|---|
 /// | `name = "primes.count"` | the name of the function |
 /// | `description = "…"` | the documentation of the function |
 /// | `concurrency = 2` | any number of calls run at once |
 ///
-/// The function stays as it is. A type of the same name has
+/// The function itself does not change. A type of the same name has these functions:
 ///
 /// | Function | Does |
 /// |---|---|
-/// | `register(&host)` | has a host offer it; only of an `async fn` |
-/// | `capability()` | gives the description, say for [`Host::register_worker`] |
-/// | `serve()` | runs its calls in a worker, see [`worker`]; a `fn` may compute there without awaiting |
+/// | `register(&host)` | registers the capability with a host; only for an `async fn` |
+/// | `capability()` | returns the description, for example for [`Host::register_worker`] |
+/// | `serve()` | runs the calls of the capability in a worker, see [`worker`]; a plain `fn` may compute there without awaiting |
 ///
-/// As it is a type, no other type and no crate in scope can have the name of the function.
+/// The name of the function is now also a type, so no other type or crate in scope may have that
+/// name.
 ///
-/// The function has no state of its own. One that needs some, such as a signal of the framework or a
-/// connection, takes it as a first argument of a plain `async fn`, and a closure hands it over. The
-/// description may still be that of a function with the attribute:
+/// The function has no state of its own. A capability that needs state, such as a signal of the
+/// framework or a connection, is a plain `async fn` with the state as its first argument, and a
+/// closure that passes the state. A function with the attribute may still supply the description:
 ///
 /// ```no_run
 /// use caphost::{CallContext, Error, Host, capability};
@@ -111,7 +114,7 @@ pub use web::{
 /// }
 /// ```
 ///
-/// An error of the app's own that keeps its code:
+/// An error of the app that keeps its code:
 ///
 /// ```no_run
 /// use caphost::{Code, Error, capability};

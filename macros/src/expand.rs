@@ -1,4 +1,4 @@
-//! What a function with the attribute becomes: itself, and a type of the same name that registers it.
+//! The output of the attribute: the function itself, and a type of the same name that registers it.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -16,7 +16,8 @@ pub fn capability(options: TokenStream, item: TokenStream) -> TokenStream {
             return problem.into_compile_error();
         }
     };
-    // With what is wrong the function stays, so that nothing else is said to be missing.
+    // The function stays in the output beside the errors, so that the compiler reports nothing else
+    // as missing.
     let registration =
         registration(options, &function).unwrap_or_else(|problem| problem.into_compile_error());
     quote! {
@@ -76,10 +77,10 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
         false => (work, quote!(serve_sync)),
     };
     let run = quote!(|params: #given, context: ::caphost::CallContext| #run);
-    // In the page it would hold the thread, and no cancel could reach it.
+    // In the page, a plain `fn` would hold the thread, and no cancel could reach it.
     let register = is_async.then(|| {
         quote! {
-            /// Has a host offer it.
+            /// Registers the capability with a host.
             pub fn register(
                 host: &::caphost::Host,
             ) -> ::core::result::Result<(), ::caphost::Error> {
@@ -96,7 +97,7 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
 
         #[allow(dead_code)]
         impl #ident {
-            /// What agents are told of it.
+            /// The description for agents.
             pub fn capability() -> ::caphost::Capability {
                 use ::caphost::__private::{Described, WithSchema as _, WithoutSchema as _};
                 let it = ::caphost::Capability::new(#name) #description #concurrency;
@@ -107,7 +108,8 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
 
             #register
 
-            /// Runs its calls in a worker, whose page offers it with `Host::register_worker`.
+            /// Runs the capability's calls in a worker, whose page offers the capability with
+            /// `Host::register_worker`.
             pub fn serve() {
                 ::caphost::worker::#serve(#name, #run);
             }

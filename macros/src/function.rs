@@ -1,4 +1,4 @@
-//! The function that becomes a capability.
+//! The function that the attribute makes a capability of.
 
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, FnArg, ItemFn, Lit, Meta, ReturnType, Type};
@@ -8,7 +8,7 @@ const SHAPE: &str = "a capability takes its parameters as one struct, and then i
 const NO_OBJECT: &str =
     "parameters are an object: take a struct, whose fields are what callers name";
 
-/// What a capability takes and gives.
+/// The parameters and the result of a capability.
 pub struct Signature {
     pub params: Option<Type>,
     pub context: bool,
@@ -17,7 +17,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// All that is wrong with a function is said at once.
+    /// Reports all errors of a function together.
     pub fn of(function: &ItemFn) -> syn::Result<Self> {
         let mut problems = Problems(None);
         let signature = &function.sig;
@@ -88,7 +88,7 @@ impl Problems {
     }
 }
 
-/// As far as a macro can tell. What it cannot is refused when the capability is registered.
+/// As far as a macro can tell. The registration of the capability refuses the rest.
 fn is_no_object(params: &Type) -> bool {
     const SCALARS: [&str; 17] = [
         "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",
@@ -104,7 +104,7 @@ fn is_no_object(params: &Type) -> bool {
     }
 }
 
-/// As far as a macro can tell: by the name of the type.
+/// As far as a macro can tell: decides by the name of the type.
 fn is_context(argument: &FnArg) -> bool {
     let FnArg::Typed(argument) = argument else {
         return false;
@@ -116,7 +116,7 @@ fn is_context(argument: &FnArg) -> bool {
     last.is_some_and(|it| it.ident == "CallContext")
 }
 
-/// The text of doc comments, a paragraph a line.
+/// The text of the doc comments, with one line per paragraph.
 pub fn documentation(attributes: &[Attribute]) -> Option<String> {
     let mut text = String::new();
     for attribute in attributes {

@@ -1,10 +1,10 @@
-//! What a macro makes of functions, and what it says of those it makes nothing of.
+//! The output of the macro for valid functions, and its errors for invalid functions.
 
 use proc_macro2::TokenStream;
 
 use crate::expand::capability;
 
-/// What a function becomes, without spaces; the compiler's messages as they are.
+/// The output for a function, without spaces, and the compiler's messages as they are.
 fn expanded(options: &str, function: &str) -> (String, Vec<String>) {
     let tokens = |text: &str| text.parse::<TokenStream>().unwrap();
     let text = capability(tokens(options), tokens(function)).to_string();
@@ -71,7 +71,7 @@ fn a_function_that_does_not_await_is_for_workers() {
     assert!(text.contains(r#"worker::serve_sync("f",|params:P,context:::caphost::CallContext|"#));
     assert!(text.contains("result(f(params,context))"));
     assert!(text.contains("pubfncapability()"));
-    // It would hold the page.
+    // It would hold the thread of the page.
     assert!(!text.contains("pubfnregister"));
     assert!(expanded("", GOOD).0.contains("pubfnregister"));
 }

@@ -1,17 +1,18 @@
-//! Names that are close to one that nothing has.
+//! Finds existing names that are close to an unknown name.
 
 use std::rc::Rc;
 
-/// How many names are said, and among how many they are looked for.
+/// How many names are suggested, and among how many names they are searched.
 const SAID: usize = 3;
 const LOOKED_AT: usize = 1024;
-/// What is longer than this is no slip of the pen.
+/// The length above which a name is not taken for a typing mistake.
 const LONGEST: usize = 64;
-/// Bytes that may differ, whatever the length.
+/// The number of bytes that may differ, for names of any length.
 const MOST: usize = 4;
 
-/// The names that `name` may stand for, the nearest first: a few letters differ in one place, or it
-/// is the end of them. Without the sorts and searches of the standard library, which are large in a page.
+/// The names that `name` may stand for, the nearest first: a few letters differ in one place, or
+/// `name` is the end of them. Avoids the sort and search functions of the standard library, which
+/// are large in a page.
 pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a Rc<str>>) -> Vec<String> {
     let name = name.as_bytes();
     let mut found = [(usize::MAX, None); SAID];
@@ -44,8 +45,8 @@ pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a Rc<str>>) -> 
     said
 }
 
-/// How many bytes differ, in one place: those that are left of the longer name between what both
-/// begin with and what both end with.
+/// The number of bytes that differ in one place: the rest of the longer name, without the common
+/// beginning and the common end of both names.
 fn differ(one: &[u8], other: &[u8]) -> usize {
     let same = |it: &(&u8, &u8)| it.0.eq_ignore_ascii_case(it.1);
     let begin = one.iter().zip(other).take_while(same).count();

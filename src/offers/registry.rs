@@ -5,39 +5,40 @@ use std::rc::Rc;
 
 use crate::call::{Millis, Queue};
 
-/// How a handler comes to its end once its call is to stop, and how long that is waited for.
+/// How a handler ends once its call must stop, and how long the host waits for that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ending {
-    /// A stop ends it at once, as it does a Rust future.
+    /// A stop ends the handler at once, like a Rust future.
     AtOnce,
-    /// It can only be told. What has not ended after the grace is abandoned.
+    /// The handler can only be told. If it has not ended after the grace, it is abandoned.
     Told {
-        /// How long it is waited for.
+        /// How long the host waits for the handler to end.
         grace: Millis,
     },
-    /// It runs where it can be ended from outside, such as in a worker. What was told and has not
-    /// ended after the grace is ended so, and is abandoned only if no proof of that comes in time.
+    /// The handler runs where it can be ended from outside, for example in a worker. If it was told
+    /// and has not ended after the grace, it is ended by force. It is abandoned only if no proof of
+    /// that comes in time.
     Forced {
-        /// How long it is waited for before it is ended.
+        /// How long the host waits before it ends the handler by force.
         grace: Millis,
-        /// How long the proof is waited for after that.
+        /// How long the host then waits for the proof.
         proof: Millis,
     },
 }
 
-/// What the core must know of a capability. The full ABP descriptor is `document`, which it only
-/// passes on.
+/// The parts of a capability that the core must know. The core only passes on the full ABP
+/// descriptor, `document`.
 #[derive(Clone, Debug)]
 pub struct Descriptor<P> {
     /// Dot-notation name, unique in its host.
     pub name: Rc<str>,
-    /// How many calls of it may run at once; the others wait. `None` for any number.
+    /// How many calls of the capability may run at once; the others wait. `None` for any number.
     pub concurrency: Option<usize>,
-    /// Whether it can be used right now.
+    /// Whether the capability can be used right now.
     pub available: bool,
     /// Names of capabilities that may serve instead.
     pub alternatives: Vec<String>,
-    /// How its handler comes to its end when its call is to stop.
+    /// How its handler ends when its call must stop.
     pub ending: Ending,
     /// Whether parameters must pass the shell's check before a call is queued.
     pub checked: bool,
@@ -45,13 +46,13 @@ pub struct Descriptor<P> {
     pub document: P,
 }
 
-/// A capability in the registry, shared with the calls made of it: those accepted before it was
+/// A capability in the registry, shared with its calls: calls that were accepted before it was
 /// unregistered still run.
 #[derive(Debug)]
 pub struct Registered<P, H> {
-    /// What peers are told.
+    /// The description for peers.
     pub descriptor: Descriptor<P>,
-    /// What runs it; opaque to the core.
+    /// The code that runs the capability; opaque to the core.
     pub handler: H,
     pub(crate) slots: RefCell<Queue>,
 }
@@ -76,7 +77,7 @@ impl<P, H> Registry<P, H> {
             .binary_search_by(|it| (*it.descriptor.name).cmp(name))
     }
 
-    /// Adds a capability. False when the name is taken.
+    /// Adds a capability. False if the name is taken.
     pub fn register(&mut self, descriptor: Descriptor<P>, handler: H) -> bool {
         let Err(index) = self.find(&descriptor.name) else {
             return false;
@@ -90,7 +91,7 @@ impl<P, H> Registry<P, H> {
         true
     }
 
-    /// Removes a capability. False when there is none of that name.
+    /// Removes a capability. False if there is no capability of that name.
     pub fn unregister(&mut self, name: &str) -> bool {
         let Ok(index) = self.find(name) else {
             return false;
@@ -104,7 +105,7 @@ impl<P, H> Registry<P, H> {
         self.by_name.get(self.find(name).ok()?)
     }
 
-    /// All of them, by name.
+    /// All capabilities, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Rc<Registered<P, H>>> {
         self.by_name.iter()
     }

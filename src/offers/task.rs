@@ -7,19 +7,19 @@ use std::task::{Context, Poll};
 
 type LocalFuture<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// Holds a future so that somebody else than its executor can end it.
+/// Holds a future so that another party than its executor can end it.
 ///
 /// `AbortHandle::abort` of the futures crate only sets a flag, and the future is dropped at its
 /// next poll. A confirmed cancel promises more: when [`Task::stop`] returns, the future has been
-/// dropped and its drop guards have run. The one exception is a future that stops itself while it
-/// is being polled: it is dropped at the end of that poll.
+/// dropped and its drop guards have run. There is one exception: a future that stops itself while
+/// it is being polled is dropped at the end of that poll.
 pub struct Task<T> {
     future: RefCell<Option<LocalFuture<T>>>,
     stopped: Cell<bool>,
 }
 
 impl<T> Task<T> {
-    /// Wraps a future; nothing is polled yet.
+    /// Wraps a future, without polling it.
     pub fn new(future: impl Future<Output = T> + 'static) -> Self {
         Task {
             future: RefCell::new(Some(Box::pin(future))),
@@ -27,10 +27,10 @@ impl<T> Task<T> {
         }
     }
 
-    /// Polls the future. `Ready(None)` once it has been stopped.
+    /// Polls the future. `Ready(None)` once the future has been stopped.
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<T>> {
-        // The future is out of the cell while it runs, so that it may stop itself or be stopped
-        // by something it calls, without a borrow in the way.
+        // The future is out of the cell while it runs. So the future, or a function that it calls,
+        // may stop it without a conflicting borrow.
         let Some(mut future) = self.future.take() else {
             return Poll::Ready(None);
         };
@@ -50,7 +50,8 @@ impl<T> Task<T> {
         }
     }
 
-    /// Drops the future, or has it dropped at the end of the poll it is in; then it gives false.
+    /// Drops the future. False if the future is being polled: it is then dropped at the end of that
+    /// poll.
     pub fn stop(&self) -> bool {
         let ended = self.stopped.replace(true);
         let future = self.future.take();

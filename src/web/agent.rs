@@ -1,4 +1,4 @@
-//! What the JavaScript glue of an agent calls.
+//! The functions of an agent that its JavaScript glue calls.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -16,28 +16,30 @@ use crate::call::{CallId, Code, LateEnd, Millis, Stop};
 
 #[wasm_bindgen]
 extern "C" {
-    /// `Agent` in js/agent.js, which owns promises, signals, the timer and the messenger. None of
-    /// these methods throws.
+    /// `Agent` in js/agent.js, which owns the promises, the signals, the timer and the messenger.
+    /// None of these methods throws.
     pub type AgentShell;
 
-    /// Has [`AgentHandle::tick`] called at that time, or a little before; at infinity for never.
+    /// Asks the shell to call [`AgentHandle::tick`] at that time or a little earlier; infinity
+    /// means never.
     #[wasm_bindgen(method)]
     fn arm(this: &AgentShell, at: Millis);
-    /// The shell keeps what was called. What cannot be sent it reports with
-    /// [`AgentHandle::unsendable`].
+    /// Sends a call, whose parameters the shell keeps. If the call cannot be sent, the shell
+    /// reports that with [`AgentHandle::unsendable`].
     #[wasm_bindgen(method, js_name = sendCall)]
     fn send_call(this: &AgentShell, key: u32);
     #[wasm_bindgen(method, js_name = sendCancel)]
     fn send_cancel(this: &AgentShell, key: u32, id: &str, reason: Option<&str>);
     #[wasm_bindgen(method, js_name = sendShutdown)]
     fn send_shutdown(this: &AgentShell, key: u32, reason: Option<&str>);
-    /// Settles a call with a response as it came.
+    /// Settles a call with a response exactly as it arrived.
     #[wasm_bindgen(method)]
     fn settle(this: &AgentShell, key: u32, response: &JsValue);
-    /// Settles a call without one: it failed.
+    /// Settles a call that failed without a response.
     #[wasm_bindgen(method)]
     fn fail(this: &AgentShell, key: u32, error: &JsValue);
-    /// Settles a call without one: it was cancelled, and so far was the stop seen.
+    /// Settles a call that was cancelled, without a response. The argument says how far the call
+    /// was seen to stop.
     #[wasm_bindgen(method)]
     fn stopped(this: &AgentShell, key: u32, stop: &JsValue);
     /// Settles a cancel of a call that was cancelled. `ended` is a `LateEnd`, or undefined.
@@ -52,11 +54,11 @@ extern "C" {
     fn ended(this: &AgentShell, disconnected: bool);
 }
 
-/// An agent whose session is open, from JavaScript's side: a class of functions, which take the
-/// number of the agent. Those that may lead to something take the shell, too, which does it: a
-/// reference kept here would keep both alive for ever.
+/// An agent whose session is open, from JavaScript's side: a class of functions that take the
+/// number of the agent. A function that may lead to actions also takes the shell, which performs
+/// them. A reference to the shell in here would keep both alive forever.
 ///
-/// Private as [`super::HostHandle`].
+/// Private, like [`super::HostHandle`].
 #[wasm_bindgen(private, skip_typescript)]
 #[derive(Debug)]
 pub struct AgentHandle;
@@ -64,7 +66,7 @@ pub struct AgentHandle;
 struct Agent {
     state: RefCell<AgentState<JsValue>>,
     driving: Cell<bool>,
-    /// For when the shell was last asked for a call of [`AgentHandle::tick`].
+    /// The time for which the shell was last asked to call [`AgentHandle::tick`].
     armed: Cell<Millis>,
 }
 
@@ -80,14 +82,14 @@ fn get(agent: u32) -> Rc<Agent> {
         .expect("it is freed when nobody has its number")
 }
 
-/// Works on an agent's state, then does what follows from it.
+/// Works on an agent's state, then performs the resulting actions.
 fn with(agent: u32, shell: &AgentShell, work: impl FnOnce(&mut AgentState<JsValue>)) {
     let agent = get(agent);
     work(&mut agent.state.borrow_mut());
     agent.drive(shell);
 }
 
-/// Takes something the host has said.
+/// Takes a message of the host.
 fn hear(agent: u32, shell: &AgentShell, take: impl FnOnce(&mut AgentState<JsValue>)) {
     with(agent, shell, |state| {
         state.heard(now());
@@ -95,7 +97,7 @@ fn hear(agent: u32, shell: &AgentShell, take: impl FnOnce(&mut AgentState<JsValu
     });
 }
 
-/// Takes the host's answer to a cancel, unless that names another call.
+/// Takes the host's answer to a cancel, unless the answer names another call.
 fn hear_of(
     agent: u32,
     shell: &AgentShell,
@@ -112,7 +114,8 @@ fn hear_of(
 }
 
 impl Agent {
-    /// Does what is to be done, in order, with nothing borrowed: all of it may call back into here.
+    /// Performs all queued actions, in order, with nothing borrowed: each action may call back into
+    /// here.
     fn drive(&self, shell: &AgentShell) {
         if self.driving.replace(true) {
             return;
@@ -135,8 +138,9 @@ impl Agent {
 
 #[wasm_bindgen]
 impl AgentHandle {
-    /// A new agent's number. Times in milliseconds; an infinite `liveness` is none. `answers` says
-    /// that the host has announced to answer when it is asked for a sign of life.
+    /// Creates an agent and returns its number. Times are in milliseconds; an infinite `liveness`
+    /// means none. `answers` says that the host has announced that it answers when asked for a sign
+    /// of life.
     pub fn open(grace: Millis, liveness: Millis, answers: bool) -> u32 {
         let options = AgentOptions {
             grace,
@@ -151,13 +155,13 @@ impl AgentHandle {
         })
     }
 
-    /// Lets go of an agent that nobody can call any more.
+    /// Releases an agent that nobody can call any more.
     pub fn forget(agent: u32) {
         AGENTS.remove(agent);
     }
 
-    /// Makes a call, which is sent with the next flush; `aborted` says that its signal has fired
-    /// already. Its key, or 0 if `id` can be no callId.
+    /// Makes a call, which the next flush sends. `aborted` says that its signal has already fired.
+    /// Returns the call's key, or 0 if `id` is not a valid callId.
     pub fn call(agent: u32, id: &str, timeout: Millis, aborted: bool) -> RequestKey {
         let Ok(id) = CallId::parse(id) else {
             return 0;
@@ -177,13 +181,13 @@ impl AgentHandle {
         })
     }
 
-    /// Sends the calls made since the last flush.
+    /// Sends the calls that were made since the last flush.
     pub fn flush(agent: u32, shell: &AgentShell) {
         with(agent, shell, |state| state.flush(now()));
     }
 
-    /// Cancels a call. The key of the confirmation, or 0 if `id` can be no callId. What follows is
-    /// done by [`AgentHandle::drive`], when the shell knows the key.
+    /// Cancels a call. Returns the key of the confirmation, or 0 if `id` is not a valid callId. The
+    /// shell calls [`AgentHandle::drive`] to perform the resulting actions once it knows the key.
     pub fn cancel(agent: u32, id: &str, reason: Option<String>) -> RequestKey {
         CallId::parse(id).map_or(0, |id| {
             let agent = get(agent);
@@ -192,29 +196,29 @@ impl AgentHandle {
         })
     }
 
-    /// Does what the last cancel has led to.
+    /// Performs the actions that result from the last cancel.
     pub fn drive(agent: u32, shell: &AgentShell) {
         get(agent).drive(shell);
     }
 
-    /// A caller's signal has fired.
+    /// Reports that a caller's signal has fired.
     pub fn abort(agent: u32, shell: &AgentShell, key: RequestKey, reason: Option<String>) {
         with(agent, shell, |state| state.abort(key, reason, now()));
     }
 
-    /// A request could not be sent.
+    /// Reports that a request could not be sent.
     pub fn unsendable(agent: u32, shell: &AgentShell, key: RequestKey, problem: String) {
         let error = Failure::new(Code::INVALID_PARAMS, problem);
         with(agent, shell, |state| state.unsendable(key, error));
     }
 
-    /// The timer has fired.
+    /// Reports that the timer has fired.
     pub fn tick(agent: u32, shell: &AgentShell) {
         get(agent).armed.set(f64::INFINITY);
         with(agent, shell, |state| state.handle_timeout(now()));
     }
 
-    /// Asks for a sign of life; `sure` if the host is known to give it.
+    /// Asks the host for a sign of life; `sure` if the host is known to answer.
     pub fn probe(agent: u32, shell: &AgentShell, within: Millis, sure: bool) {
         with(agent, shell, |state| state.probe(within, sure, now()));
     }
@@ -224,29 +228,30 @@ impl AgentHandle {
         with(agent, shell, |state| state.shutdown(reason, now()));
     }
 
-    /// The transport is gone.
+    /// Reports that the transport is gone.
     pub fn disconnected(agent: u32, shell: &AgentShell) {
         with(agent, shell, AgentState::disconnected);
     }
 
-    /// The host says something that has nothing to do with calls.
+    /// Reports a message of the host that does not concern calls.
     pub fn heard(agent: u32, shell: &AgentShell) {
         hear(agent, shell, |_| {});
     }
 
-    /// The host has answered a call; with no `ABPResponse` if `response` is undefined.
+    /// Takes the host's answer to a call. If `response` is undefined, the answer had no
+    /// `ABPResponse`.
     pub fn called(agent: u32, shell: &AgentShell, key: RequestKey, response: JsValue) {
         hear(agent, shell, |state| {
             state.called(key, some(response), None)
         });
     }
 
-    /// The host has answered a call with a response that says that nobody knows what became of it.
+    /// Takes a response to a call which says that the outcome of the call is unknown.
     pub fn undecided(agent: u32, shell: &AgentShell, key: RequestKey, response: JsValue) {
         hear(agent, shell, |state| state.called_undecided(key, response));
     }
 
-    /// The host has answered a call with a response that says it was cancelled.
+    /// Takes a response to a call which says that the call was cancelled.
     pub fn stopped(
         agent: u32,
         shell: &AgentShell,
@@ -260,13 +265,13 @@ impl AgentHandle {
         });
     }
 
-    /// The host's answer to a cancel cannot be read.
+    /// Reports that the host's answer to a cancel cannot be read.
     pub fn misread(agent: u32, shell: &AgentShell, key: RequestKey) {
         hear(agent, shell, |state| state.misread(key));
     }
 
-    /// The host has confirmed a cancel of the call that it names. `after` is NaN unless it says how the
-    /// handler has ended since.
+    /// Takes the host's confirmation of a cancel, which names the call. `after` is NaN unless the
+    /// confirmation says how the handler ended later.
     pub fn confirmed(
         agent: u32,
         shell: &AgentShell,
@@ -283,8 +288,8 @@ impl AgentHandle {
         });
     }
 
-    /// The host has refused a cancel of the call that it names; `lost_session` when it says that there is
-    /// no session.
+    /// Takes the host's refusal of a cancel, which names the call. `lost_session` is set if the
+    /// refusal says that there is no session.
     #[wasm_bindgen(js_name = refusedCancel)]
     pub fn refused_cancel(
         agent: u32,
@@ -300,24 +305,24 @@ impl AgentHandle {
         });
     }
 
-    /// The handler of a call that was abandoned has ended.
+    /// Reports that the handler of an abandoned call has ended.
     pub fn ended(agent: u32, shell: &AgentShell, call: &str, success: bool, after: Millis) {
         let end = LateEnd { success, after };
         hear(agent, shell, |state| state.ended(call, end));
     }
 
-    /// The host has refused a request as no message of the protocol.
+    /// Takes the host's refusal of a request that it does not accept as a message of the protocol.
     pub fn refused(agent: u32, shell: &AgentShell, key: RequestKey, response: JsValue) {
         hear(agent, shell, |state| state.refused(key, some(response)));
     }
 
-    /// The host has ended the session.
+    /// Reports that the host has ended the session.
     #[wasm_bindgen(js_name = shutDown)]
     pub fn shut_down(agent: u32, shell: &AgentShell) {
         hear(agent, shell, AgentState::shut_down);
     }
 
-    /// The host says how far a call is.
+    /// Takes the host's progress of a call.
     pub fn progress(agent: u32, shell: &AgentShell, operation: &str, info: JsValue) {
         hear(agent, shell, |state| state.progress(operation, info));
     }
@@ -325,7 +330,7 @@ impl AgentHandle {
 
 fn perform(shell: &AgentShell, action: Action<JsValue>) {
     match action {
-        // The shell flushes soon after each call it makes.
+        // The shell flushes by itself soon after each call.
         Action::Wake => {}
         Action::Send(key, Request::Call(_)) => shell.send_call(key),
         Action::Send(key, Request::Cancel { call, reason }) => {

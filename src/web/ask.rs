@@ -1,4 +1,4 @@
-//! What a capability waits for: the answer to a call or a question of its own.
+//! The answers that a capability waits for: of its calls and its questions.
 
 use futures::channel::oneshot;
 
@@ -9,8 +9,8 @@ use super::executor::Outcome as Answer;
 use super::inner::{Inner, State};
 use crate::call::{Code, Outcome, Response};
 
-/// Of a child: it is said of what has not stopped its parent, so it is an error of the operation, which
-/// the parent may take or leave.
+/// The error of a cancelled child. The cancel of the child has not stopped its parent. For the
+/// parent it is therefore an error of the operation, which the parent may pass on or ignore.
 pub(super) const CHILD_CANCELLED: &str = "The call this one waited for was cancelled";
 
 pub(super) async fn await_response(
@@ -35,8 +35,8 @@ pub(super) async fn await_response(
     }
 }
 
-/// A call or a question that its handler waits for. One that it waits for no longer, say because
-/// another branch of a `select!` has won, is taken back.
+/// A call or a question that a handler waits for. If the handler stops waiting, for example because
+/// another branch of a `select!` has won, the call is cancelled, or the question withdrawn.
 struct Asked<'a> {
     host: &'a Inner,
     key: u32,

@@ -1,4 +1,4 @@
-//! What the code calls that the attribute `capability` writes.
+//! The items that the code written by the attribute `capability` calls.
 
 use std::cell::Cell;
 use std::error::Error as StdError;
@@ -9,15 +9,15 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny};
 
 use super::{Capability, Error};
 
-/// What a capability returns.
+/// The return type of a capability.
 #[diagnostic::on_unimplemented(
     message = "a capability returns a `Result`, not `{Self}`",
     label = "write `Result<…, caphost::Error>`, or another `std::error::Error`"
 )]
 pub trait Returned {
-    /// What the caller gets.
+    /// The data that the caller gets.
     type Data;
-    /// Why it gets none.
+    /// The error if there are no data.
     type Error;
 
     #[allow(missing_docs)]
@@ -33,9 +33,9 @@ impl<T, E> Returned for Result<T, E> {
     }
 }
 
-/// An error that a function with the attribute has returned. Method lookup tries the traits below one
-/// after the other, each with one reference less, and takes the first that has an implementation: so
-/// `Into<caphost::Error>`, which may keep a code, goes before `std::error::Error`.
+/// An error that a function with the attribute has returned. Method lookup tries the traits below
+/// in order, each with one reference less, and takes the first that has an implementation. So
+/// `Into<caphost::Error>`, which may keep a code, takes precedence over `std::error::Error`.
 pub struct Failed<E>(Cell<Option<E>>);
 
 impl<E> Failed<E> {
@@ -71,7 +71,7 @@ impl<E: Into<Box<dyn StdError>>> Boxed for &&Failed<E> {
     }
 }
 
-/// For what is left: the compiler says what is missing, in the words of the last trait.
+/// For all other types. The compiler reports the missing trait in the words of the last trait here.
 #[allow(missing_docs)]
 pub trait Neither<E> {
     fn into_error(self) -> Error
@@ -88,7 +88,7 @@ impl<E> Neither<E> for &Failed<E> {
     }
 }
 
-/// Nothing is.
+/// No type implements this trait.
 ///
 /// ```compile_fail,E0277
 /// struct Mine;
@@ -104,8 +104,8 @@ impl<E> Neither<E> for &Failed<E> {
 )]
 pub trait CapabilityError {}
 
-/// A type of which agents are told. As above, what has no schema is refused in our own words, which
-/// say what to do.
+/// A type that is described to agents. As above, our own error text refuses a type without a schema
+/// and says what to do.
 pub struct Described<T>(PhantomData<T>);
 
 impl<T> Described<T> {
@@ -155,7 +155,7 @@ impl<T> WithoutSchema<T> for &Described<T> {
     }
 }
 
-/// None has.
+/// No type implements this trait.
 ///
 /// ```compile_fail,E0277
 /// #[derive(serde::Deserialize)]
@@ -174,7 +174,7 @@ impl<T> WithoutSchema<T> for &Described<T> {
 )]
 pub trait HasSchema {}
 
-/// The parameters of a capability that has none: whatever it is given.
+/// The parameters of a capability that takes none. It accepts any parameters.
 pub struct NoParams;
 
 impl<'de> Deserialize<'de> for NoParams {

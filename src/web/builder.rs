@@ -1,4 +1,4 @@
-//! What a Rust app describes: itself, its capabilities, and their progress.
+//! The descriptions that a Rust app gives: of itself, of its capabilities, and of their progress.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::{Error, data, params, sys};
 #[derive(Debug)]
 pub struct App(pub(super) JsValue);
 
-/// A clone has a description of its own.
+/// A clone has its own copy of the description.
 impl Clone for App {
     fn clone(&self) -> Self {
         App(copy(&self.0))
@@ -26,7 +26,7 @@ impl Clone for App {
 }
 
 impl App {
-    /// `id` names the app to a gateway; `name` and `version` are for people.
+    /// `id` names the app to a gateway. `name` and `version` are for people.
     pub fn new(id: &str, name: &str, version: &str) -> Self {
         let app = object();
         put(&app, "id", id);
@@ -35,15 +35,15 @@ impl App {
         App(app)
     }
 
-    /// A sentence on what it is for.
+    /// One sentence about the purpose of the app.
     pub fn description(self, description: &str) -> Self {
         put(&self.0, "description", description);
         self
     }
 }
 
-/// A capability's description: the `Capability` object of ABP 0.1, and how many calls of it may
-/// run at once.
+/// The description of a capability: the `Capability` object of ABP 0.1, and how many calls of the
+/// capability may run at once.
 ///
 /// ```no_run
 /// use caphost::Capability;
@@ -60,7 +60,7 @@ pub struct Capability {
     problem: Option<String>,
 }
 
-/// A clone has a description of its own.
+/// A clone has its own copy of the description.
 impl Clone for Capability {
     fn clone(&self) -> Self {
         Capability {
@@ -81,7 +81,7 @@ impl Capability {
         }
     }
 
-    /// What it does, for an agent to choose by.
+    /// The purpose of the capability, by which an agent chooses.
     pub fn description(self, description: &str) -> Self {
         self.with("description", description.into())
     }
@@ -132,16 +132,16 @@ impl Capability {
         self.output_schema_from(&settings.into_generator().into_root_schema_for::<T>())
     }
 
-    /// How many calls may run at once. The others wait their turn, and can be cancelled meanwhile. Any
-    /// number runs at once unless told otherwise.
+    /// How many calls may run at once. The others wait their turn, and can be cancelled meanwhile.
+    /// By default, any number runs at once.
     ///
-    /// A call that a call of the same capability has made, however indirectly, does not wait: the one
-    /// that waits for it would never end.
+    /// A call that was made, directly or indirectly, by a call of the same capability does not
+    /// wait. The outer call waits for the inner one, so both would wait forever.
     pub fn concurrency(self, calls: u32) -> Self {
         self.with("concurrency", calls.into())
     }
 
-    /// Whether it can be used right now; true unless said otherwise.
+    /// Whether the capability can be used right now. Default true.
     pub fn available(self, available: bool) -> Self {
         self.with("available", available.into())
     }
@@ -172,7 +172,7 @@ impl Capability {
     }
 
     pub(super) fn into_options(self) -> Result<JsValue, Error> {
-        // Those of a capability are the members of one object: no call could come with anything else.
+        // The parameters of a call are always the members of one object.
         let kind = get(&get(&self.options, "inputSchema"), "type").as_string();
         let problem = self.problem.or_else(|| match kind?.as_str() {
             "object" => None,
@@ -198,8 +198,9 @@ fn a(kind: &str) -> &str {
     }
 }
 
-/// How far a call is, as its capability says it: see [`CallContext::progress`](crate::CallContext::progress).
-/// What the caller is told is a [`ProgressInfo`](crate::ProgressInfo).
+/// The progress of a call, as its capability reports it: see
+/// [`CallContext::progress`](crate::CallContext::progress). The caller gets a
+/// [`ProgressInfo`](crate::ProgressInfo).
 ///
 /// ```no_run
 /// use caphost::{CallContext, Progress};
@@ -234,25 +235,26 @@ impl Progress {
         }
     }
 
-    /// What is being done, in a word or two.
+    /// The current work, in a word or two.
     pub fn stage(mut self, stage: &str) -> Self {
         self.stage = Some(stage.into());
         self
     }
 
-    /// How it stands, in a phrase for people.
+    /// The state of the work, in a phrase for people.
     pub fn status(mut self, status: &str) -> Self {
         self.status = Some(status.into());
         self
     }
 
-    /// How long it will take, as far as can be told.
+    /// The estimated time until the end.
     pub fn estimated_remaining(mut self, time: Duration) -> Self {
         self.estimated_remaining = Some(time);
         self
     }
 
-    /// As it is sent. Only now: most of what handlers report nobody has asked for.
+    /// The progress as it is sent. Built only here, as nobody has asked for most reports of
+    /// handlers.
     pub(super) fn into_js(self) -> JsValue {
         let remaining = self
             .estimated_remaining
@@ -262,7 +264,7 @@ impl Progress {
     }
 }
 
-/// A number, of any type that Rust has for them: see [`Progress::new`].
+/// A number of any numeric type of Rust: see [`Progress::new`].
 ///
 /// ```no_run
 /// use caphost::{Amount, Progress};
@@ -275,7 +277,7 @@ impl Progress {
 /// bytes(0.5, 1);
 /// ```
 pub trait Amount: sealed::Sealed {
-    /// The nearest that JavaScript has.
+    /// The nearest number in JavaScript.
     fn number(self) -> f64;
 }
 

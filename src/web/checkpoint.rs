@@ -1,4 +1,4 @@
-//! Letting the page breathe during a long computation.
+//! Lets the event loop of the page run during a long computation.
 
 use std::cell::Cell;
 
@@ -14,7 +14,7 @@ thread_local! {
     static YIELDED: Cell<f64> = const { Cell::new(0.0) };
 }
 
-/// Goes on at once, unless about 8 ms have passed since the event loop last had its turn.
+/// Returns at once, unless about 8 ms have passed since the event loop last ran.
 pub(super) async fn checkpoint() {
     if sys::now() - YIELDED.get() < SLICE {
         return;
@@ -22,7 +22,7 @@ pub(super) async fn checkpoint() {
     let (sender, turn) = oneshot::channel();
     let callback = Closure::once_into_js(move || {
         YIELDED.set(sys::now());
-        // Whoever waited may be gone by now.
+        // The waiting future may be gone by now.
         let _ = sender.send(());
     });
     sys::in_next_task(&callback);

@@ -1,4 +1,4 @@
-//! A call that a capability makes: what it is made with, and the wait for its answer.
+//! A call that a capability makes: its parameters and options, and the wait for its answer.
 
 use std::fmt;
 use std::future::IntoFuture;
@@ -18,7 +18,7 @@ use super::{Error, data, inspect, worker};
 use crate::call::CallId;
 use crate::session::CallRequest;
 
-/// A call that a capability is to make of another capability of its host. Made with
+/// A call of another capability of the same host, made by a capability. Created with
 /// [`CallContext::call`], and sent by `.await`.
 ///
 /// ```no_run
@@ -36,14 +36,15 @@ use crate::session::CallRequest;
 /// ```
 ///
 /// # Errors
-/// That of the child, with its code. [`Code::OPERATION_FAILED`](crate::Code::OPERATION_FAILED) when
-/// the child was cancelled: the capability that has made it goes on.
-/// [`Code::DECODE_FAILED`](crate::Code::DECODE_FAILED) when the child has completed with data that is no
-/// `T`. [`Code::INVALID_PARAMS`](crate::Code::INVALID_PARAMS) when the parameters cannot be sent.
+/// The error of the child, with its code. [`Code::OPERATION_FAILED`](crate::Code::OPERATION_FAILED)
+/// if the child was cancelled: the capability that made it goes on.
+/// [`Code::DECODE_FAILED`](crate::Code::DECODE_FAILED) if the child completed with data that cannot
+/// be read as `T`. [`Code::INVALID_PARAMS`](crate::Code::INVALID_PARAMS) if the parameters cannot
+/// be sent.
 ///
 /// # Cancellation
-/// To drop the future cancels the child: so does the end of a `select!` or [`abortable`](crate::abortable)
-/// around it, and the cancel of the capability itself.
+/// Dropping the future cancels the child. So does the end of a `select!` or
+/// [`abortable`](crate::abortable) around it, and so does a cancel of the capability itself.
 #[must_use = "a call is made by `.await`"]
 pub struct ChildCall<T> {
     context: CallContext,
@@ -68,7 +69,7 @@ impl<T> ChildCall<T> {
         }
     }
 
-    /// The child is cancelled when it takes longer.
+    /// Cancels the child if it takes longer.
     pub fn with_timeout(mut self, time: Duration) -> Self {
         self.timeout = Some(time);
         self

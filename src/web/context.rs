@@ -1,4 +1,4 @@
-//! What a Rust capability is given for one call.
+//! The context of one call, for its Rust capability.
 
 use std::fmt;
 use std::rc::Rc;
@@ -23,9 +23,9 @@ use crate::call::Code;
 
 /// One call, as its handler sees it.
 ///
-/// A handler needs no code for cancellation: when its call is cancelled, its future is dropped,
-/// and with it everything it holds. [`CallContext::signal`] carries the cancel on to JavaScript,
-/// and [`CallContext::checkpoint`] lets a cancel in during a long computation.
+/// A handler needs no code for cancellation: a cancel drops the handler's future and everything the
+/// future holds. [`CallContext::signal`] passes the cancel on to JavaScript, and
+/// [`CallContext::checkpoint`] lets a cancel arrive during a long computation.
 ///
 /// ```no_run
 /// use caphost::{CallContext, Error, Progress};
@@ -64,7 +64,7 @@ pub struct CallContext {
 /// Where a handler runs.
 #[derive(Clone)]
 pub(super) enum Place {
-    /// Beside its host.
+    /// In the page, beside its host.
     Page {
         host: Rc<Inner>,
         key: u32,
@@ -92,13 +92,14 @@ impl CallContext {
         self.id.as_str()
     }
 
-    /// Gives the event loop its turn if about 8 ms have passed since it last had it, and costs
-    /// next to nothing otherwise. Put one into every loop that may run long.
+    /// Lets the event loop run if about 8 ms have passed since it last ran. Otherwise it costs
+    /// almost nothing. Put a checkpoint into every loop that may run long.
     ///
     /// # Cancellation
-    /// A cancel that arrives while the event loop has its turn drops the future of the handler here: what
-    /// stands after the checkpoint never runs, and drop guards do. In a worker of a page that is
-    /// cross-origin isolated every checkpoint sees a cancel, also one that does not give up its turn.
+    /// A cancel that arrives while the event loop runs drops the future of the handler at the
+    /// checkpoint: code after the checkpoint does not run, but drop guards do. In a worker of a
+    /// page that is cross-origin isolated, every checkpoint sees a cancel, even if the checkpoint
+    /// does not let the event loop run.
     pub async fn checkpoint(&self) {
         match &self.place {
             Place::Page { .. } => super::checkpoint::checkpoint().await,
@@ -106,12 +107,12 @@ impl CallContext {
         }
     }
 
-    /// Whether the call is to stop, for a function that computes without awaiting. One that is told so
-    /// ends with [`Error::cancelled`].
+    /// Whether the call must stop, for a function that computes without awaiting. A function that
+    /// gets `true` ends with [`Error::cancelled`].
     ///
-    /// In a worker of a page that is cross-origin isolated this is true at once when the call is
-    /// cancelled. Elsewhere it is true only after the event loop has had its turn, so never within a
-    /// function that does not await.
+    /// In a worker of a page that is cross-origin isolated, this is true as soon as the call is
+    /// cancelled. Elsewhere it is true only after the event loop has run, so it is never true
+    /// within a function that does not await.
     pub fn is_cancelled(&self) -> bool {
         match &self.place {
             Place::Page { end, .. } => end.is_stop(),
@@ -119,8 +120,9 @@ impl CallContext {
         }
     }
 
-    /// Waits for the end of the call, and says whether that is a cancel: for a task that the handler
-    /// has spawned, which a cancel does not drop. If the call has ended before, it says so at once.
+    /// Waits for the end of the call, and returns whether the call was cancelled. It is for a task
+    /// that the handler has spawned, as a cancel does not drop such a task. If the call has already
+    /// ended, it returns at once.
     ///
     /// ```no_run
     /// use caphost::CallContext;
@@ -139,15 +141,15 @@ impl CallContext {
         self.end().reached().await
     }
 
-    /// A token that is cancelled when the call is cancelled, for what takes tokens of tokio-util and no
-    /// signals. To cancel the token cancels neither the call nor another token. Needs the feature
-    /// `tokio-util`.
+    /// A token that is cancelled when the call is cancelled, for code that takes tokens of
+    /// tokio-util instead of signals. Cancelling the token cancels neither the call nor another
+    /// token. Needs the feature `tokio-util`.
     ///
-    /// When the call ends in another way the token is not cancelled, and a task that waits for it waits
-    /// on. A task that is to end with the call awaits [`CallContext::cancelled`].
+    /// If the call ends in another way, the token is not cancelled, and a task that waits for the
+    /// token keeps waiting. A task that should end with the call awaits [`CallContext::cancelled`].
     ///
     /// # Errors
-    /// None today.
+    /// None at present.
     #[cfg(feature = "tokio-util")]
     pub fn cancellation_token(&self) -> Result<tokio_util::sync::CancellationToken, Error> {
         Ok(self.end().token())
@@ -159,14 +161,16 @@ impl CallContext {
         }
     }
 
-    /// Reports progress to the agent, if it takes any. Where nobody does, a report costs next to nothing.
+    /// Reports progress to the agent, if the agent asked for it. Otherwise a report costs almost
+    /// nothing.
     ///
-    /// The first 256 reports of a call are told one by one; in a worker, and after those, the newest
-    /// is told every 16 ms. The last one before the end of the call is always told.
+    /// The first 256 reports of a call are sent one by one. After those, and in a worker, only the
+    /// newest report is sent every 16 ms. The last report before the end of the call is always
+    /// sent.
     pub fn progress(&self, progress: Progress) {
         match &self.place {
             Place::Page { host, key, .. } => {
-                // Nothing is made of what nobody is told.
+                // No report is built if nobody gets it.
                 let told = host.state.borrow_mut().takes_progress(*key);
                 if told {
                     host.with(|state| state.progress(*key, progress.into_js(), now()));
@@ -176,11 +180,11 @@ impl CallContext {
         }
     }
 
-    /// A signal that fires when the call is cancelled, for `fetch` and its like. If the call was
-    /// cancelled before, the signal has fired.
+    /// A signal that fires when the call is cancelled, for `fetch` and similar functions. If the
+    /// call was already cancelled, the signal has already fired.
     ///
     /// # Errors
-    /// [`Code::BROWSER_ERROR`] where there is no `AbortController`, as in no browser of today.
+    /// [`Code::BROWSER_ERROR`] if there is no `AbortController`. Every browser of today has it.
     pub fn signal(&self) -> Result<AbortSignal, Error> {
         match &self.place {
             Place::Page { end, .. } => end.signal(),
@@ -188,8 +192,8 @@ impl CallContext {
         }
     }
 
-    /// A call of another capability of this host, as a child of this call: it is made by `.await`, and
-    /// cancelled with this call. Its own end leaves this call alone.
+    /// A call of another capability of this host, as a child of this call. `.await` makes the call,
+    /// and a cancel of this call cancels it. The end of the child does not end this call.
     ///
     /// The parameters are an object: a struct, or a `serde_json::json!({ … })`.
     pub fn call<T: DeserializeOwned>(
@@ -200,17 +204,17 @@ impl CallContext {
         ChildCall::new(self, capability, data::write(params))
     }
 
-    /// Asks the agent, and waits for its answer's `data`. `request` is for the agent to understand, such
-    /// as `json!({ "method": "elicitation/confirm", "message": "Overwrite the file?" })`; its `timeout`,
-    /// if it has one, is milliseconds.
+    /// Asks the agent a question, and waits for the `data` of its answer. `request` is any object
+    /// that the agent understands, such as `json!({ "method": "elicitation/confirm", "message":
+    /// "Overwrite the file?" })`. Its `timeout`, if it has one, is in milliseconds.
     ///
     /// # Errors
-    /// [`Code::NOT_SUPPORTED`] where the agent takes no questions, [`Code::TIMEOUT`] where it does not
-    /// answer in time, [`Code::DECODE_FAILED`] where it answers with data that is no `T`, and else what
-    /// the agent says.
+    /// [`Code::NOT_SUPPORTED`] if the agent takes no questions, [`Code::TIMEOUT`] if it does not
+    /// answer in time, [`Code::DECODE_FAILED`] if its data cannot be read as `T`, or the code of
+    /// the agent's own error.
     ///
     /// # Cancellation
-    /// The question is withdrawn when the call is cancelled, or, in the page, the future dropped.
+    /// A cancel of the call withdraws the question. In the page, so does dropping the future.
     pub async fn elicit<T: DeserializeOwned>(&self, request: &impl Serialize) -> Result<T, Error> {
         let request = data::write(request)?;
         let answer = match &self.place {

@@ -1,4 +1,4 @@
-//! Parameters and data: from Rust to JavaScript, and back.
+//! Conversion of parameters and data between Rust and JavaScript.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -8,7 +8,7 @@ use super::Error;
 use super::object::get;
 use crate::call::Code;
 
-/// What somebody else is sent, such as the parameters of a call.
+/// Converts a value that is sent to another party, such as the parameters of a call.
 pub(super) fn write(value: &impl Serialize) -> Result<JsValue, Error> {
     let serializer = serde_wasm_bindgen::Serializer::json_compatible();
     value
@@ -16,8 +16,8 @@ pub(super) fn write(value: &impl Serialize) -> Result<JsValue, Error> {
         .map_err(|error| Error::invalid_params(said(error)))
 }
 
-/// What somebody else has answered. They have done what they were asked for, which is `done`, whether
-/// or not that can be read here.
+/// Reads the answer of another party. That party has done its work, which `done` describes, even if
+/// the answer cannot be read here.
 pub(super) fn read<T: DeserializeOwned>(done: &str, data: JsValue) -> Result<T, Error> {
     serde_wasm_bindgen::from_value(data).map_err(|error| {
         let said = said(error);
@@ -26,7 +26,7 @@ pub(super) fn read<T: DeserializeOwned>(done: &str, data: JsValue) -> Result<T, 
     })
 }
 
-/// The data of a capability.
+/// Converts the data that a capability returned.
 pub(super) fn returned(value: &impl Serialize) -> Result<JsValue, Error> {
     let serializer = serde_wasm_bindgen::Serializer::json_compatible();
     value.serialize(&serializer).map_err(|error| {
@@ -35,8 +35,8 @@ pub(super) fn returned(value: &impl Serialize) -> Result<JsValue, Error> {
     })
 }
 
-/// What serde says, without what JavaScript adds, and of a value that has no short text, what kind
-/// of value it is.
+/// The message of serde, without the parts that JavaScript adds. For a value that has no short
+/// text, the message names the kind of the value.
 pub(super) fn said(error: serde_wasm_bindgen::Error) -> String {
     let error = JsValue::from(error);
     let said = get(&error, "message").as_string();

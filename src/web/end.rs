@@ -1,4 +1,4 @@
-//! How what a handler has begun learns of the end of its call.
+//! Tells everything that a handler has started about the end of its call.
 
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -11,15 +11,15 @@ use web_sys::{AbortController, AbortSignal};
 use super::{Error, sys};
 use crate::call::Code;
 
-/// The end of a call. What waits for it is made when it is first asked for: most handlers never do,
-/// and a module without Rust capabilities does not hold it.
+/// The end of a call. The parts that wait for it are made on first use, as most handlers never need
+/// them. A module without Rust capabilities does not contain them.
 #[derive(Default)]
 pub(super) struct End {
     how: OnceCell<How>,
     waits: OnceCell<Rc<dyn Wait>>,
 }
 
-/// With which reason a call was stopped; `None` for one that has ended otherwise.
+/// The reason with which a call was stopped; `None` for a call that ended in another way.
 type How = Option<Option<String>>;
 
 trait Wait {
@@ -27,11 +27,11 @@ trait Wait {
     fn any(self: Rc<Self>) -> Rc<dyn Any>;
 }
 
-/// What waits for the end of a call. It holds nothing of that once it is reached.
+/// The parts that wait for the end of a call. Empty once the call has ended.
 #[derive(Default)]
 struct Waits {
     controller: RefCell<Option<AbortController>>,
-    /// Wakes those who wait: it is dropped unsent if the call is not stopped.
+    /// Wakes the waiting futures. Dropped unsent if the call is not stopped.
     wake: Cell<Option<oneshot::Sender<()>>>,
     woken: OnceCell<Shared<oneshot::Receiver<()>>>,
     #[cfg(feature = "tokio-util")]
@@ -39,13 +39,13 @@ struct Waits {
 }
 
 impl End {
-    /// The call is cancelled.
+    /// Reports that the call is cancelled.
     pub fn stop(&self, reason: Option<&str>) {
         self.reach(Some(reason.map(Into::into)));
     }
 
-    /// It has ended; as cancelled, if its handler has said so by itself. Nothing comes of it if it was
-    /// stopped before.
+    /// Reports that the call has ended; `cancelled` if its handler has said that it stopped by
+    /// itself. Has no effect if the call was already stopped.
     pub fn over(&self, cancelled: bool) {
         self.reach(cancelled.then_some(None));
     }
@@ -74,17 +74,17 @@ impl End {
         waits.downcast().expect("it was made here")
     }
 
-    /// Waits for it; whether the call was stopped.
+    /// Waits for the end of the call, and returns whether the call was stopped.
     pub async fn reached(&self) -> bool {
         if self.how.get().is_none() {
             let woken = self.waits().woken();
-            // It is an error if nothing was sent.
+            // This is an error if nothing was sent.
             let _ = woken.await;
         }
         self.is_stop()
     }
 
-    /// A signal that fires, or has fired, with a stop.
+    /// A signal that fires on a stop, or has already fired.
     pub fn signal(&self) -> Result<AbortSignal, Error> {
         let waits = self.waits();
         let mut known = waits.controller.borrow_mut();
@@ -102,7 +102,7 @@ impl End {
         Ok(signal)
     }
 
-    /// A token of its own for each who asks, which is freed with the last that knows it.
+    /// A separate token for each caller. The last holder frees it.
     #[cfg(feature = "tokio-util")]
     pub fn token(&self) -> tokio_util::sync::CancellationToken {
         self.waits().token.borrow().child_token()
@@ -122,7 +122,7 @@ impl Waits {
 
 impl Wait for Waits {
     fn tell(&self, how: &How) {
-        // Whoever is told may do anything: nothing is borrowed.
+        // A woken party may call anything, so nothing is borrowed here.
         let (controller, wake) = (self.controller.take(), self.wake.take());
         if let Some(reason) = how {
             if let Some(controller) = controller {
@@ -134,7 +134,7 @@ impl Wait for Waits {
                 let _ = wake.send(());
             }
         } else {
-            // Nobody cancels those that were given away any more.
+            // Nobody cancels the tokens any more.
             #[cfg(feature = "tokio-util")]
             self.token.take();
         }

@@ -1,4 +1,4 @@
-//! The error of a capability: what it has, what `?` makes one of, and what JavaScript gets of it.
+//! The error of a capability: its fields, the conversions for `?`, and its form in JavaScript.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -12,10 +12,10 @@ use super::caller::CallError;
 use super::{Failure, object, perform, sys};
 use crate::call::Code;
 
-/// Why a capability, or anything else that an app or an agent asks for, did not work.
+/// The reason why a capability, or another request of an app or an agent, did not work.
 ///
-/// A capability returns one, and its caller gets all of these fields. Agents decide on `code`, and
-/// people read `message`.
+/// If a capability returns an error, the caller gets all of these fields. Agents decide by `code`,
+/// and people read `message`.
 ///
 /// ```no_run
 /// use caphost::{Code, Error};
@@ -51,29 +51,29 @@ use crate::call::Code;
 /// | errors of the standard library, of serde-wasm-bindgen, and with the feature `serde_json` of serde_json | [`Code::OPERATION_FAILED`] and what the error says |
 /// | a `Box<dyn std::error::Error>` | the [`Error`] that is in it, or else as above |
 ///
-/// No type can convert all errors of Rust and those of JavaScript as well. So the errors of other
-/// libraries take `.map_err(Error::other)?`, see [`Error::other`].
+/// In Rust, no type can convert all Rust errors and also JavaScript's errors. The errors of other
+/// libraries therefore need `.map_err(Error::other)?`, see [`Error::other`].
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Error {
-    /// What a program decides on.
+    /// The code, for programs.
     pub code: Code,
-    /// What a person reads.
+    /// The message, for people.
     pub message: Cow<'static, str>,
-    /// Whether repeating the same request may succeed. [`Error::new`] takes this from the code.
+    /// Whether repeating the same request may succeed. [`Error::new`] derives this from the code.
     pub retryable: bool,
     /// How long to wait before the request is repeated.
     pub retry_after: Option<Duration>,
     /// Names of capabilities that may serve instead.
     pub alternatives: Vec<String>,
-    /// Anything else. Where parameters are refused this has the `path` of what is wrong.
+    /// Further details. For invalid parameters, they have the `path` of the wrong parameter.
     pub details: Option<JsValue>,
     source: Option<Rc<dyn StdError>>,
 }
 
 impl Error {
-    /// An error with a code of ABP, such as [`Code::PERMISSION_DENIED`], or one of the app's own, such
-    /// as `"TOO_LARGE"`. Whether it is retryable follows from the code.
+    /// An error with a code of ABP, such as [`Code::PERMISSION_DENIED`], or with a code of the
+    /// app's own, such as `"TOO_LARGE"`. The code determines whether the error is retryable.
     pub fn new(code: impl Into<Code>, message: impl Into<Cow<'static, str>>) -> Self {
         Error::of(Failure::new(code, message))
     }
@@ -83,17 +83,18 @@ impl Error {
         Error::new(Code::INVALID_PARAMS, message)
     }
 
-    /// A handler returns this to say that it has stopped by itself: its call counts as cancelled.
+    /// A handler returns this error to say that it has stopped by itself. Its call then counts as
+    /// cancelled.
     pub fn cancelled() -> Self {
         Error::of(Failure::cancelled())
     }
 
-    /// Whatever else went wrong, with [`Code::OPERATION_FAILED`]: an error of a library, or a text.
-    /// An [`Error`] in a box stays as it is.
+    /// Any other error, with [`Code::OPERATION_FAILED`]: an error of a library, or a text. An
+    /// [`Error`] in a box stays as it is.
     ///
-    /// Agents get what `error` itself says, and not what has caused it: a cause may name files and
-    /// hosts that are no business of theirs. The app finds the cause with
-    /// [`source`](StdError::source). Where agents should read it, say so:
+    /// Agents get the message of `error` itself, without its causes: a cause may name files and
+    /// hosts that agents must not see. The app finds the cause with [`source`](StdError::source).
+    /// If agents should read the causes, include them in the message:
     /// `Error::new(Code::OPERATION_FAILED, format!("{error:#}"))` with an error of `anyhow`.
     ///
     /// ```no_run
@@ -127,20 +128,20 @@ impl Error {
         made
     }
 
-    /// Says whether repeating the same request may succeed, where the code does not: that of the app's
-    /// own is not retryable unless this says so.
+    /// Sets whether repeating the same request may succeed, if the code does not determine that. An
+    /// error with a code of the app's own is not retryable by default.
     pub fn with_retryable(mut self, yes: bool) -> Self {
         self.retryable = yes;
         self
     }
 
-    /// Adds how long to wait before the request is repeated.
+    /// Sets how long to wait before the request is repeated.
     pub fn with_retry_after(mut self, time: Duration) -> Self {
         self.retry_after = Some(time);
         self
     }
 
-    /// Adds names of capabilities that may serve instead.
+    /// Sets the names of capabilities that may serve instead.
     pub fn with_alternatives<T: Into<String>>(
         mut self,
         names: impl IntoIterator<Item = T>,
@@ -149,13 +150,13 @@ impl Error {
         self
     }
 
-    /// Adds anything else that a program may want to know. It is sent, so it is plain data.
+    /// Sets further details for programs. They are sent, so they must be plain data.
     pub fn with_details(mut self, details: impl Into<JsValue>) -> Self {
         self.details = Some(details.into());
         self
     }
 
-    /// As the core has it.
+    /// Converts an error of the core.
     pub(super) fn of(failure: Failure) -> Self {
         let it = failure.into_parts();
         let time = |it: f64| Duration::try_from_secs_f64(it / 1_000.0).ok();
@@ -187,7 +188,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// What there is of it.
+/// Shows only the fields that are set.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut said = f.debug_struct("Error");
@@ -210,14 +211,15 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The source is there for an error that was made with [`Error::other`] or `?`.
+/// An error that was made with [`Error::other`] or `?` has a source.
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.source.as_deref()
     }
 }
 
-/// What JavaScript throws: a `code` that is text is kept, and of anything without one the message.
+/// An error that JavaScript throws. A `code` that is text is kept. Otherwise only the message is
+/// kept.
 impl From<JsValue> for Error {
     fn from(thrown: JsValue) -> Self {
         Error::of(object::error(&sys::failure_of(&thrown)))
@@ -230,7 +232,8 @@ impl From<JsError> for Error {
     }
 }
 
-/// A `CapHostError`, which has the fields of an `ABPError`: an exported function may return one.
+/// A `CapHostError`, which has the fields of an `ABPError`. An exported function may return this
+/// error.
 impl From<Error> for JsValue {
     fn from(error: Error) -> Self {
         sys::thrown(&perform::error(&error.into_failure()))

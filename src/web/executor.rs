@@ -1,9 +1,10 @@
 //! Runs the futures of Rust capabilities.
 //!
-//! An executor of our own, for two reasons. A cancel must drop the future before it is confirmed;
-//! the `abortable` of the futures crate only marks it, to be dropped at its next poll. And every
-//! poll must enter through the guard that turns a trap into answers; `spawn_local` of
-//! wasm-bindgen-futures polls in a microtask of its own, past the guard.
+//! There are two reasons for an executor of our own. First, a cancel must drop the future before
+//! the cancel is confirmed; `abortable` of the futures crate only marks the future, which is
+//! dropped at its next poll. Second, every poll must enter through the guard that turns a trap into
+//! answers; `spawn_local` of wasm-bindgen-futures polls in a microtask of its own, without the
+//! guard.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -29,26 +30,27 @@ pub(super) type RustHandler = Rc<dyn Fn(JsValue, CallContext) -> LocalFuture>;
 
 struct Running {
     task: Task<Outcome>,
-    /// What its call was made with.
+    /// The parameters of the call, as JavaScript gave them.
     given: JsValue,
     waker: Waker,
     scheduled: Cell<bool>,
-    /// It was stopped within a poll, at whose end it is dropped. Until then the host says nothing.
+    /// Whether the future was stopped within a poll, and is dropped at the end of that poll. Until
+    /// then the host sends nothing.
     dropped_later: Cell<bool>,
 }
 
-/// What belongs to the running calls of capabilities written in Rust, by their keys.
+/// The state of the running calls of Rust capabilities, by their keys.
 pub(super) struct RustCalls {
     /// The number of the host.
     host: u32,
     tasks: RefCell<FxHashMap<u32, Rc<Running>>>,
-    /// How what handlers have spawned learns of the end of their calls.
+    /// Tells everything that handlers have spawned about the end of their calls.
     ends: RefCell<FxHashMap<u32, Rc<End>>>,
-    /// Handlers that wait for the answer to a call or a question of theirs.
+    /// The handlers that wait for the answer to a call or a question.
     pub waiting: RefCell<FxHashMap<u32, oneshot::Sender<Response<JsValue>>>>,
 }
 
-/// Names the task to wake; the task itself cannot be in a waker, which could go anywhere.
+/// Names the task to wake by its number: a waker may go to any thread, so it cannot hold the task.
 struct WakeUp {
     host: u32,
     key: u32,
@@ -85,7 +87,7 @@ impl RustCalls {
         self.tasks.borrow().len()
     }
 
-    /// Starts a call's future: its first poll is here and now.
+    /// Starts a call's future, and polls it for the first time at once.
     pub fn start(&self, key: u32, id: CallId, handler: &RustHandler, given: JsValue) {
         let Some(host) = HOSTS.get(self.host) else {
             return;
@@ -98,7 +100,7 @@ impl RustCalls {
             end,
         };
         let context = CallContext { place, id };
-        // What a handler does before it gives its future is no poll, and may have it stopped.
+        // The handler's code before it returns its future is not a poll, and may stop its own call.
         let params = given.unchecked_ref::<sys::Given>().params();
         host.dropping.update(|count| count + 1);
         host.running.enter(key, &given);
@@ -149,8 +151,9 @@ impl RustCalls {
         }
     }
 
-    /// Fires a call's signal and drops its future. Drop guards have run when this returns, unless
-    /// it is false, because the future is being polled: then they run at the end of that poll.
+    /// Fires a call's signal and drops its future. When this returns true, the drop guards have
+    /// run. When it returns false, the future is being polled, and the drop guards run at the end
+    /// of that poll.
     pub fn stop(&self, key: u32, reason: Option<&str>) -> bool {
         let running = self.tasks.borrow_mut().remove(&key);
         let end = self.ends.borrow_mut().remove(&key);
@@ -164,8 +167,8 @@ impl RustCalls {
         dropped
     }
 
-    /// The job in which a call was being polled was ended from outside: its future is out of
-    /// reach. The polls that others had asked for are asked for again.
+    /// The job that polled a call was ended from outside, and the call's future is out of reach.
+    /// Schedules again the polls that other calls had asked for.
     pub fn lost(&self, key: u32) {
         self.tasks.borrow_mut().remove(&key);
         if let Some(host) = HOSTS.get(self.host) {
@@ -177,7 +180,7 @@ impl RustCalls {
         }
     }
 
-    /// A call is over, as cancelled or in another way.
+    /// Reports that a call is over, either cancelled or ended in another way.
     pub fn ended(&self, key: u32, cancelled: bool) {
         let end = self.ends.borrow_mut().remove(&key);
         if let Some(end) = end {
@@ -185,13 +188,13 @@ impl RustCalls {
         }
     }
 
-    /// Gives a response to the future that waits for it; back again if none does.
+    /// Gives a response to the future that waits for it. Returns the response if no future waits.
     pub fn hand_over(&self, key: u32, response: Response<JsValue>) -> Option<Response<JsValue>> {
         let waiting = self.waiting.borrow_mut().remove(&key);
         let Some(sender) = waiting else {
             return Some(response);
         };
-        // The handler may be gone by now; then nobody waits.
+        // The handler may be gone by now. Then nobody waits.
         drop(sender.send(response));
         None
     }

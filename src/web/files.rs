@@ -1,5 +1,5 @@
-//! Has wasm-bindgen ship the files that `page.js` loads when it needs them: it copies only those it is
-//! told of.
+//! Makes wasm-bindgen ship the files that `page.js` loads on demand: wasm-bindgen copies only the
+//! files that are named here.
 
 use wasm_bindgen::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the JavaScript glue of a host calls.
+//! The functions of a host that its JavaScript glue calls.
 
 use std::cell::RefMut;
 use std::rc::Rc;
@@ -14,10 +14,10 @@ use crate::call::{CallId, Code, Millis, Step, Stop};
 use crate::offers::Ending;
 use crate::session::Limits;
 
-/// A host, from JavaScript's side. Everything survives being called back into.
+/// A host, from JavaScript's side. Every function may be called from within another.
 ///
-/// A class of functions, which take the number of the host. Private: what an app in Rust exports is its
-/// own.
+/// A class of functions that take the number of the host. Private: an app in Rust decides itself
+/// which exports its module has.
 #[wasm_bindgen(private, skip_typescript)]
 #[derive(Debug)]
 pub struct HostHandle;
@@ -28,7 +28,7 @@ thread_local! {
 
 pub(super) static HOSTS: Handles<Inner> = Handles(&TABLE);
 
-/// A host at work: what follows from the work is done when this is dropped.
+/// A host during some work. Dropping it performs the resulting actions.
 pub(super) struct Work(Rc<Inner>);
 
 impl Work {
@@ -50,8 +50,8 @@ impl Drop for Work {
 
 #[wasm_bindgen]
 impl HostHandle {
-    /// Makes a host, and gives its JavaScript object, which works with this class of functions. What
-    /// the app says, and the limits, have been checked; one that is NaN is the default.
+    /// Makes a host, and returns its JavaScript object, which uses this class of functions. The
+    /// app's description and the limits have been checked; a limit that is NaN has its default.
     #[allow(clippy::too_many_arguments)]
     pub fn make(
         class: &JsValue,
@@ -80,10 +80,10 @@ impl HostHandle {
         host.map_or(JsValue::UNDEFINED, |host| host.js.clone().into())
     }
 
-    /// False when the name is taken. Of the options only those are looked at that agents are not
-    /// told of; a handler that is told to stop is given `grace` milliseconds to end, unless they
-    /// say otherwise. `proof` is how long it is waited for until it is proven that one was ended
-    /// from outside; NaN where that cannot be done.
+    /// False if the name is taken. Of the options, only those are read that agents are not told of.
+    /// A handler that is told to stop has `grace` milliseconds to end, unless the options set
+    /// another grace. `proof` is how long the host waits for the proof that a handler was ended
+    /// from outside; NaN if no handler can be ended so.
     pub fn register(
         host: u32,
         name: &str,
@@ -103,21 +103,21 @@ impl HostHandle {
         })
     }
 
-    /// Whether there was a capability of that name. Calls accepted before still run.
+    /// Whether there was a capability of that name. Calls that were accepted before still run.
     pub fn unregister(host: u32, name: &str) -> bool {
         Work::of(host).is_some_and(|host| host.state().unregister(name))
     }
 
-    /// An array of the `Capability` documents that there are for the agent of a connection, by name:
-    /// of all for the connection 0.
+    /// An array of the `Capability` documents that the agent of a connection can see, by name. The
+    /// connection 0 sees all of them.
     pub fn documents(host: u32, connection: u32) -> JsValue {
         let host = HOSTS.get(host);
         let documents = host.map(|host| host.state.borrow().documents(connection));
         object::array(&documents.unwrap_or_default())
     }
 
-    /// A handler calls. The key its answer will come under, or 0 when `call` can be no callId or
-    /// the host is closed.
+    /// A handler calls another capability. Returns the key of the answer, or 0 if `call` is not a
+    /// valid callId or the host is closed.
     #[wasm_bindgen(js_name = callFrom)]
     pub fn call_from(
         host: u32,
@@ -137,7 +137,7 @@ impl HostHandle {
         }
     }
 
-    /// A handler calls with a signal that has fired already: the key as of `callFrom`.
+    /// A handler calls with a signal that has already fired. Returns a key like `callFrom`.
     #[wasm_bindgen(js_name = callFromAborted)]
     pub fn call_from_aborted(
         host: u32,
@@ -159,7 +159,7 @@ impl HostHandle {
         }
     }
 
-    /// Starts the handlers whose turn it is.
+    /// Starts the handlers whose turn has come.
     #[wasm_bindgen(js_name = runReady)]
     pub fn run_ready(host: u32) {
         if let Some(host) = Work::of(host) {
@@ -175,9 +175,9 @@ impl HostHandle {
         }
     }
 
-    /// The job in which a handler ran was ended from outside. The microtasks that waited are lost
-    /// with it, and so is what waited for the end of a poll. `cancelled` is the id of the call for
-    /// which that was done: its own, or that of one that has made it.
+    /// The job in which a handler ran was ended from outside. The waiting microtasks and the
+    /// actions that waited for the end of a poll are lost with it. `cancelled` is the id of the
+    /// call for which the job was ended: the handler's own call, or a call that made it.
     pub fn terminated(host: u32, key: u32, cancelled: &str) {
         if let Some(host) = Work::of(host) {
             host.0.rust_calls.lost(key);
@@ -195,14 +195,14 @@ impl HostHandle {
         }
     }
 
-    /// A JavaScript handler has returned; `told` says that it has taken its signal.
+    /// A JavaScript handler has returned; `told` says that it has read its signal.
     pub fn settle(host: u32, key: u32, data: JsValue, told: bool) {
         if let Some(host) = Work::of(host) {
             host.state().settle(key, Ok(data), told, now());
         }
     }
 
-    /// A JavaScript handler has returned what cannot be sent; `told` says that it has taken its
+    /// A JavaScript handler has returned data that cannot be sent; `told` says that it has read its
     /// signal.
     pub fn unfit(host: u32, key: u32, problem: String, told: bool) {
         if let Some(host) = Work::of(host) {
@@ -211,7 +211,8 @@ impl HostHandle {
         }
     }
 
-    /// A JavaScript handler that was told to stop has rejected: it has ended, whatever it says.
+    /// A JavaScript handler that was told to stop has rejected. It has ended, whatever its error
+    /// says.
     pub fn rejected(host: u32, key: u32) {
         if let Some(host) = Work::of(host) {
             host.state()
@@ -219,8 +220,8 @@ impl HostHandle {
         }
     }
 
-    /// A handler that runs in a worker has taken this step of its stop, by its place in
-    /// [`Step::ALL`]; with any other number none, as what is left of it runs in the page.
+    /// A step of the stop has reached a handler in a worker. The step is an index into
+    /// [`Step::ALL`]. Any other number means no step, as the rest of the handler runs in the page.
     pub fn reached(host: u32, key: u32, step: u32) {
         if let Some(host) = Work::of(host) {
             host.state()
@@ -228,7 +229,7 @@ impl HostHandle {
         }
     }
 
-    /// A handler that runs in a worker was seen to stop so far, by its place in [`Stop::ALL`].
+    /// A handler in a worker was seen to stop. How far is an index into [`Stop::ALL`].
     pub fn stopped(host: u32, key: u32, stop: u32) {
         if let (Some(host), Some(stop)) = (Work::of(host), Stop::ALL.get(stop as usize)) {
             host.state().stopped(key, *stop, now());
@@ -242,7 +243,7 @@ impl HostHandle {
         }
     }
 
-    /// The parameters of a call do not fit, if they were being checked, or its handler has failed.
+    /// The parameters of a call failed the check (if `checking` is set), or its handler has failed.
     pub fn fail(host: u32, key: u32, checking: bool, error: &JsValue) {
         let error = object::error(error);
         if let Some(host) = Work::of(host) {
@@ -250,7 +251,7 @@ impl HostHandle {
             if checking {
                 state.checked(key, Err(error), now());
             } else {
-                // One that rejects has ended, told or not.
+                // A handler that rejects has ended, whether it was told to stop or not.
                 state.settle(key, Err(error), true, now());
             }
         }
@@ -263,7 +264,7 @@ impl HostHandle {
         }
     }
 
-    /// Progress the app reports by the operation's name: a progress token or a callId.
+    /// Progress that the app reports by the name of the operation: a progress token or a callId.
     #[wasm_bindgen(js_name = notifyProgress)]
     pub fn notify_progress(host: u32, operation: &JsValue, info: JsValue) {
         let name = operation.as_string();
@@ -275,7 +276,7 @@ impl HostHandle {
         }
     }
 
-    /// A handler cancels a call it has made.
+    /// A handler cancels a call that it has made.
     #[wasm_bindgen(js_name = cancelKey)]
     pub fn cancel_key(host: u32, key: u32, reason: Option<String>) {
         if let Some(host) = Work::of(host) {
@@ -284,8 +285,8 @@ impl HostHandle {
         }
     }
 
-    /// A JavaScript handler asks the agent: the key its answer will come under, or 0 when the host
-    /// is closed.
+    /// A JavaScript handler asks the agent a question. Returns the key of the answer, or 0 if the
+    /// host is closed.
     pub fn elicit(host: u32, call: u32, request: JsValue, timeout: f64) -> u32 {
         HOSTS.get(host).map_or(0, |host| {
             let mut state = host.state.borrow_mut();
@@ -293,8 +294,8 @@ impl HostHandle {
         })
     }
 
-    /// The app asks the agent of a connection: the key its answer will come under, or 0 when the
-    /// host is closed.
+    /// The app asks the agent of a connection a question. Returns the key of the answer, or 0 if
+    /// the host is closed.
     pub fn ask(host: u32, connection: u32, request: JsValue, timeout: f64) -> u32 {
         HOSTS.get(host).map_or(0, |host| {
             let mut state = host.state.borrow_mut();
@@ -303,20 +304,20 @@ impl HostHandle {
         })
     }
 
-    /// Does what the last [`HostHandle::call_from`], `elicit` or `ask` has led to.
+    /// Performs the actions that result from the last [`HostHandle::call_from`], `elicit` or `ask`.
     pub fn drive(host: u32) {
         drop(Work::of(host));
     }
 
-    /// Sends an event of the app's to every agent that takes notifications.
+    /// Sends an event of the app to every agent that accepts notifications.
     pub fn notify(host: u32, event: &str, data: JsValue) {
         if let Some(host) = Work::of(host) {
             host.state().notify(event.into(), Some(data));
         }
     }
 
-    /// The app cancels a call of one of its agents: the key the answer will come under; 0 when the
-    /// host is closed or has no such session.
+    /// The app cancels a call of one of its agents. Returns the key of the answer, or 0 if the host
+    /// is closed or has no such session.
     #[wasm_bindgen(js_name = cancelCall)]
     pub fn cancel_call(host: u32, session: &str, given: &str, reason: Option<String>) -> u32 {
         HOSTS.get(host).map_or(0, |host| {
@@ -328,8 +329,8 @@ impl HostHandle {
         })
     }
 
-    /// Waits for no handler any more of a connection, or of all if it is 0: the page, or the host,
-    /// goes away.
+    /// Stops waiting for the handlers of a connection, or for all handlers if the connection is 0.
+    /// The page or the host is going away.
     #[wasm_bindgen(js_name = giveUp)]
     pub fn give_up(host: u32, connection: u32) {
         if let Some(host) = Work::of(host) {
@@ -338,14 +339,14 @@ impl HostHandle {
         }
     }
 
-    /// Whether anybody wants to be told of each step of each call.
+    /// Sets whether anybody observes the steps of calls.
     pub fn watch(host: u32, on: bool) {
         if let Some(host) = HOSTS.get(host) {
             host.state.borrow_mut().watch(on);
         }
     }
 
-    /// What is held and what was counted, for tests and the curious.
+    /// The numbers of held objects and the counters.
     pub fn stats(host: u32) -> JsValue {
         let stats = object::object();
         if let Some(host) = HOSTS.get(host) {
@@ -368,7 +369,7 @@ impl HostHandle {
         stats
     }
 
-    /// Lets go of the host; every call after this does nothing.
+    /// Releases the host. Every later call of these functions does nothing.
     pub fn release(host: u32) {
         HOSTS.remove(host);
     }

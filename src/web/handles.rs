@@ -1,15 +1,15 @@
-//! What JavaScript names by numbers: cheaper than objects of wasm-bindgen's, and without their
-//! counts of borrows.
+//! Objects that JavaScript names by numbers. Numbers are cheaper than objects of wasm-bindgen, and
+//! have no borrow counts.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::thread::LocalKey;
 
-/// Things by their numbers, those of one thread. A number is given out once: whoever still has that
-/// of something that is gone finds nothing.
+/// The objects of one thread, by their numbers. A number is given out only once: the number of a
+/// removed object finds nothing.
 pub(super) struct Handles<T: 'static>(pub &'static LocalKey<Table<T>>);
 
-/// By their numbers; what is gone leaves its place empty.
+/// The objects by their numbers. A removed object leaves its place empty.
 pub(super) struct Table<T>(RefCell<Vec<Option<Rc<T>>>>);
 
 impl<T> Table<T> {
@@ -19,7 +19,7 @@ impl<T> Table<T> {
 }
 
 impl<T> Handles<T> {
-    /// Makes something that knows its number, and gives that.
+    /// Makes an object that knows its own number, and returns the number.
     pub fn add(&self, make: impl FnOnce(u32) -> T) -> u32 {
         self.0.with(|table| {
             let key = table.0.borrow().len();
@@ -31,13 +31,13 @@ impl<T> Handles<T> {
     }
 
     /// # Panics
-    /// For a number that was never given out.
+    /// If the number was never given out.
     #[inline(never)]
     pub fn get(&self, key: u32) -> Option<Rc<T>> {
         self.0.with(|table| table.0.borrow()[key as usize].clone())
     }
 
-    /// Lets go of what has that number.
+    /// Removes the object of that number.
     pub fn remove(&self, key: u32) {
         let removed = self
             .0

@@ -24,16 +24,16 @@ use crate::call::Code;
 use crate::offers::Ending;
 use crate::session::Limits;
 
-/// A page's host: capabilities registered by Rust, reached over every transport of the browser.
+/// A page's host: its Rust capabilities, which agents reach over every transport of the browser.
 ///
-/// Cheap to clone; all clones are one host, which lives until [`Host::close`] or the page's end, also when
-/// each clone is dropped.
+/// Cheap to clone. All clones are the same host. The host lives until [`Host::close`] or the end of
+/// the page, even when every clone is dropped.
 ///
 /// # Panics
-/// A `Host` is `Send` and `Sync` for frameworks that ask for that, such as Leptos. But it belongs to the
-/// thread that has made it: in another one each use panics, and so does dropping it there.
+/// A `Host` is `Send` and `Sync`, because frameworks such as Leptos require that. But it belongs to
+/// the thread that made it: every use in another thread panics, and so does a drop there.
 ///
-/// A capability that panics takes the module with it: see [the crate](crate#panics).
+/// A capability that panics ends the whole module: see [the crate](crate#panics).
 ///
 /// ```no_run
 /// use caphost::{App, CallContext, Capability, Error, Host};
@@ -63,7 +63,7 @@ pub struct Host(pub(super) SendWrapper<Rc<Inner>>);
 
 const IN_WORKER: &str = "This is a worker of `register_worker`, which has its host in the page: in the start function, return before `Host::new` when `worker::is_worker()`";
 
-/// Clones are equal, as they are one host.
+/// Clones are equal, as all clones are the same host.
 impl PartialEq for Host {
     fn eq(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
@@ -82,20 +82,21 @@ impl Host {
     /// A host with the default [`Limits`].
     ///
     /// # Errors
-    /// [`Code::INVALID_PARAMS`] when the app's description is invalid. [`Code::NOT_SUPPORTED`] in a
-    /// worker of [`Host::register_worker`], which loads the same module: its start function returns
-    /// before it makes a host when [`crate::worker::is_worker`] is true.
+    /// [`Code::INVALID_PARAMS`] if the app's description is invalid. [`Code::NOT_SUPPORTED`] in a
+    /// worker of [`Host::register_worker`]: the worker loads the same module, so the start function
+    /// must return before it makes a host if [`crate::worker::is_worker`] is true.
     pub fn new(app: App) -> Result<Self, Error> {
         Host::with_limits(app, Limits::default())
     }
 
-    /// A host with limits of the app's own.
+    /// A host with the given limits.
     ///
     /// # Errors
-    /// As [`Host::new`].
+    /// Like [`Host::new`].
     pub fn with_limits(app: App, limits: Limits) -> Result<Self, Error> {
         if worker::is_worker() {
-            // It would be one host more for each worker, each of them with the app's gateway.
+            // Each worker would otherwise make another host, each with its own connection to the
+            // gateway.
             return Err(Error::new(Code::NOT_SUPPORTED, IN_WORKER));
         }
         panics::notice();
@@ -109,11 +110,11 @@ impl Host {
         }
     }
 
-    /// Registers an async function as a capability. Its parameters come from the caller through
-    /// serde, after the input schema has been checked; its data goes back the same way. An error
-    /// keeps its code; [`Error::cancelled`] says that the handler has stopped by itself.
+    /// Registers an async function as a capability. Serde converts the caller's parameters, after
+    /// the check against the input schema, and also the data of the response. An error keeps its
+    /// code. [`Error::cancelled`] says that the handler has stopped by itself.
     ///
-    /// The handler may be an async closure, whose state all calls share:
+    /// The handler may be an async closure. All calls share its state:
     ///
     /// ```no_run
     /// use caphost::{CallContext, Capability, Error, Host};
@@ -134,8 +135,8 @@ impl Host {
     /// ```
     ///
     /// # Errors
-    /// [`Code::INVALID_PARAMS`] when the name is taken or the description is invalid, or when `P` is
-    /// no type that an object can be read as, such as `u32`.
+    /// [`Code::INVALID_PARAMS`] if the name is taken or the description is invalid, or if `P` is a
+    /// type that cannot be read from an object, such as `u32`.
     pub fn register<P, T>(
         &self,
         capability: Capability,
@@ -163,7 +164,7 @@ impl Host {
             return Err(Error::invalid_params(problem));
         }
         let document = sys::describe(&name, &options);
-        // Dropping its future ends it.
+        // Dropping its future ends the handler.
         let descriptor = object::descriptor(&name, &options, document.clone(), Ending::AtOnce);
         let handler = Handler::Rust(Rc::new(run));
         if !self.0.with(|state| state.register(descriptor, handler)) {
@@ -174,13 +175,13 @@ impl Host {
         Ok(())
     }
 
-    /// Offers a capability that runs in dedicated workers, each of which loads a module of the
-    /// app's and runs what that serves with [`crate::worker`]. It may compute without ever
-    /// awaiting: a call that will not stop ends with its worker, and the proof of that is waited
-    /// for.
+    /// Offers a capability that runs in dedicated workers. Each worker loads a module of the app
+    /// and runs the handlers that the module serves with [`crate::worker`]. A handler may compute
+    /// without ever awaiting. A call that does not stop ends with its worker, and the host waits
+    /// for the proof of that end.
     ///
     /// # Errors
-    /// [`Code::INVALID_PARAMS`] when the name is taken or the description is invalid.
+    /// [`Code::INVALID_PARAMS`] if the name is taken or the description is invalid.
     pub fn register_worker(
         &self,
         capability: Capability,
@@ -194,7 +195,8 @@ impl Host {
             .map_err(in_rust)
     }
 
-    /// Takes a capability away; calls accepted before still run. False when there is none.
+    /// Removes a capability. Calls that were accepted before still run. False if there is no
+    /// capability of that name.
     pub fn unregister(&self, name: &str) -> bool {
         let removed = self.0.with(|state| state.unregister(name));
         if removed {
@@ -206,26 +208,26 @@ impl Host {
     /// Puts `window.abp` on the page, or on another object.
     ///
     /// # Errors
-    /// When the host is closed, or another host's is there, be it of JavaScript.
+    /// If the host is closed, or if another host, even one in JavaScript, is already there.
     pub fn expose(&self, target: &JsValue) -> Result<(), Error> {
         self.0.js.expose(target, &object()).map_err(in_rust)
     }
 
-    /// The same, and in a browser that has WebMCP the capabilities are its tools, too.
+    /// Does the same. In a browser with WebMCP, the capabilities are also tools of the browser.
     ///
     /// # Errors
-    /// When the host is closed.
+    /// If the host is closed.
     pub fn expose_with_webmcp(&self, target: &JsValue) -> Result<(), Error> {
         let options = object();
         put(&options, "webmcp", true);
         self.0.js.expose(target, &options).map_err(in_rust)
     }
 
-    /// Serves agents that post messages to this window, from these origins; the page's own when
-    /// none is given.
+    /// Serves agents that post messages to this window from the given origins. An empty list means
+    /// the page's own origin.
     ///
     /// # Errors
-    /// When one of them is no origin, another host serves this window, or there is no page here.
+    /// If a string is no origin, if another host serves this window, or if there is no page.
     pub fn accept_messages(&self, allowed_origins: &[&str]) -> Result<(), Error> {
         let options = object();
         if !allowed_origins.is_empty() {
@@ -239,23 +241,23 @@ impl Host {
     /// Serves one agent over a `MessagePort`, a `Worker`, or an extension's port.
     ///
     /// # Errors
-    /// When it is no port, or is served already.
+    /// If the value is no port, or if the port is already served.
     pub fn accept_port(&self, port: &JsValue) -> Result<(), Error> {
         self.0.js.accept_port(port).map(drop).map_err(in_rust)
     }
 
-    /// Whether a JSON-RPC agent that has not declared `cancellation: { request: true }` is told all
-    /// the same that a question needs no answer any more. ACP's draft forbids this, so it is false at
-    /// first.
+    /// Sets whether a JSON-RPC agent is told that a question needs no answer any more, even if the
+    /// agent has not declared `cancellation: { request: true }`. ACP's draft forbids this. Default
+    /// false.
     pub fn cancel_undeclared(&self, yes: bool) {
         put(&self.0.shell, "cancelUndeclared", yes);
     }
 
-    /// Connects to a gateway, and again whenever the connection is lost. `token` is that of a gateway
-    /// that asks apps for one.
+    /// Connects to a gateway, and reconnects whenever the connection is lost. `token` is for a
+    /// gateway that requires a token of apps.
     ///
     /// # Errors
-    /// When that is no URL of a WebSocket.
+    /// If the URL is not the URL of a WebSocket.
     pub fn connect_gateway(&self, url: &str, token: Option<&str>) -> Result<(), Error> {
         let options = object();
         if let Some(token) = token {
@@ -264,18 +266,18 @@ impl Host {
         self.0.js.connect_gateway(url, &options).map_err(in_rust)
     }
 
-    /// Sends a notification to every agent that takes them: what [`Connect::on_notification`](crate::Connect::on_notification)
-    /// is told.
+    /// Sends a notification to every agent that accepts notifications. Agents in Rust get it
+    /// through [`Connect::on_notification`](crate::Connect::on_notification).
     ///
     /// # Errors
-    /// When serde cannot write the data.
+    /// If serde cannot write the data.
     pub fn notify(&self, event: &str, data: &impl Serialize) -> Result<(), Error> {
         self.0.js.notify(event, &data::write(data)?);
         Ok(())
     }
 
-    /// Cancels a call of one of the host's agents. [`Host::observe`] tells both ids. The cancel has been
-    /// made when the future is first polled.
+    /// Cancels a call of one of the host's agents. [`Host::observe`] reports both ids. The cancel
+    /// is made at once: the future has made it when it is first polled.
     pub async fn cancel_call(
         &self,
         session_id: &str,
@@ -283,13 +285,13 @@ impl Host {
         reason: Option<&str>,
     ) -> CancelResponse {
         let answer = self.0.js.cancel_call(session_id, call_id, reason);
-        // It does not reject.
+        // This promise does not reject.
         CancelResponse::read(&answer.await.unwrap_or_default())
     }
 
-    /// Tells a listener each step of each call, until the observer is dropped. `T` is what it takes:
-    /// a `serde_json::Value`, or a struct or enum of its own for what it wants of a `HostEvent`. What
-    /// serde cannot read as one is not told.
+    /// Calls a listener with each step of each call, until the observer is dropped. `T` is the type
+    /// of the listener's argument: a `serde_json::Value`, or your own struct or enum with the
+    /// needed parts of a `HostEvent`. An event that serde cannot read as `T` is skipped.
     ///
     /// ```no_run
     /// use caphost::{Host, Observer};
@@ -311,22 +313,22 @@ impl Host {
         watch::observe(&self.0.js, listener)
     }
 
-    /// What is held, and what was counted.
+    /// The numbers of held objects and the counters.
     pub fn stats(&self) -> Stats {
         watch::stats(&self.0.js)
     }
 
-    /// The ABP manifest of what is registered, as an object of JavaScript.
+    /// The ABP manifest of the registered capabilities, as a JavaScript object.
     pub fn manifest(&self) -> JsValue {
         self.0.js.manifest()
     }
 
-    /// Ends every session; calls in flight are cancelled and answered.
+    /// Ends every session. The calls in flight are cancelled and answered.
     pub fn close(&self) {
         self.0.js.close();
     }
 
-    /// The host as JavaScript sees it: what `createHost` of the npm package gives.
+    /// The host as JavaScript sees it: the same as the result of `createHost` of the npm package.
     pub fn as_js(&self) -> JsValue {
         self.0.js.clone().unchecked_into()
     }

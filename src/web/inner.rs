@@ -10,7 +10,7 @@ use super::handle::HOSTS;
 use super::sys::{Running, Shell, Timeline};
 use crate::session::{HostState, Limits};
 
-/// What runs a capability.
+/// The code that runs a capability.
 #[derive(Clone)]
 pub(super) enum Handler {
     Js(JsValue),
@@ -21,25 +21,26 @@ pub(super) type State = HostState<JsValue, Handler>;
 
 pub(super) struct Inner {
     pub state: RefCell<State>,
-    /// What an app in JavaScript has of it.
+    /// The host object of an app in JavaScript.
     pub js: JsHost,
-    /// What does what the core asks for.
+    /// Performs the actions of the core.
     pub shell: Shell,
     pub running: Running,
     pub timeline: Timeline,
     pub rust_calls: RustCalls,
-    /// For when the shell was last asked to call back.
+    /// The time for which the shell was last asked to call back.
     pub armed: Cell<f64>,
-    /// How many futures are being dropped, or are to be when the poll returns that they are in:
-    /// nothing is said before all of them are.
+    /// How many futures are being dropped, or will be dropped at the end of their current poll. The
+    /// host sends nothing before all of them have been dropped.
     pub dropping: Cell<u32>,
-    /// How many loops on the stack do what is to be done.
+    /// How many loops on the stack perform actions.
     pub loops: Cell<u32>,
 }
 
 impl Inner {
-    /// `class` is [`super::HostHandle`] in JavaScript, and `app` the app's description of itself,
-    /// which has been checked. Gives its number; it lives until that is released.
+    /// Makes a host and returns its number. The host lives until the number is released. `class` is
+    /// [`super::HostHandle`] in JavaScript. `app` is the app's description of itself, already
+    /// checked.
     pub fn make(class: &JsValue, app: &JsValue, limits: Limits) -> u32 {
         let (depth, size) = (limits.depth as f64, limits.message_bytes as f64);
         HOSTS.add(|key| {
@@ -58,7 +59,7 @@ impl Inner {
         })
     }
 
-    /// Works on the state, then does what follows from it.
+    /// Works on the state, then performs the resulting actions.
     pub fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         let result = work(&mut self.state.borrow_mut());
         self.drive();

@@ -1,10 +1,11 @@
 //! The browser: JavaScript API, AbortSignal bridge, page transports.
 //!
-//! Rust decides, JavaScript carries: `js/` holds thin glue around browser objects, each file with
-//! no rule of its own. It also reads and writes the messages, whose values are its own: what stands
-//! in them comes to Rust flat, as arguments. Every call out of JavaScript into Rust goes through one
-//! guard, so that a trap settles what is pending instead of leaving it for ever. A panic of what enters
-//! wasm past it, such as a task of the app's own, does the same by a panic hook.
+//! Rust decides, JavaScript carries: `js/` holds thin glue around browser objects, and no file in
+//! there has rules of its own. JavaScript also reads and writes the messages, as their values are
+//! JavaScript's: the parts of a message come to Rust flat, as arguments. Every call from JavaScript
+//! into Rust goes through one guard, so that a trap settles everything pending instead of leaving
+//! it forever. Some code enters wasm without the guard, such as a task of the app. For a panic in
+//! such code, a panic hook does the same.
 
 use wasm_bindgen::JsValue;
 
@@ -56,7 +57,7 @@ pub use sys::JsHost;
 pub use watch::{Observer, Stats};
 pub use worker_module::WorkerModule;
 
-/// An error as the core has it, its details a JavaScript value: what a host and an agent work with.
+/// An error of the core, with details that are a JavaScript value. Hosts and agents use this type.
 type Failure = crate::call::Error<JsValue>;
 
 fn some(value: JsValue) -> Option<JsValue> {

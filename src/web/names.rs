@@ -1,10 +1,10 @@
-//! What the JavaScript beside this names in its errors, by the names that an app in Rust knows.
+//! Renames the JavaScript names in error texts to the names that an app in Rust knows.
 
 use wasm_bindgen::JsValue;
 
 use super::Error;
 
-/// What stands in a message, and what stands there for Rust.
+/// A part of a message, and its replacement for Rust.
 const NAMES: [(&str, &str); 10] = [
     ("connectPort(port): port must", "over_port: it must"),
     ("acceptPort(port): port must", "accept_port: it must"),
@@ -36,7 +36,7 @@ const NAMES: [(&str, &str); 10] = [
     ("settleGrace", "settle_grace"),
 ];
 
-/// An error that JavaScript has thrown at what Rust has called it with.
+/// An error that JavaScript threw in a call from Rust.
 pub(super) fn in_rust(thrown: JsValue) -> Error {
     let mut error = Error::from(thrown);
     for (theirs, ours) in NAMES {

@@ -1,4 +1,4 @@
-//! Plain JavaScript objects: those whose members Rust reads or names.
+//! Plain JavaScript objects whose members Rust reads or names.
 
 use js_sys::Reflect;
 use wasm_bindgen::{JsCast, JsValue};
@@ -10,7 +10,7 @@ pub(super) fn object() -> JsValue {
     js_sys::Object::new().into()
 }
 
-/// An object of its own with the same properties.
+/// A new object with the same properties.
 pub(super) fn copy(of: &JsValue) -> JsValue {
     js_sys::Object::assign(
         js_sys::Object::new().unchecked_ref(),
@@ -19,12 +19,12 @@ pub(super) fn copy(of: &JsValue) -> JsValue {
     .into()
 }
 
-/// Sets a property of an object of our own, which takes any.
+/// Sets a property of an object of our own, which accepts any property.
 pub(super) fn put(object: &JsValue, key: &str, value: impl Into<JsValue>) {
     let _ = Reflect::set(object, &key.into(), &value.into());
 }
 
-/// A property; undefined for what cannot be read.
+/// A property; undefined if it cannot be read.
 pub(super) fn get(object: &JsValue, key: &str) -> JsValue {
     Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED)
 }
@@ -53,18 +53,19 @@ pub(super) fn name_alternatives(error: &JsValue, names: &[String]) {
     }
 }
 
-/// The names of capabilities that may serve instead of what failed, or of a capability.
+/// The names of capabilities that may serve instead of a failed capability or of a described one.
 fn alternatives(object: &JsValue) -> Vec<String> {
     texts(object, "alternatives").unwrap_or_default()
 }
 
-/// The texts of an array that is a property; `None` where there is no such property.
+/// The texts of a property that is an array; `None` if there is no such property.
 pub(super) fn texts(object: &JsValue, key: &str) -> Option<Vec<String>> {
     let texts = some(get(object, key))?;
     Some((0..).map_while(|at| sys::text_at(&texts, at)).collect())
 }
 
-/// An error as `failureOf` in `read.js` takes it apart. Without `retryable` that follows from the code.
+/// An error as `failureOf` in `read.js` splits it up. Without `retryable`, the code determines
+/// whether the error is retryable.
 pub(super) fn error(object: &JsValue) -> Failure {
     let text = |key| get(object, key).as_string().unwrap_or_default();
     let mut error = Failure::new(text("code"), text("message"));
@@ -77,8 +78,8 @@ pub(super) fn error(object: &JsValue) -> Failure {
     error
 }
 
-/// A capability whose options have been checked. A grace that these name goes before that of
-/// `ending`.
+/// A capability whose options have been checked. If the options set a grace, it takes precedence
+/// over the grace of `ending`.
 pub(super) fn descriptor(
     name: &str,
     options: &JsValue,

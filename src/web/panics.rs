@@ -1,9 +1,10 @@
-//! Panics anywhere in the module, also in what is the app's own.
+//! Panics anywhere in the module, also in the app's own code.
 //!
-//! A task that the app has spawned and a closure of its own enter wasm past the guard: only a panic
-//! hook sees how they end. It calls the hook that was there before it. One that the app sets later
-//! takes its place, as `console_error_panic_hook::set_once` does, and so it looks time and again
-//! whether it is still there: when a host or an agent is made, and with each call of either.
+//! A task that the app has spawned, and a closure of the app, enter wasm without the guard: only a
+//! panic hook sees their panics. Our hook calls the previous hook. A hook that the app sets later
+//! replaces ours, as `console_error_panic_hook::set_once` does. So the module checks again and
+//! again whether our hook is still set: when a host or an agent is made, and at each call of
+//! either.
 
 use std::panic::{self, PanicHookInfo};
 use std::ptr;
@@ -13,24 +14,24 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// Has everybody told in a job of its own, with what the panic has said. The module is not
+    /// Tells everybody about the panic, with its message, in a job of its own. The module is not
     /// entered again.
     fn panicked(message: &str, place: &str);
 }
 
 type Hook = dyn Fn(&PanicHookInfo<'_>) + Send + Sync;
 
-/// Where our hook is: it is the only thing there, for as long as it lives.
+/// The address of our hook. Nothing else is at that address while the hook lives.
 static OURS: AtomicUsize = AtomicUsize::new(0);
 
-/// Has panics noticed from now on.
+/// Makes sure that panics are noticed from now on.
 pub(super) fn notice() {
     let before = panic::take_hook();
     if place_of(&*before) == OURS.load(Ordering::Relaxed) {
         return panic::set_hook(before);
     }
     let hook: Box<Hook> = Box::new(move |info| {
-        // First: what an app does may throw.
+        // First, as the app's hook may throw.
         tell(info);
         before(info);
     });

@@ -1,5 +1,5 @@
-//! What the parameters of a call are read as. They are an object, always: a type that is none could
-//! never be read.
+//! The type of a call's parameters. Parameters are always an object: a type that cannot be read
+//! from an object could never be read.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub(super) fn read<P: DeserializeOwned>(given: JsValue) -> Result<P, Error> {
     })
 }
 
-/// What is wrong with a type, if no object can be read as one.
+/// The problem with a type that no object can be read as, if there is a problem.
 pub(super) fn problem_with<P: DeserializeOwned>() -> Option<String> {
     match P::deserialize(Probe) {
         Err(Wanted(Some(kind))) => Some(no_object(kind)),
@@ -27,15 +27,16 @@ pub(super) fn problem_with<P: DeserializeOwned>() -> Option<String> {
     }
 }
 
-/// `kind` is what a type is instead.
+/// `kind` is the kind of the type.
 pub(super) fn no_object(kind: &str) -> String {
     format!("parameters are an object; this type is {kind}: take a struct")
 }
 
-/// Has nothing to be read, and learns from what is asked of it what a type wants.
+/// A deserializer without data. It learns from the calls of a type which kind of data the type
+/// wants.
 struct Probe;
 
-/// What that is, if it is no object.
+/// The kind that a type wants, if that is no object.
 #[derive(Debug)]
 struct Wanted(Option<&'static str>);
 
@@ -120,7 +121,8 @@ impl<'de> Deserializer<'de> for Probe {
         _: usize,
         _: V,
     ) -> Result<V::Value, Wanted> {
-        // No type has such a name: serde-wasm-bindgen marks so what stays a value of JavaScript.
+        // No type has such a name: serde-wasm-bindgen marks values that stay JavaScript values in
+        // this way.
         Err(if name.contains('-') { OBJECT } else { ARRAY })
     }
 

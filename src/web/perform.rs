@@ -1,4 +1,4 @@
-//! Does what the core asks for.
+//! Performs the actions of the core.
 
 use wasm_bindgen::JsValue;
 
@@ -8,30 +8,31 @@ use super::{Failure, object};
 use crate::call::{CallId, CancelAnswer, Millis, Outcome, Response, Stop, StoppedBy};
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
 
-/// The event that tells an agent that the handler of its abandoned call has ended; its data is
-/// `{ callId, success, after }`.
+/// The event that tells an agent that the handler of its abandoned call has ended. Its data is `{
+/// callId, success, after }`.
 const CALL_ENDED: &str = "notifications/call/ended";
 
 type Action = CoreAction<JsValue, Handler>;
 
-/// The states in which a call ends, as envelope.js numbers them.
+/// The end states of a call, as envelope.js numbers them.
 mod state {
     pub const COMPLETED: u32 = 0;
     pub const FAILED: u32 = 1;
     pub const CANCELLED: u32 = 2;
 }
 
-/// Loops within loops. Each takes room on the stack, and of thousands of calls each may call back.
+/// The limit of nested loops. Each loop takes stack space, and each of thousands of calls may call
+/// back.
 const MOST_LOOPS: u32 = 8;
 
-/// Whoever asked is no agent but a handler.
+/// The connection number of a handler that asks, in place of an agent's connection.
 const PARENT: u32 = 0;
 
 impl Inner {
-    /// Does everything that is to be done, in order. No borrow is held while it does: what it
-    /// calls may call back. What that leads to is done before the host returns to it, such as the
-    /// end of a signal by a cancel; but no handler starts on the stack of another, and a crowd that
-    /// calls back from within each other is served by the loops that are there.
+    /// Performs all actions in order, with no borrow held, as an action may call back. The
+    /// consequences of a callback are performed before the host returns to the callback: for
+    /// example, a cancel fires the signal. But no handler starts on the stack of another handler.
+    /// If many callbacks are nested, the loops that already run serve them.
     pub fn drive(&self) {
         let outer = self.loops.get();
         if outer == MOST_LOOPS {
@@ -56,7 +57,7 @@ impl Inner {
         self.loops.set(outer);
     }
 
-    /// One timer, for the earliest deadline.
+    /// Arms the one timer for the earliest deadline.
     fn arm(&self) {
         let next = self.state.borrow_mut().next_deadline();
         let next = next.unwrap_or(f64::INFINITY);
@@ -171,7 +172,7 @@ impl Inner {
         self.shell.respond(key, to, id, state, &value, duration);
     }
 
-    /// Gives a response to the handler that waits for it, a Rust one or a JavaScript one.
+    /// Gives a response to the handler that waits for it, in Rust or in JavaScript.
     fn hand_over(&self, key: u32, response: Response<JsValue>) {
         match self.rust_calls.hand_over(key, response) {
             Some(response) => self.respond(key, PARENT, &JsValue::UNDEFINED, response),
@@ -225,8 +226,8 @@ impl Inner {
     }
 }
 
-/// How far a stop was seen. The words are made once: to decode one takes longer than the rest of what
-/// is done to confirm a cancel.
+/// How far a call was seen to stop, as a word. The words are made once: decoding a word takes
+/// longer than the rest of the confirmation of a cancel.
 pub(super) fn word(stop: Stop) -> JsValue {
     thread_local! {
         static WORDS: [JsValue; 5] = Stop::ALL.map(|stop| JsValue::from_str(stop.as_str()));
@@ -234,7 +235,7 @@ pub(super) fn word(stop: Stop) -> JsValue {
     WORDS.with(|words| words[stop as usize].clone())
 }
 
-/// The same, and what has stopped it, if that is known: `{ stop, step, took }`.
+/// The same, with the step that stopped the call, if the step is known: `{ stop, step, took }`.
 fn seen(stop: Stop, by: Option<StoppedBy>) -> JsValue {
     let word = word(stop);
     let Some(by) = by else { return word };
@@ -245,7 +246,7 @@ fn seen(stop: Stop, by: Option<StoppedBy>) -> JsValue {
     metadata
 }
 
-/// What names a call on the timeline.
+/// The names of a call on the timeline.
 fn named(session: &str, id: &CallId) -> JsValue {
     let call = object::object();
     object::put(&call, "callId", id.as_str());
@@ -253,7 +254,7 @@ fn named(session: &str, id: &CallId) -> JsValue {
     call
 }
 
-/// How a call ended, and its data, its error, or how far its stop was seen.
+/// How a call ended, and its data, its error, or how far it was seen to stop.
 fn told(response: Response<JsValue>) -> (u32, JsValue) {
     match response.outcome {
         Outcome::Completed(data) => (state::COMPLETED, data),
@@ -273,7 +274,7 @@ pub(super) fn error(error: &Failure) -> JsValue {
     written
 }
 
-/// A `CancelResponse`. `given` is the callId as it was asked for.
+/// A `CancelResponse`. `given` is the callId exactly as the request had it.
 fn cancel_response(given: &JsValue, answer: Cancelled<JsValue>) -> JsValue {
     match answer {
         Ok(CancelAnswer::Cancelled { stop, ended, by }) => {

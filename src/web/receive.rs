@@ -1,4 +1,4 @@
-//! What the JavaScript glue of a host hands over: what agents send.
+//! The functions through which a host's JavaScript glue passes on the messages of agents.
 
 use std::rc::Rc;
 
@@ -10,15 +10,15 @@ use super::sys::now;
 use crate::call::CallId;
 use crate::session::{Agent, CallRequest, Features, Initialize, Names, Party, Question, Scope};
 
-/// What is kept of a reason.
+/// The number of characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 1_024;
 
 #[wasm_bindgen]
 #[allow(clippy::too_many_arguments)]
 impl HostHandle {
-    /// An agent has a connection, which comes from a window of an origin; where `window` is 0, over
-    /// the link `origin`, and where that is 0 as well, from nowhere else. Gives its number; 0 if the
-    /// host is closed.
+    /// Opens the connection of an agent and returns its number, or 0 if the host is closed. The
+    /// connection comes from a window of an origin. If `window` is 0, it comes over the link
+    /// `origin`. If both are 0, it has no such source.
     pub fn connect(host: u32, origin: u32, window: u32) -> u32 {
         let party = match (origin, window) {
             (0, _) => Party::Alone,
@@ -28,7 +28,7 @@ impl HostHandle {
         Work::of(host).map_or(0, |host| host.state().connect_from(party))
     }
 
-    /// The connection is gone, and with it the session of its agent.
+    /// Reports that the connection is gone, and with it the session of its agent.
     pub fn disconnect(host: u32, connection: u32, reason: &str) {
         if let Some(host) = Work::of(host) {
             host.state().part(connection, reason, now());
@@ -43,7 +43,7 @@ impl HostHandle {
         id.map_or(JsValue::NULL, |id| JsValue::from_str(&id))
     }
 
-    /// An agent opens its session. What `params` says has been checked.
+    /// An agent opens its session. `params` has been checked.
     pub fn initialize(host: u32, connection: u32, id: JsValue, params: &JsValue) {
         let text = |key| object::get(params, key).as_string().unwrap_or_default();
         let feature = |key| object::get(params, key) == true;
@@ -70,7 +70,7 @@ impl HostHandle {
         }
     }
 
-    /// An agent calls. True when `call` can be no callId, and nothing comes of it.
+    /// An agent calls. True if `call` is not a valid callId; the call is then ignored.
     pub fn call(
         host: u32,
         connection: u32,
@@ -92,8 +92,8 @@ impl HostHandle {
         false
     }
 
-    /// An agent in the page calls with a signal that has fired already. True when `call` can be no
-    /// callId, and nothing comes of it.
+    /// An agent in the page calls with a signal that has already fired. True if `call` is not a
+    /// valid callId; the call is then ignored.
     #[wasm_bindgen(js_name = callAborted)]
     pub fn call_aborted(
         host: u32,
@@ -116,7 +116,7 @@ impl HostHandle {
         false
     }
 
-    /// An agent cancels. True when what it gave can be no callId, and nothing comes of it.
+    /// An agent cancels. True if the callId is not valid; the cancel is then ignored.
     pub fn cancel(
         host: u32,
         connection: u32,
@@ -144,7 +144,7 @@ impl HostHandle {
         }
     }
 
-    /// An agent has answered a question, but not with what was asked for.
+    /// An agent has answered a question with an error.
     pub fn unanswered(host: u32, connection: u32, key: u32, error: &JsValue) {
         let error = object::error(error);
         if let Some(host) = Work::of(host) {
@@ -160,7 +160,7 @@ impl HostHandle {
     }
 }
 
-/// A call, whose parameters are what JavaScript has given with it: `{ callId, params }`.
+/// A call, with its parameters as JavaScript has given them: `{ callId, params }`.
 pub(super) fn request(
     call: &str,
     capability: String,
@@ -178,7 +178,7 @@ pub(super) fn request(
     })
 }
 
-/// What a handler, or the app, asks an agent.
+/// A question of a handler or of the app to an agent.
 pub(super) fn question(request: JsValue, timeout: Option<f64>) -> Question<JsValue> {
     let method = object::get(&request, "method").as_string();
     Question {
@@ -188,16 +188,16 @@ pub(super) fn question(request: JsValue, timeout: Option<f64>) -> Question<JsVal
     }
 }
 
-/// An infinite timeout is none.
+/// `None` for an infinite timeout.
 pub(super) fn timeout_of(timeout: f64) -> Option<f64> {
     Some(timeout).filter(|it| it.is_finite())
 }
 
-/// A reason is kept to a length fit for a log line.
+/// The reason, cut to a length that fits a log line.
 pub(super) fn shortened(reason: Option<&str>) -> Option<Rc<str>> {
     let reason = reason?;
     let end = reason.char_indices().nth(REASON_CHARACTERS);
-    // By `get`, because the message of an index out of place takes 7 kB of the module.
+    // Uses `get`, because the panic message of an index out of range takes 7 kB of the module.
     let kept = end.and_then(|(at, _)| reason.get(..at));
     Some(kept.unwrap_or(reason).into())
 }

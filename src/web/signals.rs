@@ -1,4 +1,4 @@
-//! `AbortSignal`s: waiting for one, and running a future until one fires.
+//! `AbortSignal`s: waiting for a signal, and running a future until a signal fires.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,10 +14,10 @@ use super::Error;
 use crate::call::Code;
 use crate::offers::Task;
 
-/// Runs a future until a signal fires: for an async function that JavaScript calls.
+/// Runs a future until a signal fires. For an async function that JavaScript calls.
 ///
-/// When `abort()` returns, the future has been dropped, and its drop guards have run; unless it is
-/// the future itself that has led to it, which is dropped at the end of its poll.
+/// When `abort()` returns, the future has been dropped, and its drop guards have run. One
+/// exception: if the future itself caused the abort, it is dropped at the end of its poll.
 ///
 /// ```no_run
 /// use caphost::{Error, abortable};
@@ -42,7 +42,7 @@ pub fn abortable<F: Future + 'static>(signal: &AbortSignal, future: F) -> Aborta
     }
 }
 
-/// A future that ends when a signal fires. Made with [`abortable`].
+/// A future that ends when a signal fires. Created with [`abortable`].
 ///
 /// ```no_run
 /// use caphost::{Abortable, abortable};
@@ -63,7 +63,7 @@ pub struct Abortable<T: 'static> {
     listener: Option<Listener>,
 }
 
-/// The signal has fired. In a capability, `?` makes an error of it with [`Code::CANCELLED`].
+/// The error that the signal has fired. In a capability, `?` converts it to [`Code::CANCELLED`].
 ///
 /// ```no_run
 /// use caphost::{Aborted, abortable};
@@ -82,7 +82,7 @@ pub struct Abortable<T: 'static> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Aborted {
-    /// What the signal has fired with: an `AbortError`, unless somebody has given another.
+    /// The reason of the signal: an `AbortError`, unless the abort gave another reason.
     pub reason: JsValue,
 }
 
@@ -146,8 +146,8 @@ impl From<Aborted> for Error {
     }
 }
 
-/// Does something when a signal fires, and wakes who waits for that. It is taken off the signal when
-/// this is dropped: else all that it holds would live as long as the signal.
+/// Calls a function when a signal fires, and wakes the waiting future. Dropping this removes the
+/// listener from the signal: otherwise everything it holds would live as long as the signal.
 struct Listener {
     signal: AbortSignal,
     closure: Closure<dyn FnMut()>,
@@ -164,7 +164,7 @@ impl Listener {
                 waker.wake();
             }
         });
-        // It fails for what is no function.
+        // This fails only if the listener is not a function.
         let _ = signal.add_event_listener_with_callback("abort", closure.as_ref().unchecked_ref());
         Listener {
             signal,

@@ -1,7 +1,7 @@
-//! The raw bindings to the JavaScript beside this module. None of these functions throws.
+//! The raw bindings to the JavaScript files of this module. None of these functions throws.
 //!
-//! What stands in an envelope crosses the boundary flat, as arguments: reading and writing the
-//! envelope itself is left to `js/envelope.js`.
+//! The parts of an envelope cross the boundary flat, as arguments. `js/envelope.js` reads and
+//! writes the envelope itself.
 
 use std::string::String;
 
@@ -9,11 +9,11 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// What JavaScript holds of a host.
+    /// The objects that JavaScript holds for a host.
     pub(super) type Shell;
 
-    /// That of the host of that number. A message may be nested so deep, and hold so many
-    /// characters.
+    /// The shell of the host of that number. A message may have that many levels of nesting, and
+    /// that many characters.
     #[wasm_bindgen(constructor)]
     pub(super) fn new(class: &JsValue, number: u32, app: &JsValue, depth: f64, size: f64) -> Shell;
     #[wasm_bindgen(method, getter)]
@@ -31,7 +31,8 @@ extern "C" {
     pub(super) fn arm(this: &Shell, at: f64);
     #[wasm_bindgen(method)]
     pub(super) fn check(this: &Shell, key: u32, name: &str, given: &JsValue);
-    /// A call is over: to the agent on that connection, or, if it is 0, to the handler that waits.
+    /// Reports the end of a call to the agent on that connection. For the connection 0, reports it
+    /// to the handler that waits.
     #[wasm_bindgen(method)]
     pub(super) fn respond(
         this: &Shell,
@@ -51,7 +52,7 @@ extern "C" {
         documents: &JsValue,
         features: &JsValue,
     );
-    /// Answers a request with nothing but an error, if that is not undefined.
+    /// Answers a request without a result, with an error if that is not undefined.
     #[wasm_bindgen(method)]
     pub(super) fn done(this: &Shell, to: u32, kind: &str, id: &JsValue, error: &JsValue);
     #[wasm_bindgen(method)]
@@ -72,37 +73,37 @@ extern "C" {
         removed: &JsValue,
         changed: &JsValue,
     );
-    /// The future of a Rust capability is to be polled soon.
+    /// Asks for a poll of a Rust capability's future soon.
     #[wasm_bindgen(method)]
     pub(super) fn schedule(this: &Shell, key: u32);
 }
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// The JavaScript handlers that run.
+    /// The running JavaScript handlers.
     pub(super) type Running;
 
     #[wasm_bindgen(method)]
     pub(super) fn start(this: &Running, key: u32, handler: &JsValue, given: &JsValue);
     #[wasm_bindgen(method)]
     pub(super) fn stop(this: &Running, key: u32, reason: Option<&str>);
-    /// What runs a handler is to be ended: it has not ended by itself.
+    /// Ends the thread or job that runs a handler: the handler has not ended by itself.
     #[wasm_bindgen(method)]
     pub(super) fn terminate(this: &Running, key: u32);
-    /// A call is over, and nobody waits for it.
+    /// Reports the end of a call that nobody waits for.
     #[wasm_bindgen(method)]
     pub(super) fn forget(this: &Running, key: u32);
-    /// The Rust handler of a call has the thread from now on.
+    /// From now on, the Rust handler of a call has the thread.
     #[wasm_bindgen(method)]
     pub(super) fn enter(this: &Running, key: u32, given: &JsValue);
-    /// The Rust handler that had it last has it no more.
+    /// The last Rust handler no longer has the thread.
     #[wasm_bindgen(method)]
     pub(super) fn leave(this: &Running);
 }
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// What handlers and the app itself wait for.
+    /// The answers that handlers and the app itself wait for.
     pub(super) type Asks;
 
     #[wasm_bindgen(method)]
@@ -111,7 +112,7 @@ extern "C" {
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// What is told of the capabilities that are registered and unregistered in Rust.
+    /// The listeners for capabilities that are registered and unregistered in Rust.
     pub(super) type Capabilities;
 
     #[wasm_bindgen(method)]
@@ -122,18 +123,19 @@ extern "C" {
 
 #[wasm_bindgen]
 extern "C" {
-    /// What a call was made with, as the JavaScript beside this has given it.
+    /// The parameters of a call, as the JavaScript of this module has given them.
     pub(super) type Given;
 
-    /// A getter, because a name that is made to be looked up costs more than the look.
+    /// A getter, because looking up a property by a name made at run time costs more than the
+    /// property itself.
     #[wasm_bindgen(method, getter)]
     pub(super) fn params(this: &Given) -> JsValue;
 }
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// For whoever watches a host. `call` is `{ callId, sessionId }` and, of a step of its life,
-    /// `{ capability, parentCallId? }`.
+    /// The observers of a host. `call` is `{ callId, sessionId }`. For a step of a call's life, it
+    /// is `{ capability, parentCallId? }` in addition.
     pub(super) type Timeline;
 
     #[wasm_bindgen(method)]
@@ -174,7 +176,7 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     pub(super) fn expose(this: &JsHost, target: &JsValue, options: &JsValue)
     -> Result<(), JsValue>;
-    /// Serves agents that post messages to this window; `options` says from which origins.
+    /// Serves agents that post messages to this window. `options` says from which origins.
     #[wasm_bindgen(method, catch, js_name = acceptMessages)]
     pub(super) fn accept_messages(this: &JsHost, options: &JsValue) -> Result<JsValue, JsValue>;
     /// Offers a capability that runs in workers.
@@ -192,19 +194,19 @@ extern "C" {
     /// Serves an agent behind a messenger.
     #[wasm_bindgen(method, catch)]
     pub(super) fn accept(this: &JsHost, messenger: &JsValue) -> Result<JsValue, JsValue>;
-    /// Connects to a gateway, and again whenever the connection is lost.
+    /// Connects to a gateway, and reconnects whenever the connection is lost.
     #[wasm_bindgen(method, catch, js_name = connectGateway)]
     pub(super) fn connect_gateway(
         this: &JsHost,
         url: &str,
         options: &JsValue,
     ) -> Result<(), JsValue>;
-    /// The manifest of what is registered.
+    /// The manifest of the registered capabilities.
     #[wasm_bindgen(method)]
     pub(super) fn manifest(this: &JsHost) -> JsValue;
     #[wasm_bindgen(method)]
     pub(super) fn notify(this: &JsHost, event: &str, data: &JsValue);
-    /// The app cancels a call: a promise of a `CancelResponse`, which does not reject.
+    /// Cancels a call for the app. Returns a promise of a `CancelResponse`, which does not reject.
     #[wasm_bindgen(method, js_name = cancelCall)]
     pub(super) fn cancel_call(
         this: &JsHost,
@@ -212,19 +214,19 @@ extern "C" {
         call: &str,
         reason: Option<&str>,
     ) -> js_sys::Promise;
-    /// Gives a function that stops it.
+    /// Returns a function that removes the listener.
     #[wasm_bindgen(method)]
     pub(super) fn observe(this: &JsHost, listener: &JsValue) -> js_sys::Function;
     #[wasm_bindgen(method)]
     pub(super) fn stats(this: &JsHost) -> JsValue;
-    /// Ends every session: what is in flight is cancelled and answered.
+    /// Ends every session: the calls in flight are cancelled and answered.
     #[wasm_bindgen(method)]
     pub(super) fn close(this: &JsHost);
 }
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// An `ABPError`. `retry_after` may be NaN, for none, and `details` undefined.
+    /// An `ABPError`. `retry_after` is NaN if there is none, and `details` may be undefined.
     #[wasm_bindgen(js_name = errorOf)]
     pub(super) fn error(
         code: &str,
@@ -233,13 +235,13 @@ extern "C" {
         retry_after: f64,
         details: &JsValue,
     ) -> JsValue;
-    /// A `CancelResponse` of a call that was cancelled; `ended` is a `LateEnd`, or undefined.
+    /// A `CancelResponse` of a call that was cancelled. `ended` is a `LateEnd`, or undefined.
     #[wasm_bindgen(js_name = cancelConfirmation)]
     pub(super) fn cancel_confirmation(given: &JsValue, stop: &JsValue, ended: &JsValue) -> JsValue;
     /// How the handler of an abandoned call has ended.
     #[wasm_bindgen(js_name = lateEnd)]
     pub(super) fn late_end(success: bool, after: f64) -> JsValue;
-    /// What a capability in Rust reports.
+    /// The progress that a Rust capability reports.
     #[wasm_bindgen(js_name = progressOf)]
     pub(super) fn progress(
         done: f64,
@@ -248,7 +250,7 @@ extern "C" {
         status: Option<&str>,
         remaining: Option<f64>,
     ) -> JsValue;
-    /// The data of the notification that it has.
+    /// The data of the notification `notifications/call/ended`.
     #[wasm_bindgen(js_name = callEnded)]
     pub(super) fn call_ended(id: &str, success: bool, after: f64) -> JsValue;
     /// A `CancelResponse` of a call that was not cancelled.
@@ -262,56 +264,56 @@ extern "C" {
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// What somebody threw, as [`super::object::error`] takes it apart.
+    /// A thrown value, split up for [`super::object::error`].
     #[wasm_bindgen(js_name = failureOf)]
     pub(super) fn failure_of(thrown: &JsValue) -> JsValue;
 }
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// An error to throw, of an `ABPError`.
+    /// A JavaScript error with the fields of an `ABPError`.
     pub(super) fn thrown(error: &JsValue) -> JsValue;
 }
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// A closure of Rust's for JavaScript to call, which does nothing once the module is lost.
+    /// A Rust closure for JavaScript to call. It does nothing once the module is lost.
     pub(super) fn guard(closure: &JsValue) -> JsValue;
-    /// Milliseconds that never go back.
+    /// A monotonic time in milliseconds.
     pub(super) fn now() -> f64;
     pub(super) fn array() -> JsValue;
     pub(super) fn push(array: &JsValue, element: &JsValue);
     #[wasm_bindgen(js_name = push)]
     pub(super) fn push_text(array: &JsValue, element: &str);
-    /// An element, if there is one and it is text.
+    /// An element of an array, if it exists and is text.
     #[wasm_bindgen(js_name = textAt)]
     pub(super) fn text_at(array: &JsValue, index: u32) -> Option<String>;
 }
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// What is wrong with an app's description of itself, if anything.
+    /// The problem with an app's description of itself, if there is a problem.
     #[wasm_bindgen(js_name = problemWithApp)]
     pub(super) fn problem_with_app(app: &JsValue) -> Option<String>;
-    /// What is wrong with a capability's description, if anything.
+    /// The problem with a capability's description, if there is a problem.
     #[wasm_bindgen(js_name = problemWithCapability)]
     pub(super) fn problem_with_capability(name: &str, options: &JsValue) -> Option<String>;
-    /// The `Capability` object that agents get, of what an app says of it.
+    /// The `Capability` object for agents, made from the app's description.
     pub(super) fn describe(name: &str, options: &JsValue) -> JsValue;
 }
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// Fires an `AbortController` with the reason a caller gave, if any.
+    /// Fires an `AbortController` with the caller's reason, if there is a reason.
     #[wasm_bindgen(js_name = abortWith)]
     pub(super) fn abort_with(controller: &web_sys::AbortController, reason: Option<&str>);
-    /// Runs a callback in a task of its own, after what waits in the event loop.
+    /// Runs a callback in a task of its own, after all that already waits in the event loop.
     #[wasm_bindgen(js_name = inNextTask)]
     pub(super) fn in_next_task(callback: &JsValue);
 }
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// What is wrong with a value that is to be sent, if anything.
+    /// The problem with a value to be sent, if there is a problem.
     pub(super) fn inspect(value: &JsValue, depth: f64, size: f64) -> Option<String>;
 }

@@ -1,4 +1,4 @@
-//! What an app sees of its host at work.
+//! The app's view of its host at work.
 
 use js_sys::Function;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::{JsHost, sys};
 
-/// Has a listener told of each step of each call until it is dropped. Made with
+/// Calls a listener with each step of each call until the observer is dropped. Created with
 /// [`crate::Host::observe`].
 ///
 /// ```no_run
@@ -23,7 +23,7 @@ use super::{JsHost, sys};
 pub struct Observer(Function);
 
 impl Observer {
-    /// Leaves the listener as long as the host lives.
+    /// Keeps the listener for as long as the host lives.
     pub fn forget(self) {
         std::mem::forget(self);
     }
@@ -31,7 +31,7 @@ impl Observer {
 
 impl Drop for Observer {
     fn drop(&mut self) {
-        // It does not throw.
+        // The function does not throw.
         let _ = self.0.call0(&JsValue::UNDEFINED);
     }
 }
@@ -45,12 +45,12 @@ where
             listener(event);
         }
     };
-    // JavaScript owns it: the observer may be dropped within it.
+    // JavaScript owns the closure: the listener itself may drop the observer.
     let told = Closure::<dyn FnMut(JsValue)>::new(told).into_js_value();
     Observer(host.observe(&sys::guard(&told)))
 }
 
-/// What a host holds, and what it has counted.
+/// The number of objects that a host holds, and its counters.
 ///
 /// ```no_run
 /// fn is_busy(host: &caphost::Host) -> bool {
@@ -61,27 +61,27 @@ where
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Calls not settled yet.
+    /// Calls that have not settled yet.
     pub in_flight: u32,
     /// Sessions of agents.
     pub sessions: u32,
-    /// Questions without an answer.
+    /// Questions that have no answer yet.
     pub elicitations: u32,
-    /// Futures of capabilities written in Rust.
+    /// Futures of Rust capabilities.
     pub tasks: u32,
     /// Calls accepted so far.
     pub calls: u32,
     /// Calls cancelled so far.
     pub cancelled: u32,
-    /// Results of handlers that came after their call had ended, and were dropped.
+    /// Results of handlers that came after their calls had ended, and were dropped.
     pub late_results: u32,
     /// Progress that came after its call had ended, and was dropped.
     pub late_progress: u32,
-    /// Abandoned calls that have ended since.
+    /// Abandoned calls whose handlers ended later.
     pub ended_late: u32,
 }
 
 pub(super) fn stats(host: &JsHost) -> Stats {
-    // A host that is lost has none.
+    // A lost host has no numbers.
     serde_wasm_bindgen::from_value(host.stats()).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! Capabilities that run in workers: what an app's own module serves there.
+//! Capabilities that run in workers: the handlers that an app's own module serves there.
 //!
-//! A page offers them with [`crate::Host::register_worker`]. The worker loads the same module, whose
-//! start function says with [`serve`] and [`serve_sync`] what runs:
+//! A page offers them with [`crate::Host::register_worker`]. The worker loads the same module. The
+//! module's start function names the handlers with [`serve`] and [`serve_sync`]:
 //!
 //! ```no_run
 //! use caphost::{CallContext, Error, worker};
@@ -26,8 +26,8 @@
 //! worker::serve_sync("numbers.count", count);
 //! ```
 //!
-//! The start function runs in the page and in each worker. So it serves first, then returns if
-//! [`is_worker`], and only then makes the host:
+//! The start function runs in the page and in each worker. It therefore serves the handlers first,
+//! then returns if [`is_worker`] is true, and only then makes the host:
 //!
 //! ```no_run
 //! use caphost::{App, Capability, Error, Host, WorkerModule, worker};
@@ -78,7 +78,7 @@ extern "C" {
 
 #[wasm_bindgen]
 extern "C" {
-    /// One call, as `worker.js` has it.
+    /// One call, as an object of `worker.js`.
     #[derive(Clone)]
     pub(super) type WorkerCall;
 
@@ -88,7 +88,7 @@ extern "C" {
     pub(super) fn signal(this: &WorkerCall) -> AbortSignal;
     #[wasm_bindgen(method)]
     pub(super) fn cancelled(this: &WorkerCall) -> bool;
-    /// Whether the call was to stop, as far as this is known to its handler.
+    /// Whether the call must stop, as far as its handler knows.
     #[wasm_bindgen(method, getter)]
     fn told(this: &WorkerCall) -> bool;
     #[wasm_bindgen(method)]
@@ -105,15 +105,16 @@ extern "C" {
     fn schedule(this: &WorkerCall);
 }
 
-/// Whether this is one of the workers of [`crate::Host::register_worker`]. There is no host there:
-/// a start function that makes one returns before it does.
+/// Whether this is one of the workers of [`crate::Host::register_worker`]. A worker must not have a
+/// host: a start function that makes a host returns before it does so.
 pub fn is_worker() -> bool {
     in_worker()
 }
 
-/// Says what runs the calls of a capability, in a worker; elsewhere nothing comes of it. A cancel
-/// drops the future where it awaits: at once, if that is a [`CallContext::checkpoint`] and the page
-/// is cross-origin isolated, else when the worker's event loop has its turn.
+/// Sets the handler of a capability's calls in a worker. Has no effect outside of workers. A cancel
+/// drops the future where it awaits. If the future awaits a [`CallContext::checkpoint`] and the
+/// page is cross-origin isolated, that happens at once. Otherwise it happens when the worker's
+/// event loop runs.
 ///
 /// The parameters are an object, so `P` is a struct.
 pub fn serve<P, T>(name: &str, handler: impl AsyncFn(P, CallContext) -> Result<T, Error> + 'static)
@@ -132,8 +133,9 @@ where
     });
 }
 
-/// The same of a function that computes without awaiting. It looks at [`CallContext::is_cancelled`]
-/// now and then; one that does not is ended with its worker.
+/// Does the same for a function that computes without awaiting. The function checks
+/// [`CallContext::is_cancelled`] now and then. A function that does not is ended together with its
+/// worker.
 pub fn serve_sync<P, T>(name: &str, handler: impl Fn(P, CallContext) -> Result<T, Error> + 'static)
 where
     P: DeserializeOwned,
@@ -162,7 +164,7 @@ fn offer(name: &str, start: impl Fn(JsValue, WorkerCall) + 'static) {
 }
 
 fn context(call: &WorkerCall, end: &Rc<End>) -> CallContext {
-    // The host has read it.
+    // The host has already checked this id.
     let id = CallId::parse(&call.call_id()).unwrap_or_else(|_| CallId::random());
     CallContext {
         place: Place::Worker {
@@ -173,24 +175,25 @@ fn context(call: &WorkerCall, end: &Rc<End>) -> CallContext {
     }
 }
 
-/// The end of a call whose future has not been dropped.
+/// Reports the end of a call whose future has not been dropped.
 fn finish(call: &WorkerCall, end: &End, result: Outcome) {
     end.over(call.told());
     match result {
-        // Made by serde here: nobody else has what is in it.
+        // Serde made these data here: nobody else has a reference to them.
         Ok(data) => call.end("done", &data, true),
         Err(error) => call.end("failed", &perform::error(&error), false),
     }
 }
 
-/// The call that runs, if it is a future: a worker has one at a time.
+/// The running call, if it is a future. A worker runs one call at a time.
 struct Running {
     call: WorkerCall,
     end: Rc<End>,
     task: Task<Outcome>,
     waker: Waker,
     scheduled: Cell<bool>,
-    /// It has seen at a checkpoint that it is to stop, and is dropped at the end of its poll.
+    /// Whether the future has seen at a checkpoint that it must stop. It is dropped at the end of
+    /// its poll.
     stops: Cell<bool>,
 }
 
@@ -199,7 +202,7 @@ thread_local! {
     static COUNT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Names the call to wake by its number, as a waker could go anywhere.
+/// Names the call to wake by its number, as a waker may go to any thread.
 struct WakeUp(u32);
 
 impl Wake for WakeUp {
@@ -249,7 +252,7 @@ fn poll() {
     }
 }
 
-/// Drops the future: its drop guards have run when the page is told.
+/// Drops the future. Its drop guards have run before the page is told.
 fn stop() {
     if let Some(running) = CURRENT.take() {
         running.end.stop(None);
@@ -259,7 +262,7 @@ fn stop() {
     }
 }
 
-/// Goes on unless the call is to stop; then it never does.
+/// Returns unless the call must stop. In that case it never returns.
 pub(super) async fn checkpoint(call: &WorkerCall) {
     if call.cancelled() {
         if let Some(running) = CURRENT.with_borrow(Clone::clone) {
@@ -270,7 +273,7 @@ pub(super) async fn checkpoint(call: &WorkerCall) {
     super::checkpoint::checkpoint().await;
 }
 
-/// Calls another capability; dropping the future cancels the child.
+/// Calls another capability. Dropping the future cancels the child.
 pub(super) async fn call(
     call: &WorkerCall,
     capability: &str,
@@ -280,7 +283,7 @@ pub(super) async fn call(
     struct Abort(AbortController);
     impl Drop for Abort {
         fn drop(&mut self) {
-            // Nothing comes of it once the child has ended.
+            // Has no effect once the child has ended.
             self.0.abort();
         }
     }
@@ -296,14 +299,14 @@ pub(super) async fn call(
     answer(call.call(capability, params, &options)).await
 }
 
-/// Asks the agent. The question is withdrawn with the call.
+/// Asks the agent a question. The end of the call withdraws the question.
 pub(super) async fn elicit(call: &WorkerCall, request: &JsValue) -> Outcome {
     answer(call.ask("elicit", request)).await
 }
 
-/// The data of an `ABPResponse`, of a promise that does not reject.
+/// The data of the `ABPResponse` of a promise that does not reject.
 async fn answer(promise: Promise) -> Outcome {
-    // It does not reject.
+    // This promise does not reject.
     let response = promise.await.unwrap_or_default();
     if get(&response, "success") == true {
         return Ok(get(&response, "data"));

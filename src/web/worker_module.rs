@@ -1,4 +1,4 @@
-//! What the workers of a Rust app load.
+//! The module that the workers of a Rust app load.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use wasm_bindgen::prelude::*;
 use super::object::{copy, object, put};
 use super::{Error, perform};
 
-/// A module of the app's that workers load, and how many of them there are. What runs there is said
-/// with [`crate::worker::serve`].
+/// A module of the app for workers, and the number of these workers. [`crate::worker::serve`] sets
+/// the handlers that run there.
 ///
 /// ```no_run
 /// use caphost::{Capability, Error, Host, WorkerModule};
@@ -28,7 +28,7 @@ pub struct WorkerModule {
 }
 
 impl WorkerModule {
-    /// `url` is that of the glue of `wasm-bindgen --target web`, relative to the page.
+    /// `url` is the URL of the glue of `wasm-bindgen --target web`, relative to the page.
     pub fn new(url: &str) -> Self {
         let options = object();
         put(&options, "type", "wasm");
@@ -38,30 +38,31 @@ impl WorkerModule {
         }
     }
 
-    /// How many workers are kept, and, unless the capability says otherwise, how many calls may run
-    /// at once: 1 to 64. 2 unless told otherwise.
+    /// How many workers are kept: 1 to 64. Also how many calls may run at once, unless the
+    /// capability says otherwise. Default 2.
     pub fn pool(self, workers: u32) -> Self {
         self.with("pool", workers)
     }
 
-    /// Whether one worker more is kept in reserve, so that no call waits for one to start. It is
-    /// unless told otherwise.
+    /// Whether one more worker is kept in reserve, so that no call waits for a worker to start.
+    /// Default true.
     pub fn warm(self, yes: bool) -> Self {
         self.with("warm", yes)
     }
 
-    /// How long a call is given to end before its worker is terminated. 50 ms unless told otherwise.
+    /// How long a call has to end before its worker is terminated. Default 50 ms.
     pub fn settle_grace(self, grace: Duration) -> Self {
         self.with("settleGrace", grace.as_secs_f64() * 1_000.0)
     }
 
-    /// Where `worker.js` of this package is: for a bundler that does not keep it beside the glue.
+    /// The URL of this package's `worker.js`, for a bundler that does not keep it beside the glue.
     pub fn script(self, url: &str) -> Self {
         self.with("script", url)
     }
 
-    /// Runs in the page, and makes the data of what comes from the worker: for what only a page can
-    /// make, or what would end with the worker, such as the URL of a Blob.
+    /// Sets a function that runs in the page, and makes the final data from the worker's data. Use
+    /// it for objects that only a page can make, or that would end with the worker, such as the URL
+    /// of a Blob.
     pub fn finish(self, finish: impl Fn(JsValue) -> Result<JsValue, Error> + 'static) -> Self {
         let run = move |data| finish(data).map_err(|error| perform::error(&error.into_failure()));
         let run = Closure::<dyn Fn(JsValue) -> Result<JsValue, JsValue>>::new(run);
@@ -74,7 +75,7 @@ impl WorkerModule {
     }
 }
 
-/// A clone has settings of its own.
+/// A clone has its own copy of the settings.
 impl Clone for WorkerModule {
     fn clone(&self) -> Self {
         WorkerModule {

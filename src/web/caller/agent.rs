@@ -17,10 +17,11 @@ use super::sys::JsAgent;
 use crate::web::object::{object, put};
 use crate::web::{Error, data};
 
-/// A session of an agent on an app: it calls the app's capabilities.
+/// A session of an agent on an app. The agent calls the app's capabilities.
 ///
-/// Cheap to clone; all clones are one session, which is shut down when the last of them and the last
-/// call is dropped. Like a [`Host`](crate::Host) it is `Send` and `Sync`, and stays in the thread that has made it.
+/// Cheap to clone. All clones are the same session. The session shuts down when the last clone and
+/// the last call are dropped. Like a [`Host`](crate::Host), an agent is `Send` and `Sync`, but
+/// stays in the thread that made it.
 ///
 /// ```no_run
 /// use caphost::{Agent, Error, Host};
@@ -39,7 +40,7 @@ use crate::web::{Error, data};
 #[derive(Clone)]
 pub struct Agent(SendWrapper<Rc<Session>>);
 
-/// Clones are equal, as they are one session.
+/// Clones are equal, as all clones are the same session.
 impl PartialEq for Agent {
     fn eq(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
@@ -56,7 +57,8 @@ impl fmt::Debug for Agent {
 
 struct Session {
     js: JsAgent,
-    /// Once somebody waits for it: what waits for a promise is held until that settles.
+    /// Made once somebody waits for the end: a promise holds its listener until the promise
+    /// settles.
     ended: OnceCell<Shared<LocalBoxFuture<'static, SessionEnd>>>,
 }
 
@@ -68,7 +70,7 @@ impl Drop for Session {
     }
 }
 
-/// How a session has ended.
+/// How a session ended.
 ///
 /// ```no_run
 /// use caphost::{Agent, SessionEnd};
@@ -84,7 +86,7 @@ impl Drop for Session {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SessionEnd {
-    /// It was shut down by the agent.
+    /// The agent shut the session down.
     Shutdown,
     /// The app is gone.
     Disconnected,
@@ -113,10 +115,11 @@ impl Agent {
         &self.0.js
     }
 
-    /// Cancels a call of this session by its id. The cancel has been sent when this returns: the future,
-    /// which gives the confirmation, need not be awaited. `reason` is for logs and the capability.
+    /// Cancels a call of this session by its id. The cancel has been sent when this function
+    /// returns: you need not await the future, which gives the confirmation. `reason` is for logs
+    /// and the capability.
     ///
-    /// It does not fail: where the app does not answer, [`CancelResponse::error`] says so.
+    /// It does not fail: if the app does not answer, [`CancelResponse::error`] says so.
     pub fn cancel(
         &self,
         call_id: &str,
@@ -125,20 +128,20 @@ impl Agent {
         let answer = JsFuture::from(self.js().cancel(call_id, reason));
         let agent = self.clone();
         async move {
-            // It does not reject.
+            // This promise does not reject.
             let response = answer.await.unwrap_or_default();
             drop(agent);
             CancelResponse::read(&response)
         }
     }
 
-    /// What the app offers: `Capability` objects with names, descriptions and schemas. `T` may be a
-    /// struct of what is wanted of them, or a `serde_json::Value`.
+    /// The app's capabilities: `Capability` objects with names, descriptions and schemas. `T` may
+    /// be a struct with the fields that you need, or a `serde_json::Value`.
     ///
     /// # Errors
-    /// [`Code::TIMEOUT`](crate::Code::TIMEOUT) or [`Code::DISCONNECTED`](crate::Code::DISCONNECTED) where
-    /// the app does not answer, [`Code::DECODE_FAILED`](crate::Code::DECODE_FAILED) where it answers with
-    /// what is no `T`.
+    /// [`Code::TIMEOUT`](crate::Code::TIMEOUT) or [`Code::DISCONNECTED`](crate::Code::DISCONNECTED)
+    /// if the app does not answer, [`Code::DECODE_FAILED`](crate::Code::DECODE_FAILED) if its
+    /// answer cannot be read as `T`.
     pub async fn list_capabilities<T: DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
         data::read("The app has answered", self.js().list_capabilities().await?)
     }
@@ -148,16 +151,16 @@ impl Agent {
         self.js().session_id()
     }
 
-    /// Waits for the end of the session. To drop the future ends nothing.
+    /// Waits for the end of the session. Dropping the future does not end the session.
     pub async fn closed(&self) -> SessionEnd {
         let ended = || SessionEnd::of(self.js().closed()).boxed_local().shared();
         self.0.ended.get_or_init(ended).clone().await
     }
 
-    /// Ends the session: the app cancels what is in flight. No call is pending when this has ended. The
-    /// session ends as well if the future is dropped.
+    /// Ends the session: the app cancels the calls in flight. No call is pending when the future
+    /// completes. The session also ends if the future is dropped.
     pub async fn shutdown(&self) {
-        // It does not reject.
+        // This promise does not reject.
         let _ = self.js().shutdown(&object()).await;
     }
 }

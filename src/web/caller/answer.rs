@@ -1,4 +1,4 @@
-//! What an app answers: to a call that has not completed, and to a cancel.
+//! The app's answers to a cancel, and to a call that has not completed.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::web::{Error, data, some};
 
 const TIMED_OUT: &str = "The call was cancelled: its time was up";
 
-/// Why a call has no data.
+/// The reason why a call has no data.
 ///
 /// ```no_run
 /// use caphost::{CallError, Code};
@@ -33,30 +33,30 @@ const TIMED_OUT: &str = "The call was cancelled: its time was up";
 /// }
 /// ```
 ///
-/// In a capability `?` makes an [`Error`] of it. There a call that was cancelled counts as one that
-/// has failed: it has not stopped the capability that made it. One whose data cannot be read keeps
-/// [`Code::DECODE_FAILED`].
+/// In a capability, `?` converts this error into an [`Error`]. There, a cancelled call counts as a
+/// failed call: its cancel has not stopped the capability that made it. An error about unreadable
+/// data keeps [`Code::DECODE_FAILED`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CallError {
-    /// It was cancelled, and that is a fact: there is no result, and never will be.
+    /// The call was cancelled. This is certain: there is no result, and there will be none.
     #[non_exhaustive]
     Cancelled {
-        /// How far its work was seen to stop.
+        /// How far the call was seen to stop.
         stop: Stop,
-        /// Whether that was because the time of [`Call::with_timeout`](crate::Call::with_timeout) was
-        /// up. If not, somebody has cancelled the call: its caller, the app, or the capability itself.
+        /// Whether the time of [`Call::with_timeout`](crate::Call::with_timeout) was up. If false,
+        /// somebody cancelled the call: its caller, the app, or the capability itself.
         timed_out: bool,
     },
-    /// It has failed. With [`Code::TIMEOUT`], [`Code::DISCONNECTED`] and [`Code::TRANSPORT_ERROR`]
-    /// nobody knows its outcome.
+    /// The call has failed. With [`Code::TIMEOUT`], [`Code::DISCONNECTED`] and
+    /// [`Code::TRANSPORT_ERROR`], its outcome is unknown.
     Failed(Error),
-    /// It has completed, and its data is not what was expected: the capability has done what it does,
-    /// and to call it again would do that again.
+    /// The call has completed, but its data cannot be read as the expected type. The capability has
+    /// done its work, and another call would do the work again.
     Decode {
-        /// The `ABPResponse` as it came, with its `data` and `metadata`.
+        /// The `ABPResponse` as it arrived, with its `data` and `metadata`.
         response: JsValue,
-        /// What is wrong with the data.
+        /// The problem with the data.
         message: String,
     },
 }
@@ -67,8 +67,8 @@ impl CallError {
         matches!(self, CallError::Cancelled { .. })
     }
 
-    /// Whether the call was cancelled because the time of [`Call::with_timeout`](crate::Call::with_timeout)
-    /// was up.
+    /// Whether the call was cancelled because the time of
+    /// [`Call::with_timeout`](crate::Call::with_timeout) was up.
     pub fn is_timeout(&self) -> bool {
         matches!(
             self,
@@ -79,12 +79,12 @@ impl CallError {
         )
     }
 
-    /// Whether the call has completed, and only its data could not be read.
+    /// Whether the call has completed, but its data could not be read.
     pub fn is_decode(&self) -> bool {
         matches!(self, CallError::Decode { .. })
     }
 
-    /// The data that could not be read, as it came.
+    /// The unreadable data, as they arrived.
     pub fn data(&self) -> Option<JsValue> {
         match self {
             CallError::Decode { response, .. } => Some(get(response, "data")),
@@ -92,7 +92,7 @@ impl CallError {
         }
     }
 
-    /// How far its work was seen to stop, of a call that was cancelled.
+    /// How far a cancelled call was seen to stop.
     pub fn stop(&self) -> Option<Stop> {
         match self {
             CallError::Cancelled { stop, .. } => Some(*stop),
@@ -100,8 +100,8 @@ impl CallError {
         }
     }
 
-    /// [`Code::CANCELLED`] of a call that was cancelled, [`Code::DECODE_FAILED`] of one that has
-    /// completed, else that of its error.
+    /// [`Code::CANCELLED`] of a cancelled call, [`Code::DECODE_FAILED`] of a completed call, or the
+    /// code of the call's error.
     pub fn code(&self) -> &Code {
         const CANCELLED: &Code = &Code::CANCELLED;
         const DECODE_FAILED: &Code = &Code::DECODE_FAILED;
@@ -112,7 +112,7 @@ impl CallError {
         }
     }
 
-    /// What a person reads.
+    /// The message, for people.
     pub fn message(&self) -> &str {
         match self {
             CallError::Cancelled {
@@ -124,7 +124,7 @@ impl CallError {
         }
     }
 
-    /// The error of a call that has failed, with its `details` and the rest.
+    /// The error of a failed call, with its `details` and the other fields.
     pub fn error(&self) -> Option<&Error> {
         match self {
             CallError::Failed(error) => Some(error),
@@ -132,7 +132,8 @@ impl CallError {
         }
     }
 
-    /// The data of an `ABPResponse`. If it says that the call was cancelled, `timed_out` says why.
+    /// The data of an `ABPResponse`. If the response says that the call was cancelled, `timed_out`
+    /// says why.
     pub(super) fn unless_read<T: DeserializeOwned>(
         response: JsValue,
         timed_out: bool,
@@ -196,7 +197,7 @@ impl From<CallError> for JsValue {
     }
 }
 
-/// What came of a cancel: its confirmation, or why there is none.
+/// The outcome of a cancel: its confirmation, or the reason why there is none.
 ///
 /// ```no_run
 /// async fn stop(agent: &caphost::Agent) {
@@ -212,19 +213,20 @@ impl From<CallError> for JsValue {
 pub struct CancelResponse {
     /// The id of the call.
     pub call_id: String,
-    /// Whether the call was cancelled: then its own response says so, too.
+    /// Whether the call was cancelled. If so, the call's own response says so, too.
     pub cancelled: bool,
-    /// Why not, in the words of the protocol: `Operation not found`, `Operation already completed`.
+    /// Why the call was not cancelled, in the words of the protocol: `Operation not found`,
+    /// `Operation already completed`.
     pub reason: Option<String>,
-    /// How far its work was seen to stop, of a call that was cancelled.
+    /// How far a cancelled call was seen to stop.
     pub stop: Option<Stop>,
-    /// How the handler of an abandoned call has ended since.
+    /// How the handler of an abandoned call ended later.
     pub ended: Option<HandlerEnd>,
-    /// What went wrong with the cancel itself.
+    /// The error of the cancel itself.
     pub error: Option<Error>,
 }
 
-/// How the handler of a call ended after that was answered with [`Stop::Abandoned`].
+/// How the handler of a call ended after the call was answered with [`Stop::Abandoned`].
 ///
 /// ```no_run
 /// use caphost::{Agent, HandlerEnd};
@@ -243,9 +245,9 @@ pub struct CancelResponse {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HandlerEnd {
-    /// Whether it returned data, which was discarded.
+    /// Whether the handler returned data. The data was discarded.
     pub success: bool,
-    /// From the end of the call to the end of the handler.
+    /// The time from the end of the call to the end of the handler.
     pub after: Duration,
 }
 
@@ -272,8 +274,8 @@ fn stop_of(response: &JsValue) -> Stop {
     Stop::of_peer(word.as_deref())
 }
 
-/// A property of what may be undefined: for a `Reflect.get` that throws wasm-bindgen keeps one
-/// reference for ever.
+/// A property of a value that may be undefined. For a `Reflect.get` that throws, wasm-bindgen keeps
+/// one reference forever.
 fn within(object: &JsValue, key: &str) -> JsValue {
     match object.is_object() {
         true => get(object, key),

@@ -1,4 +1,4 @@
-//! A call: what it is made with, and what waits for its answer.
+//! A call: its parameters and options, and the wait for its answer.
 
 use std::cell::Cell;
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::web::object::{object, put};
 use crate::web::sys::now;
 use crate::web::{Error, data, panics};
 
-/// A call that is to be made, by [`Call::start`] or `.await`. Made with [`Agent::call`].
+/// A call that [`Call::start`] or `.await` makes. Created with [`Agent::call`].
 ///
 /// ```no_run
 /// use caphost::{Agent, CallError};
@@ -51,7 +51,7 @@ pub struct Call<T> {
     data: PhantomData<fn() -> T>,
 }
 
-/// How far a call is.
+/// The progress of a call.
 ///
 /// ```no_run
 /// use caphost::{Agent, CallError, ProgressInfo};
@@ -76,17 +76,17 @@ pub struct Call<T> {
 pub struct ProgressInfo {
     /// The id of the call.
     pub operation_id: String,
-    /// How much is done, in any unit.
+    /// The amount that is done, in any unit.
     pub progress: f64,
-    /// Of how much.
+    /// The total amount, in the same unit.
     pub total: Option<f64>,
     /// From 0 to 100.
     pub percentage: Option<f64>,
-    /// What is being done, in a word or two.
+    /// The current work, in a word or two.
     pub stage: Option<String>,
-    /// How it stands, in a phrase for people.
+    /// The state of the work, in a phrase for people.
     pub status: Option<String>,
-    /// How long it will take, as far as can be told.
+    /// The estimated time until the end.
     #[serde(deserialize_with = "milliseconds")]
     pub estimated_remaining: Option<Duration>,
 }
@@ -97,10 +97,11 @@ fn milliseconds<'de, D: serde::Deserializer<'de>>(given: D) -> Result<Option<Dur
 }
 
 impl Agent {
-    /// A call of a capability, which is made by `.await` or [`Call::start`]. `T` is what it gives.
+    /// A call of a capability, which `.await` or [`Call::start`] makes. `T` is the type of its
+    /// data.
     ///
-    /// The parameters are an object: a struct, or a `serde_json::json!({ … })`. Where they cannot be sent
-    /// the call fails with [`Code::INVALID_PARAMS`].
+    /// The parameters are an object: a struct, or a `serde_json::json!({ … })`. If they cannot be
+    /// sent, the call fails with [`Code::INVALID_PARAMS`].
     pub fn call<T: DeserializeOwned>(&self, capability: &str, params: &impl Serialize) -> Call<T> {
         Call::new(self, capability, data::write(params))
     }
@@ -120,41 +121,42 @@ impl<T: DeserializeOwned> Call<T> {
         }
     }
 
-    /// The call is cancelled when it takes longer: it ends with [`CallError::Cancelled`], which says that
-    /// this is why.
+    /// Cancels the call if it takes longer. The call then ends with [`CallError::Cancelled`], whose
+    /// `timed_out` is true.
     pub fn with_timeout(mut self, time: Duration) -> Self {
         put(&self.options, "timeout", time.as_secs_f64() * 1_000.0);
         self.timeout = Some(time);
         self
     }
 
-    /// The call is cancelled when the signal fires. If it has fired already, nothing is sent.
+    /// Cancels the call when the signal fires. If the signal has already fired, nothing is sent.
     pub fn with_signal(self, signal: &AbortSignal) -> Self {
         self.signals.push(signal);
         self
     }
 
-    /// An id of the caller's own: 1 to 128 printable characters, unique within the session.
+    /// Sets the id of the call: 1 to 128 printable characters, unique within the session.
     pub fn with_id(mut self, id: &str) -> Self {
         self.id = id.into();
         self
     }
 
-    /// Asks for progress, which is told until the call has ended.
+    /// Asks for progress. The listener gets it until the call has ended.
     pub fn on_progress(self, mut listener: impl FnMut(ProgressInfo) + 'static) -> Self {
         let told = move |info: JsValue| {
-            // What an app says that is no progress is none.
+            // Progress that cannot be read is ignored.
             if let Ok(info) = serde_wasm_bindgen::from_value(info) {
                 listener(info);
             }
         };
-        // JavaScript owns it: progress may be under way when nobody waits for the call any more.
+        // JavaScript owns the closure: progress may still arrive when nobody waits for the call any
+        // more.
         let told = Closure::<dyn FnMut(JsValue)>::new(told).into_js_value();
         put(&self.options, "onProgress", told);
         self
     }
 
-    /// Makes the call, without waiting for its end. The call is sent with the next microtask.
+    /// Makes the call, without waiting for its end. The next microtask sends the call.
     pub fn start(self) -> RunningCall<T> {
         let limit = self.timeout.map(|time| Rc::new(Limit::new(time)));
         let (answer, controller) = match self.ask(limit.as_ref()) {
@@ -189,7 +191,7 @@ impl<T: DeserializeOwned> Call<T> {
             .call(&self.capability, &params, &self.options);
         let answer = match limit.cloned() {
             None => answer.unchecked_into(),
-            // JavaScript owns it: nobody may wait for the call any more.
+            // JavaScript owns the closure: nobody may wait for the call any more.
             Some(limit) => answer.finally(&Closure::once_into_js(move || limit.settled(&signal))),
         };
         Ok((JsFuture::from(answer), controller))
@@ -215,12 +217,12 @@ impl<T: DeserializeOwned> IntoFuture for Call<T> {
     }
 }
 
-/// The time that a call has. An answer does not say why the call was cancelled.
+/// The time limit of a call. A response does not say why the call was cancelled.
 struct Limit {
     ends: f64,
-    /// The caller has cancelled the call.
+    /// Whether the caller has cancelled the call.
     cancelled: Cell<bool>,
-    /// The call has settled, and its time was up.
+    /// Whether the call has settled because its time was up.
     reached: Cell<bool>,
 }
 
@@ -239,16 +241,16 @@ impl Limit {
     }
 }
 
-/// A call under way: a future of its data.
+/// A running call: a future of its data.
 ///
 /// # Errors
-/// A [`CallError`], which tells apart a call that was cancelled, one that has failed, and one that has
-/// completed with data that is no `T`.
+/// A [`CallError`], which distinguishes three cases: the call was cancelled; it failed; or it
+/// completed with data that cannot be read as `T`.
 ///
 /// # Cancellation
-/// Dropping it cancels the call, also in a `select!` whose other branch wins; nobody is told then whether
-/// the capability had completed. To stop waiting and let the call go on take [`RunningCall::detach`]; to
-/// wait again take `&mut call` in the `select!`.
+/// Dropping it cancels the call, also in a `select!` whose other branch wins. Nobody then learns
+/// whether the capability had already completed. To stop waiting without a cancel, use
+/// [`RunningCall::detach`]. To wait again later, use `&mut call` in the `select!`.
 ///
 /// ```no_run
 /// use caphost::{Agent, CallError, Stop};
@@ -267,9 +269,9 @@ pub struct RunningCall<T> {
     agent: Agent,
     id: String,
     limit: Option<Rc<Limit>>,
-    /// Until the call has settled.
+    /// Present until the call has settled.
     controller: Option<AbortController>,
-    /// Or why it could not be made.
+    /// The answer, or the reason why the call could not be made.
     answer: Result<JsFuture, Option<Error>>,
     data: PhantomData<fn() -> T>,
 }
@@ -280,8 +282,8 @@ impl<T> RunningCall<T> {
         &self.id
     }
 
-    /// Cancels the call. The confirmation says whether it was cancelled; so does the call's own
-    /// response, which may be waited for after this, and the two never contradict each other.
+    /// Cancels the call. The confirmation says whether the call was cancelled. So does the call's
+    /// own response, which you may await after this. The two never contradict each other.
     ///
     /// `reason` is for logs and the capability.
     pub fn cancel(
@@ -294,10 +296,12 @@ impl<T> RunningCall<T> {
         self.agent.cancel(&self.id, reason)
     }
 
-    /// Lets the call go on without anybody who waits for it: nothing is known of its end, and dropping
-    /// nothing cancels it. Its timeout, its signals, and [`Agent::cancel`] with its id still do.
+    /// Lets the call continue without anybody who waits for it. Its end is not reported, and no
+    /// drop cancels it. Its timeout, its signals, and [`Agent::cancel`] with its id still cancel
+    /// it.
     ///
-    /// The session stays open until the call has ended, also when each [`Agent`] of it is dropped.
+    /// The session stays open until the call has ended, even when every [`Agent`] of the session is
+    /// dropped.
     ///
     /// ```no_run
     /// use caphost::Agent;
@@ -342,7 +346,7 @@ impl<T: DeserializeOwned> Future for RunningCall<T> {
         };
         self.controller = None;
         self.answer = Err(None);
-        // It does not reject.
+        // This promise does not reject.
         let response = answer.unwrap_or_default();
         let timed_out = self.limit.as_ref().is_some_and(|it| it.reached.get());
         Poll::Ready(CallError::unless_read(response, timed_out))

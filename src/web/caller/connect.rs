@@ -12,9 +12,9 @@ use crate::web::names::in_rust;
 use crate::web::object::{copy, get, object, put, texts_of as texts};
 use crate::web::{AgentHandle, Error, Host, panics};
 
-/// How an agent connects. The ways without options are functions of [`Agent`].
+/// The options for connecting an agent. [`Agent`] has functions to connect without options.
 ///
-/// To drop the future of a connection that is not there yet gives up connecting.
+/// Dropping the future before the connection is open stops connecting.
 ///
 /// ```no_run
 /// use caphost::{Agent, Connect, Error};
@@ -32,7 +32,7 @@ use crate::web::{AgentHandle, Error, Host, panics};
 #[derive(Debug)]
 pub struct Connect(JsValue);
 
-/// A clone has options of its own.
+/// A clone has its own copy of the options.
 impl Clone for Connect {
     fn clone(&self) -> Self {
         Connect(copy(&self.0))
@@ -46,12 +46,12 @@ impl Default for Connect {
 }
 
 impl Connect {
-    /// With the defaults.
+    /// The default options.
     pub fn new() -> Self {
         Connect::default()
     }
 
-    /// Who calls: a name and a version. This package unless told otherwise.
+    /// The name and version of the agent. Default: those of this package.
     pub fn agent(self, name: &str, version: &str) -> Self {
         let agent = object();
         put(&agent, "name", name);
@@ -59,30 +59,30 @@ impl Connect {
         self.with("agent", agent)
     }
 
-    /// The only capabilities that there are for this agent, by their names. All unless told otherwise.
+    /// The names of the only capabilities that the agent can see and call. Default: all.
     pub fn requesting(self, capabilities: &[&str]) -> Self {
         self.with("requestedCapabilities", texts(capabilities))
     }
 
-    /// The only questions that the app may ask, by their methods, such as `elicitation/confirm`. Any
-    /// unless told otherwise, if there is somebody to answer.
+    /// The methods of the only questions that the app may ask, such as `elicitation/confirm`.
+    /// Default: all, if [`Connect::on_elicitation`] is set.
     pub fn allowing(self, requests: &[&str]) -> Self {
         self.with("allowedRequests", texts(requests))
     }
 
-    /// How long the app has to answer at first. 10 s unless told otherwise.
+    /// How long the app has to answer the first message. Default 10 s.
     pub fn timeout(self, time: Duration) -> Self {
         self.with_time("connectTimeout", time)
     }
 
-    /// How long the app has to confirm a cancel, and to answer a call past its timeout. After that
-    /// the outcome is unknown, and is said to be. 5 s unless told otherwise.
+    /// How long the app has to confirm a cancel, or to answer a call after its timeout. After that
+    /// the outcome is unknown, and the response says so. Default 5 s.
     pub fn grace(self, time: Duration) -> Self {
         self.with_time("grace", time)
     }
 
-    /// How long nothing may be heard of an app while calls are pending, before it counts as gone.
-    /// 30 s unless told otherwise; [`Duration::MAX`] is for ever.
+    /// How long an app may be silent while calls are pending, before it counts as gone. Default 30
+    /// s; [`Duration::MAX`] means forever.
     pub fn liveness(self, time: Duration) -> Self {
         match time {
             Duration::MAX => self.with("liveness", f64::INFINITY),
@@ -90,24 +90,24 @@ impl Connect {
         }
     }
 
-    /// The origin of the window that is connected to: that of this page unless told otherwise.
+    /// The origin of the window to connect to. Default: the origin of this page.
     pub fn origin(self, origin: &str) -> Self {
         self.with("origin", origin)
     }
 
-    /// The token that a gateway asks for.
+    /// The token that a gateway requires.
     pub fn token(self, token: &str) -> Self {
         self.with("token", token)
     }
 
-    /// Is told what the app notifies its agents of: an event, and its data.
+    /// Sets the listener for the app's notifications. It gets an event and its data.
     pub fn on_notification(self, listener: impl FnMut(String, JsValue) + 'static) -> Self {
         let listener = Closure::<dyn FnMut(String, JsValue)>::new(listener);
         self.with("onNotification", listener.into_js_value())
     }
 
-    /// Answers what the app asks: a promise of the data, say of
-    /// `wasm_bindgen_futures::future_to_promise`.
+    /// Sets the function that answers the app's questions. It returns a promise of the data, for
+    /// example of `wasm_bindgen_futures::future_to_promise`.
     pub fn on_elicitation(self, answer: impl FnMut(JsValue) -> Promise + 'static) -> Self {
         let answer = Closure::<dyn FnMut(JsValue) -> Promise>::new(answer);
         self.with("onElicitation", answer.into_js_value())
@@ -122,22 +122,22 @@ impl Connect {
         self.with(key, time.as_secs_f64() * 1_000.0)
     }
 
-    /// As [`Agent::in_page`], and with the same errors.
+    /// Like [`Agent::in_page`], with the same errors.
     pub async fn in_page(self, host: &Host) -> Result<Agent, Error> {
         self.connect("page", &host.as_js()).await
     }
 
-    /// As [`Agent::over_port`], and with the same errors.
+    /// Like [`Agent::over_port`], with the same errors.
     pub async fn over_port(self, port: &JsValue) -> Result<Agent, Error> {
         self.connect("port", port).await
     }
 
-    /// As [`Agent::to_window`], and with the same errors.
+    /// Like [`Agent::to_window`], with the same errors.
     pub async fn to_window(self, window: &Window) -> Result<Agent, Error> {
         self.connect("window", window).await
     }
 
-    /// As [`Agent::through_gateway`], and with the same errors.
+    /// Like [`Agent::through_gateway`], with the same errors.
     pub async fn through_gateway(self, url: &str) -> Result<Agent, Error> {
         self.connect("gateway", &url.into()).await
     }
@@ -153,7 +153,7 @@ impl Connect {
     }
 }
 
-/// Gives up connecting when it is dropped. Nothing comes of that once the agent is connected.
+/// Stops connecting when it is dropped. Has no effect once the agent is connected.
 struct GivenUp(AbortController);
 
 impl Drop for GivenUp {
@@ -162,16 +162,16 @@ impl Drop for GivenUp {
     }
 }
 
-/// With the options as they are unless told otherwise.
+/// The functions that connect with the default options.
 impl Agent {
-    /// Connects to a host of the same page, say to test its capabilities.
+    /// Connects to a host of the same page, for example to test its capabilities.
     ///
-    /// Cancels take effect at once: when a call is dropped, the future of its handler has been
-    /// dropped too.
+    /// Cancels take effect at once: when a call has been dropped, the future of its handler has
+    /// been dropped, too.
     ///
     /// # Errors
-    /// [`Code::DISCONNECTED`](crate::Code::DISCONNECTED) when the host is closed,
-    /// [`Code::RATE_LIMITED`](crate::Code::RATE_LIMITED) when it has as many sessions as its
+    /// [`Code::DISCONNECTED`](crate::Code::DISCONNECTED) if the host is closed,
+    /// [`Code::RATE_LIMITED`](crate::Code::RATE_LIMITED) if the host has as many sessions as its
     /// [`Limits`](crate::Limits) allow.
     ///
     /// ```no_run
@@ -205,30 +205,30 @@ impl Agent {
     /// Connects over a `MessagePort`, a `Worker`, the inside of a worker, or an extension's port.
     ///
     /// # Errors
-    /// [`Code::INVALID_PARAMS`](crate::Code::INVALID_PARAMS) when that is no port,
-    /// [`Code::TIMEOUT`](crate::Code::TIMEOUT) when no app answers there within [`Connect::timeout`], and
-    /// what the app refuses with.
+    /// [`Code::INVALID_PARAMS`](crate::Code::INVALID_PARAMS) if the value is not a port,
+    /// [`Code::TIMEOUT`](crate::Code::TIMEOUT) if no app answers within [`Connect::timeout`], or
+    /// the code of the app's refusal.
     pub async fn over_port(port: &JsValue) -> Result<Agent, Error> {
         Connect::new().over_port(port).await
     }
 
     /// Connects to the app in a window of the page's own origin, such as the `content_window` of a
-    /// frame. For another origin see [`Connect::origin`].
+    /// frame. For another origin, see [`Connect::origin`].
     ///
     /// # Errors
-    /// [`Code::TIMEOUT`](crate::Code::TIMEOUT) when no app answers there within [`Connect::timeout`], as
-    /// where the origin is another or the app does not accept that of this page, and what the app refuses
-    /// with.
+    /// [`Code::TIMEOUT`](crate::Code::TIMEOUT) if no app answers within [`Connect::timeout`]; this
+    /// is also the error if the window has another origin, or if the app does not accept the origin
+    /// of this page. Otherwise the code of the app's refusal.
     pub async fn to_window(window: &Window) -> Result<Agent, Error> {
         Connect::new().to_window(window).await
     }
 
-    /// Connects to an app through a gateway, say at `ws://127.0.0.1:8787/abp?app=my-app`.
+    /// Connects to an app through a gateway, for example at `ws://127.0.0.1:8787/abp?app=my-app`.
     ///
     /// # Errors
-    /// [`Code::INVALID_PARAMS`](crate::Code::INVALID_PARAMS) when that is no URL,
-    /// [`Code::DISCONNECTED`](crate::Code::DISCONNECTED) when nobody answers there or the gateway asks for
-    /// another [`Connect::token`], and what the gateway or the app refuses with.
+    /// [`Code::INVALID_PARAMS`](crate::Code::INVALID_PARAMS) if the URL is invalid,
+    /// [`Code::DISCONNECTED`](crate::Code::DISCONNECTED) if nobody answers or the gateway requires
+    /// another [`Connect::token`], or the code of the refusal of the gateway or the app.
     pub async fn through_gateway(url: &str) -> Result<Agent, Error> {
         Connect::new().through_gateway(url).await
     }

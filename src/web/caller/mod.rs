@@ -1,8 +1,8 @@
-//! An agent in Rust: it calls the capabilities of another page, of a worker, of a gateway's apps, or
-//! of a host in the same page.
+//! An agent in Rust: it calls the capabilities of another page, of a worker, of apps behind a
+//! gateway, or of a host in the same page.
 //!
-//! The rules are those of [`crate::agent`], and the transports those of the agent in JavaScript: here
-//! are futures and types.
+//! The rules are in [`crate::agent`]. The transports are those of the JavaScript agent. This module
+//! adds futures and types.
 
 mod agent;
 mod answer;

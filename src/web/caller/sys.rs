@@ -1,11 +1,11 @@
-//! The raw bindings to the agent in JavaScript.
+//! The raw bindings to the JavaScript agent.
 
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
-    /// `class` is [`crate::web::AgentHandle`] in JavaScript. A promise of a [`JsAgent`].
+    /// Returns a promise of a [`JsAgent`]. `class` is [`crate::web::AgentHandle`] in JavaScript.
     #[wasm_bindgen(js_name = connectFromRust)]
     pub fn connect(class: &JsValue, way: &str, to: &JsValue, options: &JsValue) -> Promise;
 }
@@ -15,15 +15,16 @@ extern "C" {
     /// A promise of an `ABPResponse`.
     pub type Answer;
 
-    /// The same, once a function was called, which may free itself then.
+    /// Returns the same promise. Calls a function once the promise has settled; the function may
+    /// free itself.
     #[wasm_bindgen(method)]
     pub fn finally(this: &Answer, settled: &JsValue) -> Promise;
 }
 
 #[wasm_bindgen]
 extern "C" {
-    /// `Agent` in js/agent.js. None of these methods throws, and none of their promises rejects
-    /// unless it says so.
+    /// `Agent` in js/agent.js. None of these methods throws. None of their promises rejects unless
+    /// the comment says so.
     pub type JsAgent;
 
     #[wasm_bindgen(method)]
@@ -31,7 +32,7 @@ extern "C" {
     /// A promise of a `CancelResponse`.
     #[wasm_bindgen(method)]
     pub fn cancel(this: &JsAgent, call: &str, reason: Option<&str>) -> Promise;
-    /// A promise of an array of `Capability` objects, which may reject.
+    /// A promise of an array of `Capability` objects. It may reject.
     #[wasm_bindgen(method, js_name = listCapabilities)]
     pub fn list_capabilities(this: &JsAgent) -> Promise;
     #[wasm_bindgen(method)]
