@@ -47,7 +47,7 @@ export function chart(report) {
   const { machine } = report;
   const foot = `Medians of ${machine.rounds} interleaved rounds, ${machine.browser}, ${machine.cores} shared cores. Shorter is better.`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title">
-<title id="title">What a call costs, as ratios to what one has without the package</title>
+<title id="title">What a call costs, as ratios to the same work without the package</title>
 <style>
   text { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f2328; }
   .title { font-weight: 600; font-size: 14px; }
