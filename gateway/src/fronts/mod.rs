@@ -16,5 +16,6 @@ pub mod rap;
 pub(crate) mod refusal;
 pub mod runs;
 mod shared_sessions;
+mod silence;
 pub mod socket;
 pub mod stdio;

@@ -5,7 +5,6 @@ pub(crate) mod bursts;
 pub(crate) mod messages;
 pub(crate) mod reader;
 mod replies;
-mod silence;
 pub(crate) mod stream;
 mod upgrade;
 mod writer;

@@ -20,7 +20,7 @@ use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::bursts::Burst;
 use crate::fronts::socket::messages::{Messages, Received, Text};
 use crate::fronts::socket::replies::Replies;
-use crate::fronts::socket::silence::{Look, Silence};
+use crate::fronts::silence::{Look, Silence};
 use crate::fronts::socket::stream::{End, Watch};
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket};
@@ -152,7 +152,7 @@ async fn read(
     let late = sleep_until(Instant::now() + deadline.unwrap_or_default());
     tokio::pin!(late);
     let mut heard = Instant::now();
-    let mut silence = Silence::new(limits);
+    let mut silence = Silence::new(limits.ping_interval, limits.dead_peer_timeout);
     let alarm = sleep_until(heard + silence.unasked);
     tokio::pin!(alarm);
     let mut closing = pin!(outbox.reached(OutboxPhase::Closing));

@@ -11,8 +11,8 @@ use futures_util::{SinkExt, StreamExt};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Mutex as AsyncMutex;
-use tokio::time::{Instant, interval_at, timeout};
+use tokio::sync::{Mutex as AsyncMutex, Notify};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error as Ws, Message};
@@ -20,6 +20,7 @@ use tokio_util::codec::FramedRead;
 
 use super::codec::{Broken, Codec, Frame};
 use super::{CHUNK_BYTES, MESSAGE_BYTES, Output};
+use crate::fronts::silence::{Look, Silence};
 use crate::limits::MAX_DEPTH;
 use crate::wire::json_rpc::{
     Id, Message as Rpc, Unreadable, code, failed, method, notification, read, refused,
@@ -37,7 +38,7 @@ pub struct Bounds {
     pub message_bytes: usize,
     /// Time between two pings to the gateway, 15 s.
     pub ping_interval: Duration,
-    /// How long the gateway may be silent before it counts as gone, 40 s.
+    /// How long the gateway may be silent before it counts as gone, 40 s. It is asked before.
     pub dead_peer_timeout: Duration,
 }
 
@@ -58,6 +59,8 @@ struct JsonRpcBridge<W, S> {
     output: Output<W>,
     sink: AsyncMutex<SplitSink<WebSocketStream<S>, Message>>,
     pending: Mutex<Pending>,
+    /// The gateway is to be pinged at once.
+    ask: Notify,
     bounds: Bounds,
 }
 
@@ -75,6 +78,7 @@ pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
         output: Output::new(output, codec.clone()),
         sink: AsyncMutex::new(sink),
         pending: Mutex::default(),
+        ask: Notify::new(),
         bounds,
     };
     let ended = {
@@ -135,9 +139,28 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, 
     /// From the gateway to the peer, until the gateway closes or is gone.
     async fn down(&self, stream: &mut SplitStream<WebSocketStream<S>>) -> Ended {
         let dead = self.bounds.dead_peer_timeout;
+        let mut silence = Silence::new(self.bounds.ping_interval, dead);
+        let mut heard = Instant::now();
+        let alarm = sleep_until(heard + silence.unasked);
+        tokio::pin!(alarm);
         loop {
-            let Ok(next) = timeout(dead, stream.next()).await else {
-                return Err(format!("no sign of life from the gateway for {dead:?}"));
+            let next = tokio::select! {
+                biased;
+                next = stream.next() => next,
+                () = &mut alarm => {
+                    let again = match silence.look(heard, alarm.deadline(), Instant::now()) {
+                        Look::Again(at) => at,
+                        Look::Ask(at) => {
+                            self.ask.notify_one();
+                            at
+                        }
+                        Look::Gone => {
+                            return Err(format!("no sign of life from the gateway for {dead:?}"));
+                        }
+                    };
+                    alarm.as_mut().reset(again);
+                    continue;
+                }
             };
             match next {
                 Some(Ok(Message::Text(text))) => {
@@ -155,6 +178,8 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, 
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(format!("the gateway is gone: {error}")),
             }
+            // Now, as the peer may have been slow to read.
+            heard = Instant::now();
         }
     }
 
@@ -162,8 +187,12 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, 
     async fn ping(&self) -> Ended {
         let every = self.bounds.ping_interval;
         let mut ping = interval_at(Instant::now() + every, every);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            ping.tick().await;
+            tokio::select! {
+                _ = ping.tick() => {}
+                () = self.ask.notified() => {}
+            }
             let _ = self.send(Message::Ping(Default::default())).await;
         }
     }

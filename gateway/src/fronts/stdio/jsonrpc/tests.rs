@@ -70,6 +70,31 @@ async fn a_gateway_that_answers_pings_is_not() {
     ends.bridge.abort();
 }
 
+/// The test's one thread runs the bridge and the gateway.
+#[tokio::test]
+async fn a_gateway_that_stood_still_together_with_the_bridge_is_asked_first() {
+    let bounds = Bounds {
+        ping_interval: Duration::from_millis(80),
+        dead_peer_timeout: Duration::from_millis(400),
+        ..Bounds::default()
+    };
+    let ends = bridge(bounds).await;
+    let mut gateway = WebSocketStream::from_raw_socket(ends.gateway, Role::Server, None).await;
+    for _ in 0..2 {
+        for _ in 0..5 {
+            let heard = tokio::time::timeout(Duration::from_secs(10), gateway.next()).await;
+            let message = heard.expect("a ping").expect("an open connection");
+            assert!(message.unwrap().is_ping());
+            gateway.flush().await.unwrap();
+        }
+        // Until the bridge has read the last answer.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    assert!(!ends.bridge.is_finished());
+    ends.bridge.abort();
+}
+
 #[tokio::test]
 async fn what_is_too_large_is_refused_here_and_the_next_goes_on() {
     let bounds = Bounds {

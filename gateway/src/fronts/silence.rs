@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::limits::Limits;
-
 /// In so many steps the answer is waited for, so that time that was not lived through is seen.
 const STEPS: u32 = 4;
 
@@ -33,11 +31,10 @@ pub(super) enum Look {
 }
 
 impl Silence {
-    /// That of a peer which counts as gone after the dead-peer timeout. It is pinged now and then before it
-    /// is asked.
-    pub fn new(limits: &Limits) -> Self {
-        let dead = limits.dead_peer_timeout;
-        let answer = dead.saturating_sub(limits.ping_interval) / 2;
+    /// That of a peer which counts as gone after the time `dead`. It is pinged at that interval before it is
+    /// asked.
+    pub fn new(ping_interval: Duration, dead: Duration) -> Self {
+        let answer = dead.saturating_sub(ping_interval) / 2;
         Silence {
             unasked: dead - answer,
             step: answer / STEPS,
@@ -78,11 +75,7 @@ mod tests {
     const S: Duration = Duration::from_secs(1);
 
     fn silence() -> Silence {
-        Silence::new(&Limits {
-            ping_interval: 16 * S,
-            dead_peer_timeout: 40 * S,
-            ..Limits::default()
-        })
+        Silence::new(16 * S, 40 * S)
     }
 
     #[test]
