@@ -44,6 +44,21 @@ impl Accepted {
     }
 }
 
+/// How much a type is wanted.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    weight: f32,
+    /// Where its range stands in `Accept`.
+    place: usize,
+}
+
+impl Wanted {
+    const NOT: Self = Wanted {
+        weight: 0.0,
+        place: usize::MAX,
+    };
+}
+
 /// The head of an HTTP request, as far as MCP has a say in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a>(pub &'a HeaderMap);
@@ -96,12 +111,15 @@ impl<'a> Head<'a> {
     }
 
     /// In what an answer may come: in either, where `Accept` says nothing (RFC 9110, 12.5.1). A client that
-    /// prefers streams gets streams.
+    /// prefers streams gets streams. Of two types with equal weights it prefers the one that it names first:
+    /// clients that read one head after the other do so, and cannot cancel before a head has come.
     pub fn accepted(self) -> Result<Accepted, Refusal> {
-        let (json, events) = (self.weight(JSON), self.weight(EVENTS));
+        let (json, events) = (self.wanted(JSON), self.wanted(EVENTS));
+        let prefers_events = events.weight > json.weight
+            || (events.weight == json.weight && events.place < json.place);
         let accepted = Accepted {
-            json: json > 0.0 && json >= events,
-            events: events > 0.0,
+            json: json.weight > 0.0 && !prefers_events,
+            events: events.weight > 0.0,
         };
         match accepted.json || accepted.events {
             true => Ok(accepted),
@@ -113,7 +131,7 @@ impl<'a> Head<'a> {
     }
 
     /// Of the ranges of `Accept` that a type is in, the most specific says how much the type is wanted.
-    fn weight(self, kind: &str) -> f32 {
+    fn wanted(self, kind: &str) -> Wanted {
         let ranges = self.0.get_all(ACCEPT).iter();
         let ranges = ranges.filter_map(|value| value.to_str().ok());
         let mut ranges = ranges
@@ -121,21 +139,28 @@ impl<'a> Head<'a> {
             .filter(|range| !range.trim().is_empty())
             .peekable();
         if ranges.peek().is_none() {
-            return 1.0;
+            return Wanted {
+                weight: 1.0,
+                place: 0,
+            };
         }
         let (family, _) = kind.split_once('/').unwrap_or((kind, ""));
-        let decisive = ranges.filter_map(|range| {
+        let decisive = ranges.enumerate().filter_map(|(place, range)| {
             let specific = match essence(range) {
                 it if it == kind => 2,
                 it if it.strip_suffix("/*") == Some(family) => 1,
                 it if it == "*/*" => 0,
                 _ => return None,
             };
-            Some((specific, weight_of(range)))
+            let weight = weight_of(range);
+            Some((specific, Wanted { weight, place }))
         });
         decisive
-            .max_by(|(one, a), (other, b)| one.cmp(other).then(a.total_cmp(b)))
-            .map_or(0.0, |(_, weight)| weight)
+            .max_by(|(one, a), (other, b)| {
+                let by_weight = one.cmp(other).then(a.weight.total_cmp(&b.weight));
+                by_weight.then(b.place.cmp(&a.place))
+            })
+            .map_or(Wanted::NOT, |(_, wanted)| wanted)
     }
 
     /// A header's value. One that is no text is the empty text, which is never right.
@@ -190,6 +215,13 @@ pub(super) mod tests {
         assert!(none.json && none.events);
         for (value, expected) in [
             ("application/json, text/event-stream", Some((true, true))),
+            ("text/event-stream, application/json", Some((false, true))),
+            ("text/*, application/json", Some((false, true))),
+            (
+                "text/event-stream, application/json, */*",
+                Some((false, true)),
+            ),
+            ("*/*, text/event-stream", Some((true, true))),
             ("*/*", Some((true, true))),
             ("", Some((true, true))),
             ("application/*, text/*", Some((true, true))),

@@ -154,6 +154,12 @@ async fn an_answer_is_one_json_where_that_is_accepted() {
         ),
         ("application/json", true, "application/json"),
         ("text/event-stream", false, "text/event-stream"),
+        // As the SDK for Rust asks.
+        (
+            "text/event-stream, application/json",
+            false,
+            "text/event-stream",
+        ),
     ] {
         let body = rpc(2, "tools/call", params.clone());
         let asked = post_as(&client, accept, LEGACY, &body);
