@@ -140,3 +140,43 @@ function direct() {
   }));
   return ends;
 }
+
+test('no handler starts on the stack of another, whatever way that one calls, reports or cancels', async () => {
+  const host = await newHost(WITHOUT_LIMITS);
+  /** @type {import('caphost').Abp} */
+  let abp;
+  /** @type {string[]} */
+  const running = [];
+  /** @type {string[]} */
+  const nested = [];
+  /** @type {(name: string, work: (context: any) => unknown, options?: object) => void} */
+  const offer = (name, work, options = {}) =>
+    host.register(name, options, (_, context) => {
+      nested.push(...running.map((outer) => `${name} on ${outer}`));
+      running.push(name);
+      try {
+        return work(context);
+      } finally {
+        running.pop();
+      }
+    });
+  offer('inner', () => 1);
+  offer('child call', ({ call }) => call('inner'));
+  offer('call of the page', () => abp.call('inner'));
+  offer('call that is called off', ({ callId }) => {
+    const made = abp.call('inner');
+    void abp.cancel(callId);
+    return made;
+  });
+  offer('report', ({ progress }) => {
+    void abp.call('inner');
+    progress({ progress: 1, total: 1 });
+  });
+  offer('slot', ({ call, progress }) => {
+    progress({ progress: 1, total: 2 });
+    return call('inner');
+  }, { concurrency: 1 });
+  abp = await inPage(host);
+  for (const name of ['child call', 'call of the page', 'call that is called off', 'report', 'slot']) await Promise.all([1, 2, 3].map(() => abp.call(name)));
+  assert.deepEqual(nested, []);
+});
