@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { connectPort } from 'caphost/agent';
 import { isSimple } from '../../src/web/js/inspect.js';
 import { snapshot } from '../../src/web/js/snapshot.js';
 import { transferables } from '../../src/web/js/transfer.js';
@@ -54,4 +55,27 @@ test('what passes the schema is what the handler gets, whatever its arrays are',
   const call = abp.call('numbers', { list });
   if (kept) kept[0] = 'a text';
   assert.deepEqual((await call).data, [1, 2]);
+});
+
+test('a proxy of a date or a pattern is refused and not sent as an empty object, and one of an object of a class is copied', async (t) => {
+  const host = await newHost();
+  const { port1, port2 } = new MessageChannel();
+  host.acceptPort(port1);
+  t.after(() => port2.close());
+  class Point {
+    x = 1;
+  }
+  const proxies = { date: new Proxy(new Date(0), {}), pattern: new Proxy(/a/, {}), error: new Proxy(new RangeError('no'), {}), number: new Proxy(Object(1), {}) };
+  for (const [name, proxy] of Object.entries(proxies)) {
+    host.register(name, {}, () => ({ proxy }));
+    assert.throws(() => snapshot({ proxy }), { name: 'DataCloneError' }, name);
+  }
+  host.register('point', {}, () => new Proxy({ list: [new Point()] }, {}));
+  assert.deepEqual(snapshot({ point: new Proxy(new Point(), {}) }).params, { point: { x: 1 } });
+  const agent = await connectPort(port2);
+  for (const name of Object.keys(proxies)) {
+    const { success, error } = await agent.call(name, {});
+    assert.deepEqual([success, error?.code], [false, 'OPERATION_FAILED'], name);
+  }
+  assert.deepEqual((await agent.call('point', {})).data, { list: [{ x: 1 }] });
 });

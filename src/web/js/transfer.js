@@ -74,7 +74,9 @@ function membersOf(item) {
 // Of this realm or another, or a proxy of one.
 
 /** @param {any} item */
-const isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === 'Object';
+const isRecord = (item) => Array.isArray(item) || isPlain(item) || (kindOf(item) === 'Object' && !built.some((type) => item instanceof type));
+/** A proxy of such an object says nothing of it, and has none of what a clone keeps. */
+const built = [Date, RegExp, Error, Boolean, Number, String];
 /** @param {unknown} item */
 const isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
 
