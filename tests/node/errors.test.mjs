@@ -29,3 +29,22 @@ test('a capability that is not available says what may serve instead', async () 
   const { error } = await abp.call('export.pdf');
   assert.deepEqual([error?.code, error?.alternatives], ['CAPABILITY_UNAVAILABLE', ['export.svg']]);
 });
+
+test('an error of a handler keeps the limit of a message: of a long message the beginning is left, and details that do not fit are left out', async () => {
+  const host = await newHost({ maxMessageBytes: 1_000 });
+  const abp = await inPage(host);
+  const long = 'x'.repeat(60_000);
+  for (const error of [{ message: long, details: { long }, alternatives: [long] }, { message: 'no', details: { long: long.slice(0, 600) }, alternatives: [long.slice(0, 600)] }, { message: long, code: 'y'.repeat(120) }]) {
+    host.register('fails', { replace: true }, () => {
+      throw Object.assign(new Error(error.message), error);
+    });
+    const answer = await abp.call('fails');
+    assert.ok(JSON.stringify(answer.error).length < 1_200, `${JSON.stringify(answer.error).length} characters`);
+    assert.equal(answer.error?.message.slice(0, 2), error.message.slice(0, 2));
+  }
+  host.register('small', {}, () => {
+    throw Object.assign(new Error('no'), { details: { tray: 2 }, alternatives: ['other'] });
+  });
+  const { error } = await abp.call('small');
+  assert.deepEqual([error?.message, error?.details, error?.alternatives], ['no', { tray: 2 }, ['other']]);
+});

@@ -82,18 +82,23 @@ const isError = (it) => /Error$|^DOMException$/.test(kindOf(it));
  * operation's failure. Nothing of it but text, numbers and details that are data is passed on.
  *
  * @param {unknown} error
+ * @param {{ depth: number, size: number }} [limits] levels and characters that the whole may have
  * @returns {{ code: string, message: string, retryable: boolean | undefined, retryAfter: number | undefined, details: unknown, alternatives: unknown }}
  */
-export function failureOf(error) {
-  const code = getA('string', error, 'code');
-  /** @type {(depth: number) => Fit} */
-  const within = (depth) => (it) => (inspect(it, depth, MAX_TEXT) === undefined ? copyIfAny(it) : undefined);
+export function failureOf(error, { depth, size } = { depth: 32, size: 2 * MAX_TEXT }) {
+  const own = getA('string', error, 'code');
+  const code = own && own.length <= 128 ? own : 'OPERATION_FAILED';
+  const message = messageOf(error).slice(0, Math.min(MAX_TEXT, Math.max(size - code.length, 0)));
+  const left = Math.min(MAX_TEXT, size - code.length - message.length);
+  /** @type {(depth: number, beside?: unknown) => Fit} */
+  const within = (depth, beside) => (it) => (inspect([it, beside], depth + 1, left) === undefined ? copyIfAny(it) : undefined);
+  const alternatives = within(1)(get(error, 'alternatives'));
   return {
-    code: code && code.length <= 128 ? code : 'OPERATION_FAILED',
-    message: messageOf(error).slice(0, MAX_TEXT),
+    code,
+    message,
     retryable: getA('boolean', error, 'retryable'),
     retryAfter: getA('number', error, 'retryAfter'),
-    details: detailsOf(error, within(32)),
-    alternatives: within(1)(get(error, 'alternatives')),
+    details: detailsOf(error, within(Math.min(32, depth), alternatives)),
+    alternatives,
   };
 }

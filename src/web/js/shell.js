@@ -112,7 +112,7 @@ export class Shell {
    * @param {unknown} error
    */
   fail(key, checking, error) {
-    this.rust.fail(this.number, key, checking, failureOf(error));
+    this.rust.fail(this.number, key, checking, failureOf(error, this));
   }
 
   /**
