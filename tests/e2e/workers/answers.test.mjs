@@ -71,7 +71,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       throw undefined;
     };`));
     if (!seen) return;
-    assert.deepEqual(seen, [['OPERATION_FAILED', 'it cannot be read'], ['MY_CODE', 'mine'], ['OPERATION_FAILED', 'odd'], ['OPERATION_FAILED', 'undefined']]);
+    assert.deepEqual(seen, [['OPERATION_FAILED', 'The capability failed'], ['MY_CODE', 'mine'], ['OPERATION_FAILED', 'odd'], ['OPERATION_FAILED', 'The capability failed']]);
   });
 
   test(`${place.name}: in a worker, too, a view goes alone, a proxy is copied, and of what is thrown is kept what can be sent`, { timeout: 30_000 }, async (context) => {

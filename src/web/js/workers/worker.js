@@ -304,8 +304,7 @@ async function run(handler, name, params, call) {
 /** An Error would lose its code. @param {any} error */
 const failureOf = (error) => ({
   code: getA('string', error, 'code'),
-  // An object without a message has no text of its own.
-  message: text(error).replace(/^\[object \w+\]$/, () => messageOf(error)),
+  message: messageOf(error),
   retryable: getA('boolean', error, 'retryable'),
   retryAfter: getA('number', error, 'retryAfter'),
   alternatives: copyIfAny(get(error, 'alternatives')),
