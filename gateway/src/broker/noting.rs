@@ -7,7 +7,7 @@ use super::requests::{About, Unsent};
 use super::{Broker, PeerId, Seat};
 use crate::broker::runs::{Cancelling, NewRun, Place, RunId};
 use crate::wire::{Failure, invalid_at};
-use caphost::call::{CallId, MAX_CALL_ID_CHARS};
+use caphost::call::{CallId, MAX_CALL_ID_CHARS, Stop};
 
 impl Broker {
     /// Notes a request of `peer` that goes to `app` next under that number. Returns the run of the request.
@@ -117,13 +117,14 @@ impl Broker {
             return Err(Unsent::Skipped);
         }
         let run = agent.calls.get(call_id).copied();
-        // The broker answers what it knows, because the app may stand still or have forgotten the call. A
-        // tool server is asked: its ended call may go on as a subscription.
+        // The broker answers what it knows, because the app may stand still or have forgotten the call. Of
+        // work that it has abandoned the app may know more. A tool server is asked: its ended call may go on as
+        // a subscription.
         let app = agent.app.and_then(|app| self.apps.get(&app));
-        let is_connected = app.is_some_and(|app| app.seat == Seat::Connected);
-        if let (None, Some(over), true) = (run, agent.over.get(call_id), is_connected)
-            && let Some(outcome) = self.outcome_of_ended(*over)
-            && !outcome.cancelled()
+        let is_app = app.is_some_and(|app| app.seat != Seat::Own);
+        if let (Some(known), true) = (run.or(agent.over.get(call_id).copied()), is_app)
+            && let Some(outcome) = self.outcome_of_ended(known)
+            && outcome.stop != Some(Stop::Abandoned)
         {
             return Err(Unsent::Known(Box::new(outcome)));
         }

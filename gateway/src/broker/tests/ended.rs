@@ -113,9 +113,7 @@ fn an_answer_that_comes_after_the_confirm_timeout_is_dropped() {
 fn an_agents_cancel_of_a_call_that_an_operator_has_had_cancelled_is_confirmed() {
     let mut bench = Bench::session();
     confirmed(&mut bench, true);
-    let cancelling = bench.relayed(2, cancel("2", "c"));
-    let no = json!({ "callId": "c", "cancelled": false, "reason": "Operation already completed" });
-    let seen = bench.send(1, answer(&cancelling, CANCEL_RESULT, no));
+    let seen = bench.send(2, cancel("2", "c"));
     assert_eq!(only(&seen, 2)["payload"], cancelled_cancel());
 }
 
@@ -242,4 +240,33 @@ fn a_cancel_of_a_completed_call_is_answered_though_the_app_says_nothing_more() {
     // Of what it does not know, the app is asked.
     let relayed = bench.relayed(2, cancel("y", "other"));
     assert_eq!(relayed["payload"]["callId"], "other");
+}
+
+#[test]
+fn a_cancel_of_a_call_that_was_seen_to_stop_is_answered_though_the_app_says_nothing_more() {
+    for is_answered in [true, false] {
+        for stop in Stop::ALL {
+            let mut bench = Bench::session();
+            let calling = bench.relayed(2, call("1", "c"));
+            let cancelling = bench.relayed(2, cancel("2", "c"));
+            let metadata = json!({ "stop": stop.as_str(), "step": "wait", "took": 3 });
+            let yes = json!({ "callId": "c", "cancelled": true, "metadata": metadata });
+            let told = bench.send(1, answer(&cancelling, CANCEL_RESULT, yes));
+            let told = only(&told, 2)["payload"].clone();
+            if is_answered {
+                let no = json!({ "success": false, "cancelled": true, "metadata": metadata });
+                bench.send(1, answer(&calling, CALL_RESULT, no));
+            }
+            for id in ["3", "4"] {
+                let seen = bench.send(2, cancel(id, "c"));
+                // The app may know more of work that it has abandoned.
+                if stop == Stop::Abandoned {
+                    assert_eq!(only(&seen, 1)["payload"]["callId"], "c");
+                    break;
+                }
+                let answered = only(&seen, 2);
+                assert_eq!((&answered["id"], &answered["payload"]), (&json!(id), &told));
+            }
+        }
+    }
 }
