@@ -16,11 +16,11 @@ use tungstenite::protocol::frame::Frame;
 
 use crate::bounds::ledger::NoRoom;
 use crate::broker::CloseCode;
+use crate::fronts::silence::{Look, Silence};
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::bursts::Burst;
 use crate::fronts::socket::messages::{Messages, Received, Text};
 use crate::fronts::socket::replies::Replies;
-use crate::fronts::silence::{Look, Silence};
 use crate::fronts::socket::stream::{End, Watch};
 use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket};
