@@ -1,10 +1,11 @@
 /**
  * Agents that post messages to this window: a parent page, an opener, a frame.
  *
- * An agent of ours offers a MessagePort with its `initialize`; it is answered there, and no other
- * script of either page hears more. A plain ABP agent is answered where it asked, and so is one that
- * speaks JSON-RPC. An opaque origin, that of a sandbox, has no name to answer to: whatever document is
- * in that window by then would get it. Its agents are heard over ports of their own only.
+ * An agent of this package sends a MessagePort with its `initialize`. The host answers on that port,
+ * and no other script of either page hears more. A plain ABP agent gets its answers where it asked, and
+ * so does an agent that speaks JSON-RPC. An opaque origin, which sandboxes have, cannot be the target
+ * of a message: any document that is in the window by then would receive it. Agents of such an origin
+ * are served only over ports of their own.
  */
 import { acceptPort } from './accept-port.js';
 import { claim } from './claim.js';
@@ -15,16 +16,16 @@ import { onWindow } from './on-window.js';
 import { MAX_NAME, isId, originOf } from './read.js';
 import { toAgent } from './transfer.js';
 
-/** How often to look whether an agent's window is still there: nothing announces its end. */
+/** How often to check whether an agent's window still exists: no event announces its end. */
 const LOOK_EVERY = 500;
 
-/** Of one window; a page with more agents than that gives them ports. */
+/** The limit for one window. A page with more agents than that gives them ports. */
 const MAX_CHANNELS = 64;
 
-/** Of one window. A port whose agent is gone without a word is held until that window is gone. */
+/** The limit for one window. If an agent disappears without a word, its port is held until the window is gone. */
 const MAX_PORTS = 1024;
 
-/** So many origins that are not heard are told of. */
+/** The number of refused origins that are reported. */
 const MAX_TOLD = 32;
 
 /**
@@ -50,7 +51,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     stopped();
   };
   const undos = [claim(globalThis, 'window', replace, () => stop())];
-  /** Those that were told of. @type {Set<string>} */
+  /** The refused origins that were already reported. @type {Set<string>} */
   const told = new Set();
   /** @type {Map<any, Peer>} */
   const peers = new Map();
@@ -62,20 +63,20 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
   const onMessage = (event) => {
     const { source, origin, data, ports } = event;
     const known = peers.get(source);
-    // Another document in the same window is another agent, and the one before is gone.
+    // Another document in the same window is another agent; the previous agent is gone.
     if (known && known.origin !== origin) forget(source);
-    // Silence for a wrong origin, for ourselves, and for what is not meant for us.
+    // Ignores wrong origins, our own messages, and messages for somebody else.
     if (!source || !(isForUs(data) || isJsonRpc(data))) return;
     if (!allowedOrigins.includes(origin)) return tell(origin, `it is not in allowedOrigins: ${allowedOrigins}`);
     if (origin === 'null' && !(data.type === 'initialize' && ports[0])) return tell(origin, 'it needs a MessagePort');
     const peer = known?.origin === origin ? known : greet(source, origin);
     if (data.type === 'initialize' && ports[0]) {
-      // Asked again because the answer was slow: it is on its way on the first port.
+      // The agent asked again because the answer was slow. The answer is on its way on the first port.
       const isNew = !peer.ports.has(data.id) && peer.ports.size < MAX_PORTS;
       if (isNew && (data.id === undefined || (isId(data.id) && String(data.id).length <= MAX_NAME))) adopt(ports[0], data, peer);
       return;
     }
-    // An agent that invents more channels than that is not heard on them.
+    // An agent cannot open more channels than that.
     if (peer.connections.size >= MAX_CHANNELS && !peer.connections.has(data.channel)) return;
     const connection = peer.connections.get(data.channel) ?? connect(source, peer);
     peer.connections.set(data.channel, connection);
@@ -83,7 +84,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
   };
 
   /**
-   * An app that has forgotten an origin would look for it long.
+   * Reports a refused origin: an app whose list lacks an origin would take long to find out.
    *
    * @param {string} origin
    * @param {string} why
@@ -145,7 +146,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     }
   };
 
-  /** A message was lost, and nobody can tell which: the agent has to begin anew. @param {MessageEvent} event */
+  /** A message was lost, and it is unknown which: the agent must start again. @param {MessageEvent} event */
   const onLost = ({ source, origin }) => {
     const peer = peers.get(source);
     if (peer?.origin !== origin) return;
@@ -163,11 +164,11 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
     }
     for (const source of [...peers.keys()]) forget(source, reason);
   };
-  /** The page is left. It may come back, but its agents have been told that it is gone. */
+  /** The user leaves the page. The page may come back, but its agents have been told that it is gone. */
   const onHide = () => leave(LEFT);
 
   /**
-   * Clients of MCP-B wait for this, which they may have asked for before there was anybody to say it.
+   * Clients of MCP-B wait for this message. They may have asked for it before the host was there.
    *
    * @param {any} target
    * @param {string | undefined} origin
@@ -197,12 +198,12 @@ function originsOf(given) {
     : refuse(given);
 }
 
-/** An opaque origin names nobody: every sandbox has it. */
+/** An opaque origin identifies nobody: every sandbox has it. */
 const ownOrigin = () => [globalThis.location.origin].filter((origin) => origin !== 'null');
 
 /**
- * A window hears all sorts of things. Ours are the messages of the protocol, and what looks like
- * one of a type that is not.
+ * A window receives messages of all kinds. Ours are the messages of the protocol, and messages that
+ * look like them but have an unknown type.
  *
  * @param {any} data
  */
@@ -212,7 +213,8 @@ function isForUs(data) {
 }
 
 /**
- * What an app says is no message to a host, and is not answered: two hosts would go on for ever.
+ * Messages of an app are not meant for a host, and are not answered: two hosts would answer each other
+ * forever.
  *
  * @param {string} type
  */

@@ -18,11 +18,11 @@ export function acceptMessenger(shell, messenger, hold) {
     /** @type {Connection} */
     const made = new Connection(shell, (envelope) => toAgent(envelope, (message, moved) => messenger.post(message, moved)));
     made.onover = part;
-    // Nobody knows what the app's own transport hands over.
+    // The app's own transport may hand over any objects.
     made.local = true;
     return made;
   };
-  /** The session is over, and there may be another. */
+  /** The session is over. Another session may follow. */
   const part = () => {
     connection?.close();
     connection = undefined;

@@ -1,8 +1,8 @@
 /**
  * Agents on a MessagePort, a Worker, the inside of a worker, or an extension's port.
  *
- * A port over which nobody has a session is held by its own listeners alone: once its other end is
- * gone it is garbage, whether the browser tells of that end or not.
+ * A port without a session is referenced only by its own listeners. Once the other end is gone, the
+ * port is garbage, whether or not the browser reports that end.
  */
 import { claim, isClaimed } from './claim.js';
 import { Connection, LEFT, UNREADABLE } from './connection.js';
@@ -19,7 +19,7 @@ import { toAgent } from './transfer.js';
  *   there is something to be closed
  * @param {{ replace?: boolean, initialize?: any, from?: number[] }} [options] `replace`: instead of another host;
  *   `initialize`: that brought the port, which is closed with the session then, and `from` whom it comes
- * @returns {() => void} lets go of the port, and leaves it open
+ * @returns {() => void} releases the port, and leaves it open
  */
 export function acceptPort(shell, port, hold, { replace, initialize, from } = {}) {
   const extension = isExtension(port, 'acceptPort');
@@ -27,7 +27,7 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
   let connection;
   /** @type {(() => void) | undefined} */
   let forget;
-  /** The agent has said that it takes short messages. It may still send them when its session is over. */
+  /** The agent has said that it accepts short messages. It may still send them after the end of its session. */
   let short = false;
 
   const connect = () => {
@@ -47,7 +47,7 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
     forget = onWindow('pagehide', onHide);
     return made;
   };
-  /** The session is over, and there may be another. */
+  /** The session is over. Another session may follow. */
   const part = () => {
     forget?.();
     hold(close, extension);
@@ -67,17 +67,17 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
   const close = (reason) => {
     end(reason);
     if (extension) port.disconnect?.();
-    // A worker is not ours to end, and has no close that spares it.
+    // Ending a worker is not our right, and a worker has no way to close only the connection.
     else if (port instanceof MessagePort) port.close();
   };
-  /** The other end is gone: nobody hears what is sent any more. */
+  /** The other end is gone: nobody receives messages any more. */
   const gone = () => {
     part();
     close();
   };
   /**
-   * The page is left, or its agent seems to be gone. Either may come back, but the agent has been
-   * told that the host is gone.
+   * The user leaves the page, or its agent seems to be gone. Either may come back, but the agent has
+   * been told that the host is gone.
    *
    * @param {string} [reason]
    */
@@ -87,7 +87,7 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
     return part();
   };
   const onHide = () => lose(LEFT);
-  /** A message could not be read. If nobody can tell which, the agent has to begin anew. */
+  /** A message could not be read. If it is unknown which, the agent must start again. */
   const onLost = () => {
     if (next && connection) return connection.lost(next);
     connection?.giveUp(UNREADABLE);
@@ -99,7 +99,7 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
     if (!extension && message?.type === 'initialize' && takesShort(message.payload)) short = connection.short = true;
     connection.hear(message);
   };
-  /** What comes next. @type {import('./messenger.js').Envelope | undefined} */
+  /** The announced next message. @type {import('./messenger.js').Envelope | undefined} */
   let next;
   /** @param {any} data */
   const onMessage = (data) => {
@@ -112,19 +112,19 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
   const stop = listenTo(port, onMessage, onLost, gone);
   if (initialize) {
     hear(initialize);
-    // Refused: whoever comes again brings another.
+    // The host refused the session: an agent that tries again brings another port.
     if (connection && !shell.rust.sessionId(shell.number, connection.number)) close();
   }
   return release;
 }
 
 /**
- * What a closed host does about a port over which it still answers that it is closed: Node need not
- * go on for that. It holds nothing. A worker of Node's is for others to end, and so is a port that has
- * been let go of.
+ * How a closed host treats a port on which it still answers that it is closed. The port must not keep a
+ * Node process running, and it holds nothing. The host does not end a worker of Node, nor a port that
+ * it has released.
  *
  * @param {any} port that was just accepted
- * @param {() => void} release what lets go of it
+ * @param {() => void} release releases the port
  */
 export function idles(port, release) {
   const [known, mine] = [new WeakRef(port), new WeakRef(release)];

@@ -1,5 +1,5 @@
 /**
- * An agent as JavaScript sees it. The rules are all in Rust: this class keeps the promises, signals,
+ * An agent as JavaScript sees it. All rules are in Rust: this class keeps the promises, signals,
  * callbacks and the timer that belong to them.
  */
 import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
@@ -28,10 +28,10 @@ import { Timer } from './timer.js';
  * @property {() => void} [release] removes the listener on the caller's signal
  */
 
-/** How long a peer that may be gone has to show that it is not. */
+/** How long a peer that may be gone has to give a sign of life. */
 const SIGN_OF_LIFE = 2000;
 
-/** Options of a call. */
+/** The options of a call. */
 const KNOWN = ['signal', 'timeout', 'callId', 'onProgress', 'transfer', 'progressToken'];
 /** It must hold nothing that leads to the agent, such as a closure made in the constructor. @type {FinalizationRegistry<[any, number]>} */
 const unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
@@ -44,7 +44,7 @@ export class Agent extends Caller {
   /** @type {Map<number, Pending>} */
   #pending = new Map();
   #timer = new Timer(() => this.#rust.tick(this.#number, this.#shell));
-  /** Calls have been made that are sent with the next microtask. */
+  /** Whether there are calls that the next microtask sends. */
   #flushing = false;
   #messenger;
   #options;
@@ -53,9 +53,9 @@ export class Agent extends Caller {
   /** @type {(how: string) => void} */
   #close = () => {};
 
-  /** What Rust calls. None of these throws. */
+  /** The functions that Rust calls. None of them throws. */
   #shell = {
-    /** What the message that is being read says of a stop, beside how far it was seen. @type {object | undefined} */
+    /** The details of a stop in the current message, except how far the call was seen to stop. @type {object | undefined} */
     by: undefined,
 
     /** @param {number} key */
@@ -127,7 +127,7 @@ export class Agent extends Caller {
     this.features = session.features;
     /** @type {any[]} */
     this.capabilities = named(session.capabilities);
-    /** How the session has ended: 'shutdown', 'disconnected', or 'failed'. */
+    /** How the session ended: 'shutdown', 'disconnected', or 'failed'. */
     this.closed = new Promise((resolve) => {
       this.#close = resolve;
     });
@@ -198,7 +198,7 @@ export class Agent extends Caller {
   };
 
   /**
-   * Cancels a call, whoever made it on this session. Never rejects.
+   * Cancels any call of this session. Never rejects.
    *
    * @param {string} callId
    * @param {unknown} [reason] for logs and the handler: a string, or an Error
@@ -224,7 +224,7 @@ export class Agent extends Caller {
   }
 
   /**
-   * Ends the session: the app cancels what is in flight and answers it.
+   * Ends the session: the app cancels the calls in flight and answers them.
    *
    * @param {{ reason?: string }} [params]
    * @returns {Promise<void>} when nothing is pending any more
@@ -258,7 +258,7 @@ export class Agent extends Caller {
 
   /** @param {string | undefined} event @param {any} data */
   #notified(event, data) {
-    // What is said of the signs of life is no affair of the app's.
+    // The app does not need to see messages about signs of life.
     if (event === undefined || event.startsWith('notifications/life/')) return undefined;
     if (event === 'notifications/host/closed') return this.#disconnected();
     if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
@@ -271,7 +271,7 @@ export class Agent extends Caller {
     return report(this.#options.onNotification, event, data);
   }
 
-  /** An error of ours with what the transport knows of why nobody answers. @param {any} error */
+  /** Adds the transport's knowledge of why nobody answered to an error of ours. @param {any} error */
   #explained(error) {
     const { stuck } = this.#messenger;
     return stuck && error?.code === 'TIMEOUT' ? { ...error, message: `${error.message}. ${stuck}` } : error;
@@ -282,8 +282,8 @@ export class Agent extends Caller {
   #stay;
 
   /**
-   * The page is left, and nothing else would tell the app: a port just falls silent. Should it come
-   * back, nobody has asked for a shutdown: the connection is lost.
+   * The user leaves the page, and nothing else would tell the app: a port simply becomes silent. If the
+   * page comes back, the session ends as a lost connection, because nobody has asked for a shutdown.
    */
   #leave = () => {
     report(() => this.#messenger.post({ type: 'shutdown', timestamp: Date.now(), payload: { reason: 'The page of the agent was left' } }));
@@ -310,12 +310,12 @@ export class Agent extends Caller {
       report(release);
       resolve(callId === undefined ? { success: false, error } : refusal(callId, error));
     }
-    // If the session was over already, `closed` has said so.
+    // If the session was already over, `closed` has said so.
     if (this.sessionId !== null) this.#end('failed');
   }
 }
 
-/** More names than any app has: an array of a few bytes may be very long. */
+/** More names than any app has. A very short message can hold a very long array. */
 const MAX_LISTED = 65_536;
 
 /** @param {unknown} list of an app's @returns {any[]} */
@@ -328,7 +328,7 @@ const named = (list) => listOf(list).filter((it) => typeof it?.name === 'string'
 const refusal = (callId, error) => cancelResponse(callId, error.message, error);
 
 /**
- * What is wrong with the arguments of a call, but for its callId, of which Rust knows the rule.
+ * The problem with the arguments of a call, except for the callId, whose rule is in Rust.
  *
  * @param {unknown} capability
  * @param {unknown} params

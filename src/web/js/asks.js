@@ -1,6 +1,6 @@
 /**
- * What handlers and the app itself ask of the host: calls of other capabilities, questions to
- * agents, cancels. Each waits for its answer under the key that Rust gives it.
+ * The requests of handlers and of the app itself to the host: calls of other capabilities, questions to
+ * agents, cancels. Each request waits for its answer under the key that Rust returns.
  */
 import { cancelResponse } from './envelope.js';
 import { BAD_CALL_ID, Refusal, failure, problem, text } from './errors.js';
@@ -44,13 +44,13 @@ export class Asks {
         try {
           /** @type {Call} */
           const call = readCall(payload);
-          // What passes the limits and the schema is what the handler gets.
+          // The handler gets exactly the copy that passed the limits and the schema.
           call.params = copyOf(this.#shell, call.params);
           check(this.#shell, { payload: call });
           const from = this.#shell.running.given(parent);
           call.by = from?.by ?? 0;
           if (from) call.within = [from.callId, ...(from.within ?? [])];
-          // By no other promise: what waits for that is lost if this very job is ended.
+          // Uses no other promise: a waiting promise is lost if this very job is ended.
           return this.#answer(() => {
             child = aborted
               ? rust.callFromAborted(number, parent, call.callId, call.capability, call, aborted.reason)

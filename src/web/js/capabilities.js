@@ -1,5 +1,5 @@
 /**
- * The capabilities of a host, for those who list them.
+ * The capabilities of a host, for all parts that list them.
  */
 import { report } from './errors.js';
 import { SchemaChecks } from './standard-schema.js';
@@ -9,7 +9,7 @@ import { SchemaChecks } from './standard-schema.js';
 export class Capabilities {
   /** @type {Set<() => void>} */
   #listeners = new Set();
-  /** Whether they have changed in this turn. */
+  /** Whether they have changed in this turn of the event loop. */
   #untold = false;
   #shell;
 
@@ -32,7 +32,7 @@ export class Capabilities {
     return this.documents(by).find((it) => it.name === name);
   }
 
-  /** The manifest of what is registered. */
+  /** The manifest of the registered capabilities. */
   manifest() {
     return { abp: '0.1', app: this.#shell.app, capabilities: this.documents().map(this.entry) };
   }
@@ -57,7 +57,7 @@ export class Capabilities {
     this.#changed();
   }
 
-  /** Who follows them is told when the turn is over, once, as an app may register thousands. */
+  /** Listeners are called once, at the end of the turn, as an app may register thousands of capabilities. */
   #changed() {
     if (this.#untold) return;
     this.#untold = true;

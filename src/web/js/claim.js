@@ -1,6 +1,6 @@
 /**
- * One host for each window, port or object, whichever copy of this package it comes from: two would
- * run each call twice. So it is said there, for all copies to see.
+ * Ensures one host for each window, port or object, also among several copies of this package: two
+ * hosts would run each call twice. The claim is stored on the target itself, where all copies see it.
  */
 import { abpError, report } from './errors.js';
 
@@ -9,11 +9,12 @@ import { abpError, report } from './errors.js';
  * @param {string} what of it: `window`, `port`, or `object` for its `abp`
  * @param {boolean | undefined} replace instead of another host
  * @param {() => void} release what another host calls that replaces this one
- * @returns {() => void} gives it up
+ * @returns {() => void} gives the claim up
  */
 export function claim(target, what, replace, release) {
   const mark = markOf(what);
-  // Scripts of the document before go on after `document.open()`, but a host of the one that is there now comes first.
+  // After `document.open()`, scripts of the previous document still run. A host of the current document
+  // takes precedence.
   const root = target.document?.documentElement;
   const before = target[mark];
   if (before && !replace && before.root === root) {

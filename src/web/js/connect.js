@@ -1,5 +1,5 @@
 /**
- * How agents connect. `load` gives the functions of the wasm half, when they are there.
+ * The ways to connect an agent. `load` returns the functions of the wasm half, once they are loaded.
  */
 import { abpError, text } from './errors.js';
 import { lifeOfAgent } from './life/of-agent.js';
@@ -11,15 +11,15 @@ import { getA } from './read.js';
 import { defaultSocket, openSocket, socketMessenger } from './socket.js';
 import { windowMessenger } from './window.js';
 
-/** Where nothing tells that the peer is gone. */
+/** The default for transports that do not report a lost peer. */
 const LIVENESS = 30_000;
 
 /** @typedef {import('./messenger.js').Messenger} Messenger */
 /** @typedef {() => Promise<{ AgentHandle: any }>} Load */
 
 /**
- * Connects over a messenger. A function that makes one is called last: when the module is there, and
- * it can be listened to.
+ * Connects over a messenger. A function that makes the messenger is called last: when the module is
+ * loaded, and the agent can listen.
  *
  * @param {Load} load
  * @param {Messenger | (() => Messenger | Promise<Messenger>)} messenger
@@ -48,14 +48,15 @@ async function madeBy(make) {
 }
 
 /**
- * Connects to where nothing tells that the peer is gone: both sides give signs of life.
+ * Connects over a transport that does not report a lost peer: both sides give signs of life.
  *
  * @param {Load} load
  * @param {() => Messenger} messenger
  * @param {import('./open.js').OpenOptions | null} [options]
  */
 async function connectNearby(load, messenger, options) {
-  // Called when the module is loaded: it holds a lock, which nobody would let go of if that failed.
+  // Called when the module is loaded: it takes a lock, which nobody would release if the loading
+  // failed.
   const shown = async () => (await lifeOfAgent(newId()))(messenger);
   return connect(load, shown, { liveness: LIVENESS, ...options });
 }

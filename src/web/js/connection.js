@@ -1,6 +1,6 @@
 /**
- * One agent on a host: what it has asked and not been answered, so that a lost instance can still
- * answer it.
+ * One agent of a host, with its unanswered requests, so that they can be answered even when the wasm
+ * instance is lost.
  *
  * @typedef {{ type?: unknown, id?: unknown, payload?: any, timestamp?: number }} Envelope
  */
@@ -17,16 +17,16 @@ import { receive } from './receive.js';
 const LOST = 'The host has failed and cannot go on';
 const CLOSED = problem('NOT_INITIALIZED', 'The host is closed');
 
-/** Why a session is over when the page is left, whether it comes back or not. */
+/** Why a session ends when the user leaves the page, whether or not the page comes back. */
 export const LEFT = 'The page was left';
 
 /** Why a session is given up when a message could not be deserialised. */
 export const UNREADABLE = 'A message of the agent could not be read';
 
-/** Handed to what is loaded on demand. */
+/** The functions that modules loaded on demand are given. */
 const KIT = { toText, inspect, newId, problem };
 
-/** What is answered under the id it came with. */
+/** The types that are answered under the id of the request. */
 const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
 export class Connection {
@@ -35,17 +35,17 @@ export class Connection {
   #open;
   /** @type {unknown} */
   #opener;
-  /** Its agent is in the page itself. */
+  /** Whether the agent is in the page itself. */
   local = false;
-  /** The two ends have agreed on short messages. */
+  /** Whether the two ends have agreed on short messages. */
   short = false;
-  /** Called when its session was shut down. @type {(() => void) | undefined} */
+  /** Called when the session was shut down. @type {(() => void) | undefined} */
   onover;
-  /** Called when its agent is gone without a word. @type {(() => void) | undefined} */
+  /** Called when the agent is gone without a word. @type {(() => void) | undefined} */
   onlost;
-  /** What its agent has announced of how it shows that it lives. @type {any} */
+  /** The agent's announcement of how it gives signs of life. @type {any} */
   life;
-  /** Takes what it speaks, once that is known. @type {((message: any) => void) | undefined} */
+  /** Takes messages in the agent's dialect, once the dialect is known. @type {((message: any) => void) | undefined} */
   #take;
 
   /**
@@ -59,7 +59,7 @@ export class Connection {
     this.shell = shell;
     this.send = send;
     this.number = shell.rust.connect(shell.number, origin, window) ?? 0;
-    // A host that is closed has no numbers.
+    // A closed host gives out no numbers.
     this.#open = this.number > 0;
     if (this.#open) shell.connections.set(this.number, this);
   }
@@ -79,7 +79,8 @@ export class Connection {
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (envelope?.type === 'initialize') {
       this.life = get(get(envelope, 'payload'), 'life');
-      // Asked again because the host was slow to start; the answer to the first is on its way.
+      // The agent asked again because the host was slow to start. The answer to the first request is on
+      // its way.
       if (isUuid(envelope.id) && envelope.id === this.#opener) return undefined;
       this.#opener = envelope.id;
     }
@@ -87,7 +88,7 @@ export class Connection {
   }
 
   /**
-   * A request is handed to Rust, which answers it unless the instance is lost.
+   * Passes a request on to Rust, which answers it unless the instance is lost.
    *
    * @param {string | number | undefined} id
    * @param {string} type
@@ -105,11 +106,11 @@ export class Connection {
       this.#sendInstead(envelope, text(error));
     }
     if (envelope.id !== undefined) this.#pending.delete(envelope.id);
-    // An answer that was refused is one all the same: the capability does not wait for a better one.
+    // A refused answer is still an answer: the capability does not wait for a better one.
     if (envelope.type === 'error' && isQuestion(envelope.id)) this.answer(envelope.id, envelope.payload);
   }
 
-  /** A message could not be read, of which the agent has said what it would be. @param {Envelope} envelope */
+  /** A message could not be read. The agent had announced its type and id. @param {Envelope} envelope */
   lost({ type, id }) {
     const payload = failure('TRANSPORT_ERROR', UNREADABLE);
     if (type === 'elicitation/response') this.answer(id, payload);
@@ -127,7 +128,8 @@ export class Connection {
   }
 
   /**
-   * Whoever waits for an envelope that cannot be sent is told so. An error goes without its details.
+   * Tells the waiting party about an envelope that cannot be sent. An error is sent without its
+   * details.
    *
    * @param {Envelope} envelope
    * @param {string} why
@@ -144,24 +146,24 @@ export class Connection {
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
   }
 
-  /** Whether its agent waits for something. */
+  /** Whether the agent waits for anything. */
   get busy() {
     return this.#pending.size > 0;
   }
 
-  /** Its session was shut down. One that speaks JSON-RPC may begin another at once. */
+  /** The session was shut down. An agent that speaks JSON-RPC may open another session at once. */
   over() {
     if (this.#take === this.receive) this.onover?.();
   }
 
-  /** The host ends the session: what is in flight is cancelled and answered. @param {string} reason */
+  /** The host ends the session: the calls in flight are cancelled and answered. @param {string} reason */
   giveUp(reason) {
-    // The agent is still to be told that it is over.
+    // The agent must still be told that the session is over.
     this.onover = undefined;
     this.receive({ type: 'shutdown', payload: { reason } });
   }
 
-  /** The host goes away: a transport itself cannot say so everywhere. @param {string} [reason] what handlers are told of it */
+  /** The host goes away. Not every transport can report that by itself. @param {string} [reason] what handlers are told of it */
   leave(reason = 'The host has let go of the agent') {
     this.shell.rust.giveUp(this.shell.number, this.number);
     this.#trySend({ type: 'notification', timestamp: Date.now(), payload: { event: 'notifications/host/closed' } });
@@ -177,7 +179,7 @@ export class Connection {
     }
   }
 
-  /** Answers everything that a lost instance will not answer any more. */
+  /** Answers every request that a lost instance can no longer answer. */
   answerLost() {
     const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
     this.#pending.clear();
@@ -212,14 +214,14 @@ export class Connection {
     const { connections, rust, number } = this.shell;
     rust.disconnect(number, this.number, reason);
     const forget = () => void connections.delete(this.number);
-    // Of what is being said in this turn, the rest is still for its promises.
+    // The rest of this turn's messages still belongs to the promises of the agent.
     if (this.local) soon(forget);
     else forget();
   }
 }
 
 /**
- * What an agent speaks is told by what it says first.
+ * The first message shows which dialect an agent speaks.
  *
  * @param {any} message
  * @returns {boolean} whether it is one of JSON-RPC, a text of one, or one in the envelope of MCP-B
@@ -230,7 +232,7 @@ export const isJsonRpc = (message) =>
     : get(Array.isArray(message) ? message[0] : message, 'jsonrpc') === '2.0' || get(message, 'direction') === 'client-to-server';
 
 /**
- * Begins to speak JSON-RPC. A page without such agents never loads what that takes.
+ * Switches to JSON-RPC. A page without such agents never loads the code for it.
  *
  * @param {Connection} connection
  * @param {any} first
@@ -244,7 +246,7 @@ function jsonRpc(connection, first) {
     taking.then(
       (take) => take(message),
       ({ message: why }) => {
-        // The next message has it tried again.
+        // The next message tries again.
         taking = undefined;
         report(() => refuseAll(connection, message, why));
       },
@@ -253,8 +255,8 @@ function jsonRpc(connection, first) {
 }
 
 /**
- * Answers the requests of a message while the part that reads JSON-RPC cannot be had: as that part
- * would, each under its id, and wrapped as the message is.
+ * Answers the requests of a message while the JSON-RPC part cannot be loaded. The answers are like
+ * those of that part: each under its own id, and wrapped like the message.
  *
  * @param {Connection} connection
  * @param {any} given
@@ -273,7 +275,7 @@ function refuseAll({ send }, given, message) {
 }
 
 /**
- * An id that nobody uses twice for two requests.
+ * An id that nobody uses for two different requests.
  *
  * @param {unknown} id
  */
@@ -283,7 +285,7 @@ const isUuid = (id) => typeof id === 'string' && /^[0-9a-f-]{36}$/i.test(id);
 const isQuestion = (id) => typeof id === 'string' && id.startsWith('elicitation-');
 
 /**
- * Cancel results go before call results.
+ * Cancel results go out before call results.
  *
  * @param {string} type
  */

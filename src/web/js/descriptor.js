@@ -1,5 +1,5 @@
 /**
- * What an app says of itself and of its capabilities.
+ * The app's descriptions of itself and of its capabilities.
  */
 import { log, text } from './errors.js';
 import { textOf } from './json.js';
@@ -59,9 +59,9 @@ export function problemWithWorker(name, { pool, warm, type, finish }) {
   return finish !== undefined && typeof finish !== 'function' && `${name}: finish must be a function`;
 }
 
-/** What is in a document only when it is given. */
+/** Members that a document has only if the app sets them. */
 const EXTRAS = ['experimental', 'deprecated', 'deprecationMessage', 'alternatives'];
-/** What may be given, and what kind of value that is, unless it is looked at closely. */
+/** Allowed members, and the kind of each value, except for those that are checked in detail. */
 const KINDS = {
   description: 'string', available: 'boolean', experimental: 'boolean', deprecated: 'boolean', deprecationMessage: 'string',
   requirements: 'array', alternatives: 'array', features: 'object', replace: 'boolean',
@@ -77,8 +77,8 @@ const isGrace = (grace) => grace === undefined || (isAmount(grace) && grace < In
 const isName = (value) => typeof value === 'string' && value !== '' && value.length <= MAX_NAME;
 
 /**
- * The `Capability` object that agents get: a copy that nobody can change, neither the app nor
- * whoever is given it.
+ * The `Capability` object for agents: a copy that nobody can change, neither the app nor a reader of
+ * the object.
  *
  * @param {string} name
  * @param {any} options
@@ -110,7 +110,7 @@ function frozen(value) {
   return JSON.parse(text, (_, inner) => Object.freeze(inner));
 }
 
-/** In the order Rust takes them. */
+/** The limits, in the order of Rust's parameters. */
 export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxInFlightBytes', 'maxSessions', 'maxRequestsPerSecond', 'maxMessageBytes', 'maxDepth'];
 
 /** @param {any} options of a host @returns {string | undefined} what is wrong with them; an undefined limit is the default */

@@ -1,8 +1,8 @@
 /**
- * How a host writes the Agentic Browser Protocol: the payloads of what it sends.
+ * Writes the Agentic Browser Protocol for a host: the payloads of the messages that it sends.
  */
 
-/** How a call has ended, as Rust numbers it. */
+/** The end states of a call, in the order of their numbers in Rust. */
 const STATES = ['completed', 'failed', 'cancelled'];
 
 /** @param {number} state */
@@ -14,7 +14,7 @@ export const ELICITATION_WITHDRAWN = 'notifications/elicitation/withdrawn';
 export const CALL_ENDED = 'notifications/call/ended';
 
 /**
- * What is said of a stop.
+ * The part of a response that describes a stop.
  *
  * @param {any} stop how far it was seen: `never-started`, `dropped`, `returned`, `terminated` or
  *   `abandoned`; or that with what has stopped it, `{ stop, step, took }`
@@ -22,14 +22,14 @@ export const CALL_ENDED = 'notifications/call/ended';
 const metadataOf = (stop) => (typeof stop === 'string' ? { stop } : { ...stop, took: rounded(stop.took) });
 
 /**
- * A cancelled response says nothing but that, and how far the stop was seen.
+ * A cancelled response. It says only that, and how far the call was seen to stop.
  *
  * @param {unknown} stop
  */
 export const cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
 
 /**
- * How the handler of an abandoned call has ended.
+ * How the handler of an abandoned call ended.
  *
  * @param {boolean} success
  * @param {number} after milliseconds from the end of the call
@@ -37,7 +37,7 @@ export const cancelled = (stop) => ({ success: false, cancelled: true, metadata:
 export const lateEnd = (success, after) => ({ success, after: rounded(after) });
 
 /**
- * The data of the notification that it has.
+ * The data of the notification `notifications/call/ended`.
  *
  * @param {string} callId
  * @param {boolean} success
@@ -109,7 +109,7 @@ export const cancelResponse = (callId, reason, error) => ({
 });
 
 /**
- * The capabilities as an `initialize-result` lists them.
+ * The list of capabilities in an `initialize-result`.
  *
  * @param {any[]} documents
  */
@@ -124,7 +124,8 @@ export const summaries = (documents) =>
   });
 
 /**
- * What a capability in Rust reports: made in one call, as it may do so in an inner loop.
+ * The progress that a Rust capability reports. Made in one call, as a handler may report in an inner
+ * loop.
  *
  * @param {number} progress
  * @param {number} total
@@ -141,14 +142,14 @@ export const progressOf = (progress, total, stage, status, estimatedRemaining) =
 });
 
 /**
- * A ProgressInfo: what the handler said, under the name of its operation.
+ * A ProgressInfo: the handler's report, under the name of the operation.
  *
  * @param {unknown} operationId
  * @param {any} info
  */
 export function progressInfo(operationId, info) {
   const { percentage, progress, total } = info;
-  // 7 of 100 are 7 %, and not 7.000000000000001.
+  // 7 of 100 must give 7 %, not 7.000000000000001.
   const share = () => Math.round((progress / total) * 1e8) / 1e6;
   const known = [progress, total].every((it) => typeof it === 'number') && total > 0;
   return {
@@ -159,7 +160,7 @@ export function progressInfo(operationId, info) {
 }
 
 /**
- * What answers a message that could not be understood: the typed reply where its type is known.
+ * The answer to a message that could not be understood: the typed reply if the type is known.
  *
  * @param {unknown} type
  * @param {unknown} callId
@@ -167,7 +168,7 @@ export function progressInfo(operationId, info) {
  * @returns {[type: string, payload: object]}
  */
 export function refusal(type, callId, error) {
-  // It may be anything, and of any length.
+  // The value may be anything, and of any length.
   if (typeof callId === 'string') callId = callId.slice(0, 128);
   else if (typeof callId !== 'number') callId = null;
   if (type === 'capabilities/cancel') return [`${type}-result`, cancelResponse(callId, error.message, error)];

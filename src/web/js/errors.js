@@ -1,5 +1,5 @@
 /**
- * Errors as ABP writes them, and what becomes of those that somebody else throws.
+ * Errors in the form of ABP, and the treatment of errors that others throw.
  *
  * @typedef {{ code: string, message: string, retryable: boolean, details?: unknown }} AbpError
  */
@@ -19,14 +19,14 @@ export const problem = (code, message) => ({ code, message, retryable: RETRYABLE
 export const invalid = (message) => problem('INVALID_PARAMS', message);
 
 /**
- * An ABPResponse that says so.
+ * An ABPResponse with that error.
  *
  * @param {string} code
  * @param {string} message
  */
 export const failure = (code, message) => ({ success: false, error: problem(code, message) });
 
-/** Thrown for what somebody else got wrong. */
+/** Thrown for a mistake of another party. */
 export class Refusal {
   /** @param {AbpError} error what is said of it */
   constructor(error) {
@@ -34,9 +34,9 @@ export class Refusal {
   }
 }
 
-/** An error that is thrown, or that a promise rejects with: it has the fields of an ABPError. */
+/** An error that is thrown, or that a promise rejects with. It has the fields of an ABPError. */
 export class CapHostError extends Error {
-  /** Kept where names are made short: Node prints it. */
+  /** Set explicitly, as minifiers shorten class names: Node prints this name. */
   static name = 'CapHostError';
   name = CapHostError.name;
   /** @type {any} a string */
@@ -52,7 +52,7 @@ export class CapHostError extends Error {
 }
 
 /**
- * An error to throw.
+ * A JavaScript error to throw.
  *
  * @param {AbpError} error
  */
@@ -65,7 +65,7 @@ export const thrown = (error) => new CapHostError(error);
 export const abpError = (code, message) => thrown(problem(code, message));
 
 /**
- * What somebody threw, which may be anything, as text.
+ * A thrown value of any kind, as text.
  *
  * @param {any} error
  * @returns {string}
@@ -79,7 +79,7 @@ export function text(error) {
 }
 
 /**
- * Calls a callback, whose failure is its owner's and disturbs nothing here.
+ * Calls a callback. Its failure is its owner's problem, and disturbs nothing here.
  *
  * @param {((...args: any[]) => unknown) | undefined} callback
  * @param {any[]} args
@@ -95,22 +95,25 @@ export function report(callback, ...args) {
 const settled = Promise.resolve();
 
 /**
- * Does what calls the page's own beside a call: in a job of its own, after the answer, which it can
- * neither hold up nor throw into.
+ * Runs a function that calls code of the page beside a call. It runs in a job of its own, after the
+ * answer, so it can neither delay the answer nor throw into it.
  *
  * @param {() => unknown} work
  */
 export const later = (work) => void settled.then(work).catch(() => {});
 
 /**
- * Tells whoever reads the console, which pages replace.
+ * Writes to the console, which pages may replace.
  *
  * @param {'warn' | 'error'} how
  * @param {unknown[]} what
  */
 export const log = (how, ...what) => later(() => console[how](`caphost: ${what.shift()}`, ...what));
 
-/** Rust decides which ones can be. Annotated for the worker's own script, which has no use for it. */
+/**
+ * Rust decides which callIds are valid. Annotated so that the worker's own script, which has no use for
+ * it, leaves it out.
+ */
 export const BAD_CALL_ID = /* @__PURE__ */ Object.assign(
   /* @__PURE__ */ invalid('Bad callId: it is a string of 1 to 128 printable characters'),
   { details: { path: 'callId' } },

@@ -1,6 +1,6 @@
 /**
- * What somebody threw, or answered instead of data, as it is passed on. It may be anything: nothing
- * that it does while it is read is thrown here.
+ * Converts a thrown value, or an answer in place of data, to the form in which it is passed on. The
+ * value may be anything: an exception while it is read is not passed on.
  */
 import { CapHostError } from './errors.js';
 import { inspect } from './inspect.js';
@@ -8,20 +8,24 @@ import { get, getA } from './read.js';
 import { cloned } from './snapshot.js';
 import { kindOf } from './transfer.js';
 
-/** Characters of a message, and of details. */
+/** The number of characters of a message and of the details that are kept. */
 const MAX_TEXT = 65_536;
 
-/** What ABP gives an error: anything else an object says is one of its details. */
+/** The fields of an ABP error. Every other member of an object becomes one of its details. */
 const FIELDS = ['code', 'message', 'retryable', 'retryAfter', 'details', 'alternatives'];
 
-/** So many members or errors are details, and so many causes, each of the one before. */
+/** The number of members or errors that become details, and of nested causes. */
 const MOST = 64;
 const CAUSES = 4;
 
 /** @param {unknown} error what people read of it */
 export const messageOf = (error) => getA('string', error, 'message') ?? (typeof error === 'string' ? error : 'The capability failed');
 
-/** Of what can be sent a copy; undefined for anything else. @typedef {(value: unknown) => unknown} Fit */
+/**
+ * Returns a copy of a value that can be sent, and undefined for any other value.
+ *
+ * @typedef {(value: unknown) => unknown} Fit
+ */
 
 /** @type {Fit} */
 export function copyIfAny(value) {
@@ -33,7 +37,7 @@ export function copyIfAny(value) {
 }
 
 /**
- * The details it has, or if none of these can be sent, what else is known of it.
+ * The error's own details. If none of them can be sent, everything else that is known of the error.
  *
  * @param {unknown} error
  * @param {Fit} fit
@@ -46,7 +50,7 @@ export function detailsOf(error, fit) {
     const more = about(error, fit, CAUSES);
     if (Object.keys(more).length > 0) return fit(more);
   } catch {
-    // It cannot be read.
+    // The error cannot be read.
   }
   return undefined;
 }
@@ -68,7 +72,7 @@ function about(error, fit, causes) {
     const it = get(error, key);
     return [key, Array.isArray(it) && it.some(isError) ? it.slice(0, MOST).map(inner) : inner(it)];
   });
-  // A name that says nothing is none.
+  // A name that says nothing is left out.
   return Object.fromEntries(found.filter(([, it]) => it !== undefined && it !== 'Error' && it !== CapHostError.name));
 }
 
@@ -78,8 +82,8 @@ const OF_ERRORS = ['name', 'errors', 'cause'];
 const isError = (it) => /Error$|^DOMException$/.test(kindOf(it));
 
 /**
- * What somebody threw or answered, as Rust takes it. Its code is kept; anything without one is the
- * operation's failure. Nothing of it but text, numbers and details that are data is passed on.
+ * A thrown or answered error, in the form that Rust takes. Its code is kept. An error without a code
+ * counts as the operation's failure. Only text, numbers, and details that are data are passed on.
  *
  * @param {unknown} error
  * @param {{ depth: number, size: number }} [limits] levels and characters that the whole may have

@@ -1,9 +1,9 @@
 /**
- * How a host reads the Agentic Browser Protocol. What a message must look like stands here, in the
- * words of `gateway/src/wire/abp/from_agent.rs`; what is to come of it is decided in Rust.
+ * Reads the Agentic Browser Protocol for a host. This file says which messages are valid, in the words
+ * of `gateway/src/wire/abp/from_agent.rs`. Rust decides what follows from them.
  *
- * Each property is read once: what was looked at is what is used. Reading a stranger's object may
- * throw anything; what is thrown for what the object says is a [`Refusal`].
+ * Each property is read only once, so the checked value is the used value. Reading an object of another
+ * party may throw anything. For invalid content of the object, a [`Refusal`] is thrown.
  */
 import { BAD_CALL_ID, Refusal, invalid, problem } from './errors.js';
 import { newId } from './platform.js';
@@ -40,15 +40,15 @@ export function readEnvelope(envelope) {
   return { type, id, payload };
 }
 
-/** What an agent may send. */
+/** The message types that an agent may send. */
 export const TYPES = new Set(['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'capabilities/list', 'elicitation/response']);
 
 /** @param {string} type that is none of those */
 export const unknownType = (type) => new Refusal(problem('NOT_IMPLEMENTED', `There is no message type "${clipped(type)}"`));
 
 /**
- * Features that are not mentioned are taken as wished for, except questions: an agent must say that
- * it answers those.
+ * Features that are not mentioned count as wanted, except questions: an agent must declare that it
+ * answers them.
  *
  * @param {any} payload
  * @throws {Refusal}
@@ -74,7 +74,7 @@ export function readInitialize(payload) {
   return { name: name.slice(0, MAX_NAME), version: version.slice(0, MAX_NAME), notifications, progress, elicitation, capabilities, requests };
 }
 
-/** More than any agent has to name: they are kept as long as its session. */
+/** More names than any agent has. They are kept as long as the session. */
 const MAX_NAMES = 4096;
 
 /** @param {string} path @param {unknown} list @returns {string[] | undefined} undefined where it says nothing */
@@ -82,7 +82,7 @@ function namesOf(path, list) {
   if (list === undefined) return undefined;
   const names = Array.isArray(list) && list.length <= MAX_NAMES ? [...list] : [0];
   if (!names.every((it) => typeof it === 'string')) throw bad(path, `it is an array of names, ${MAX_NAMES} at most`);
-  // Nothing has a name that long.
+  // No capability has a name that long.
   return names.map((it) => it.slice(0, MAX_NAME + 1));
 }
 
@@ -117,13 +117,13 @@ export function readCancel(payload) {
 }
 
 /**
- * The key of the question that an answer is to, whose id is one of ours.
+ * The key of a question, read from the id of its answer. The id must be one of ours.
  *
  * @param {unknown} id
  */
 export function questionOf(id) {
   const number = Number(/^elicitation-(\d{1,10})$/.exec(String(id))?.[1]);
-  // Nobody waits for an answer to 0.
+  // Nobody waits for an answer under the key 0.
   return number < 2 ** 32 ? number : 0;
 }
 

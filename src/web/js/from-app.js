@@ -1,6 +1,7 @@
 /**
- * How an agent reads the Agentic Browser Protocol: what an app says of calls. What its answers count as, the
- * gateway's `wire/answers.rs` says too, by the vectors of `tests/conformance/abp/answers.json`.
+ * Reads the Agentic Browser Protocol for an agent: the app's messages about calls. The gateway's
+ * `wire/answers.rs` interprets answers in the same way, by the vectors of
+ * `tests/conformance/abp/answers.json`.
  */
 import { OPEN } from './codes.js';
 import { CALL_ENDED } from './envelope.js';
@@ -11,7 +12,7 @@ import { reasonOf } from './signal.js';
 const NO_SESSION = ['NOT_INITIALIZED', 'SESSION_EXPIRED', 'SESSION_INVALID'];
 
 /**
- * Hands what an app says to the wasm half; what has nothing to do with calls is a sign of life.
+ * Passes an app's message to the wasm half. A message that does not concern calls is a sign of life.
  *
  * @param {any} rust the functions of the wasm half
  * @param {number} agent
@@ -56,20 +57,20 @@ function callResult(rust, agent, shell, key, payload) {
   const response = responseOf(payload);
   const cancelled = get(payload, 'cancelled');
   if (!response) return rust.called(agent, shell, key, undefined);
-  // One that succeeded was not cancelled, whatever else it says.
+  // A successful call was not cancelled, whatever else its response says.
   if (response.success) return rust.called(agent, shell, key, cancelled ? { ...response, cancelled: false } : response);
   if (cancelled === true) return seen(shell, payload, (stop) => rust.stopped(agent, shell, key, response, stop));
   const error = errorOf(get(payload, 'error'));
-  // The code of a call that was cancelled, in the words of a failure: nothing of its stop was seen.
+  // This failure has the code of a cancelled call. How far the call was seen to stop is unknown.
   if (error.code === 'CANCELLED') return rust.stopped(agent, shell, key, response, undefined);
   const failed = { ...response, error, ...(cancelled && { cancelled: false }) };
   return OPEN.includes(error.code) ? rust.undecided(agent, shell, key, failed) : rust.called(agent, shell, key, failed);
 }
 
-/** An error that every reader can read. @param {any} given what an app has given as one */
+/** An error in a form that every reader can read. @param {any} given what an app has given as one */
 function errorOf(given) {
   const code = getA('string', given, 'code') || 'OPERATION_FAILED';
-  // Some apps say it as a text.
+  // Some apps send the error as a text.
   const message = getA('string', given, 'message') || (typeof given === 'string' && given) || 'The app did not say what went wrong';
   return { ...problem(code, message), ...(isObject(given) && given), code, message };
 }
@@ -108,8 +109,8 @@ function keyOf(id) {
 }
 
 /**
- * Hands on how far a stop was seen. What else is said of it, of a call in a worker, is no affair of
- * Rust's: it goes with what this settles.
+ * Passes on how far a call was seen to stop. The other details, of a call in a worker, do not go
+ * through Rust: they are added to the response that this settles.
  *
  * @param {{ by?: object }} shell
  * @param {any} payload

@@ -2,23 +2,23 @@
  * The one way from JavaScript into wasm.
  *
  * A trap (a panicking capability, an exhausted stack, a corrupt memory) leaves the instance in an
- * unknown state. It is not entered again, whoever notices: every host and agent of the instance has
- * a guard, all are told in a fresh job, and everything that waits for it is answered. The crate's
- * panic hook notices what begins past the guards.
+ * unknown state. The instance is not entered again, whoever notices the trap. Every host and agent of
+ * the instance has a guard. All guards are told in a fresh job, and every waiting request is answered.
+ * The crate's panic hook notices panics of code that does not enter through a guard.
  */
 import { log, problem, report } from './errors.js';
 
 /** Why the instance of this module is lost. @type {unknown} */
 let trap;
-/** What a panic has said. */
+/** The message of the panic. */
 let said = '';
-/** Whether everybody has been told. */
+/** Whether all guards have been told. */
 let told = false;
-/** Whether a job is to come that tells them, if there is something to tell. */
+/** Whether a job is scheduled that tells them, if there is a trap. */
 let watched = false;
-/** Frames on the stack that lead into it. */
+/** The number of frames on the stack that lead into wasm. */
 let depth = 0;
-/** Weakly: an agent that nobody has any more is garbage. @type {Set<WeakRef<Guard>>} */
+/** Weak references, so that an unused agent can be garbage collected. @type {Set<WeakRef<Guard>>} */
 const guards = new Set();
 
 /**
@@ -28,14 +28,14 @@ const guards = new Set();
  * @returns {(...args: Args) => T | undefined} the same, which gives undefined when it is
  */
 export const guard = (work) => (...args) => {
-  // Before, because of a stack that has run out nothing is left to call anything with.
+  // Before the call: after a stack overflow, no stack is left to call anything.
   if (!watched) watch();
   if (trap !== undefined) return undefined;
   depth += 1;
   try {
     return work(...args);
   } catch (error) {
-    // A frame further in may have been left because of it, and said so.
+    // An inner frame may already have failed for the same reason, and recorded it.
     trap ??= error ?? 'The wasm instance is lost';
     return undefined;
   } finally {
@@ -47,12 +47,12 @@ export const guard = (work) => (...args) => {
 /** How many frames on the stack lead into wasm. */
 export const guardDepth = () => depth;
 
-/** Where a job has no more of them on the stack than this, and is to be ended from outside. */
+/** The frame depth down to which a job returns before it waits for its end from outside; negative for none. */
 let awaited = -1;
-/** Milliseconds for that. */
+/** The time for that in milliseconds. */
 const AWAITED = 500;
 
-/** Has the job that runs wait for its end, once it has left the wasm that it is in. @param {number} at depth */
+/** Makes the current job wait for its end, once it has left its wasm frames. @param {number} at depth */
 export function awaitEnd(at) {
   awaited = at;
 }
@@ -62,18 +62,18 @@ function standStill() {
   awaited = -1;
 }
 
-/** The job whose frames were counted was ended from outside: nothing of it is on the stack. */
+/** The job whose frames were counted was ended from outside: its frames are no longer on the stack. */
 export function unwound() {
   depth = 0;
-  // So was what waited to run after it.
+  // The work that waited to run after that job is gone, too.
   watched = false;
 }
 
-/** The guarded functions of each class of wasm-bindgen's. @type {WeakMap<any, any>} */
+/** The guarded functions of each class of wasm-bindgen. @type {WeakMap<any, any>} */
 const known = new WeakMap();
 
 /**
- * The functions of the wasm half, each of which gives undefined once the instance is lost.
+ * The functions of the wasm half. Each returns undefined once the instance is lost.
  *
  * @param {any} handle a class of wasm-bindgen's that has nothing but static methods
  * @returns {any}
@@ -90,8 +90,8 @@ export function guarded(handle) {
 }
 
 /**
- * Rust panics, maybe in a task or a closure of the app's own, which no guard has seen begin. It has not
- * been left yet: nobody is told before it has.
+ * Rust panics, perhaps in a task or a closure of the app that did not enter through a guard. The wasm
+ * frames are still on the stack: nobody is told before they are gone.
  *
  * @param {string} message
  * @param {string} place in the source
@@ -102,7 +102,7 @@ export function panicked(message, place) {
   watch();
 }
 
-/** What is answered once the instance is lost. @param {string} what has failed */
+/** The answer once the instance is lost. @param {string} what has failed */
 export const lost = (what) => problem('INTERNAL_ERROR', what + said);
 
 const settled = Promise.resolve();
@@ -121,8 +121,9 @@ function look() {
 }
 
 /**
- * Has methods that wasm calls not go back to it once it is lost: whatever they have called may have
- * noticed. What they throw then takes the frames of wasm off the stack.
+ * Prevents methods that wasm calls from returning to wasm once the instance is lost: code that they
+ * called may have noticed the trap. The exception that they throw then removes the wasm frames from the
+ * stack.
  *
  * @param {any} target
  * @param {string[]} names

@@ -29,7 +29,7 @@ export class Host {
   #closers = new Set();
   /** @type {import('./workers/workers.js').Workers | undefined} */
   #workers;
-  /** Of a host that is closed. @type {object | undefined} */
+  /** The statistics of a closed host. @type {object | undefined} */
   #lastStats;
 
   /** @param {Shell} shell */
@@ -41,7 +41,7 @@ export class Host {
    * @param {string} name
    * @param {any} description
    * @param {(params: any, context: Context) => unknown} handler
-   * @returns {() => boolean} takes it away again; false when it is gone already
+   * @returns {() => boolean} removes the capability; false if it is already gone
    */
   register(name, description, handler) {
     refuseIf(typeof handler !== 'function' && `${text(name)}: handler must be a function`);
@@ -53,7 +53,7 @@ export class Host {
    * @param {any} description
    * @param {string | URL} module has the handler
    * @param {any} [options]
-   * @returns {() => boolean} takes it away again; false when it is gone already
+   * @returns {() => boolean} removes the capability; false if it is already gone
    */
   registerWorker(name, description, module, options) {
     const worker = options ?? {};
@@ -61,16 +61,16 @@ export class Host {
     warnOfUnknown('registerWorker', worker, ['settleGrace', 'pool', 'warm', 'type', 'script', 'finish']);
     const { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = worker;
     refuseIf(problemWithWorker(text(name), { pool, warm, type, finish }));
-    // It may be one that the page trusts, which its text is not.
+    // The object may be one that the page trusts. Its text alone is not trusted.
     if (script) urlOf(script);
     /** @type {import('./workers/workers.js').Spec} */
     const spec = { name, url: urlOf(module), type, pool, warm, finish, script };
-    // Whoever has no workers does not load what they take.
+    // An app without workers does not load the code for them.
     const loading = () => loadPart(() => import('./workers/workers.js')).then(({ Workers }) => (this.#workers ??= new Workers(this.shell, KIT)));
     const run = (/** @type {any} */ params, /** @type {Context} */ context) => {
       if (this.#workers) return this.#workers.run(spec, params, context);
       const { rust, number } = this.shell;
-      // Until that is there nothing of the handler's runs.
+      // Until the code is loaded, no code of the handler runs.
       context.ender = { stop: () => void rust.stopped(number, context.key, 0), terminate: () => {} };
       return loading().then((it) => it.run(spec, params, context));
     };
@@ -103,7 +103,7 @@ export class Host {
     refuseIf(!added && (added === undefined ? 'The host has failed' : `"${name}" is registered already`));
     if (spec) spec.document = document;
     shell.capabilities.added(document, standard);
-    // Another of that name is not its own.
+    // Another capability of that name is not this one.
     return () => shell.capabilities.find(name) === document && this.unregister(name);
   }
 
@@ -131,7 +131,7 @@ export class Host {
   /** @param {any} browser its `modelContext`, if it has one */
   #exposeTools(browser) {
     if (!browser) return;
-    // Whoever does not want it does not load it.
+    // An app without this option does not load the code for it.
     const exposed = loadPart(() => import('./webmcp/expose-tools.js'), () => !this.shell.closed).then(({ exposeTools }) => {
       if (this.shell.closed) return undefined;
       return exposeTools(this.shell, browser, { requests: new Requests(this.shell, () => {}), underSignal, newId, toText, log });
@@ -192,7 +192,7 @@ export class Host {
     this.shell.timeline.emit({ type: 'gateway', state: 'connecting', url: to });
     let close = () => socket.close(1000);
     this.#closers.add(() => close());
-    // Whoever has no gateway does not load it. The socket connects meanwhile.
+    // An app without a gateway does not load the code for it. The socket connects meanwhile.
     const goesOn = (/** @type {unknown} */ error) => {
       if (this.shell.closed) return false;
       this.shell.timeline.emit({ type: 'gateway', state: 'disconnected', url: to, error: problem('TRANSPORT_ERROR', `It could not be loaded: ${text(error)}`) });
@@ -204,7 +204,7 @@ export class Host {
     }, () => {});
   }
 
-  /** The manifest of what is registered. */
+  /** The manifest of the registered capabilities. */
   manifest() {
     return this.shell.capabilities.manifest();
   }
@@ -215,7 +215,7 @@ export class Host {
   }
 
   /**
-   * Sends every agent that takes notifications one of the app's.
+   * Sends a notification of the app to every agent that accepts notifications.
    *
    * @param {string} event
    * @param {unknown} [data]
@@ -236,7 +236,7 @@ export class Host {
   }
 
   /**
-   * The same for whoever does not name the session, or who says on whose behalf it is.
+   * Does the same without the session, or on behalf of a named party.
    *
    * @param {string} callId
    * @param {{ by?: string, reason?: string, sessionId?: string }} [options]
@@ -264,13 +264,13 @@ export class Host {
     };
   }
 
-  /** What is held and what was counted. */
+  /** The numbers of held objects and the counters. */
   stats() {
     const { rust, number, running } = this.shell;
     return { ...(this.#lastStats ?? rust.stats(number)), contexts: running.size };
   }
 
-  /** Ends every session: what is in flight is cancelled and answered. */
+  /** Ends every session: the calls in flight are cancelled and answered. */
   close() {
     const { shell } = this;
     if (shell.closed) return;
@@ -294,21 +294,21 @@ export class Host {
   }
 }
 
-/** Handed to what is loaded on demand. */
+/** The functions that modules loaded on demand are given. */
 const KIT = { abpError, newId, text, carry };
 
 const NOT_FOUND = 'Operation not found';
 
-/** Milliseconds for the proof that a worker is gone: Chromium takes two seconds to end one that computes. */
+/** Milliseconds for the proof that a worker is gone: Chromium takes two seconds to end a worker that computes. */
 const PROOF = 2500;
 
 /** @param {string | URL} url @returns {string} as the page means it */
 function urlOf(url) {
-  // Anything else would be the name of a file.
+  // Any other value would be taken as the name of a file.
   try {
     if (typeof url === 'string' || isObject(url)) return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url).href;
   } catch {
-    // As said below.
+    // The error below covers this.
   }
   throw thrown(invalid(`${text(url)} is not a valid URL`));
 }

@@ -1,5 +1,5 @@
 /**
- * What agents do on a host: its calls, as it tells of them, for whoever shows them.
+ * The calls of a host, as the host reports them, for components that show them.
  */
 
 /** @import { ActivityCall } from '../../../../npm/activity.js' */
@@ -11,11 +11,11 @@ const REMEMBERED = 50;
 /** Milliseconds between two notifications: about a frame. */
 const PAUSE = 16;
 
-/** Shared by all who show the same host. @type {WeakMap<Host, Activity>} */
+/** The activities, shared by all components that show the same host. @type {WeakMap<Host, Activity>} */
 const known = new WeakMap();
 
 /**
- * The activity of a host, which is watched from the first time that somebody asks for it.
+ * The activity of a host. The host is watched from the first call of this function.
  *
  * @param {Host} host
  */
@@ -30,11 +30,11 @@ export function activityOf(host) {
 }
 
 export class Activity {
-  /** In the order in which they were made. @type {Map<string, ActivityCall>} */
+  /** All calls, in the order in which they were made. @type {Map<string, ActivityCall>} */
   #calls = new Map();
-  /** Of the calls, those that have ended; the first is forgotten first. @type {Set<string>} */
+  /** The keys of the ended calls. The first is forgotten first. @type {Set<string>} */
   #ended = new Set();
-  /** By their sessions. @type {Map<string, AgentInfo>} */
+  /** The agents, by their sessions. @type {Map<string, AgentInfo>} */
   #agents = new Map();
   /** @type {Set<() => void>} */
   #listeners = new Set();
@@ -50,7 +50,7 @@ export class Activity {
     host.observe((event) => this.#saw(event));
   }
 
-  // Functions rather than methods: hooks of frameworks take them as they are.
+  // Functions rather than methods, so that hooks of frameworks can take them as they are.
 
   /** The same array until something changes. @returns {readonly ActivityCall[]} */
   calls = () => (this.#snapshot ??= Object.freeze([...this.#calls.values()]));

@@ -1,5 +1,5 @@
 /**
- * Says to screen readers what calls come to: at most once a second, and many as a number.
+ * Announces the state of calls to screen readers: at most once a second, and many calls as a number.
  */
 import { keyOf } from './activity.js';
 import { isRunning, isolated, stateText } from './words.js';
@@ -8,11 +8,11 @@ import { isRunning, isolated, stateText } from './words.js';
 
 const PAUSE = 1000;
 
-/** Calls that are named one by one. */
+/** The number of calls that are named one by one. */
 const NAMED = 3;
 
 export class Announcer {
-  /** What was last said of a call, or is about to be. @type {Map<string, string>} */
+  /** The text that was last announced for a call, or that will be announced next. @type {Map<string, string>} */
   #said = new Map();
   /** @type {Map<string, string>} */
   #waiting = new Map();
@@ -36,7 +36,7 @@ export class Announcer {
       const key = keyOf(call.sessionId, call.callId);
       const text = `${isolated(call.capability)}: ${stateText({ ...call, state: call.state === 'queued' ? 'running' : call.state }, texts)}`;
       this.#said.set(key, text);
-      // Who has not heard of a call needs not hear of its end.
+      // The end of a call is not announced if its start was not.
       if (before.get(key) === text || (!before.has(key) && !isRunning(call))) continue;
       this.#waiting.set(key, text);
     }
@@ -53,7 +53,7 @@ export class Announcer {
     this.#region.textContent = sentences.map((it) => (/[.…]$/.test(it) ? it : `${it}.`)).join(' ');
   }
 
-  /** Nothing more is said. */
+  /** Stops all announcements. */
   silence() {
     clearTimeout(this.#timer);
     this.#timer = undefined;

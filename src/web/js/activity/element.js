@@ -13,16 +13,16 @@ import { ENGLISH, isRunning } from './words.js';
 /** Ended calls that stay, unless the attribute `keep` says otherwise. */
 const KEPT = 3;
 
-/** Calls that are shown at most; of the others there is a number. */
+/** The number of calls that are shown. For the rest, a number is shown. */
 const SHOWN = 20;
 
-/** A server that renders pages has no elements, and imports this all the same. */
+/** A server that renders pages has no elements, but may still import this module. */
 const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
 /** @type {CSSStyleSheet | undefined} */
 let sheet;
 
-/** One for all of them. A style sheet that is adopted is no inline style, to a Content-Security-Policy. */
+/** One style sheet for all elements. For a Content-Security-Policy, an adopted style sheet is not an inline style. */
 function styled() {
   if (!sheet) {
     sheet = new CSSStyleSheet();
@@ -49,7 +49,7 @@ export class CapActivityElement extends Base {
   /** @type {ReturnType<typeof build> | undefined} */
   #parts;
 
-  /** The host whose agents are shown. */
+  /** The host whose calls are shown. */
   get host() {
     return this.#host;
   }
@@ -62,7 +62,7 @@ export class CapActivityElement extends Base {
     if (this.isConnected) this.#connect();
   }
 
-  /** What is said. */
+  /** The texts of the element. */
   get texts() {
     return this.#texts;
   }
@@ -74,7 +74,7 @@ export class CapActivityElement extends Base {
   }
 
   connectedCallback() {
-    // Set before the element was defined, the property hides the accessor.
+    // A property that was set before the element was defined hides the accessor.
     for (const name of /** @type {const} */ (['host', 'texts'])) {
       if (!Object.hasOwn(this, name)) continue;
       const value = /** @type {any} */ (this[name]);
@@ -106,7 +106,7 @@ export class CapActivityElement extends Base {
     this.#parts?.announcer.silence();
   }
 
-  /** What agents have asked for. Calls that a handler has made for that are a part of it. */
+  /** The calls that agents have made. Calls made by a handler are a part of the handler's call. */
   #own() {
     return (this.#activity?.calls() ?? []).filter(({ parentCallId }) => parentCallId === undefined);
   }
@@ -131,7 +131,7 @@ export class CapActivityElement extends Base {
     const kept = this.#kept();
     const room = Math.min(kept, Math.max(0, SHOWN - running.length));
     const ended = new Set(room > 0 ? calls.filter((it) => !isRunning(it)).slice(-room) : []);
-    // The newest is on top, and stays where it is when it ends.
+    // The newest call is on top, and keeps its place when it ends.
     const visible = calls.filter((it) => isRunning(it) || ended.has(it)).reverse();
     const shown = visible.slice(0, SHOWN);
     section.ariaLabel = texts.label;
@@ -142,7 +142,8 @@ export class CapActivityElement extends Base {
     write(stopAll, texts.stopAll);
     const few = running.length < 2;
     if (few) this.#takeFocus(stopAll);
-    // Once there, the button keeps its place until nothing is shown: what is below does not jump.
+    // Once shown, the button keeps its place until nothing is shown, so that the content below does not
+    // jump.
     stopAll.hidden = shown.length === 0 || (few && stopAll.hidden);
     stopAll.classList.toggle('unseen', few);
     this.#showRows(list, shown, now);
@@ -170,7 +171,7 @@ export class CapActivityElement extends Base {
     let at = list.firstChild;
     let index = 0;
     for (const row of this.#rows.values()) {
-      // One that is where it belongs is not moved: that would take the focus from it.
+      // A row in the right place is not moved: a move would take the focus from it.
       if (row.item === at) at = at.nextSibling;
       else list.insertBefore(row.item, at);
       row.show(/** @type {ActivityCall} */ (shown[index]), this.#texts, now);
@@ -178,7 +179,7 @@ export class CapActivityElement extends Base {
     }
   }
 
-  /** Of what is about to go away, for whoever is there with the keyboard. @param {HTMLElement} it */
+  /** Moves the keyboard focus away from an element that is about to disappear. @param {HTMLElement} it */
   #takeFocus(it) {
     if (it.contains(this.shadowRoot?.activeElement ?? null)) this.#parts?.section.focus();
   }
@@ -203,7 +204,7 @@ function build(host, stop) {
   const stopAll = element('button', 'stop-all');
   const said = element('div', 'said');
   section.tabIndex = -1;
-  // Safari takes a list without bullets for none.
+  // Safari does not treat a list without bullets as a list.
   list.role = 'list';
   said.role = 'status';
   stopAll.type = 'button';

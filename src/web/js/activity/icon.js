@@ -1,5 +1,5 @@
 /**
- * A sign for each state of a call: a shape of its own, so that nobody needs to tell colours apart.
+ * An icon for each state of a call. Each has its own shape, so that nobody needs to tell colours apart.
  */
 
 /** @import { ActivityCall } from '../../../../npm/activity.js' */
@@ -17,13 +17,13 @@ const SHAPES = {
   unsure: 'M8 2 14.6 13.8H1.4zM8 6.4v3.4m0 1.9v.2',
 };
 
-/** What the sign says, which is also a part of the card. @param {ActivityCall} call @returns {keyof typeof SHAPES} */
+/** The name of the icon, which is also a part of the card. @param {ActivityCall} call @returns {keyof typeof SHAPES} */
 export function signOf({ state, stopping, stop, ended }) {
   if (stopping) return 'cancelling';
   return state === 'cancelled' && (stop ?? 'abandoned') === 'abandoned' && !ended ? 'unsure' : state;
 }
 
-/** Decoration: the words beside it say the same. */
+/** The icon is a decoration: the words beside it say the same. */
 export class Icon {
   element = document.createElementNS(SVG, 'svg');
   #path = document.createElementNS(SVG, 'path');

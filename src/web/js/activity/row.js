@@ -1,5 +1,5 @@
 /**
- * One call as it is shown: its name, for whom, how far it is, and a button that stops it.
+ * One call as it is shown: its name, its agent, its progress, and a button that stops it.
  */
 import { Icon, signOf } from './icon.js';
 import { elapsedText, isRunning, isolated, percentage, stageText, stateText } from './words.js';
@@ -24,7 +24,7 @@ export class Row {
     head.append(this.#name, ' ', this.#agent);
     this.#progress.max = 100;
     this.#stop.type = 'button';
-    // It stays focused while it waits, so it is not disabled.
+    // The button stays focused while it waits, so it is not disabled.
     this.#stop.onclick = () => void (this.#call && !this.#call.stopping && stop(this.#call));
     this.item.append(this.#icon.element, head, this.#stop, this.#state, this.#elapsed, this.#progress);
   }
@@ -54,9 +54,9 @@ export class Row {
     this.#progress.ariaLabel = texts.progress(isolated(capability));
     if (percent === undefined) this.#progress.removeAttribute('value');
     else this.#progress.value = percent;
-    // What is not seen keeps its place, so that nothing moves under the pointer as a call ends.
+    // A hidden part keeps its space, so that nothing moves under the pointer when a call ends.
     this.#hide(this.#progress, !running || call.state === 'queued');
-    // What had the focus must not take it away.
+    // A part that has the focus must not take the focus away with it.
     if (!running && this.#hasFocus()) {
       this.#state.tabIndex = -1;
       this.#state.focus();

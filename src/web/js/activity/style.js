@@ -1,4 +1,4 @@
-/** How `<cap-activity>` looks. An app changes it by the properties named here, or by `::part(…)`. */
+/** The style of `<cap-activity>`. An app changes it with the properties named here, or with `::part(…)`. */
 export const STYLE = `
 :host {
   display: block;

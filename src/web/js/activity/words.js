@@ -1,5 +1,5 @@
 /**
- * What is said of calls, in words that an app may replace.
+ * The texts about calls, which an app may replace.
  */
 
 /** @import { ActivityCall, ActivityTexts } from '../../../../npm/activity.js' */
@@ -39,7 +39,7 @@ export const ENGLISH = {
  */
 export const isolated = (text) => (DIRECTED.test(text) ? `\u2068${text.replace(/[\u2066-\u2069]/g, '')}\u2069` : text);
 
-/** What has a direction of its own. */
+/** Characters that have a direction of their own. */
 const DIRECTED = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 /** Whether the call is in flight. @param {ActivityCall} call */
@@ -53,13 +53,13 @@ export function stateText(call, texts) {
   return state === 'failed' && error ? `${texts.failed}: ${isolated(error.message)}` : texts[state];
 }
 
-/** What it is at, in the app's own words. @param {ActivityCall} call */
+/** The current stage, in the app's own words. @param {ActivityCall} call */
 export function stageText({ progress }) {
   const { stage, status } = progress ?? {};
   return [stage, status].filter((it) => typeof it === 'string' && it !== '').map((it) => isolated(String(it).slice(0, 200))).join(' · ');
 }
 
-/** 0 to 100; undefined where nobody knows. @param {ActivityCall} call */
+/** The percentage, 0 to 100; undefined if it is unknown. @param {ActivityCall} call */
 export function percentage({ progress }) {
   const percent = progress?.percentage;
   return typeof percent === 'number' && percent >= 0 ? Math.min(100, percent) : undefined;

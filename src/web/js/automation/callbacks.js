@@ -1,6 +1,6 @@
 /**
- * The functions an app calls back: `__abp_progress` and the others. A page has them once, and they
- * serve whoever is attached to it.
+ * The functions that an app calls back: `__abp_progress` and the others. A page has them once, and they
+ * serve the messenger that is currently attached to the page.
  *
  * @typedef {import('./page-messenger.js').PageMessenger} PageMessenger
  */
@@ -59,7 +59,11 @@ function expose(page, attached) {
   /** @param {number | undefined} frame @param {string} type @param {any} payload @param {unknown} [id] */
   const say = (frame, type, payload, id) => attached.get(frame ?? 0)?.onmessage?.({ type, id, payload });
 
-  /** As they are called by the app, but for the last of the arguments. @type {((first: any, second: any, frame?: number) => any)[]} */
+  /**
+   * The callbacks, with the arguments of the app, and the frame as the last argument.
+   *
+   * @type {((first: any, second: any, frame?: number) => any)[]}
+   */
   const callbacks = [
     (info, _, frame) => say(frame, 'progress', info),
     (event, data, frame) => say(frame, 'notification', typeof event === 'string' ? { event, data } : event),
@@ -80,7 +84,7 @@ function expose(page, attached) {
       try {
         await page.exposeFunction(String(NAMES[index]), callback);
       } catch {
-        // Whoever exposed one already is called instead.
+        // If somebody has already exposed a function of that name, that function is called instead.
       }
     }),
   );

@@ -3,7 +3,7 @@
  * itself.
  */
 
-/** What there is after waiting for a moment: an app, or if not, tools of the browser. */
+/** Waits for a moment, and returns what the page has: an app, or else tools of the browser. */
 export const waitFor = () =>
   new Promise((resolve) => {
     let looks = 10;
@@ -23,7 +23,7 @@ export const waitFor = () =>
 
 export const hasApp = () => typeof (/** @type {any} */ (window).abp?.initialize) === 'function';
 
-/** Answers when a job of its own can be done: a debugger that pauses another job does not answer it. */
+/** Answers when a job of its own can run. A debugger that pauses another job does not answer. */
 export const takesTurns = () =>
   new Promise((/** @type {(value: void) => void} */ resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -37,12 +37,16 @@ export const takesTurns = () =>
 export const loadingState = () => document.readyState;
 
 /**
- * What belongs to one connection in one document. It is sent there once: with each call goes only
- * what is asked for.
+ * The objects of one connection in one document. They are sent to the page once. Each call then sends
+ * only its own request.
  */
 export const makeDesk = () => {
   const channel = new MessageChannel();
-  /** What was sent and is not begun, by its place in what was sent. @type {Map<number, () => void>} */
+  /**
+   * The envelopes that were sent and not begun, by the position in which they were sent.
+   *
+   * @type {Map<number, () => void>}
+   */
   const turns = new Map();
   let begun = 0;
   channel.port1.onmessage = () => {
@@ -50,13 +54,13 @@ export const makeDesk = () => {
     if (!begin) return;
     turns.delete(begun);
     begun += 1;
-    // One after the other: between two there is time for what the first has begun.
+    // One after the other: between two tasks there is time for the consequences of the first.
     if (turns.has(begun)) channel.port2.postMessage(0);
     begin();
   };
   /**
-   * A debugger may have paused the page anywhere, even where something else was about to be begun, and
-   * has this evaluated there. Nothing may be done in the middle of another job, or before its turn.
+   * A debugger may have paused the page anywhere, even where another task was about to begin, and it
+   * evaluates this function there. Nothing may happen in the middle of another job, or before its turn.
    *
    * @param {number} place
    */
@@ -64,14 +68,14 @@ export const makeDesk = () => {
     turns.set(place, resolve);
     channel.port2.postMessage(0);
   });
-  /** If the code of a call seems to have the thread, it was ended, and the host has to know before it does anything else. */
+  /** If the code of a call seems to have the thread, its job was ended. The host must know that before anything else. */
   const settle = () => {
     const thread = /** @type {any} */ (window).abp?.[Symbol.for('caphost.thread')];
     return thread?.held ? thread.settled() : undefined;
   };
   /** @type {unknown} */
   let session;
-  /** Whoever has opened the session is gone without a word, and the page is still there. */
+  /** The agent that opened the session is gone without a word, and the page still exists. */
   const orphaned = async () => {
     const { abp } = /** @type {any} */ (window);
     if (session !== undefined && abp?.sessionId === session) await abp.shutdown({ reason: 'The agent is gone' });
@@ -93,7 +97,7 @@ export const makeDesk = () => {
     const settling = settle();
     if (settling) {
       await settling;
-      // The cancels first: what is called now may hold the thread as well.
+      // Cancels come first: a call that starts now may hold the thread as well.
       if (plain.type === 'capabilities/call' || message) await new Promise((resolve) => setTimeout(resolve, 250));
     }
     const { abp } = /** @type {any} */ (window);
@@ -115,7 +119,7 @@ export const makeDesk = () => {
         throw Object.assign(new Error('The app cannot cancel calls'), { code: 'NOT_SUPPORTED' });
       }
       const answer = await Promise.resolve(abp.cancel(callId, reason)).catch((error) => error);
-      // Some apps take an object.
+      // Some apps take an object as the argument.
       const misunderstood = answer?.cancelled !== true && answer?.callId !== callId && !answer?.error;
       return misunderstood ? await abp.cancel({ callId, reason }) : answer;
     } catch (/** @type {any} */ thrown) {
@@ -137,7 +141,7 @@ export const makeDesk = () => {
       return btoa(pieces.join(''));
     };
     const expressed = ['Object', 'Array', 'Null', 'Number', 'String', 'Boolean'];
-    // The page may have put a `toJSON` on the prototypes of everything.
+    // The page may have added a `toJSON` to any prototype.
     const common = /** @type {any[]} */ ([Date, Array, Object, String, Number, Boolean]);
     const unpatched = (/** @type {any} */ value, /** @type {any} */ written) => {
       if (value === written || typeof value !== 'object' || value === null) return written;
@@ -151,17 +155,17 @@ export const makeDesk = () => {
       const value = unpatched(this[key], written);
       const binary = value instanceof ArrayBuffer || ArrayBuffer.isView(value);
       const kind = Object.prototype.toString.call(value).slice(8, -1);
-      // It would be an empty object, without a word.
+      // JSON would write an empty object without an error.
       if (!binary && typeof value === 'object' && !expressed.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
       if (!binary) return value;
       const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
       return { content: toBase64(bytes), mimeType: 'application/octet-stream', encoding: 'base64', size: bytes.length };
     };
     try {
-      // What is no answer at all is told apart from no app.
+      // Distinguishes an app without an answer from a page without an app.
       return JSON.stringify(answer, encode) ?? 'null';
     } catch (error) {
-      // Of an error, it may be the details.
+      // In an error, the details may be the part that cannot be sent.
       const { details, ...failed } = Object(answer?.error);
       if (details !== undefined) return asText({ ...answer, error: failed });
       const message = `The app answered with what cannot be sent: ${error}`;
@@ -170,7 +174,7 @@ export const makeDesk = () => {
   };
 
   /**
-   * Does what an envelope asks for.
+   * Performs the request of an envelope.
    *
    * @param {{ text: string, place: number } | number} task an encoded envelope and its place in what
    *   was sent, from 0; or the number of one that was not done in time
@@ -186,7 +190,7 @@ export const makeDesk = () => {
         resolve(desk.next);
       };
       waiting.add(late);
-      // One for all: it may come early for some, who only ask again.
+      // One timer for all tasks. It may fire too early for some tasks, which then simply ask again.
       timer ??= setTimeout(() => {
         timer = undefined;
         for (const giveUp of waiting) giveUp();
@@ -201,12 +205,12 @@ export const makeDesk = () => {
       });
       if (typeof task === 'number') desk.slow.delete(task);
     });
-  /** Of those whose answer is not there yet: has them ask again. @type {Set<() => void>} */
+  /** Functions that make the tasks without an answer ask again. @type {Set<() => void>} */
   const waiting = new Set();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
-  /** The microtasks that waited were lost with a job that was ended: whatever they would have said is asked for again. */
+  /** Microtasks that waited were lost with the job that was ended: their answers are requested again. */
   const recover = async () => {
     await settle();
     for (const giveUp of waiting) giveUp();
@@ -218,8 +222,8 @@ export const makeDesk = () => {
 };
 
 /**
- * The functions that an app calls back are those of all frames of the page: here, each call of one says
- * which frame it comes from.
+ * All frames of the page share the functions that an app calls back. Here, each call of such a function
+ * is marked with its frame.
  *
  * @param {{ names: string[], frame: number }} given
  */
@@ -232,7 +236,7 @@ export const nameFrame = ({ names, frame }) => {
   }
 };
 
-/** Whether the app says whose code has the thread, and that thread is the page's: a frame of another origin may have one of its own. */
+/** Whether the app says whose code has the thread, and whether that thread is the page's. A frame of another origin may have its own thread. */
 export const hasMarks = () => {
   try {
     return Boolean(window.top?.document && /** @type {any} */ (window).abp?.[Symbol.for('caphost.thread')]);
@@ -242,8 +246,8 @@ export const hasMarks = () => {
 };
 
 /**
- * Whether the code of a call, or of one that it has made, has the thread, and for how long it has been
- * known to have it; and whether it may be ended where it stands still.
+ * Whether the code of a call, or of a call made by it, has the thread; for how long it has been known
+ * to have the thread; and whether it may be ended at its current position.
  *
  * @param {string} callId
  * @param {number} held milliseconds that it must have been known to have the thread
@@ -257,7 +261,7 @@ export const mayEnd = (callId, held) => {
       const isIts = calls.includes(callId);
       return { isIts, heldFor, ends: isIts && heldFor >= held && thread.end(callId) };
     } catch {
-      // A window of another origin.
+      // This is a window of another origin.
     }
   }
   return undefined;
@@ -267,8 +271,8 @@ export const mayEnd = (callId, held) => {
 export const recover = (desk) => desk.recover();
 
 /**
- * Resolves with true when the document is left, with false to be asked again: whoever does not do that
- * is gone.
+ * Resolves with true when the document is left, and with false when the caller should ask again. A
+ * caller that does not ask again counts as gone.
  *
  * @param {any} desk
  */
@@ -284,7 +288,7 @@ export const untilDeparture = (desk) =>
       if (!over) desk.patience = setTimeout(() => desk.orphaned().catch(() => {}), 30_000);
       resolve(over);
     };
-    // Before the host hears of it, which answers what is in flight.
+    // Runs before the host's own listener, which answers the calls in flight.
     addEventListener('pagehide', left, true);
     desk.leave = left;
   });

@@ -1,6 +1,6 @@
 /**
- * `window.abp` of a page, or a frame of one, that Puppeteer or Playwright drives: envelopes become evaluations, and
- * their results become envelopes. Where there is no `window.abp`, the tools of the page serve.
+ * `window.abp` of a page or frame that Puppeteer or Playwright drives. Envelopes become evaluations,
+ * and their results become envelopes. If there is no `window.abp`, the tools of the page serve instead.
  */
 import { abpError, problem } from '../errors.js';
 import { expressed, toBase64 } from '../json.js';
@@ -11,7 +11,7 @@ import { Thread } from './thread.js';
 import { ToolsMessenger } from './tools-messenger.js';
 
 /**
- * What both libraries have in common, as far as it is needed.
+ * The common part of both libraries, as far as this package needs it.
  *
  * @typedef {object} Page
  * @property {(work: any, argument?: any) => Promise<any>} evaluate
@@ -31,7 +31,7 @@ import { ToolsMessenger } from './tools-messenger.js';
  */
 
 /**
- * A frame of either: what it has not, its page has.
+ * A frame of either library. What the frame lacks, its page has.
  *
  * @typedef {Pick<Page, 'evaluate' | 'evaluateHandle'> & { page: () => Page, url: () => string, detached?: boolean, isDetached?: () => boolean }} Frame
  */
@@ -40,11 +40,11 @@ import { ToolsMessenger } from './tools-messenger.js';
 const RETRY = 50;
 /** How long a document has to show that it is still there. */
 const SIGN_OF_LIFE = 5000;
-/** How long a page has to answer a cancel before it is looked at whether its thread is held. */
+/** How long a page has to answer a cancel before a check whether its thread is held. */
 const TERMINATE_AFTER = 100;
-/** How long a page may take to answer a question of nothing before it is taken to be stuck. */
+/** How long a page may take to answer an empty question before it counts as stuck. */
 const STUCK = 100;
-/** How long the answer of a cancelled call waits for that of its cancel, at most. */
+/** The longest time that the answer of a cancelled call waits for the answer of its cancel. */
 const OVERTAKEN = 1000;
 
 const HELD = 'The page answers nothing: something holds its thread, or a dialog is open in it. What computes for long belongs in a worker: host.registerWorker';
@@ -56,33 +56,33 @@ export class PageMessenger {
   onclose = undefined;
   /** @type {Map<unknown, (response: any) => void>} */
   questions = new Map();
-  /** Why nobody may have answered. */
+  /** The likely reason if nobody answers. */
   hint = '';
-  /** Why the page answers nothing, until it does. @type {string | undefined} */
+  /** Why the page does not answer; unset when it answers again. @type {string | undefined} */
   stuck;
-  /** The dialog that was opened last, since the page has last answered. @type {string | undefined} */
+  /** The dialog that was opened last since the last answer of the page. @type {string | undefined} */
   #dialog;
   #page;
-  /** What is evaluated in: the page, or a frame of it. @type {any} */
+  /** The target of evaluations: the page, or a frame of it. @type {any} */
   #frame;
   /** @type {Desk | undefined} */
   #desk;
   /** When the page last answered, by `performance.now()`. */
   #heard = 0;
-  /** How many envelopes each desk was sent. @type {WeakMap<Desk, number>} */
+  /** The number of envelopes sent to each desk. @type {WeakMap<Desk, number>} */
   #sent = new WeakMap();
   /** @type {ToolsMessenger | undefined} instead of an app */
   #tools;
   #closed = false;
   /** @type {(() => void)[]} */
   #release = [];
-  /** The callIds of those in flight. @type {Map<Promise<void>, string>} */
+  /** The callIds of the calls in flight. @type {Map<Promise<void>, string>} */
   #calls = new Map();
-  /** The last of a call's cancels that has no answer yet. @type {Map<unknown, Promise<unknown>>} */
+  /** The last unanswered cancel of each call. @type {Map<unknown, Promise<unknown>>} */
   #cancels = new Map();
-  /** Milliseconds; infinite for never. */
+  /** The time in milliseconds; infinity for never. */
   #terminateAfter;
-  /** Opened with the first call. @type {Promise<Thread | undefined> | undefined} */
+  /** The debugger connection, opened with the first call. @type {Promise<Thread | undefined> | undefined} */
   #thread;
 
   /**
@@ -95,11 +95,11 @@ export class PageMessenger {
       throw abpError('INVALID_PARAMS', 'attach(page): page must be a page or a frame of Puppeteer or Playwright');
     }
     const page = (this.#page = 'page' in frame && typeof frame.page === 'function' ? frame.page() : /** @type {Page} */ (frame));
-    // The main frame is the page.
+    // The main frame counts as the page.
     this.#frame = frame === page.mainFrame?.() ? page : frame;
     this.#listen(page, 'framedetached', (it) => it === this.#frame && this.#gone());
     this.#listen(page, 'close', this.#gone);
-    // A crash: Playwright's name for it, and Puppeteer's.
+    // A crash, by the names of Playwright and of Puppeteer.
     this.#listen(page, 'crash', this.#gone);
     this.#listen(page, 'error', this.#gone);
     // Playwright dismisses dialogs by itself as long as nobody listens for them.
@@ -138,7 +138,7 @@ export class PageMessenger {
   }
 
   /**
-   * Waits for an app, and opens the session. A navigation meanwhile only means to begin again.
+   * Waits for an app, and opens the session. After a navigation, it starts again.
    *
    * @param {import('../messenger.js').Envelope} envelope
    * @param {string} text the same
@@ -149,10 +149,10 @@ export class PageMessenger {
       if (this.#page.isClosed?.() || this.#frame.isDetached?.() || this.#frame.detached) return this.#gone();
       try {
         const found = await this.#frame.evaluate(waitFor);
-        // The tools of all frames are the page's.
+        // The tools of all frames belong to the page.
         if (found === 'tools' && this.#isPage && (await this.#useTools(envelope))) return;
         if (found !== 'app') {
-          this.#explain().catch(() => {}); // a frame may go meanwhile
+          this.#explain().catch(() => {}); // The frame may disappear meanwhile.
           continue;
         }
         this.hint = '';
@@ -167,7 +167,7 @@ export class PageMessenger {
           continue;
         }
         if (this.#closed) {
-          // Too late: what has been opened is not left behind.
+          // It is too late: the opened session is not left behind.
           if (payload?.sessionId) await this.#perform(desk, encode({ type: 'shutdown', timestamp: Date.now(), payload: {} }));
           this.#leave(desk);
           return;
@@ -192,7 +192,7 @@ export class PageMessenger {
     return this.#frame === this.#page;
   }
 
-  /** There is no app, or not yet. What was said before holds until it is known better. */
+  /** There is no app, or not yet. The previous explanation holds until more is known. */
   async #explain() {
     let hint = `: the ${this.#isPage ? 'page' : 'frame'} has no window.abp; its app must call host.expose()`;
     this.hint ||= hint;
@@ -205,7 +205,7 @@ export class PageMessenger {
   }
 
   /**
-   * A page without an app whose tools the browser knows.
+   * Uses the tools of a page that has no app, if the browser knows such tools.
    *
    * @param {import('../messenger.js').Envelope} envelope
    * @returns {Promise<boolean>} whether the tools serve
@@ -232,7 +232,8 @@ export class PageMessenger {
   #call(id, { options }, text) {
     if (this.#terminateAfter < Infinity) this.#thread ??= Thread.open(this.#page, this.#frame);
     const answered = this.#request('capabilities/call-result', id, text, async ({ cancelled }) => {
-      // Each evaluation has an answer of its own, and this one may overtake that of the cancel.
+      // Each evaluation has its own answer. The answer of the call may overtake the answer of the
+      // cancel.
       const cancel = cancelled === true ? this.#cancels.get(options?.callId) : undefined;
       if (!cancel) return;
       /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -241,7 +242,7 @@ export class PageMessenger {
       clearTimeout(timer);
     });
     this.#calls.set(answered, options?.callId);
-    // The host cancels it by itself, if its thread is free.
+    // The host cancels the call by itself, if its thread is free.
     if (options?.timeout < Infinity) this.#free(options.callId, answered, options.timeout);
     void answered.then(() => this.#calls.delete(answered));
   }
@@ -261,7 +262,7 @@ export class PageMessenger {
   }
 
   /**
-   * Sees to it that the page can answer.
+   * Makes sure that the page can answer.
    *
    * @param {string} callId
    * @param {Promise<void>} answered
@@ -278,7 +279,7 @@ export class PageMessenger {
     void answered.then(() => clearTimeout(timer));
   }
 
-  /** Sees whether the page answers at all. @param {Desk} desk */
+  /** Checks whether the page answers at all. @param {Desk} desk */
   async #look(desk) {
     const timer = setTimeout(() => (this.stuck = this.#dialog ?? HELD), STUCK);
     await desk.evaluate(takesTurns).catch(() => {});
@@ -297,10 +298,10 @@ export class PageMessenger {
     const desk = this.#desk;
     if (!desk) return;
     try {
-      // A debugger can only be made ready while the page's thread is free.
+      // A debugger can be attached only while the page's thread is free.
       if (this.#thread) await this.#thread;
       const payload = await this.#perform(desk, text);
-      // Without `window.abp` there is no app any more.
+      // Without `window.abp`, the app is gone.
       if (payload === undefined) return this.#gone();
       if (itsTurn) await itsTurn(Object(payload));
       this.onmessage?.({ type, id, payload });
@@ -315,7 +316,7 @@ export class PageMessenger {
    */
   async #shutDown(id, text) {
     const desk = this.#desk;
-    // Not connected yet: whatever is opened after this is closed again.
+    // Not connected yet: a session that opens after this is closed again.
     if (!desk) return;
     for (const [answered, callId] of this.#calls) this.#free(callId, answered, 0);
     try {
@@ -328,7 +329,7 @@ export class PageMessenger {
   }
 
   /**
-   * In slices: no single evaluation takes long enough for Puppeteer's protocol timeout.
+   * Evaluates in slices: no single evaluation takes long enough for Puppeteer's protocol timeout.
    *
    * @param {Desk} desk
    * @param {string} text
@@ -342,12 +343,12 @@ export class PageMessenger {
     this.stuck = this.#dialog = undefined;
     while (typeof answer === 'number') answer = await desk.evaluate(perform, answer);
     const payload = answer === undefined ? undefined : JSON.parse(answer);
-    // What an app throws may be anything.
+    // An app may throw any value.
     if (typeof payload?.error?.code === 'string') payload.error.retryable ??= problem(payload.error.code, '').retryable;
     return payload;
   }
 
-  /** Settles when the document is left, or lost. @param {Desk} desk */
+  /** Settles when the document is left or lost. @param {Desk} desk */
   async #untilDeparted(desk) {
     try {
       while (!(await desk.evaluate(untilDeparture)));
@@ -357,7 +358,7 @@ export class PageMessenger {
   }
 
   /**
-   * A page that has loaded another document has lost ours, even if nothing else says so.
+   * A page that has loaded another document has lost ours, even if no event says so.
    *
    * @param {Desk} desk
    * @param {boolean} loading ours has not been loaded completely
@@ -381,7 +382,7 @@ export class PageMessenger {
 
   /** @param {Desk | undefined} desk */
   #leave(desk) {
-    // Gone already is as good.
+    // If the page is already gone, that is fine.
     desk?.evaluate(sendAway).then(() => desk.dispose()).catch(() => {});
   }
 
@@ -396,8 +397,8 @@ export class PageMessenger {
 }
 
 /**
- * An envelope as text for the page. Binary data goes beside it, under names that nothing in it can
- * have: the page gets the same kind of object again.
+ * An envelope as text for the page. Binary data is passed separately, under names that cannot occur in
+ * the text. The page restores the same kinds of objects.
  *
  * @param {unknown} envelope
  * @returns {string}

@@ -1,28 +1,28 @@
 /**
- * Ends the job that holds a page's thread, when that is a call's which was cancelled and the page
- * cannot answer because of it. By the browser's DevTools (Chromium, from Puppeteer and Playwright).
+ * Ends the job that holds a page's thread, if the job belongs to a cancelled call and keeps the page
+ * from answering. Uses the browser's DevTools (Chromium, from Puppeteer and Playwright).
  *
- * Whose job it is, is read while it stands still: the debugger pauses it wherever it is, be it a loop,
- * a regular expression or WebAssembly. If the host has marked it as that call's, and it is the same job
- * as a moment before, it is ended when it would go on; any other goes on as if nothing had been: a page
- * that is only busy has many jobs, and none of them holds it. A debugger can only be made ready while
- * the thread is free, so it is before the first call.
+ * The owner of the job is read while the job is paused. The debugger pauses it anywhere, in a loop, in
+ * a regular expression or in WebAssembly. The job is ended only if the host has marked it as that
+ * call's, and if it is the same job as a moment before. Any other job continues as if nothing had
+ * happened: a page that is merely busy has many jobs, and none of them holds the thread. A debugger can
+ * be attached only while the thread is free, so it is attached before the first call.
  */
 import { hasMarks, mayEnd, recover } from './in-page.js';
 import { openDevTools } from './tools-messenger.js';
 
 /** @import { DevTools } from './tools-messenger.js' */
 
-/** Milliseconds until the page is looked at again. */
+/** Milliseconds until the next check of the page. */
 const AGAIN = 250;
 /** Milliseconds that one job must be known to hold the thread. */
 const HELD = 30;
-/** How often a job is looked at until it is out of the host's own work, and the milliseconds between. */
+/** How often a job is checked until it has left the host's own code, and the milliseconds between checks. */
 const LOOKS = 40;
 const BETWEEN = 3;
-/** Milliseconds for the debugger to get hold of a job: a native function gives no chance to. */
+/** Milliseconds for the debugger to pause a job. A native function cannot be paused. */
 const PAUSE = 1000;
-/** Milliseconds for a job that stands still to say whose it is. */
+/** Milliseconds for a paused job to say whose it is. */
 const ANSWER = 10_000;
 
 /** @param {number} time */
@@ -46,12 +46,12 @@ async function within(promise, time) {
 export class Thread {
   /** @type {((paused: any) => void) | undefined} */
   #onpaused;
-  /** A pause was asked for and has not come. */
+  /** Whether a requested pause has not come in time. */
   #late = false;
-  /** One at a time. @type {Promise<unknown>} */
+  /** The previous attempt: only one runs at a time. @type {Promise<unknown>} */
   #turn = Promise.resolve();
   #closed = false;
-  /** Of calls that are to give the thread back: one for all that wait for it. @type {Map<string, Promise<boolean>>} */
+  /** The calls that must give the thread back: one attempt for all that wait for it. @type {Map<string, Promise<boolean>>} */
   #ends = new Map();
 
   /** @param {DevTools} devTools */
@@ -59,7 +59,7 @@ export class Thread {
     this.devTools = devTools;
     devTools.on('Debugger.paused', (event) => {
       if (this.#onpaused) this.#onpaused(event);
-      // A pause that came too late. Any other is somebody else's, who debugs the page.
+      // A pause that came too late. Any other pause belongs to somebody who debugs the page.
       else if (this.#late) this.#send('Debugger.resume').catch(() => {});
       this.#late = false;
     });
@@ -77,7 +77,7 @@ export class Thread {
     const thread = new Thread(devTools);
     try {
       await devTools.send('Debugger.enable', { maxScriptsCacheSize: 1 });
-      // A `debugger` statement of the page's is no business of ours.
+      // `debugger` statements of the page must not pause it.
       await devTools.send('Debugger.setBreakpointsActive', { active: false });
       return thread;
     } catch {
@@ -92,7 +92,7 @@ export class Thread {
   }
 
   /**
-   * Sees to it that a call that was cancelled gives the thread back.
+   * Makes sure that a cancelled call gives the thread back.
    *
    * @param {string} callId
    * @param {Promise<unknown>} answered settles when the page has answered
@@ -106,7 +106,8 @@ export class Thread {
     for (let pause = after; waits && !this.#closed; pause = AGAIN) {
       await within(answered, pause / 2);
       if (!waits || this.#closed) return;
-      // Whatever the host waits for, a page whose thread is free answers this, or something else.
+      // A page whose thread is free answers this question, or another one, regardless of what its host
+      // waits for.
       const began = performance.now();
       const free = await within(desk.evaluate(() => true), pause / 2);
       if (!waits || this.#closed || free || heard() > began) continue;
@@ -140,13 +141,14 @@ export class Thread {
       this.#onpaused = undefined;
       this.#late = !paused;
       if (!paused) return false;
-      // What stands still answers, however busy the machine is; and what it has agreed to is to be done.
+      // A paused job answers, however busy the machine is. If the job is allowed to end, it must be
+      // ended.
       const { isIts, heldFor, ends } = (await within(this.#mayEnd(callId, paused.callFrames), ANSWER)) ?? { isIts: false, heldFor: 0, ends: false };
       await this.#send('Debugger.resume', { terminateOnResume: ends });
-      // Another job by now is one more reason to leave the page alone.
+      // If another job runs by now, that is one more reason to leave the page alone.
       if (!isIts || ends || (known && heldFor < HELD)) return ends;
       known = true;
-      // The host is in the middle of something, which it leaves for the job to end there.
+      // The host is in the middle of its own work, and lets the job end after that.
       await sleep(heldFor < HELD ? HELD - heldFor + 5 : BETWEEN);
     }
     return false;

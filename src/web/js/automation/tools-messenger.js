@@ -1,16 +1,16 @@
 /**
- * A page that has tools (WebMCP) but no `window.abp`: envelopes become invocations through the
- * browser's DevTools, and what comes of those becomes envelopes.
+ * A page that has tools (WebMCP) but no `window.abp`. Envelopes become invocations through the
+ * browser's DevTools, and the results of the invocations become envelopes.
  *
- * The browser keeps neither callIds nor timeouts: the ids are remembered here, and the agent cancels
- * what takes too long.
+ * The browser keeps neither callIds nor timeouts: this class remembers the ids, and the agent cancels
+ * calls that take too long.
  */
 import { CAPABILITIES_CHANGED, cancelConfirmation, cancelResponse, cancelled } from '../envelope.js';
 import { abpError, failure, problem } from '../errors.js';
 import { LIST } from '../listing.js';
 import { newId } from '../platform.js';
 
-/** callIds remembered, so that none is used twice and a late cancel is answered truthfully. */
+/** The number of remembered callIds, so that no id is used twice and a late cancel gets a true answer. */
 const REMEMBERED = 10_000;
 
 /**
@@ -75,11 +75,11 @@ export class ToolsMessenger {
     const messenger = new ToolsMessenger(devTools);
     try {
       await devTools.send('WebMCP.enable');
-      // The tools that are there already are told of as events.
+      // The existing tools are reported as events.
       await devTools.send('Page.getFrameTree');
       if (messenger.#tools.size > 0) return messenger;
     } catch {
-      // A browser that has no tools.
+      // The browser has no tools.
     }
     messenger.close();
     return undefined;
@@ -98,11 +98,11 @@ export class ToolsMessenger {
     }
   }
 
-  /** Nothing is left running that nobody waits for. */
+  /** Cancels every running invocation, as nobody waits for it. */
   close() {
     this.onmessage = this.onclose = undefined;
     this.#cancelAll();
-    // What has no name yet is cancelled when it has one, and then only is there nothing more to say.
+    // A call without a name yet is cancelled when it gets its name. Only then is the work complete.
     const begun = [...this.#calls.values()].map((call) => call.begun);
     void Promise.allSettled(begun).then(() => this.devTools.detach()).catch(() => {});
   }
@@ -120,7 +120,7 @@ export class ToolsMessenger {
 
   /** @param {any[]} added @param {any[]} removed */
   #changed(added, removed) {
-    // Of two frames that have a tool of the same name, the one that had it first has it.
+    // If two frames have tools of the same name, the first frame's tool counts.
     const gone = removed.filter(({ name, frameId }) => this.#tools.get(name) === frameId);
     for (const { name } of gone) {
       this.#tools.delete(name);
@@ -166,7 +166,7 @@ export class ToolsMessenger {
   #cancel(id, { callId }) {
     const call = this.#calls.get(callId);
     if (call) {
-      // One that is on its way is enough: the browser refuses another.
+      // One cancel on its way is enough: the browser refuses a second cancel.
       if (call.cancels.push(id) === 1) this.#stop(call);
       return;
     }
@@ -187,12 +187,12 @@ export class ToolsMessenger {
     for (const call of this.#calls.values()) {
       const { invocation } = call;
       call.unwanted = true;
-      // What cannot be cancelled any more has ended.
+      // An invocation that can no longer be cancelled has ended.
       if (invocation) this.devTools.send('WebMCP.cancelInvocation', { invocationId: invocation }).catch(() => {});
     }
   }
 
-  /** A document is gone, and with it its tools and what they were doing: the browser does not say so. @param {string} frame */
+  /** A document is gone, with its tools and their work. The browser does not report that. @param {string} frame */
   #leftBehind(frame) {
     for (const call of [...this.#calls.values()]) {
       if (call.frameId === frame) this.#settle(call, failure('DISCONNECTED', 'The frame is gone'));
@@ -265,13 +265,13 @@ export async function openDevTools(page) {
 }
 
 /**
- * What the browser says of a tool's invocation, as an ABPResponse.
+ * The browser's result of an invocation, as an ABPResponse.
  *
  * @param {{ status: string, output?: any, errorText?: string, exception?: { description?: string } }} event `WebMCP.toolResponded`
  * @returns {{ success: boolean, data?: any, error?: any, cancelled?: boolean }}
  */
 function outcomeOf({ status, output, errorText, exception }) {
-  // The browser tells a tool, and waits for nothing.
+  // The browser tells the tool about the cancel, and does not wait.
   if (status === 'Canceled') return cancelled('abandoned');
   if (status !== 'Completed') return failure('OPERATION_FAILED', messageOf(exception) || errorText || 'The tool failed');
   if (!Array.isArray(output?.content)) return { success: true, data: output };
@@ -287,7 +287,7 @@ function outcomeOf({ status, output, errorText, exception }) {
 }
 
 /**
- * The message of what was thrown, which the browser gives with its name before it and the stack
+ * The message of a thrown error. The browser puts the error's name before the message and the stack
  * after it.
  *
  * @param {{ description?: string } | undefined} exception

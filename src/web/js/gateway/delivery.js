@@ -1,18 +1,18 @@
 /**
- * Which messages the other side has. Both sides count what they receive and keep what they have
- * sent until the other side says that it has it; with a new connection each sends again what the
- * other lacks. In the manner of XMPP's stream management (XEP-0198).
+ * Tracks which messages the other side has received. Both sides count the messages they receive, and
+ * keep the messages they have sent until the other side acknowledges them. On a new connection, each
+ * side sends the missing messages again. Works like XMPP's stream management (XEP-0198).
  */
 
-/** Messages after which an acknowledgement is due. */
+/** The number of messages after which an acknowledgement is due. */
 const MESSAGES = 64;
-/** Characters after which one is due. */
+/** The number of characters after which an acknowledgement is due. */
 const CHARACTERS = 1 << 20;
 
 export class Delivery {
-  /** What was sent and is not known to have arrived, in order. @type {string[]} */
+  /** The messages that were sent and not acknowledged, in order. @type {string[]} */
   kept = [];
-  /** How many messages have arrived. */
+  /** The number of messages that have arrived. */
   received = 0;
   #most;
   #size = 0;
@@ -62,7 +62,7 @@ export class Delivery {
     return this.received - this.#told >= MESSAGES || this.#untold >= CHARACTERS;
   }
 
-  /** How many messages have arrived, to tell the other side. */
+  /** The number of messages that have arrived, for the acknowledgement. */
   tell() {
     this.#untold = 0;
     return (this.#told = this.received);

@@ -1,9 +1,9 @@
 /**
- * The token of a session with a gateway that a page has left, for the page that takes its place in
- * the same tab: a connection that breaks with much still to be sent does not say that it is over.
+ * Keeps the token of a gateway session that ended with its page, for the next page in the same tab. A
+ * connection that breaks with much data unsent cannot report the end of the session.
  *
- * Written only when a page is left, so that a tab made as a copy of another never has that of a
- * session in use.
+ * Written only when the user leaves a page, so that a copied tab never gets the token of a session that
+ * is in use.
  */
 
 /** @param {(storage: Storage) => string | null | void} work */

@@ -1,6 +1,6 @@
 /**
- * The app's connection to a gateway: many agents over one WebSocket, told apart by `agent`. Where
- * the gateway offers it they outlive a socket that breaks: another one takes its place in time.
+ * The app's connection to a gateway: many agents over one WebSocket, distinguished by `agent`. If the
+ * gateway supports it, the agents survive a broken socket: a new socket takes its place in time.
  */
 import { Delivery } from './delivery.js';
 import { leave, takeLeft } from './left.js';
@@ -8,22 +8,25 @@ import { Offer } from './offer.js';
 
 /** @import { Connection } from '../connection.js' */
 
-/** Milliseconds before the first attempt after a loss: at most this, and not all apps at once. */
+/**
+ * The longest wait before the first attempt after a loss, in milliseconds. It varies, so that apps do
+ * not all come at once.
+ */
 const AT_ONCE = 100;
 /** Milliseconds between attempts: doubled each time, and varied a little. */
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 10_000;
-/** Attempts, at the least, while a session can be resumed. */
+/** The lowest number of attempts while a session can be resumed. */
 const TRIES = 5;
-/** Milliseconds from a message to its acknowledgement, unless more come. */
+/** Milliseconds from a message to its acknowledgement, unless more messages arrive. */
 const IDLE = 1_000;
-/** Characters that the gateway has not acknowledged, past which a session cannot be resumed. */
+/** The limit of unacknowledged characters. Beyond it, a session cannot be resumed. */
 const MOST_KEPT = 1 << 26;
-/** Agents that have left and are remembered. */
+/** The number of agents that have left and are remembered. */
 const MOST_LEFT = 1_000;
-/** The id of updates, by which one that is refused is known. */
+/** The id of updates, by which a refused update is recognised. */
 const UPDATE = 'update';
-/** How a socket ends that was not closed. */
+/** The close code of a socket that broke. */
 const BROKEN = 1006;
 
 let links = 0;
@@ -33,16 +36,19 @@ export class GatewayLink {
   #agents = new Map();
   /** @type {any} */
   #socket;
-  /** Whether messages come and go over it. */
+  /** Whether messages are sent and received over the socket. */
   #live = false;
-  /** What outlives a socket. @type {{ token: string, grace: number, delivery: Delivery } | undefined} */
+  /** The state that survives a socket. @type {{ token: string, grace: number, delivery: Delivery } | undefined} */
   #session;
-  /** The token of a session that was given up, of which the gateway may not know. @type {string | undefined} */
+  /** The token of a session that was given up. The gateway may not know that yet. @type {string | undefined} */
   #replaces;
   /** @type {Partial<Record<'retry' | 'grace' | 'told', ReturnType<typeof setTimeout>>>} */
   #timers = {};
   #attempts = 0;
-  /** Whether a socket has ever opened, or it was told that none does; and whether this one has. */
+  /**
+   * Whether any socket has ever opened, or the warning that none opens was given; and whether the
+   * current one has opened.
+   */
   #found = false;
   #open = false;
   #offer;
@@ -71,7 +77,7 @@ export class GatewayLink {
 
   /** The capabilities have changed. */
   #update() {
-    // Until it has registered there is nothing to update.
+    // Before the registration, there is nothing to update.
     if (!this.#live && !this.#session) return;
     const payload = this.#offer.update();
     if (payload) this.#send({ type: 'app/update', id: UPDATE, payload });
@@ -92,7 +98,7 @@ export class GatewayLink {
     this.#forget(reason);
   }
 
-  /** The page is left: nobody is to wait for it, neither while it is kept to come back to nor while the next one loads. */
+  /** The user leaves the page: nobody should wait for it, neither while the browser keeps it nor while the next page loads. */
   #leave = () => {
     if (this.#session) leave(this.#key, this.#session.token);
     this.#end('The page was left');
@@ -107,7 +113,7 @@ export class GatewayLink {
     this.#retryNow();
   };
 
-  /** What the sessions of this app with this gateway go by in this tab. */
+  /** The key of this app's sessions with this gateway in this tab. */
   get #key() {
     return `${this.shell.app.id} ${this.url}`;
   }
@@ -121,8 +127,9 @@ export class GatewayLink {
       if (socket === this.#socket && typeof data === 'string') this.#heard(data);
     };
     socket.onclose = (/** @type {{ code?: number }} */ { code }) => this.#lost(socket, code);
-    // No close need follow where the browser lets nobody connect: to a blocked port in WebKit, past
-    // the page's Content-Security-Policy in Chromium. Once it is open, one follows.
+    // If the browser refuses to connect, there may be no close event: for a blocked port in WebKit, for
+    // a violation of the page's Content-Security-Policy in Chromium. After a socket has opened, a close
+    // event always comes.
     socket.onerror = () => {
       if (!this.#live) this.#lost(socket, BROKEN);
     };
@@ -140,7 +147,7 @@ export class GatewayLink {
   #register() {
     const payload = { app: this.shell.app, capabilities: this.#offer.all(), token: this.options.token };
     this.#replaces ??= takeLeft(this.#key);
-    // Which tab it is, people tell by that.
+    // People recognise the tab by its title.
     const title = globalThis.document?.title;
     this.#post('app/register', { ...payload, title, resume: true, replaces: this.#replaces });
   }
@@ -164,7 +171,7 @@ export class GatewayLink {
     if (!this.#closed) this.#retryLater();
   }
 
-  /** The browser tells nobody but the developer why, and who looks at the page sees nothing. */
+  /** Warns in the console: the browser tells the reason only to the developer, and the page shows nothing. */
   #warn() {
     this.#found = true;
     const origin = globalThis.location?.origin;
@@ -190,18 +197,18 @@ export class GatewayLink {
     globalThis.removeEventListener?.('online', this.#retryNow);
   }
 
-  /** The session cannot be resumed any more: its agents have been told, or will be with the next registration. */
+  /** The session can no longer be resumed. Its agents have been told, or will be told with the next registration. */
   #giveUp = () => {
     this.#replaces = this.#session?.token;
     this.#forget();
-    // Its answer would come too late.
+    // The answer of the old socket would come too late.
     const socket = this.#socket;
     if (socket?.readyState !== 1) return;
     socket.close(1000);
     this.#lost(socket);
   };
 
-  /** The session is over, and the work for its agents. @param {string} [reason] */
+  /** Ends the session, and the work for its agents. @param {string} [reason] */
   #forget(reason = 'The connection to the gateway was lost') {
     this.#stop('grace');
     this.#stop('told');
@@ -214,7 +221,7 @@ export class GatewayLink {
   #heard(data) {
     const envelope = this.tools.fromText(data);
     if (envelope && this.#takes(envelope)) return;
-    // Before it does anything: whatever that is, the message has arrived.
+    // Counts first: whatever the message causes, it has arrived.
     if (this.#live) this.#count(data.length);
     if (envelope) this.#receive(envelope);
   }
@@ -227,7 +234,7 @@ export class GatewayLink {
       this.#replaces = undefined;
       this.#offer.differences = payload?.updates === 'differences';
       this.#begin();
-      // What has changed since it asked.
+      // Sends the changes since the gateway's request.
       this.#update();
     } else if (type === 'app/resumed') {
       if (!this.#session?.delivery.acknowledge(payload?.received)) this.#giveUp();
@@ -238,7 +245,7 @@ export class GatewayLink {
     } else if (type === 'app/refused') {
       this.#refused(payload?.error);
     } else if (type === 'error' && id === 'register') {
-      // Who answers so knows agents only.
+      // A server that answers like this knows only agents.
       const error = payload?.error ?? payload;
       this.#refused({ ...error, message: `${error?.message}. Apps connect to /abp/app`, retryable: false });
       this.#socket?.close(1000);
@@ -252,7 +259,7 @@ export class GatewayLink {
 
   /** @param {any} error why the gateway does not take the app */
   #refused(error) {
-    // Unless the gateway says so, asking again would not help.
+    // Without `retryable`, another attempt would not help.
     this.#closed = error?.retryable !== true;
     this.tools.log('warn', `${this.url} refuses this app: ${error?.message}`);
     this.#forget();
@@ -296,7 +303,7 @@ export class GatewayLink {
     }
   }
 
-  /** The gateway is still told how the work that an agent has left behind ends. @param {Connection} [connection] */
+  /** The gateway is still told how the work of a departed agent ends. @param {Connection} [connection] */
   #left(connection) {
     if (!connection) return;
     const { left } = this.shell;
@@ -310,7 +317,7 @@ export class GatewayLink {
     const agents = this.#agents;
     let connection = agents.get(agent);
     if (!connection) {
-      // The next session may give its name to another.
+      // The next session may give this agent's name to another agent.
       const send = (/** @type {object} */ envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
       connection = new this.tools.Connection(this.shell, send, [this.#number]);
       agents.set(agent, connection);
@@ -321,7 +328,7 @@ export class GatewayLink {
   /** @param {any} envelope */
   #send(envelope) {
     if (!this.#live && !this.#session) return;
-    // A gateway that refuses a message for its size still reads how it begins: the payload is last.
+    // The payload comes last: a gateway that refuses a message for its size still reads the beginning.
     const { payload, ...head } = envelope;
     const text = this.tools.toText({ timestamp: Date.now(), ...head, payload });
     const kept = this.#session?.delivery.keep(text);

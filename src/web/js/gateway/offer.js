@@ -1,14 +1,14 @@
 /**
- * What a gateway has been told that the app offers.
+ * The capabilities that a gateway has been told of.
  */
 
 /** @import { Capabilities } from '../capabilities.js' */
 
 export class Offer {
   #capabilities;
-  /** By name; undefined if it is not known what the gateway has. @type {Map<string, any> | undefined} */
+  /** By name; undefined if the gateway's state is unknown. @type {Map<string, any> | undefined} */
   #told;
-  /** Whether the gateway takes differences. */
+  /** Whether the gateway accepts differences. */
   differences = false;
 
   /** @param {Capabilities} capabilities */
@@ -16,13 +16,13 @@ export class Offer {
     this.#capabilities = capabilities;
   }
 
-  /** All of it, which the gateway is told now. */
+  /** All capabilities, which the gateway is told of now. */
   all() {
     this.#told = new Map(this.#capabilities.documents().map((document) => [document.name, document]));
     return this.#entries([...this.#told.values()]);
   }
 
-  /** What the gateway is told of what has changed since; undefined if that is nothing. */
+  /** The changes to tell the gateway of; undefined if there are none. */
   update() {
     const before = this.#told;
     if (!before) return { capabilities: this.all() };
@@ -36,7 +36,7 @@ export class Offer {
     return { ...(removed.length && { removed }), ...(added.length && { added: this.#entries(added) }) };
   }
 
-  /** The gateway has refused an update, and has something else than it was told. */
+  /** The gateway has refused an update, so its state differs from what it was told. */
   refused() {
     this.#told = undefined;
   }
