@@ -143,8 +143,7 @@ function direct() {
 
 test('no handler starts on the stack of another, whatever way that one calls, reports or cancels', async () => {
   const host = await newHost(WITHOUT_LIMITS);
-  /** @type {import('caphost').Abp} */
-  let abp;
+  const abp = await inPage(host);
   /** @type {string[]} */
   const running = [];
   /** @type {string[]} */
@@ -176,7 +175,6 @@ test('no handler starts on the stack of another, whatever way that one calls, re
     progress({ progress: 1, total: 2 });
     return call('inner');
   }, { concurrency: 1 });
-  abp = await inPage(host);
   for (const name of ['child call', 'call of the page', 'call that is called off', 'report', 'slot']) await Promise.all([1, 2, 3].map(() => abp.call(name)));
   assert.deepEqual(nested, []);
 });
