@@ -17,7 +17,7 @@ import { reasonText, underSignal } from './signal.js';
  * @param {import('./shell.js').Shell} shell
  * @param {any} target
  * @param {boolean} [replace] instead of another host, whose sessions go on
- * @returns {() => void} takes it away again
+ * @returns {() => void} removes it
  */
 export function exposeAbp(shell, target, replace) {
   const unclaim = claim(target, 'object', replace, () => link?.remove());
@@ -28,7 +28,8 @@ export function exposeAbp(shell, target, replace) {
 
   /** @type {import('../../../npm/index.js').Abp & Record<symbol, object>} */
   const abp = {
-    // For automation: whether the code of a call has the thread, or had it when its job was ended; and whose it is.
+    // For automation: whether the code of a call has the thread, or had it when its job was ended, and
+    // which call.
     [Symbol.for('caphost.thread')]: {
       get calls() {
         return callsWithThread(shell, connection.number);
@@ -40,7 +41,7 @@ export function exposeAbp(shell, target, replace) {
         return heldFor();
       },
       end: endMarked,
-      /** In a task of its own there is nothing else on the stack; what waits for it is not lost with any other. */
+      /** In a task of its own, nothing else is on the stack, and its microtasks are not lost with another job. */
       settled: () => new Promise((resolve) => setTimeout(() => {
         settleTerminated();
         resolve(undefined);
@@ -79,7 +80,7 @@ export function exposeAbp(shell, target, replace) {
         return Promise.resolve(failure('INVALID_PARAMS', `The options cannot be read: ${text(error)}`));
       }
       rest.callId ??= newId();
-      // A call that was refused at once may have the callId of another, which goes on.
+      // A call that was refused at once may have the callId of another call, which continues.
       let open = true;
       return underSignal(
         signal,
@@ -126,7 +127,7 @@ export function exposeAbp(shell, target, replace) {
   Object.freeze(abp);
   Object.defineProperty(target, 'abp', { value: abp, configurable: true, enumerable: true, writable: false });
   const link = linkManifest(shell, target.document);
-  /** The page is left. It may come back, but whoever drove it has been told that it is gone. */
+  /** The user leaves the page. It may come back, but its automation client has been told that it is gone. */
   const onHide = () => {
     connection.giveUp(LEFT);
     shell.rust.giveUp(shell.number, connection.number);
@@ -142,14 +143,14 @@ export function exposeAbp(shell, target, replace) {
 }
 
 /**
- * Hands what the host says unasked to the functions an automation client has exposed.
+ * Passes unrequested messages of the host to the functions that an automation client has exposed.
  *
  * @param {any} target
  * @param {import('./connection.js').Envelope} envelope
  * @param {import('./connection.js').Connection} connection
  */
 async function callBack(target, { type, id, payload }, connection) {
-  // An app may call back at once, and the host is in the middle of something.
+  // An app may call back at once, while the host is in the middle of its work.
   await undefined;
   try {
     if (type === 'progress') await target.__abp_progress?.(payload);
@@ -168,7 +169,7 @@ async function callBack(target, { type, id, payload }, connection) {
 }
 
 /**
- * A page whose server announces no manifest gets one made of what is registered.
+ * If a page's server announces no manifest, the page gets a manifest of the registered capabilities.
  *
  * @param {import('./shell.js').Shell} shell
  * @param {Document | undefined} document

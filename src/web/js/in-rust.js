@@ -21,8 +21,8 @@ export async function connectFromRust(AgentHandle, way, to, options) {
 }
 
 /**
- * Connects to a host of the same page. What one end says the other hears at once, so a cancel has had
- * its effect when what made it returns.
+ * Connects to a host of the same page. Each end receives the other end's messages at once, so a cancel
+ * has taken effect when the function that made it returns.
  *
  * @param {Load} load
  * @param {import('./host.js').Host} host

@@ -1,8 +1,8 @@
 /**
- * Whether a value can be sent, and how much it is.
+ * Checks whether a value can be sent, and measures its size.
  */
 
-/** Why a value cannot be sent: the end of a sentence that begins with what it is. */
+/** The reason why a value cannot be sent: the end of a sentence that begins with the value. */
 class Unfit {
   /** @param {string} why */
   constructor(why) {
@@ -11,11 +11,10 @@ class Unfit {
 }
 
 /**
- * What is wrong with a value that is to be sent, if anything. Everything that a structured clone
- * carries is counted, except named properties of very long arrays. Nothing is
- * expanded before it is counted: a sparse array of 2^32 - 1 elements is a few bytes. Binary data is
- * not counted as characters: the transport moves or encodes it, and has a limit of its own. It takes
- * memory all the same.
+ * The problem with a value to be sent, if there is a problem. Counts everything that a structured clone
+ * carries, except named properties of very long arrays. Nothing is expanded before it is counted: a
+ * sparse array of 2^32 - 1 elements is only a few bytes. Binary data does not count as characters,
+ * because the transport moves or encodes it and has a limit of its own. It does count as memory.
  *
  * @param {unknown} value
  * @param {number} depth levels of nesting allowed
@@ -40,16 +39,16 @@ export function inspect(value, depth, size) {
   }
 }
 
-/** About as many bytes as the value takes that was inspected last. */
+/** The approximate memory of the last inspected value, in bytes. */
 export let memory = 0;
 
-/** Bytes of each value in it, its characters aside: between 8 and 60. */
+/** Bytes of each value in it, without its characters: the true size is between 8 and 60. */
 const VALUE = 24;
 
-/** Values that were looked at. */
+/** The number of inspected values. */
 let values = 0;
 
-/** Bytes of the binary data in it, and whose they are: several views have one buffer. */
+/** The bytes of its binary data, and their buffers: several views may share one buffer. */
 let binary = 0;
 /** @type {Set<object>} */
 const buffers = new Set();
@@ -62,21 +61,21 @@ function hold(owner, bytes) {
   }
 }
 
-/** Of so many values an object that is found again is not looked through again. */
+/** From this number of values on, an object that occurs again is not inspected again. */
 const MANY = 2048;
 
-/** An object with so many values in it, or so many characters, is worth to remember. */
+/** From this number of values or characters on, the weight of an object is remembered. */
 const LARGE = { values: 32, characters: 1024 };
 
 /**
- * What objects weigh, once there are many values. A few that hold each other twice, level by level,
- * are few bytes on the wire, and millions when each is looked through wherever it stands.
+ * The weights of objects, once there are many values. Objects that contain each other twice, level by
+ * level, are small on the wire, but would be millions of values if each occurrence were inspected.
  *
  * @type {Map<object, { levels: number, weight: number }>}
  */
 const known = new Map();
 
-// Annotated for the worker's own script, which has no use for it.
+// Annotated so that the worker's own script, which has no use for it, leaves it out.
 const TOO_DEEP = /* @__PURE__ */ new Unfit('is nested too deep');
 
 /**
@@ -111,7 +110,7 @@ function weighObject(object, levels, left) {
   if (levels === 0) throw TOO_DEEP;
   if (values <= MANY) return weighInside(object, levels, left);
   const before = known.get(object);
-  // It has been seen to be nested no deeper than is allowed here.
+  // An earlier inspection has shown that its nesting is within the levels allowed here.
   if (before !== undefined && before.levels <= levels) return left - before.weight;
   const at = values;
   const rest = weighInside(object, levels, left);
@@ -129,7 +128,7 @@ function weighInside(object, levels, left) {
   if (Array.isArray(object)) return weighArray(object, levels - 1, left);
   if (isPlain(object)) return weighProperties(object, Object.keys(object), levels - 1, left);
   if (!ArrayBuffer.isView(object)) return weighOther(object, levels - 1, left);
-  // The whole buffer is cloned with a view.
+  // A view is cloned with its whole buffer.
   hold(object.buffer, object.buffer.byteLength);
   return left;
 }
@@ -163,7 +162,7 @@ function weighArray(array, levels, left) {
 }
 
 /**
- * What neither is an array nor looks like an object of JSON.
+ * An object that is neither an array nor a plain object of JSON.
  *
  * @param {any} object
  * @param {number} levels
@@ -184,29 +183,30 @@ function weighOther(object, levels, left) {
   else if (kind === 'String' || kind === 'BigInt') return weigh(object.valueOf(), levels, left);
   else if (kind.endsWith('Buffer')) hold(object, object.byteLength);
   else if (kind.startsWith('Image')) hold(object, 4 * object.width * object.height);
-  // Of a class of the app's: a clone is a plain object.
+  // An object of a class of the app: its clone is a plain object.
   else if (kind === 'Object') return weighProperties(object, Object.keys(object), levels, left);
   return left;
 }
 
 const OF_ERRORS = ['name', 'message', 'stack', 'cause', 'errors'];
 
-/** Up to so many elements it costs little to ask for the keys. */
+/** For arrays up to this length, listing the keys costs little. */
 const SHORT = 1024;
 
 /**
- * So many elements of longer arrays are asked for their keys in one value, which takes a twentieth of
- * a second, a hundred times as long as to look at them. Of values with more elements few are within
- * what may be in flight.
+ * The number of elements of longer arrays whose keys are listed in one value. That takes a twentieth of
+ * a second, a hundred times as long as reading the elements. Few values with more elements are within
+ * the limit of what may be in flight.
  */
 const LONG = 2 ** 19;
 
-/** How many were. */
+/** The number of elements whose keys were listed. */
 let asked = 0;
 
 /**
- * Whether an array has all its elements, and no other properties. A very long array is only tried at one
- * random place, which finds arrays that are nearly all holes. Its other properties are never visited.
+ * Whether an array has all its elements, and no other properties. In a very long array, only one random
+ * position is checked, which finds arrays that consist mostly of holes. Its other properties are never
+ * visited.
  *
  * @param {any[]} array
  */
@@ -218,7 +218,8 @@ function isWhole(array) {
 }
 
 /**
- * About as many digits as a number has, or more than are left: writing it out would take longer.
+ * About the number of digits of a number, or more than are left: writing the number out would take
+ * longer.
  *
  * @param {bigint} number
  * @param {number} left
@@ -229,13 +230,13 @@ function digitsOf(number, left) {
   return bits / 4;
 }
 
-/** Whether it is an object as JSON has it, of this realm or another. @param {object} item */
+/** Whether a value is a plain object as in JSON, of this realm or another. @param {object} item */
 export function isPlain(item) {
   const prototype = Object.getPrototypeOf(item);
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** So many levels and members are looked through for what is simple. */
+/** The number of levels and members that are searched for a simple value. */
 const LEVELS = 8;
 const MEMBERS = 200;
 

@@ -1,13 +1,13 @@
 /**
- * Calls whose promise gives data or rejects, and calls whose progress can be iterated over. Both are
- * made of `call`, which tells everything by its response.
+ * Calls whose promise resolves with data or rejects, and calls whose progress can be iterated over.
+ * Both use `call`, whose response reports every outcome.
  */
 import { CapHostError } from './errors.js';
 import { asyncDispose, newId } from './platform.js';
 
 /** @import { CallOptions } from '../../../npm/agent.js' */
 
-/** An agent, as far as it is made of `call`, `cancel` and `shutdown`. */
+/** The part of an agent that uses only `call`, `cancel` and `shutdown`. */
 export class Caller {
   /**
    * @param {string} _capability
@@ -20,8 +20,8 @@ export class Caller {
   }
 
   /**
-   * Calls a capability, and gives its data. Rejects with a CapHostError, or with an AbortError if
-   * the call was cancelled.
+   * Calls a capability, and returns its data. Rejects with a CapHostError, or with an AbortError if the
+   * call was cancelled.
    *
    * @param {string} capability
    * @param {object} [params]
@@ -37,7 +37,7 @@ export class Caller {
   }
 
   /**
-   * Starts a call whose progress is wanted.
+   * Starts a call and follows its progress.
    *
    * @param {string} capability
    * @param {object} [params]
@@ -52,12 +52,12 @@ export class Caller {
   }
 }
 
-/** A call under way. It is an async iterable of its progress. */
+/** A running call. It is an async iterable of its progress. */
 export class RunningCall {
-  /** What was told last, and not been read. @type {any} */
+  /** The latest progress that has not been read. @type {any} */
   #latest;
   #ended = false;
-  /** Of who waits for something new. @type {Set<() => void>} */
+  /** The readers that wait for new progress. @type {Set<() => void>} */
   #waiting = new Set();
   #agent;
 
@@ -81,7 +81,7 @@ export class RunningCall {
       this.#ended = true;
       this.#wake();
     };
-    // Who only follows the progress is told by the iterator.
+    // A reader that only follows the progress gets the error from the iterator.
     this.result.then(end, end);
   }
 
@@ -95,7 +95,7 @@ export class RunningCall {
     return this.#agent.cancel(this.callId, reason);
   }
 
-  /** Gives the newest progress until the call has ended, and throws what the result rejects with. */
+  /** Yields the newest progress until the call has ended, and throws the error that the result rejects with. */
   async *[Symbol.asyncIterator]() {
     let seen;
     while (true) {
@@ -117,7 +117,7 @@ export class RunningCall {
  * @param {AbortSignal} [signal] of the caller
  */
 function abortError(callId, stop, signal) {
-  // Whoever else has cancelled it has not told us why.
+  // If another party cancelled the call, its reason is unknown.
   const reason = signal?.aborted ? signal.reason : undefined;
   const error = new DOMException('The call was cancelled', 'AbortError');
   return Object.assign(error, { callId, stop, reason });

@@ -10,8 +10,8 @@
 export const toText = (envelope) => textOf(envelope, (_, value) => encode(value));
 
 /**
- * JSON text, whatever `toJSON` the page has put on the prototypes of everything: old libraries have
- * one that makes a text of an array.
+ * JSON text, unaffected by a `toJSON` that the page has added to a prototype: old libraries have one
+ * that turns arrays into text.
  *
  * @param {unknown} value
  * @param {(key: string, value: any) => unknown} each
@@ -35,7 +35,7 @@ function unpatched(value, written) {
 const COMMON = [Date, Array, Object, String, Number, Boolean];
 
 /**
- * An envelope for a port that carries JSON: it would leave out without a word, or change, what JSON
+ * An envelope for a port that carries JSON. Such a port would silently drop or change values that JSON
  * cannot express.
  *
  * @param {unknown} envelope
@@ -61,7 +61,7 @@ const EXPRESSED = ['Object', 'Array', 'Null', 'Number', 'String', 'Boolean'];
 /**
  * @param {unknown} value
  * @returns {unknown} the same
- * @throws {TypeError} for what JSON would write as an empty object, without a word
+ * @throws {TypeError} for values that JSON would silently write as an empty object
  */
 export function expressed(value) {
   const kind = Object.prototype.toString.call(value).slice(8, -1);
@@ -83,7 +83,7 @@ function encode(value) {
 
 /** @param {Uint8Array} bytes */
 export function toBase64(bytes) {
-  // In pieces: a call takes so many arguments only.
+  // In pieces: a call can take only a limited number of arguments.
   const pieces = [];
   for (let at = 0; at < bytes.length; at += 0x8000) {
     pieces.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)));

@@ -1,14 +1,14 @@
 /**
- * An agent's questions for what an app offers.
+ * An agent's requests for the list of an app's capabilities.
  */
 import { abpError } from './errors.js';
 
 /** @import { Messenger } from './messenger.js' */
 
-/** What an agent sends, and a host answers with `…-result`. */
+/** The types of the agent's messages. A host answers with `…-result`. */
 export const LIST = 'capabilities/list';
 
-/** What is not said of a capability. */
+/** The default members of a capability. */
 const UNSAID = { description: '', inputSchema: { type: 'object' }, outputSchema: {}, available: true, requirements: [], features: {} };
 
 export class Listing {
@@ -42,7 +42,7 @@ export class Listing {
   /** @returns {Promise<any>} */
   #request() {
     this.#asked += 1;
-    // No number: those are the keys of calls and cancels.
+    // The id is not a number: numbers are the keys of calls and cancels.
     const id = `list-${this.#asked}`;
     return new Promise((resolve, reject) => {
       const late = () => this.#settle(id, ({ reject }) => reject(abpError('TIMEOUT', `The app has not listed its capabilities within ${this.#grace} ms`)));

@@ -1,5 +1,5 @@
 /**
- * The one seam between an agent and a transport.
+ * The only interface between an agent and a transport.
  *
  * @typedef {object} Messenger
  * @property {(envelope: Envelope, transfer?: Transferable[]) => void} post throws when the envelope

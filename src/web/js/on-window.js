@@ -1,6 +1,6 @@
 /**
- * Listeners on the window. `document.open()`, and so Playwright's `setContent`, takes them all away
- * and leaves the scripts running: these come back.
+ * Listeners on the window. `document.open()`, and so Playwright's `setContent`, removes all of them,
+ * but the scripts continue to run. These listeners are added again.
  */
 
 /** @type {Set<[string, (event: any) => void]>} */
@@ -14,7 +14,7 @@ let watching;
  * @returns {() => void} takes it away
  */
 export function onWindow(type, listener) {
-  // What observes is not taken away. Of a page that is written anew the first to go is the root.
+  // Observers are not removed. When a page is written anew, its root is removed first.
   if (globalThis.MutationObserver) (watching ??= new MutationObserver(() => all.forEach(add))).observe(document, { childList: true });
   /** @type {[string, (event: any) => void]} */
   const mine = [type, listener];
@@ -26,5 +26,5 @@ export function onWindow(type, listener) {
   };
 }
 
-/** Of the same listener there is one only. @param {[string, (event: any) => void]} it */
+/** Adding the same listener twice has no effect. @param {[string, (event: any) => void]} it */
 const add = (it) => globalThis.addEventListener?.(...it);

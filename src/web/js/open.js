@@ -7,7 +7,7 @@ import { newId } from './platform.js';
 import { isAmount, warnOfUnknown } from './read.js';
 import { NO_SIGNAL } from './signal.js';
 
-/** How long a refusal is held back that may be that of a repeated question. */
+/** How long a refusal is held back if it may belong to a repeated `initialize`. */
 const DOUBT = 500;
 
 /** @typedef {import('../../../npm/agent.js').ConnectOptions & import('../../../npm/agent.js').LivenessOptions} OpenOptions */
@@ -16,7 +16,7 @@ const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 
 const CALLED = /** @type {const} */ (['onNotification', 'onElicitation']);
 
-/** Of all ways to connect. */
+/** The options of all ways to connect. */
 const KNOWN = [...TIMES, ...CALLED, 'signal', 'agent', 'requestedCapabilities', 'allowedRequests', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
 
 /** @param {OpenOptions} options @returns {string | undefined} what is wrong with them */
@@ -74,18 +74,18 @@ export function open(AgentHandle, messenger, options) {
     };
     /** @param {Error} error @param {string} reason */
     const giveUp = (error, reason) => {
-      // If the app answers after all, it must not keep a session that nobody uses.
+      // If the app answers after all, it must not keep an unused session.
       try {
         if (asked) messenger.post({ type: 'shutdown', timestamp: Date.now(), payload: { reason } });
       } catch {
-        // It never was there.
+        // There was no such session.
       }
       fail(error);
     };
     const callOff = () => giveUp(signal?.reason, 'Called off');
     const timer = setTimeout(
       () => giveUp(abpError('TIMEOUT', `No app answered within ${connectTimeout} ms${messenger.hint ?? ''}`), 'Not answered in time'),
-      Math.min(connectTimeout, 0x7fffffff), // as much as a timer holds
+      Math.min(connectTimeout, 0x7fffffff), // The longest time of a timer.
     );
     if (signal?.aborted) return callOff();
     signal?.addEventListener('abort', callOff);
@@ -95,7 +95,7 @@ export function open(AgentHandle, messenger, options) {
       const { error, sessionId } = envelope.payload ?? {};
       if (error) {
         const refuse = () => fail(Object.assign(abpError(String(error.code), String(error.message)), error));
-        // A plain app that is slow to answer the first may refuse the others before.
+        // A plain app that is slow to answer the first request may refuse the others before it answers.
         if (asked > 1 && error.code === 'ALREADY_INITIALIZED') again = setTimeout(refuse, DOUBT);
         else refuse();
       } else if (envelope.type !== 'initialize-result' || typeof sessionId !== 'string') {

@@ -1,13 +1,13 @@
 /**
- * Parts of this package that not everybody needs. A request that fails is made again, as a lost
- * socket is. Firefox keeps the failure with the URL, and no other can be asked for: bundlers follow imports of
- * literal names only. There the page has to be loaded again.
+ * Loads the parts of this package that not every app needs. A failed request is made again, like a lost
+ * socket. Firefox remembers the failure of a URL. Another URL is not possible, because bundlers follow
+ * only imports with literal names. In Firefox, the page must be loaded again.
  */
 
-/** Milliseconds before it is tried again: doubled each time. */
+/** Milliseconds before the next attempt: doubled each time. */
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 10_000;
-/** How often whoever waits for an answer has it tried. */
+/** The number of attempts if somebody waits for an answer. */
 const TRIES = 4;
 
 /**

@@ -1,30 +1,31 @@
 /**
- * What Rust needs of the platform. Nothing here throws.
+ * The functions of the platform that Rust needs. None of them throws.
  */
 import { guard } from './guard.js';
 
-// Held, because to look it up costs a browser more than to read it.
+// Kept in a constant, because looking `performance` up costs more than reading the clock.
 const clock = performance;
 
-/** `await using` closes what has this. Browsers without it have bundlers that use this name for it. @type {typeof Symbol.asyncDispose} */
+/** The method that `await using` calls. For browsers without `await using`, bundlers use this name. @type {typeof Symbol.asyncDispose} */
 export const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
-/** Milliseconds that never go back. */
+/** A monotonic time in milliseconds. */
 export const now = () => clock.now();
 
 const settled = Promise.resolve();
 
 /**
- * Runs a callback with the next microtask. A promise costs a browser a third of its `queueMicrotask`.
+ * Runs a callback with the next microtask. A promise costs a third of what the browser's
+ * `queueMicrotask` costs.
  *
  * @param {() => void} callback which does not throw
  */
 export const soon = (callback) => void settled.then(callback);
 
-/** Each byte as two digits. */
+/** Each byte as two hexadecimal digits. */
 const DIGITS = [...new Uint8Array(256)].map((_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Random bytes, drawn for many ids at once: a draw, or a `randomUUID`, costs as much as half a call. */
+/** Random bytes, drawn for many ids at once: one draw, or one `randomUUID`, costs as much as half a call. */
 const drawn = new Uint8Array(4096);
 let used = drawn.length;
 
@@ -83,8 +84,8 @@ const tasks = [];
 let channel;
 
 /**
- * Runs a callback in a task of its own, after what waits in the event loop. A message, because
- * nested timeouts are held back by 4 ms.
+ * Runs a callback in a task of its own, after all that already waits in the event loop. Uses a message,
+ * because browsers delay nested timeouts by 4 ms.
  *
  * @param {() => void} callback
  */

@@ -28,7 +28,8 @@ export function portMessenger(port, ours = false, short = false) {
 
   /** @type {import('./messenger.js').Messenger} */
   const messenger = {
-    // A MessagePort keeps what comes before it is listened to; a worker does not, nor does an extension's that wakes.
+    // A MessagePort keeps messages until somebody listens. A worker does not, and neither does the port
+    // of an extension that wakes up.
     forgetful: !port.start,
     onmessage: undefined,
     onclose: undefined,
@@ -46,9 +47,9 @@ export function portMessenger(port, ours = false, short = false) {
     if (!next) messenger.onmessage?.(short ? longResult(message) : message);
   };
   const gone = () => messenger.onclose?.();
-  /** What comes next. @type {import('./messenger.js').Envelope | undefined} */
+  /** The announced next message. @type {import('./messenger.js').Envelope | undefined} */
   let next;
-  /** A message could not be read. If nobody can tell which, the session is over. */
+  /** A message could not be read. If it is unknown which, the session is over. */
   const lost = () => {
     if (!next) return gone();
     const payload = failure('TRANSPORT_ERROR', 'The message of the app could not be read');
@@ -66,10 +67,10 @@ export function portMessenger(port, ours = false, short = false) {
  * @param {any} port
  * @param {string} where it was given
  * @returns {boolean} whether it is an extension's
- * @throws {Error} for what is no port
+ * @throws {Error} if the value is not a port
  */
 export function isExtension(port, where) {
-  // A window is none: whoever posts to it would be heard.
+  // A window is not a port: a host would hear everybody who posts to it.
   const isWindow = port?.window === port && port?.closed !== undefined;
   const extension = !isWindow && typeof port?.onMessage?.addListener === 'function';
   if (isWindow || typeof port?.postMessage !== 'function' || !(extension || port.addEventListener || port.on)) {
@@ -97,7 +98,7 @@ export function listenTo(port, hear, lost, gone) {
     on(port.onMessage, ['addListener', 'removeListener'], hear);
     on(port.onDisconnect, ['addListener', 'removeListener'], gone);
   } else {
-    // A worker of Node has no events.
+    // A worker of Node has no DOM events.
     const { addEventListener } = port;
     const how = addEventListener ? ['addEventListener', 'removeEventListener'] : ['on', 'off'];
     on(port, how, 'message', addEventListener ? (/** @type {MessageEvent} */ { data }) => hear(data) : hear);

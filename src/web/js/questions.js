@@ -1,5 +1,5 @@
 /**
- * What the app asks, until it is answered or withdrawn.
+ * The app's questions, until they are answered or withdrawn.
  */
 import { failure, text } from './errors.js';
 import { carry } from './transfer.js';
@@ -25,7 +25,7 @@ export class Questions {
     const controller = new AbortController();
     this.#open.set(id, controller);
     const payload = await this.#answerTo(request, controller.signal);
-    // Withdrawn meanwhile, or the session is over.
+    // The question was withdrawn meanwhile, or the session is over.
     if (!this.#open.delete(id)) return;
     const envelope = { type: 'elicitation/response', id, timestamp: Date.now(), payload };
     try {

@@ -1,5 +1,5 @@
 /**
- * Reading what somebody else has made: a message, an error, options. Nothing here throws.
+ * Reads objects that others have made: messages, errors, options. Nothing here throws.
  */
 import { log } from './errors.js';
 
@@ -39,35 +39,35 @@ export function getA(type, value, key) {
 
 /** @typedef {{ string: string, number: number, boolean: boolean }} Types */
 
-/** An id or a name has no more characters than this, and what is longer is not copied into the memory of Rust. */
+/** The longest id or name. Longer text is not copied into the memory of Rust. */
 export const MAX_NAME = 256;
 
-/** Whether it can be the id of a message. Nothing else is read, or sent back: the text of an object may be endless. @param {unknown} value @returns {value is string | number} */
+/** Whether a value can be the id of a message. Other values are not read or sent back: an object's text may be endless. @param {unknown} value @returns {value is string | number} */
 export const isId = (value) => typeof value === 'string' || typeof value === 'number';
 
 /** @param {string} text a URL @returns {string | undefined} its origin; undefined for what has none that can be told from others */
 export function originOf(text) {
   try {
     const { origin } = new URL(text);
-    // A star stands for nothing here, and would match nothing.
+    // A star is not a wildcard here, and would match nothing.
     return origin === 'null' || /[*%]/.test(origin) ? undefined : origin;
   } catch {
     return undefined;
   }
 }
 
-/** Of milliseconds and limits. NaN is not equal to or above anything. @param {unknown} value @returns {value is number} */
+/** For milliseconds and limits. NaN is not equal to or above anything. @param {unknown} value @returns {value is number} */
 export const isAmount = (value) => typeof value === 'number' && value >= 0;
 
-/** What is said of milliseconds that are no such amount. */
+/** The error for values that are not milliseconds. */
 export const MILLISECONDS = 'it is a number of milliseconds, not negative';
 
-/** Options that were told of. @type {Set<string>} */
+/** The unknown options that were already reported. @type {Set<string>} */
 const told = new Set();
 
 /**
- * Warns of options that are not known, of each name once: one that is misspelt would be left out
- * without a word.
+ * Warns of unknown options, once for each name: a misspelt option would otherwise be ignored without a
+ * message.
  *
  * @param {string} where
  * @param {any} options

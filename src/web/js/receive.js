@@ -1,5 +1,5 @@
 /**
- * What an agent sends, from its connection to Rust.
+ * Passes the messages of agents from their connections to Rust.
  */
 import { refusal } from './envelope.js';
 import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
@@ -42,7 +42,7 @@ function take(connection, envelope, { type, id, payload }, aborted) {
   switch (type) {
     case 'capabilities/call': {
       const call = readCall(payload);
-      // What passes the limits and the schema is what the handler gets.
+      // The handler gets exactly the copy that passed the limits and the schema.
       if (connection.local) call.params = copyOf(shell, call.params);
       check(connection, envelope, call);
       call.by = number;
@@ -50,7 +50,7 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       const unfit = aborted
         ? rust.callAborted(shell.number, number, id, call.callId, call.capability, call, aborted.reason)
         : rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token, memory);
-      // A callId that cannot be one.
+      // The callId is not valid.
       if (unfit) throw new Refusal(BAD_CALL_ID);
       break;
     }
@@ -119,10 +119,10 @@ const check = ({ shell, local }, envelope, payload) => checkFor(shell, local ? {
 function refuse(connection, envelope, error) {
   const { shell, number } = connection;
   const type = get(envelope, 'type');
-  // Never answered: two hosts with one channel would go on for ever.
+  // Errors are never answered: two hosts on one channel would answer each other forever.
   if (type === 'error') return;
   const needsSession = type === 'capabilities/call' || type === 'capabilities/cancel';
-  // That there is no session comes before what else is wrong.
+  // A missing session takes precedence over other errors.
   const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION : error;
   const [id, callId] = [get(envelope, 'id'), get(get(envelope, 'payload'), 'callId')];
   const [kind, payload] = refusal(type, callId, first);

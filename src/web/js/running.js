@@ -1,5 +1,5 @@
 /**
- * The JavaScript handlers of a host that run, and what each is given.
+ * The running JavaScript handlers of a host, and their contexts.
  */
 import { log } from './errors.js';
 import { awaitEnd, guardDepth, unwound } from './guard.js';
@@ -11,19 +11,20 @@ import { give } from './transfer.js';
 /** @import { Shell } from './shell.js' */
 
 /**
- * What a call was made with, which Rust hands back as it is: by the agent of a connection, or by
- * another call, whose ids are then in `within`, the nearest first.
+ * The parameters and the source of a call, which Rust hands back unchanged. The source is the agent of
+ * a connection, or another call. In the latter case `within` has the ids of the calls, the nearest
+ * first.
  *
  * @typedef {{ callId: string, capability?: string, params: any, by?: number, within?: string[] }} Given
  */
 
 /**
- * Whose code has the thread, as long as it does not give it back: the nearest first. It says so
- * even while the thread is held. Were the job ended from outside, no line after it would run, so it
- * would still stand here when another begins.
+ * The call whose code has the thread, until the code gives the thread back; the nearest first. The mark
+ * is also readable while the thread is held. If the job is ended from outside, no later line of it
+ * runs, so the mark is still set when the next job begins.
  *
- * `depth` is how deep in wasm it began, and `ended` says that its job was ended from outside: for the
- * call of that callId, which was cancelled.
+ * `depth` is the wasm depth at which the code began. `ended` says that its job was ended from outside,
+ * for the cancelled call of that callId.
  *
  * @type {{ shell: Shell, key: number, given: Given, outer: any, depth: number, seen?: number, ended?: string } | undefined}
  */
@@ -33,13 +34,13 @@ let mark;
 export const callsWithThread = (shell, by) => (mark?.shell === shell && !mark.ended && mark.given.by === by ? [mark.given.callId, ...(mark.given.within ?? [])] : []);
 
 /**
- * Milliseconds since somebody first asked this of the code that has the thread: so long it has held it
- * at least.
+ * Milliseconds since the first such question about the code that has the thread: it has held the thread
+ * for at least that long.
  */
 export const heldFor = () => (mark ? performance.now() - (mark.seen ??= performance.now()) : 0);
 
 /**
- * The job of the code that has the thread is to be ended where it stands.
+ * Prepares the end of the job whose code has the thread, at its current position.
  *
  * @param {string} [callId] of the call that was cancelled: that whose code it is, or one that has made it
  * @returns {boolean} false while it is in wasm of ours, which would be left half done: it waits for its
@@ -49,7 +50,7 @@ export function endMarked(callId = mark?.given.callId) {
   if (!mark) return false;
   const inside = guardDepth() > mark.depth;
   awaitEnd(inside ? mark.depth : -1);
-  // Until that is settled, whatever runs is not that call's.
+  // Until that is settled, running code does not belong to that call.
   for (let it = inside ? undefined : mark; it; it = it.outer) it.ended = callId;
   return !inside;
 }
@@ -57,7 +58,7 @@ export function endMarked(callId = mark?.given.callId) {
 /** Whether the code of a call has the thread, or had it when its job was ended. */
 export const hasThread = () => mark !== undefined;
 
-/** To be called at the beginning of a job: the calls whose jobs were ended from outside are over. */
+/** Called at the beginning of a job: ends the calls whose jobs were ended from outside. */
 export function settleTerminated() {
   if (!mark) return;
   unwound();
@@ -70,7 +71,7 @@ export function settleTerminated() {
 /** @typedef {{ stop: (reason?: string) => void, terminate: () => void }} Ender of a handler that runs in a worker */
 
 export class Running {
-  /** By the keys of their calls. @type {Map<number, Context>} */
+  /** The contexts, by the keys of their calls. @type {Map<number, Context>} */
   #contexts = new Map();
   #shell;
 
@@ -101,7 +102,7 @@ export class Running {
     try {
       result = handler(given.params, context);
       thenable = isThenable(result);
-      // It may be one that throws when it is looked at.
+      // The result may throw when it is read.
       if (thenable) Promise.resolve(result).then((data) => this.#settle(key, context, data), (error) => this.#fail(key, context, error));
     } catch (error) {
       thrown = { error };
@@ -112,7 +113,7 @@ export class Running {
   }
 
   /**
-   * The handler of a call has the thread from now on.
+   * From now on, the handler of a call has the thread.
    *
    * @param {number} key
    * @param {Given} given
@@ -121,12 +122,12 @@ export class Running {
     mark = { shell: this.#shell, key, given, outer: mark, depth: guardDepth() };
   }
 
-  /** The handler that had it last has it no more. */
+  /** The last handler no longer has the thread. */
   leave() {
     mark = mark?.outer;
   }
 
-  /** What a call was made with, whose JavaScript handler runs. @param {number} key */
+  /** The parameters of a call whose JavaScript handler runs. @param {number} key */
   given(key) {
     const context = this.#contexts.get(key);
     return context && Context.givenTo(context);
@@ -139,10 +140,10 @@ export class Running {
    */
   #fail(key, context, error) {
     const { rust, number } = this.#shell;
-    // Nobody waits for the error of a handler that was told to stop. That it has ended still counts.
+    // Nobody waits for the error of a handler that was told to stop. But its end still counts.
     if (context.stopped) return rust.rejected(number, key);
-    // One with a code is an answer. Of any other the agent is told the message, and the app the rest.
-    // A worker has written of its own.
+    // An error with a code is an answer. Of any other error, the agent gets the message, and the app's
+    // log gets the rest. A worker has written its own log.
     if (getA('string', error, 'code') === undefined && !context.ender) this.#log(context, error);
     return this.#shell.fail(key, false, error);
   }
@@ -168,19 +169,19 @@ export class Running {
   }
 
   /**
-   * A handler is told to stop.
+   * Tells a handler to stop.
    *
    * @param {number} key
    * @param {string} [reason]
    */
   stop(key, reason) {
     const context = this.#contexts.get(key);
-    // One that can be ended may have to be.
+    // A handler that can be ended by force is kept, as that may become necessary.
     if (!context?.ender) this.#contexts.delete(key);
     context?.stop(reason);
   }
 
-  /** What runs a handler is to be ended. @param {number} key */
+  /** Ends the worker that runs a handler. @param {number} key */
   terminate(key) {
     this.#contexts.get(key)?.ender?.terminate();
   }
@@ -200,18 +201,18 @@ export class Running {
   }
 }
 
-/** What a handler is given for one call. */
+/** The context of one call, for its handler. */
 export class Context {
   /** @type {AbortController | undefined} */
   #controller;
   /** @type {{ reason?: string } | undefined} */
   #stopped;
   #shell;
-  /** What ends the handler, if it runs in a worker. @type {Ender | undefined} */
+  /** Ends the handler, if it runs in a worker. @type {Ender | undefined} */
   ender;
   #given;
 
-  /** No member: it is no business of the handler's. @param {Context} context */
+  /** Not a member, as it must be hidden from the handler. @param {Context} context */
   static givenTo(context) {
     return context.#given;
   }
@@ -228,7 +229,7 @@ export class Context {
     this.callId = given.callId;
   }
 
-  /** Whether the handler has taken its signal, and so knows of a cancel. */
+  /** Whether the handler has read its signal, and so knows of a cancel. */
   get told() {
     return this.#controller !== undefined;
   }
@@ -238,7 +239,7 @@ export class Context {
     return this.#stopped !== undefined;
   }
 
-  /** Fires when the call is cancelled. Made when it is first asked for: most handlers never do. */
+  /** Fires when the call is cancelled. Made on first use, as most handlers never need it. */
   get signal() {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -247,10 +248,10 @@ export class Context {
     return this.#controller.signal;
   }
 
-  // Functions rather than methods, so that a handler can take them out of the context. Made when
-  // they are asked for: most handlers never do.
+  // Functions rather than methods, so that a handler can take them out of the context. Made on first
+  // use, as most handlers never need them.
 
-  /** Takes a ProgressInfo without its operationId. */
+  /** The function that takes a ProgressInfo without its operationId. */
   get progress() {
     return (/** @type {object} */ info) => {
       if (typeof info !== 'object' || info === null) throw new TypeError('Progress is an object');
@@ -259,7 +260,7 @@ export class Context {
     };
   }
 
-  /** Calls another capability as a child of this call; gives the promise of an ABPResponse. */
+  /** Calls another capability as a child of this call. Returns the promise of an ABPResponse. */
   get call() {
     /**
      * @param {string} capability
@@ -273,12 +274,12 @@ export class Context {
     };
   }
 
-  /** Gives objects away: they are moved with the data, where they would be copied. */
+  /** Gives objects away: they are moved with the data instead of copied. */
   get transfer() {
     return give;
   }
 
-  /** Asks the agent; gives the promise of an ABPResponse. */
+  /** Asks the agent a question. Returns the promise of an ABPResponse. */
   get elicit() {
     return (/** @type {object} */ request) => this.#shell.asks.agent(request, this.#shell.rust.elicit, this.key);
   }

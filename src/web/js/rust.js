@@ -1,5 +1,5 @@
 /**
- * All that Rust calls, and what that imports. The crate ships it as one file.
+ * All functions that Rust calls, with their imports. The crate ships this as one file.
  */
 export { describe, problemWithApp, problemWithCapability } from './descriptor.js';
 export { callEnded, cancelConfirmation, cancelResponse, errorOf, lateEnd, progressOf } from './envelope.js';

@@ -1,22 +1,23 @@
 /**
  * Bytes in a capability's data, as MCP content.
  *
- * Bytes are base64 text beside a `mimeType`: as `content`, with `encoding: "base64"`, or under the
- * name of what they are, such as `image` of `image/png` or `pdf` of `application/pdf`. They are
- * given once, in a content block of their own, and where they stood there is a JSON Pointer to that
- * block in the result: text that may be large has no place in what a model reads.
+ * Bytes are base64 text beside a `mimeType`. They stand in `content`, with `encoding: "base64"`, or
+ * under a name that describes them, such as `image` of `image/png` or `pdf` of `application/pdf`. They
+ * are sent only once, in a content block of their own. A JSON Pointer to that block in the result
+ * replaces them in the data: a model should not have to read text that may be large.
  *
- * Only images that model interfaces take are `image`: one of another type, such as SVG or TIFF, ends the
- * conversation that it is shown in. It is an embedded resource, as any other file is.
+ * Only the image types that model interfaces accept are `image`. An image of another type, such as SVG
+ * or TIFF, would end the conversation that shows it. It becomes an embedded resource, like any other
+ * file.
  */
 import { isObject } from './message.js';
 
-/** The images that model interfaces take. */
+/** The image types that model interfaces accept. */
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /**
- * Takes the bytes out of `data`, which is changed in place. The first of their blocks will stand at
- * index `first` of the result's `content`.
+ * Takes the bytes out of `data`, which is changed in place. The first of their blocks will be at index
+ * `first` of the result's `content`.
  *
  * @param {any} data JSON
  * @param {number} first
@@ -36,7 +37,7 @@ export function extract(data, first, version, callId) {
 }
 
 /**
- * The names under which bytes of that type may stand: `image` and `png` of `image/png`.
+ * The names under which bytes of that type may be: `image` and `png` of `image/png`.
  *
  * @param {string} mime
  */
@@ -68,7 +69,7 @@ function take(members, first, version, callId, blocks) {
 const split = (mime) => /^\s*([\w!#$&^.+-]+)\/([\w!#$&^.+-]+)\s*(?:;|$)/.exec(mime)?.slice(1);
 
 /**
- * Base64 of the standard alphabet, padded and in one line, as clients insist on.
+ * Base64 of the standard alphabet, padded and on one line, as clients require.
  *
  * @param {string} text
  * @returns {string | undefined} undefined if it is no base64

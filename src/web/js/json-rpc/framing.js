@@ -1,9 +1,9 @@
 /**
- * How messages are wrapped: as they are, as JSON text, or in the envelope of `@mcp-b/transports`,
- * `{ channel, type: 'mcp', direction, payload }`.
+ * The wrapping of messages: as objects, as JSON text, or in the envelope of `@mcp-b/transports`, `{
+ * channel, type: 'mcp', direction, payload }`.
  */
 
-/** What MCP-B's two ends say beside messages. */
+/** The texts that MCP-B's two ends send in addition to messages. */
 const CHECK = 'mcp-check-ready';
 const READY = 'mcp-server-ready';
 const STOPPED = 'mcp-server-stopped';
@@ -12,7 +12,7 @@ const STOPPED = 'mcp-server-stopped';
 const isWrapped = (message) => message?.type === 'mcp' && message.direction === 'client-to-server';
 
 /**
- * One connection's way, that of its first message.
+ * The wrapping of one connection, which its first message sets.
  *
  * @param {any} first
  * @param {(message: any) => void} post

@@ -1,12 +1,13 @@
 /**
- * MCP: 2024-11-05 to 2025-11-25, with `initialize`, and 2026-07-28, with none: as the gateway's `/mcp` has them.
+ * MCP: 2024-11-05 to 2025-11-25, with `initialize`, and 2026-07-28, without it. The gateway's `/mcp`
+ * does the same.
  */
 import { INVALID_PARAMS, INVALID_REQUEST, answerCall, isObject, rpcError } from './message.js';
 import { done, failed, inMeta, progressReader } from './result.js';
 import { findTool, outputSchema, tools } from './tools.js';
 import { VERSIONS } from './versions.js';
 
-/** The newest with `initialize`, and the one without. @type {any} */
+/** The newest version with `initialize`, and the version without it. @type {any} */
 const [LEGACY, MODERN] = VERSIONS.slice(-2);
 const NAMES = VERSIONS.map(({ name }) => name);
 
@@ -19,15 +20,15 @@ const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
 const CHANGED = 'notifications/tools/list_changed';
 const LOG = 'notifications/message';
-/** `logging` for the ends of abandoned calls. */
+/** `logging` is for the ends of abandoned calls. */
 const CAPABILITIES = { logging: {}, tools: { listChanged: true } };
-/** Of lists, which change whenever the app likes. */
+/** For lists, which may change at any time. */
 const NOT_CACHED = { ttlMs: 0, cacheScope: 'private' };
 
 const METHODS = ['ping', 'server/discover', 'tools/list', 'tools/call', 'subscriptions/listen'];
 
 /**
- * Whether a request is one of MCP: other protocols have an `initialize` of another shape.
+ * Whether a request is a request of MCP: other protocols have an `initialize` of another shape.
  *
  * @param {string} method
  * @param {any} params
@@ -38,7 +39,7 @@ export const isMcp = (method, params) =>
 export class Mcp {
   /** The version that `initialize` has agreed on. @type {typeof VERSIONS[number] | undefined} */
   #version;
-  /** Requests that listen for changes. @type {Set<import('./peer.js').Entry>} */
+  /** The requests that listen for changes. @type {Set<import('./peer.js').Entry>} */
   #listening = new Set();
 
   /** @param {import('./peer.js').Peer} peer */
@@ -69,7 +70,7 @@ export class Mcp {
     if (isMcp(method, params) && !isObject(params)) return this.#badParams(id, method);
     if (method === 'initialize' && !modern) return this.#initialize(id, params);
     if (method === 'ping') return succeed({});
-    // There is but one thing to tell, whose level is never too low.
+    // There is only one kind of log message, and its level is never too low.
     if (method === 'logging/setLevel' && !modern) return succeed({});
     if (method === 'server/discover' && modern) return succeed(this.#discovery(), NOT_CACHED);
     if (method === 'tools/list') return this.#list(id, params, modern, (result) => succeed(result, NOT_CACHED));
@@ -83,18 +84,18 @@ export class Mcp {
     this.peer.fail(id, { code: INVALID_PARAMS, message: `The parameters are not those of ${method}` });
   }
 
-  /** What the client of a request can read. @param {boolean} modern */
+  /** The parts of a result that the client of a request can read. @param {boolean} modern */
   #readable(modern) {
     return modern ? MODERN : (this.#version ?? LEGACY);
   }
 
-  /** Who the app is. @param {typeof VERSIONS[number]} version */
+  /** The app's description of itself. @param {typeof VERSIONS[number]} version */
   #introduction({ structure }) {
     const { id: name, name: title, version, description } = this.peer.shell.app;
     return { info: { name, ...(structure && { title }), version }, more: description === undefined ? {} : { instructions: description } };
   }
 
-  /** Answered with the version that is asked for, if that is spoken; a client that begins anew has lost what it has asked. @param {any} id @param {any} params */
+  /** Answers with the requested version, if we support it. A client that starts again has lost its earlier requests. @param {any} id @param {any} params */
   #initialize(id, params) {
     const { peer } = this;
     if (typeof params.protocolVersion !== 'string') return this.#badParams(id, 'initialize');
@@ -105,7 +106,7 @@ export class Mcp {
     const result = { protocolVersion: version.name, capabilities: CAPABILITIES, serverInfo: info, ...more };
     const { number } = peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result }) });
     const elicitation = params.capabilities?.elicitation;
-    // One that only opens addresses has no form to fill in.
+    // A client that only opens addresses has no form to fill in.
     return peer.open(params.clientInfo, Boolean(elicitation && (elicitation.form || !elicitation.url)), number);
   }
 
@@ -114,7 +115,7 @@ export class Mcp {
     return { supportedVersions: NAMES, capabilities: CAPABILITIES, ...more, _meta: { [SERVER_INFO]: info } };
   }
 
-  /** All tools, for few clients ask for a second page. @param {any} id @param {any} params @param {boolean} modern @param {(result: object) => void} succeed */
+  /** Lists all tools at once, as few clients ask for a second page. @param {any} id @param {any} params @param {boolean} modern @param {(result: object) => void} succeed */
   #list(id, { cursor }, modern, succeed) {
     if (cursor != null) return this.peer.fail(id, { code: INVALID_PARAMS, message: 'Invalid cursor: all tools are on the first page' });
     return succeed({ tools: tools(this.peer.shell.capabilities.documents(), this.#readable(modern)) });
@@ -133,11 +134,11 @@ export class Mcp {
     const wrap = (/** @type {any} */ result) => (modern ? { resultType: 'complete', ...result } : result);
     const answer = (/** @type {any} */ payload) => {
       const { error, result } = answerCall(id, found.name, payload, (error) => ({ result: wrap(failed(error)) }), (data, metadata) => {
-        // As JSON has it: bytes are base64.
+        // As in JSON: bytes are base64.
         const plain = data === undefined ? undefined : JSON.parse(peer.kit.toText(data));
         return wrap(done(plain, metadata, promised, version, callId, peer.kit.toText));
       });
-      // The same as the cancellation API's.
+      // The same text as that of the cancellation API.
       if (!error) return { result };
       const { requestId, partial } = error.data;
       return { error: { ...error, data: { requestId, partial, ...payload.metadata, _meta: inMeta(payload.metadata) } } };
@@ -195,7 +196,7 @@ export class Mcp {
     this.peer.notify(LOG, { level: 'notice', logger: 'caphost', data: { event: 'notifications/call/ended', requestId, ...data } });
   }
 
-  /** The set of tools has. */
+  /** The set of tools has changed. */
   changed() {
     if (this.#version) this.peer.notify(CHANGED);
     for (const { id } of this.#listening) this.peer.notify(CHANGED, { _meta: { [SUBSCRIPTION]: id } });

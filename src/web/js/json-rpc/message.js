@@ -1,5 +1,6 @@
 /**
- * Messages of JSON-RPC 2.0, read and written; as `gateway/src/wire/json_rpc` does, by the same vectors.
+ * Reads and writes messages of JSON-RPC 2.0. `gateway/src/wire/json_rpc` does the same, by the same
+ * vectors.
  */
 import { keyOf } from './policy.js';
 
@@ -9,12 +10,12 @@ export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
-/** An error of the app's: `data.code` says which. */
+/** An error of the app: `data.code` has the ABP code. */
 export const FAILED = -32000;
 /** LSP and ACP: the request was cancelled. */
 export const CANCELLED = -32800;
 
-/** What is wrong with a message that is none. */
+/** The faults of an invalid message. */
 export const FAULTS = {
   object: 'A message is an object',
   version: 'A message has jsonrpc: "2.0"',
@@ -37,8 +38,8 @@ export const isObject = (value) => typeof value === 'object' && value !== null &
  */
 
 /**
- * Reads one message. What has a result or an error and no method is taken for a response however
- * malformed it is: an error is never answered with an error.
+ * Reads one message. A message with a result or an error, but without a method, counts as a response
+ * even if it is malformed: an error is never answered with an error.
  *
  * @param {any} message
  * @returns {Message}
@@ -56,7 +57,7 @@ export function read(message) {
   if (typeof method !== 'string') return invalid('method');
   if (id !== undefined && !readable) return invalid('id');
   const given = typeof params === 'object' ? (params ?? undefined) : undefined;
-  // Nothing that is wrong with it is answered.
+  // A faulty notification is not answered.
   if (id === undefined) return { kind: 'notification', method, params: given };
   return params != null && !given ? invalid('params') : { kind: 'request', id, method, params: given };
 }
@@ -74,7 +75,7 @@ const CODES = {
 /** The code for an ABP error code. @param {string} abp */
 export const codeFor = (abp) => (Object.hasOwn(CODES, abp) ? /** @type {number} */ (CODES[abp]) : FAILED);
 
-/** What of an ABPError goes into the `data` of an error; its message goes beside. */
+/** The fields of an ABPError that go into the `data` of an error. Its message goes beside `data`. */
 const IN_DATA = ['code', 'retryable', 'details', 'retryAfter', 'alternatives'];
 
 /**
@@ -90,7 +91,7 @@ export function rpcError(error, code = codeFor(error.code)) {
 }
 
 /**
- * The error of a request that was cancelled, whoever cancelled it.
+ * The error of a cancelled request, whoever cancelled it.
  *
  * @param {unknown} id
  * @param {string} capability

@@ -1,12 +1,12 @@
 /**
- * ACP and LSP style, and our own methods: as the gateway's `/jsonrpc` has them.
+ * ACP and LSP style, and our own methods. The gateway's `/jsonrpc` does the same.
  */
 import { INVALID_REQUEST, answerCall, isObject, rpcError } from './message.js';
 
-/** The only version of ACP there is for what is ours. */
+/** The version of ACP that our messages belong to. There is no other. */
 const ACP_VERSION = 1;
 
-/** Said whether or not the peer does: the final protocol takes it for granted. */
+/** Sent whether or not the peer sends it: the final protocol takes it for granted. */
 const CAPABILITIES = { cancellation: { request: true } };
 
 const METHODS = ['initialize', '_capabilities/list', '_capabilities/call', 'shutdown'];
@@ -14,7 +14,7 @@ const METHODS = ['initialize', '_capabilities/list', '_capabilities/call', 'shut
 export class Own {
   #greeted = false;
   #acp = false;
-  /** Whether the peer has declared that it takes cancels. */
+  /** Whether the peer has declared that it accepts cancels. */
   #cancellable = false;
 
   /** @param {string} method */
@@ -39,8 +39,8 @@ export class Own {
   }
 
   /**
-   * ACP's parameters have a number as `protocolVersion` and `clientCapabilities`, LSP's have
-   * `capabilities`. Nothing of it is required.
+   * ACP's parameters have a numeric `protocolVersion` and `clientCapabilities`. LSP's have
+   * `capabilities`. None of these is required.
    *
    * @param {any} id
    * @param {any} params
@@ -49,7 +49,7 @@ export class Own {
     const { peer } = this;
     if (!isObject(params)) return peer.refuse(id, 'INVALID_PARAMS', 'The parameters are an object');
     if (this.#greeted) return peer.refuse(id, 'ALREADY_INITIALIZED', 'initialize was answered before', INVALID_REQUEST);
-    // What calls have come and gone before did not say what the peer can do.
+    // Earlier calls did not say what the peer can do.
     if (peer.idle) peer.startAnew();
     this.#acp = typeof params.protocolVersion === 'number';
     const { cancellation, elicitation } = { ...params.capabilities, ...params.clientCapabilities };
@@ -61,7 +61,7 @@ export class Own {
       : { capabilities: CAPABILITIES, serverInfo: info };
     this.#greeted = true;
     const answer = (/** @type {any} */ { error }) => {
-      // One that was refused may be sent again.
+      // A refused `initialize` may be sent again.
       this.#greeted = !error;
       return error ? { error: rpcError(error) } : { result };
     };
@@ -80,16 +80,16 @@ export class Own {
     const { callId = params.callId === undefined ? peer.kit.newId() : params.callId, progressToken: token, ...rest } = isObject(options) ? options : {};
     const answer = (/** @type {any} */ payload) =>
       answerCall(id, capability, payload, (error) => ({ error: rpcError(error) }), (data = null, metadata) => ({ data, ...(metadata && { metadata }) }));
-    // The host tells of each call by its callId.
+    // The host identifies each call by its callId.
     const canBeToken = ['undefined', 'string', 'number'].includes(typeof token);
     const progress = (/** @type {any} */ info) =>
       token === undefined ? undefined : { method: '$/progress', params: { token, value: { ...info, operationId: token } } };
     const entry = peer.begin(id, { capability, callId, answer, progress });
-    // What is wrong with the rest is for the host to say.
+    // The host itself reports other problems.
     return peer.call(entry, given, isObject(options) ? { ...rest, ...(!canBeToken && { progressToken: token }) } : options);
   }
 
-  /** The way to cancel a question; none for a peer that is not to be sent one. The draft forbids it unless the peer has declared it. */
+  /** The way to cancel a question; none if the peer must not get a cancel. The draft forbids it unless the peer has declared it. */
   cancels() {
     return this.#cancellable ? (this.#acp ? 'ACP v1' : 'LSP 3.17') : undefined;
   }
@@ -109,6 +109,6 @@ export class Own {
     this.peer.notify('_capabilities/ended', { requestId, ...data });
   }
 
-  /** There is no notification of it. */
+  /** There is no notification for this. */
   changed() {}
 }

@@ -1,11 +1,11 @@
 /**
- * An agent that speaks JSON-RPC 2.0, be it MCP, ACP or LSP style: its requests in flight, and ours
- * to it. Its messages become those of ABP on the connection they came by, so that every rule of a
- * call holds for it.
+ * An agent that speaks JSON-RPC 2.0, in MCP, ACP or LSP style: its requests in flight, and our requests
+ * to it. Its messages become ABP messages on the connection over which they came, so that every rule of
+ * a call also applies to them.
  *
- * Loaded when the first such agent comes. Functions that the page has loaded already are handed in
- * as the `Kit`: were they imported from here, a bundler would split them off from the rest, and every
- * page would pay for that.
+ * Loaded when the first such agent connects. Functions that the page has already loaded are passed in
+ * as the `Kit`: if this module imported them, a bundler would split them off from the rest, at a cost
+ * for every page.
  *
  * | module | what it knows |
  * |---|---|
@@ -31,7 +31,7 @@ import { MAX_BATCH } from './versions.js';
  */
 
 /**
- * A request of the agent's that is not answered yet.
+ * A request of the agent that has not been answered yet.
  *
  * @typedef {object} Entry
  * @property {number} number under which the host is asked
@@ -45,7 +45,7 @@ import { MAX_BATCH } from './versions.js';
  */
 
 /**
- * Serves an agent. From now on the connection sends JSON-RPC.
+ * Serves an agent. From now on, the connection sends JSON-RPC.
  *
  * @param {import('../connection.js').Connection} connection
  * @param {unknown} first its first message, which is to be taken like any other
@@ -58,10 +58,10 @@ export function serve(connection, first, kit) {
   return (raw) => peer.take(raw);
 }
 
-/** Of one agent, those that listen for changes among them; the host has a limit of its own for calls. */
+/** The limit for one agent, including requests that listen for changes. The host has its own limit for calls. */
 const MAX_IN_FLIGHT = 16_384;
 
-/** Asked of a peer that is itself a host, of whom we hear what it asks of its agent. */
+/** A peer that asks this is itself a host, and these are questions to its agent. */
 const OURS = ['elicitation/create', '_elicitation/request'];
 
 export class Peer {
@@ -73,14 +73,14 @@ export class Peer {
   #byCallId = new Map();
   /** The ids of requests whose calls were abandoned, by their callIds. @type {Map<unknown, any>} */
   #abandoned = new Map();
-  /** Questions of the app's that are not answered. @type {Set<unknown>} */
+  /** The unanswered questions of the app. @type {Set<unknown>} */
   #questions = new Set();
   #next = 0;
-  /** What the agent speaks, once that is known. @type {Mcp | Own | undefined} */
+  /** The dialect of the agent, once it is known. @type {Mcp | Own | undefined} */
   #dialect;
-  /** Whether the host knows the agent. */
+  /** Whether the agent has a session with the host. */
   #session = false;
-  /** Why it does not want to. @type {any} */
+  /** The error with which the host refused the agent. @type {any} */
   #refused;
   #shutDown = false;
 
@@ -96,20 +96,20 @@ export class Peer {
     this.kit = kit;
   }
 
-  // What the agent says.
+  // The messages of the agent.
 
   /** @param {unknown} raw */
   take(raw) {
     const { size } = this.shell;
     const text = typeof raw === 'string' ? raw : /** @type {any} */ (raw)?.payload;
-    // Before it is parsed: it would be many times as large.
+    // Checked before parsing: the parsed text would be many times as large.
     if (typeof text === 'string' && text.length > size) return this.#refuseMessage(null, `The message is larger than ${size} characters`);
     const { message, unreadable } = this.frames.unwrap(raw);
     if (unreadable) return this.refuse(null, 'INVALID_PARAMS', unreadable, PARSE_ERROR);
     if (message === undefined) return undefined;
     if (!Array.isArray(message) || !this.#dialect?.batches) return this.#said(message);
     if (!message.length || message.length > MAX_BATCH) return this.#refuseMessage(null, `A batch has 1 to ${MAX_BATCH} messages`);
-    // Each is answered by itself.
+    // Each message is answered by itself.
     for (const one of message) this.#said(one);
     return undefined;
   }
@@ -117,7 +117,7 @@ export class Peer {
   /** @param {any} message @returns {void} */
   #said(message) {
     const it = read(message);
-    // The message and its parameters are levels themselves.
+    // The message and its parameters are also levels.
     const unfit = this.kit.inspect(message, this.shell.depth + 2, this.shell.size);
     if (unfit) return it.kind === 'request' || it.kind === 'invalid' ? this.#refuseMessage(it.id, `The message ${unfit}`) : undefined;
     if (it.kind === 'request') return this.#request(it);
@@ -146,23 +146,24 @@ export class Peer {
     if (method === 'exit') return this.shutDown();
     const cancel = readCancel(method, params);
     const entry = cancel && this.#inFlight.get(/** @type {string} */ (keyOf(cancel.id)));
-    // What has ended, or was never begun, is not there; what is answered at once is not disturbed.
+    // A request that has ended, or never began, is not in the map. A request that is answered at once
+    // is not disturbed.
     if (entry?.stop) return entry.stop();
     if (!entry?.callId) return undefined;
-    // An agent that has given a request up does not take that back.
+    // Once an agent has given a request up, it cannot take that back.
     entry.answered &&= cancel?.answered === true;
-    // What comes of it is told by the call's own end.
+    // The call's own end reports the outcome.
     return this.ask('capabilities/cancel', { callId: entry.callId, reason: cancel?.reason });
   }
 
   /** @param {{ id: any, result?: any, error?: any }} response */
   #answered({ id, result, error }) {
-    // Withdrawn meanwhile, or never asked.
+    // The question was withdrawn meanwhile, or was never asked.
     if (!this.#questions.delete(id)) return;
     this.connection.answer(id, error === undefined ? this.#dialect?.readAnswer(result) : this.#readRefusal(error));
   }
 
-  // What the dialects do.
+  // The actions of the dialects.
 
   /** @param {any} id @param {string} message */
   #refuseMessage(id, message) {
@@ -195,7 +196,7 @@ export class Peer {
   }
 
   /**
-   * A request waits for the host.
+   * A request that waits for the host.
    *
    * @param {any} id
    * @param {Omit<Entry, 'id' | 'number' | 'answered' | 'capability'> & { capability?: string }} more
@@ -205,7 +206,7 @@ export class Peer {
     const entry = { capability: '', ...more, id, answered: true, number: (this.#next += 1) };
     this.#inFlight.set(/** @type {string} */ (keyOf(id)), entry);
     this.#byNumber.set(entry.number, entry);
-    // A callId that is refused because it is in flight is another's.
+    // If a callId is refused because it is in flight, it belongs to another request.
     if (entry.callId !== undefined && !this.#byCallId.has(entry.callId)) this.#byCallId.set(entry.callId, entry);
     return entry;
   }
@@ -218,7 +219,7 @@ export class Peer {
   }
 
   /**
-   * Says a message of ABP to the host.
+   * Passes an ABP message on to the host.
    *
    * @param {string} type
    * @param {any} payload
@@ -229,7 +230,7 @@ export class Peer {
   }
 
   /**
-   * Has the host know the agent.
+   * Opens the agent's session with the host.
    *
    * @param {{ name?: unknown, version?: unknown } | undefined} info
    * @param {boolean} elicitation whether it answers questions
@@ -237,7 +238,7 @@ export class Peer {
    */
   open(info, elicitation, number) {
     if (this.#session) {
-      // It is known since a call that came first.
+      // The session may already exist because of an earlier call.
       const entry = this.#byNumber.get(number);
       if (entry) this.#settle(entry, {});
       return;
@@ -269,7 +270,7 @@ export class Peer {
     return this.#inFlight.size === 0;
   }
 
-  /** Forgets the agent there was: nobody waits for what it has asked. */
+  /** Forgets the previous agent: nobody waits for the answers to its requests. */
   startAnew() {
     for (const entry of this.#inFlight.values()) {
       entry.answered = false;
@@ -279,7 +280,7 @@ export class Peer {
     this.#session = false;
   }
 
-  /** Nothing more may be asked. @param {Entry} [entry] the request that waits for it */
+  /** Ends the session: no further requests are allowed. @param {Entry} [entry] the request that waits for it */
   shutDown(entry) {
     this.#shutDown = true;
     if (this.#session) this.ask('shutdown', { reason: 'The session is shut down' }, entry?.number);
@@ -287,7 +288,7 @@ export class Peer {
     this.#session = false;
   }
 
-  // What the host says.
+  // The messages of the host.
 
   /** @param {import('../connection.js').Envelope} envelope */
   tell({ type, id, payload }) {
@@ -309,12 +310,12 @@ export class Peer {
   #settle(entry, payload) {
     const error = payload.error?.code === 'NOT_INITIALIZED' && this.#refused;
     if (payload.metadata?.stop === 'abandoned') this.#abandon(entry);
-    // Sent first: what cannot be is answered otherwise, under the same id.
+    // Sent first: an answer that cannot be sent is replaced by an error under the same id.
     if (entry.answered) this.frames.send({ jsonrpc: '2.0', id: entry.id, ...entry.answer(error ? { ...payload, error } : payload) });
     this.end(entry);
   }
 
-  /** Its end is still to be told. @param {Entry} entry */
+  /** The end of its handler will be reported later. @param {Entry} entry */
   #abandon({ callId, id }) {
     this.#abandoned.set(callId, id);
     const [oldest] = this.#abandoned.keys();
@@ -361,7 +362,7 @@ export class Peer {
     this.frames.stop();
   }
 
-  /** An answer that is none: the agent has cancelled the question, or cannot answer it. @param {any} error */
+  /** An error as an answer: the agent has cancelled the question, or cannot answer it. @param {any} error */
   #readRefusal(error) {
     if (error?.code === CANCELLED) return { success: false, cancelled: true, metadata: { stop: 'abandoned' } };
     const code = error?.data?.code ?? (error?.code === METHOD_NOT_FOUND ? 'NOT_SUPPORTED' : 'OPERATION_FAILED');

@@ -1,6 +1,7 @@
 /**
- * How a request is cancelled in each dialect, and who is told what then: the one place that knows
- * it. The same table is in `gateway/src/wire/json_rpc/cancel.rs`, and the same vectors are run on both.
+ * How each dialect cancels a request, and who is told about that. This is the only place with these
+ * rules. The same table is in `gateway/src/wire/json_rpc/cancel.rs`, and both are tested with the same
+ * vectors.
  */
 
 /**
@@ -13,7 +14,7 @@
  * @property {'on the answer' | 'at once'} settles when the caller takes it for settled
  */
 
-/** Dialects that share a method share everything else. @type {Way[]} */
+/** The dialects. Those that share a method share everything else. @type {Way[]} */
 export const DIALECTS = [
   { dialect: 'ACP draft', method: '$/cancelRequest', id: 'id', reason: false, answered: true, settles: 'on the answer' },
   { dialect: 'ACP v1', method: '$/cancel_request', id: 'requestId', reason: false, answered: true, settles: 'on the answer' },
@@ -40,7 +41,7 @@ export function readCancel(method, params) {
 }
 
 /**
- * The parameters with which a request of ours is cancelled.
+ * The parameters of the notification that cancels a request of ours.
  *
  * @param {string} dialect
  * @param {unknown} id
@@ -52,8 +53,8 @@ export function writeCancel(dialect, id, reason) {
 }
 
 /**
- * What makes two ids the same: `1` and `1.0` are, `1` and `"1"` are not; `0`, `""` and `null` are
- * ids like others.
+ * A key that equal ids share: `1` and `1.0` are equal, `1` and `"1"` are not. `0`, `""` and `null` are
+ * ordinary ids.
  *
  * @param {unknown} id
  * @returns {string | undefined} undefined for what can be none

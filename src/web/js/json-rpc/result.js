@@ -1,5 +1,6 @@
 /**
- * How a call goes on and ends, as MCP says it: as `gateway/src/fronts/mcp/result.rs`, by the same vectors.
+ * The progress and the end of a call, in the form of MCP. `gateway/src/fronts/mcp/result.rs` does the
+ * same, by the same vectors.
  */
 import { extract } from './content.js';
 import { isObject } from './message.js';
@@ -21,10 +22,10 @@ const asText = (text) => ({ type: 'text', text });
 export function done(data = null, metadata, promised, version, callId, toText = JSON.stringify) {
   const keeps = isObject(data) || !promised;
   const holder = { data };
-  // Where it breaks its promise, the error comes first.
+  // If the data break the tool's promise, the error comes first.
   const files = extract(holder, keeps ? 1 : 2, version, callId);
   const said = data === null ? '' : typeof data === 'string' ? data : toText(data);
-  // An interface to a model refuses a block of text that has none.
+  // A model interface refuses an empty block of text.
   const content = [...(said.trim() ? [asText(said)] : []), ...files];
   const structured = version.structure && isObject(data) && (promised || !files.length);
   if (keeps) {
@@ -40,19 +41,19 @@ export function done(data = null, metadata, promised, version, callId, toText = 
   return { ...broken, content: [...broken.content, ...content] };
 }
 
-/** The result of a call that failed: what went wrong is for the model to read. @param {any} error an ABPError */
+/** The result of a failed call: the model reads what went wrong. @param {any} error an ABPError */
 export const failed = (error) => ({
   content: [asText(`${error.code}: ${error.message}`)],
   isError: true,
   _meta: { 'caphost/error': error },
 });
 
-/** Members of ours, as a `_meta` has them. @param {object} members */
+/** Our own members, as in `_meta`. @param {object} members */
 export const inMeta = (members) => Object.fromEntries(Object.entries(members).map(([name, value]) => [`caphost/${name}`, value]));
 
 /**
- * Turns the ProgressInfos of one call into notifications for its token: none for what is no news,
- * for in MCP progress must increase.
+ * Turns the ProgressInfos of one call into notifications for its token. Returns no notification if
+ * nothing has advanced, because progress must increase in MCP.
  *
  * @param {unknown} token
  * @param {{ audio: boolean }} version

@@ -1,14 +1,16 @@
 /**
- * The names that capabilities have as tools, as `gateway/src/broker/tool_names.rs` gives them, by the same vectors.
+ * The tool names of capabilities, the same as in `gateway/src/broker/tool_names.rs`, by the same
+ * vectors.
  */
 
-/** As many characters as every interface to a model takes. */
+/** The number of characters that every model interface accepts. */
 const MAX = 64;
 
 /**
- * For each name of a capability the name of its tool: unique, of 1 to 64 letters, digits, `_` and `-`, and the
- * same for the same set of names, whatever their order. A name that is so already stays. Any other is made
- * plain, and where that is too long, says nothing or is another's, its hash tells it from the others.
+ * The name of the tool for each name of a capability. Tool names are unique, have 1 to 64 letters,
+ * digits, `_` and `-`, and are the same for the same set of names in any order. A name of this form
+ * stays. Any other name is simplified. If the simple name is too long, empty, or already taken, a hash
+ * makes it unique.
  *
  * @param {string[]} names
  * @returns {string[]}
@@ -36,7 +38,8 @@ export function toolNames(names) {
 const isFit = (name) => name.length <= MAX && /[A-Za-z0-9]/.test(name);
 
 /**
- * A plain name with the hash of the name it is made of; with that of a longer one, if it is taken.
+ * A simplified name with the hash of its original name; with the hash of a longer text, if that is
+ * taken.
  *
  * @param {string} plain
  * @param {string} name

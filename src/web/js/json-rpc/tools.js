@@ -1,16 +1,18 @@
 /**
- * The capabilities of an app as the tools of MCP, and their JSON Schemas as its clients want them. A
- * client reads the whole list of tools or none of it, so one careless schema must not hide them all.
+ * The capabilities of an app as tools of MCP, with their JSON Schemas in the form that MCP clients
+ * need. A client accepts the whole list of tools or none of it, so one careless schema must not hide
+ * all tools.
  */
 import { kindNames } from './content.js';
 import { isObject } from './message.js';
 import { toolNames } from './tool-names.js';
 
-/** Characters of a name that an error repeats. */
+/** The number of characters of a name that an error repeats. */
 const MAX_NAME = 128;
 
 /**
- * The capabilities as tools. The own name of one is its title, if it is not listed under that.
+ * The capabilities as tools. The title of a tool is the capability's own name, if the tool has another
+ * name.
  *
  * @param {any[]} documents
  * @param {{ structure: boolean }} version
@@ -33,7 +35,7 @@ export function tools(documents, { structure }) {
 }
 
 /**
- * The capability a client means: by its own name, or by the one that its tool is listed under.
+ * The capability that a client means: by its own name, or by the name of its tool.
  *
  * @param {any[]} documents
  * @param {string} wanted
@@ -48,19 +50,20 @@ export function findTool(documents, wanted) {
   return `Unknown tool: ${characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join('')}…` : wanted}`;
 }
 
-/** Nesting of schemas that is looked into: a recursive one refers to itself by `$ref`, not by depth. */
+/** The depth to which schemas are searched. A recursive schema refers to itself by `$ref`, not by depth. */
 const MAX_DEPTH = 64;
 
-/** Characters of a rule that a description says. */
+/** The number of characters of a rule in a description. */
 const MAX_RULE = 2000;
 
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
 
-/** Keywords that interfaces to models refuse at the root of a schema. */
+/** Keywords that model interfaces refuse at the root of a schema. */
 const NOT_AT_ROOT = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const'];
 
 /**
- * Arguments of a tool are an object, whatever the capability says of its parameters.
+ * The schema of a tool's arguments: always an object, whatever schema the capability has for its
+ * parameters.
  *
  * @param {any} given
  * @returns {{ schema: any, rule?: string }} and what the schema cannot say at its root, for the description
@@ -73,8 +76,8 @@ export function inputSchema(given) {
 }
 
 /**
- * The schema of structured content: only where the capability promises an object without files. Where there are
- * files, a client that is given structured content shows nothing else.
+ * The schema of structured content. A tool has one only if the capability promises an object without
+ * files: a client that gets structured content would not show the files.
  *
  * @param {any} schema
  */
@@ -84,8 +87,8 @@ export function outputSchema(schema) {
 }
 
 /**
- * Takes what may not stand there from the root. The properties that it has are kept. What it says of them is the
- * rule.
+ * Removes the keywords that may not be at the root. The properties stay. The returned rule says in
+ * words what the removed keywords said.
  *
  * @param {any} schema changed in place
  */
@@ -115,7 +118,8 @@ function referred(schema, reference) {
 }
 
 /**
- * Adds the properties of a part of the root. Those that it requires are required if the part always holds.
+ * Adds the properties of a part of the root. Its required properties stay required if the part always
+ * applies.
  *
  * @param {any} schema changed in place
  * @param {any} part
@@ -129,14 +133,15 @@ function takeProperties(schema, part, needed) {
     for (const [name, it] of Object.entries(properties)) {
       if (!Object.hasOwn(schema.properties, name)) schema.properties[name] = isObject(it) ? structuredClone(it) : {};
     }
-    // It knows only the root's own.
+    // It knows only the properties of the root itself.
     delete schema.additionalProperties;
   }
   if (needed && Array.isArray(required)) schema.required = [...new Set([...(schema.required ?? []), ...required.filter((it) => typeof it === 'string')])];
 }
 
 /**
- * Takes out references by an address: many clients compile none, even to a part of the schema or to the metaschema.
+ * Removes references that have an address: many clients cannot resolve any, not even to a part of the
+ * schema or to the metaschema.
  *
  * @param {any} schema changed in place
  * @param {number} depth
@@ -148,8 +153,8 @@ function withoutAddresses(schema, depth) {
 }
 
 /**
- * Says what the elements of every array are: some clients refuse a tool that leaves it open. Asks for no parameter
- * in a header: a page has none.
+ * Adds the type of elements to every array: some clients refuse a tool without it. Removes the request
+ * for a parameter in a header: a page has no headers.
  *
  * @param {any} schema changed in place
  * @param {number} depth
@@ -161,14 +166,14 @@ function complete(schema, depth) {
   return schema;
 }
 
-/** Whether it has members that hold bytes. @param {any} schema @param {number} depth @returns {boolean} */
+/** Whether a schema has members that hold bytes. @param {any} schema @param {number} depth @returns {boolean} */
 function hasFiles(schema, depth) {
   const { properties } = schema;
   if (isObject(properties) && hasBinaryMember(properties)) return true;
   return depth < MAX_DEPTH && schemasIn(schema).some((inner) => hasFiles(inner, depth + 1));
 }
 
-/** What clients insist on: `properties` are schemas that are objects, `required` are names. @param {any} schema */
+/** Ensures what clients require: `properties` are schemas that are objects, `required` are names. @param {any} schema */
 function tidy({ properties, required, ...rest }) {
   const tidied = isObject(properties)
     ? Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, isObject(it) ? it : it === false ? { not: {} } : {}]))
@@ -181,7 +186,7 @@ const NAMED = ['properties', 'patternProperties', '$defs', 'definitions', 'depen
 const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
 const ONE = ['items', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'unevaluatedProperties', 'propertyNames', 'not', 'if', 'then', 'else'];
 
-/** The schemas that are objects in one. @param {any} schema @returns {any[]} */
+/** The direct subschemas that are objects. @param {any} schema @returns {any[]} */
 function schemasIn(schema) {
   const inner = Object.entries(schema).flatMap(([keyword, value]) => {
     if (Array.isArray(value)) return SEVERAL.includes(keyword) ? value : [];
@@ -191,7 +196,7 @@ function schemasIn(schema) {
   return inner.filter(isObject);
 }
 
-/** Whether a member may hold the bytes of `mimeType` beside it. @param {any} properties */
+/** Whether a member may hold the bytes that the member `mimeType` describes. @param {any} properties */
 function hasBinaryMember(properties) {
   const { mimeType } = properties;
   if (mimeType === undefined) return false;

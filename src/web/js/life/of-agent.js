@@ -1,6 +1,6 @@
 /**
- * How an agent over a window, a port or a worker shows its host that it lives, and sees that of a
- * host that does.
+ * How an agent over a window, a port or a worker gives its host signs of life, and reads the signs of
+ * life of a host that gives them.
  */
 import { ANSWER, ASKED, LOCK, holdLock, watchLock } from './signs.js';
 
@@ -15,7 +15,7 @@ const NOTHING = {};
  */
 export async function lifeOfAgent(id) {
   const held = await holdLock(id);
-  // A page may close its port and live on; the end of a worker's lock is the one to be told of.
+  // A page may close its port and live on. For a worker, the lock reports its end.
   const life = held ? { lock: held.name, worker: !globalThis.document } : {};
   return (make) => {
     const ends = [() => held?.release()];
@@ -45,7 +45,7 @@ export async function lifeOfAgent(id) {
       const { event, data } = envelope?.type === 'notification' ? (envelope.payload ?? {}) : NOTHING;
       if (event === ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
       else if (event === LOCK) ends.push(watchLock(data?.lock, gone));
-      // Whatever it is, it is a sign of life of the host.
+      // Any message is a sign of life of the host.
       messenger.onmessage?.(envelope);
     };
     inner.onclose = (error) => messenger.onclose?.(error);

@@ -1,7 +1,7 @@
 /**
- * How a host knows that an agent lives, if the agent has announced how it shows that. The agent is
- * asked while a request of it is in flight. A worker that holds a lock is not asked: it may compute
- * for long, and the lock tells of its end.
+ * How a host checks that an agent is alive, if the agent has announced how it gives signs of life. The
+ * host asks the agent while a request of the agent is in flight. A worker that holds a lock is not
+ * asked: it may compute for a long time, and the lock reports its end.
  */
 import { ANSWER, ASKED, LOCK, holdLock, watchLock } from './signs.js';
 
@@ -31,8 +31,8 @@ export class LifeOfAgents {
   constructor(shell, id) {
     this.#shell = shell;
     this.#half = shell.liveness / 2;
-    // A page needs no lock, for it says when it is left; and some browsers do not keep a page to come
-    // back to that holds one.
+    // A page needs no lock, because it reports when the user leaves it. Also, some browsers do not keep
+    // a page that holds a lock for a later return.
     this.#held = globalThis.document ? undefined : holdLock(id);
   }
 
@@ -59,7 +59,7 @@ export class LifeOfAgents {
       close.call(connection, reason);
     };
     if (this.#half < Infinity) this.#looking ??= setInterval(this.#look, Math.min(this.#half, 0x7fffffff));
-    // Node would wait for it.
+    // Node would wait for this timer.
     this.#looking?.unref?.();
     const held = await this.#held;
     if (held && isOpen()) this.#shell.tell(number, LOCK, { lock: held.name });
@@ -69,7 +69,7 @@ export class LifeOfAgents {
     const now = performance.now();
     for (const [connection, watched] of this.#watched) {
       if (watched.heard || !connection.busy) watched.unanswered = 0;
-      // A timer that is late may come before an answer that is there already.
+      // A late timer may fire before an answer that has already arrived is read.
       else watched.unanswered += now - watched.asked > 1.5 * this.#half ? 1 : 2;
       if (watched.unanswered >= 2) {
         connection.onlost?.();

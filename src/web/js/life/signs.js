@@ -1,21 +1,21 @@
 /**
- * How a host and an agent show that they live: by what they say, or without words by a lock. A Web
- * Lock is let go of when whatever holds it is gone, be it a worker that was terminated, and whoever
- * waits for it is told by that.
+ * How a host and an agent give signs of life: by their messages, or without messages by a lock. The
+ * browser releases a Web Lock when its holder is gone, even if the holder is a terminated worker. The
+ * end of the lock tells that to everybody who waits for the lock.
  */
 
-/** The host asks its agent. */
+/** A question of the host to its agent. */
 export const ASKED = 'notifications/life/asked';
-/** Type of the agent's answer. */
+/** The type of the agent's answer. */
 export const ANSWER = 'life/answer';
-/** The host holds a lock for as long as it lives. */
+/** The host's announcement that it holds a lock for as long as it lives. */
 export const LOCK = 'notifications/life/lock';
 
-/** Names come from strangers: only locks of ours are waited for. */
+/** Names come from other parties: only locks with our prefix are waited for. */
 const PREFIX = 'caphost.life.';
 
 /**
- * Holds a lock for as long as this page or worker lives, or until it is let go of.
+ * Holds a lock for as long as this page or worker lives, or until the lock is released.
  *
  * @param {string} id that nobody else has
  * @returns {Promise<{ name: string, release: () => void } | undefined>} undefined where there are no locks
@@ -26,14 +26,14 @@ export function holdLock(id) {
     const held = () => new Promise((/** @type {(value?: unknown) => void} */ release) => resolve({ name, release: () => release() }));
     const none = () => resolve(undefined);
     const { locks } = globalThis.navigator ?? {};
-    // An insecure page has none, and a sandboxed one may not use them.
+    // An insecure page has no locks, and a sandboxed page may not use them.
     if (locks) locks.request(name, held).catch(none);
     else none();
   });
 }
 
 /**
- * Waits for the end of whoever holds a lock.
+ * Waits for the end of the holder of a lock.
  *
  * @param {unknown} name as it was told
  * @param {() => void} gone
@@ -46,12 +46,13 @@ export function watchLock(name, gone, found) {
   const watch = async () => {
     const { locks } = navigator;
     const { held } = await locks.query();
-    // The locks of another origin are others: they do not show, and one could be had at once.
+    // Locks of another origin are separate: they do not show up, and a lock of that name would be
+    // granted at once.
     if (!held?.some((it) => it.name === name)) return;
     found?.();
     await locks.request(/** @type {string} */ (name), { mode: 'shared', signal }, () => signal.aborted || gone());
   };
-  // There may be no locks, and one that is not waited for any more rejects.
+  // There may be no locks. A lock request that is no longer wanted rejects.
   if (typeof name === 'string' && name.startsWith(PREFIX)) watch().catch(() => {});
   return () => stop.abort();
 }

@@ -1,13 +1,13 @@
 /**
- * Checks a value against a JSON Schema (2020-12, and what older drafts write otherwise), by
- * interpreting it: no content security policy forbids that.
+ * Checks a value against a JSON Schema (2020-12, and the differences of older drafts), by interpreting
+ * the schema: no Content-Security-Policy forbids that.
  *
- * Whatever the value is, the time is at most proportional to its size, times that of the schema:
- * a value is checked against a schema that is referred to once only, equal items are found by their
- * fingerprints, patterns do not backtrack, and after so many errors the rest is not looked at. The
- * names in a large object are asked for once, however many schemas want to know them. No
- * number is a key of a map: engines do not seed the hashes of numbers, so whoever chooses the numbers
- * can have all of them collide.
+ * For any value, the time is at most proportional to the size of the value times the size of the
+ * schema. A value is checked only once against a schema that several references lead to. Equal items
+ * are found by their fingerprints. Patterns do not backtrack. After a number of errors, the rest is not
+ * checked. The names in a large object are listed once, however many schemas need them. No number is
+ * the key of a map: engines do not seed the hashes of numbers, so an attacker could choose numbers that
+ * all collide.
  */
 import { formats } from './formats.js';
 import { isMultipleOf } from './multiples.js';
@@ -16,7 +16,7 @@ import { Unchecked } from './unchecked.js';
 /** @import { References, Resource, Target } from './references.js' */
 /** @import { Patterns } from './patterns.js' */
 
-/** So many errors are told. */
+/** The number of errors that are reported. */
 export const MOST_ERRORS = 16;
 
 /**
@@ -24,16 +24,16 @@ export const MOST_ERRORS = 16;
  * @typedef {Set<string | number>} Seen the members of a value that have been looked at
  * @typedef {{ fits: boolean, seen: Seen | null }} Result
  *
- * What there is to do for a schema: `alone` if nothing but its references counts, `enters` its resource if that has
- * something for dynamic references.
+ * The work for a schema. `alone` if only its references count. `enters` is its resource, if the
+ * resource has anything for dynamic references.
  * @typedef {{ parts: number, targets: Target[] | undefined, alone: boolean, enters: Resource | undefined }} Plan
  * @typedef {typeof import('./examine.js').examine} Examine
  */
 
-/** An object with more members is worth to remember what they are, or whether it fits. */
+/** For objects with more members, the member names and the results are remembered. */
 const MANY = 32;
 
-/** What there is to do for a schema, so that nothing else is looked for. */
+/** The kinds of work for a schema, so that its other keywords need not be looked up. */
 const EQUALS = 1;
 const NUMBER = 2;
 const TEXT = 4;
@@ -71,14 +71,14 @@ export class Checker {
   #examine;
   /** @type {Map<unknown, Plan>} */
   #plans = new Map();
-  /** Where in the whole the value is. @type {(string | number)[]} */
+  /** The path of the value within the whole. @type {(string | number)[]} */
   #path = [];
-  /** The resources of the schema that the check has come through. */
+  /** The resources of the schema that the check has entered. */
   #scope = new Scope();
-  /** References that have been followed without going deeper into the value. */
+  /** The number of references that were followed without going deeper into the value. */
   #followed = 0;
   #fingerprints = new Fingerprints();
-  /** Of large objects. @type {Map<object, string[]>} */
+  /** The member names of large objects. @type {Map<object, string[]>} */
   #names = new Map();
 
   /** @param {References} references @param {Patterns} patterns @param {Examine} examine */
@@ -111,7 +111,8 @@ export class Checker {
   /** @param {any} schema @param {Plan} plan @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
   #judge(schema, { parts, targets, alone }, value, problems, seen) {
     if (alone && targets) return this.#referred(targets, value, problems, seen);
-    // Before anything that may be long: nothing else is worth saying of a value of the wrong type.
+    // Checked before anything that may take long: for a value of the wrong type, no other error
+    // matters.
     if (schema.type !== undefined && !isOfType(value, schema.type)) {
       return this.#bad(problems, 'type', `must be ${[schema.type].flat().join(' or ')}, and is ${typeOf(value)}`);
     }
@@ -153,7 +154,7 @@ export class Checker {
   #equal(one, other) {
     if (one === other) return true;
     if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return false;
-    // What is of another size is not looked through: that of the schema bounds the work.
+    // Values of another size are not compared in detail, so the size of the schema bounds the work.
     if (Array.isArray(one) && one.length !== other.length) return false;
     const names = Object.keys(other);
     return this.#namesOf(one).length === names.length && names.every((name) => Object.hasOwn(one, name) && this.#equal(one[name], other[name]));
@@ -192,7 +193,8 @@ export class Checker {
   /** @param {Target[]} targets @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
   #referred(targets, value, problems, seen) {
     this.#followed += 1;
-    // The same value may come here by many ways: of what is in it there would be more with each level.
+    // The same value may be reached in many ways. Its members would be checked more often with each
+    // level.
     const repeats = this.#followed > 1 || (isObject(value) && this.#isLarge(value));
     const key = repeats && !isObject(value) ? plainKey(value) : value;
     let fits = true;
@@ -200,7 +202,7 @@ export class Checker {
       const target = this.#scope.anchors.get(name) ?? found;
       const known = repeats ? this.#scope.resultsOf(target) : undefined;
       let result = known?.get(key);
-      // It may be known from where nobody asked what was looked at.
+      // The result may be from a check that did not record the checked members.
       if (!result || (seen && !result.seen)) {
         const own = seen && new Set();
         const right = target === undefined ? this.#isSchema(value, problems, own) : this.fits(target, value, problems, own);
@@ -214,14 +216,14 @@ export class Checker {
     return fits;
   }
 
-  /** Whether it has many members, or one that is more than text, a number or the like. @param {any} value */
+  /** Whether a value has many members, or a member that is not a primitive value. @param {any} value */
   #isLarge(value) {
     if (Array.isArray(value)) return value.length > MANY || value.some(isObject);
     const names = this.#namesOf(value);
     return names.length > MANY || names.some((name) => isObject(value[name]));
   }
 
-  /** Whether a value is itself a JSON Schema, as the metaschema has it. @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  /** Whether a value is itself a JSON Schema, according to the metaschema. @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
   #isSchema(value, problems, seen) {
     try {
       this.#examine(value, { isExpression: (text) => this.#patterns.expressions.has(text) });
@@ -261,7 +263,7 @@ export class Checker {
       /** @type {Problem[] | null} */
       const own = problems && fit === 0 ? [] : null;
       if (this.#tried(schema, value, own, seen)) fit += 1;
-      // Whoever got furthest says what is wrong, of several the last.
+      // The schema that got furthest reports its errors; of several, the last.
       else if (own && deepest(own) >= deepest(best)) best = own;
       if (fit > (one ? 1 : 0) && !(seen && !one)) break;
     }
@@ -271,7 +273,7 @@ export class Checker {
     return false;
   }
 
-  /** As `fits`, but what does not fit has not looked at anything. @type {Checker['fits']} */
+  /** Like `fits`, but a value that does not fit marks nothing as checked. @type {Checker['fits']} */
   #tried(schema, value, problems, seen) {
     const own = seen && new Set();
     const fits = this.fits(schema, value, problems, own);
@@ -286,7 +288,7 @@ export class Checker {
   }
 
   /**
-   * A value within this one.
+   * A value within the current value.
    *
    * @param {any} schema
    * @param {any} value
@@ -427,11 +429,11 @@ export class Checker {
   }
 }
 
-/** Resources that a check has come through, in the order of their `$dynamicAnchor`s: the first of a name counts. */
+/** The resources that a check has entered, in the order of their `$dynamicAnchor`s: the first of a name counts. */
 class Scope {
   /** The schemas with a `$dynamicAnchor`. @type {Map<string | undefined, any>} */
   anchors;
-  /** What came of a value and a schema that is referred to. @type {Map<unknown, Map<unknown, Result>>} */
+  /** The results for a value and a schema that references lead to. @type {Map<unknown, Map<unknown, Result>>} */
   #results = new Map();
   /** @type {Map<Resource, Scope>} */
   #inner = new Map();
@@ -457,11 +459,11 @@ class Scope {
   }
 }
 
-/** Whether there is more to be told. @param {Problem[] | null} problems */
+/** Whether more errors can be reported. @param {Problem[] | null} problems */
 const goesOn = (problems) => problems !== null && problems.length < MOST_ERRORS;
 
 
-/** Of which nobody asked what was looked at. @type {Result} */
+/** The result if nobody asked which members were checked. @type {Result} */
 const FITS = { fits: true, seen: null };
 /** @type {Result} */
 const FITS_NOT = { fits: false, seen: null };
@@ -500,7 +502,7 @@ const counted = (count, noun) => `${count} ${count === 1 ? noun : `${noun}s`.rep
 
 /** @param {unknown} value of a schema */
 const shown = (value) => {
-  // A page may have put a `toJSON` on the prototypes of everything.
+  // The page may have added a `toJSON` to any prototype.
   const text = JSON.stringify(value, function (key) {
     return this[key];
   });
@@ -510,10 +512,13 @@ const shown = (value) => {
 /** @param {unknown} value @returns {boolean} */
 const isObject = (value) => typeof value === 'object' && value !== null;
 
-/** What is the same for equal values only, and a text. @param {unknown} value no object */
+/** A text that only equal values share. @param {unknown} value no object */
 const plainKey = (value) => (typeof value === 'string' ? `"${value}` : `${typeof value}:${value}`);
 
-/** Values that are equal as JSON have the same, however deep and large they are; each is looked at once. */
+/**
+ * Fingerprints of values: values that are equal in JSON have the same, however deep and large. Each
+ * value is read once.
+ */
 class Fingerprints {
   /** @type {Map<string, number>} */
   #numbers = new Map();

@@ -1,7 +1,7 @@
 /**
- * From a JSON Schema to what checks parameters against it. Loaded when there is a schema. It imports
- * nothing that a page has loaded already: a bundler would split that off from the rest, and every
- * page would pay for it.
+ * Makes a check of parameters from a JSON Schema. Loaded when there is a schema. Imports nothing that a
+ * page has already loaded: a bundler would split such modules off from the rest, at a cost for every
+ * page.
  */
 import { Checker, MOST_ERRORS } from './check.js';
 import { Matchers, Patterns } from './patterns.js';
@@ -11,7 +11,7 @@ import { UNCHECKED, Unchecked } from './unchecked.js';
 /** @import { Examine, Problem } from './check.js' */
 /** @import { References } from './references.js' */
 
-/** So often a check begins anew with what a worker has found, each time knowing more. */
+/** How often a check starts again with the results of a worker. Each time, more texts are known. */
 const ROUNDS = 8;
 
 /**
@@ -61,7 +61,7 @@ const SLOW =
   'so it is checked in a worker, which is ended when that takes too long. Patterns that neither look around, as in (?=…), nor refer back to a group, as in \\1, nor have very long repetitions are checked at once.';
 
 /**
- * Wherever they stand: one that stands where no schema is does no harm.
+ * Finds them anywhere: a keyword in a place without schemas does no harm.
  *
  * @param {any} schema
  * @param {Set<string>} found
@@ -79,9 +79,9 @@ function patternsOf(schema, found) {
 /** @type {Record<string, string>} */
 const CODES = { required: 'MISSING_PARAM', type: 'INVALID_TYPE' };
 
-/** Characters of a path, in which there are names of the caller's. */
+/** The number of characters of a path, which has names of the caller in it. */
 const MAX_PATH = 256;
-/** Of a message. */
+/** The number of characters of a message. */
 const MAX_MESSAGE = 1000;
 
 /** @param {Problem[]} problems at least one @returns {Verdict} */

@@ -1,12 +1,12 @@
 /**
- * Whether a JSON Schema makes sense. Small, because every host has it. Where its references lead is found in
- * `references.js`.
+ * Checks that a JSON Schema is valid. Small, because every host has it. `references.js` resolves its
+ * references.
  */
 import { isAmount, isObject } from '../read.js';
 
 const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'string', 'integer'];
 
-/** Keywords that hold schemas: one, several, or one for each name. */
+/** Keywords that hold schemas: one schema, several, or one for each name. */
 const ONE = ['additionalProperties', 'unevaluatedProperties', 'propertyNames', 'additionalItems', 'unevaluatedItems', 'contains', 'not', 'if', 'then', 'else'];
 const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const NAMED = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
@@ -18,7 +18,7 @@ const isNumber = (it) => typeof it === 'number';
 /** @param {any} it */
 const isNames = (it) => Array.isArray(it) && it.every(isText);
 
-/** What other keywords must be. @type {[rule: string, fits: (value: any) => unknown, keywords: string][]} */
+/** The rules for the other keywords. @type {[rule: string, fits: (value: any) => unknown, keywords: string][]} */
 const RULES = [
   ['a text', isText, '$schema $ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor format'],
   ['a number', isNumber, 'minimum maximum exclusiveMinimum exclusiveMaximum'],
@@ -60,7 +60,7 @@ export function examine(schema, { at: start = '#', odd, isExpression = isPattern
     /** @param {string} keyword @param {(value: any) => unknown} fits @param {string} rule */
     const given = (keyword, fits, rule) => expect(schema[keyword] === undefined || fits(schema[keyword]), `${keyword} must be ${rule}`);
     expect(isObject(schema), 'a schema must be an object, true or false');
-    // A Standard Schema: an object of functions.
+    // This is a Standard Schema: an object of functions.
     expect(!schema['~standard'], 'this is no JSON Schema; of zod, give z.toJSONSchema(…)');
     const names = Object.keys(schema);
     const foreign = names.find((name) => Object(schema[name])['~standard']);
@@ -85,7 +85,7 @@ export function examine(schema, { at: start = '#', odd, isExpression = isPattern
       given(keyword, isObject, 'an object of schemas');
       for (const [name, it] of Object.entries(schema[keyword] ?? {})) {
         expect(keyword !== 'patternProperties' || isExpression(name), `not a regular expression: ${name}`);
-        // In draft-07 some are names instead.
+        // In draft-07, the value may also be an array of names.
         if (keyword !== 'dependencies' || !isNames(it)) within(it, `${keyword}/${name}`);
       }
     }

@@ -1,16 +1,16 @@
 /**
- * Whether texts are regular expressions. Only the browser knows, and for some it takes long: each
- * `\p{…}` is looked up in all of Unicode, and the characters of a class are put in order.
+ * Checks whether texts are regular expressions. Only the browser knows, and for some texts it takes
+ * long: each `\p{…}` is looked up in all of Unicode, and the characters of a class are sorted.
  */
 import { Unchecked } from './unchecked.js';
 
-/** A longer one takes the browser long to read. */
+/** The browser takes too long to read a longer expression. */
 const MOST_CHARACTERS = 10_000;
-/** About as many microseconds as one check may take for them. */
+/** The time that one check may take for expressions, in microseconds (approximate). */
 const MOST_WORK = 100_000;
-/** For each property of characters. */
+/** The cost of each character property. */
 const PROPERTY = 300;
-/** Characters of a class, whose square divided by this is what it takes. */
+/** The cost of a class is the square of its characters, divided by this. */
 const CLASS = 1700;
 
 /** The texts of one check. */

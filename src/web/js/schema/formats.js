@@ -1,7 +1,6 @@
 /**
- * The formats of JSON Schema that are checked. Each reads its text once, or a few times: none
- * backtracks. One that is not known is fulfilled by everything. What is a regular expression, `regex`,
- * is known in `expressions.js`.
+ * The formats of JSON Schema that are checked. Each check reads its text once or a few times; none
+ * backtracks. Every text satisfies an unknown format. The format `regex` is in `expressions.js`.
  */
 
 /** @param {RegExp} pattern */
@@ -22,7 +21,7 @@ function isTime(text) {
   const [hour = 0, minute = 0, second = 0, , offsetHour = 0, offsetMinute = 0] = parts.slice(1).map((it) => Number(it ?? 0));
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return false;
   const offset = (parts[4] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute);
-  // A leap second is the last of a day.
+  // A leap second is the last second of a day.
   return second < 60 || (hour * 60 + minute - offset + 2 * 1440) % 1440 === 1439;
 }
 
@@ -40,7 +39,7 @@ function isIpv6(text) {
   const last = text.slice(text.lastIndexOf(':') + 1);
   const ends = last.includes('.');
   if (ends && !/^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}$/.test(last)) return false;
-  // An address of four bytes stands for two groups.
+  // An IPv4 address stands for two groups.
   const groups = (ends ? `${text.slice(0, -last.length)}0:0` : text).split('::').map((half) => (half === '' ? [] : half.split(':')));
   const count = groups.flat().length;
   return groups.flat().every(like(/^[0-9a-f]{1,4}$/i)) && (groups.length === 1 ? count === 8 : groups.length === 2 && count < 8);
@@ -68,7 +67,7 @@ const URI_CHARACTERS = /^(?:[a-z0-9\-._~!$&'()*+,;=:@/?#[\]]|%[0-9a-f]{2})*$/i;
 function isReference(text) {
   if (!URI_CHARACTERS.test(text)) return false;
   const [, authority, rest = ''] = /^(?:[a-z][a-z0-9+\-.]*:)?(?:\/\/([^/?#]*))?(.*)$/is.exec(text) ?? [];
-  // A fragment has no other in it, and brackets are only around an address.
+  // A fragment contains no other fragment, and brackets are only around an address.
   if (/#.*#/s.test(rest) || /[[\]]/.test(rest)) return false;
   if (authority === undefined) return !/^[^/?#]*:/.test(rest) || /^[a-z][a-z0-9+\-.]*:/i.test(text);
   const [, host = '', port] = /^(?:[^@]*@)?(\[[^\]]*\]|[^:@]*)(?::(.*))?$/s.exec(authority) ?? ['', '@'];

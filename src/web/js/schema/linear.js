@@ -1,15 +1,15 @@
 /**
- * Regular expressions that do not backtrack: a text is read once, and all ways to match it are
- * followed side by side (Thompson's construction). The browser's own engine tries one way after the
- * other, which for `(a+)+b` and a text of 33 characters takes longer than anybody waits.
+ * Regular expressions that do not backtrack: a text is read once, and all ways to match it are followed
+ * in parallel (Thompson's construction). The browser's own engine tries one way after the other. For
+ * `(a+)+b` and a text of 33 characters, that takes longer than anybody waits.
  *
- * What cannot be done so is left to others: looking around, and references back to a group.
+ * Expressions with lookaround or backreferences cannot be done this way; they are left to others.
  */
 
-/** A longer program is not worth it. */
+/** Longer programs are not worth the effort. */
 const MOST_STEPS = 2000;
 
-/** Kinds of steps: take a character, go on at either, look at the place, be done. */
+/** The kinds of steps: take a character, continue at either of two steps, check the position, finish. */
 const TAKE = 0;
 const EITHER = 1;
 const PLACE = 2;
@@ -25,7 +25,7 @@ class Unable extends Error {}
 class Shared {
   /** @type {Map<string, WeakRef<Made>>} */
   #made = new Map();
-  /** With so many it is looked for those that nobody has any more. */
+  /** At this number of entries, unused entries are removed. */
   #many = 1024;
 
   /** @param {string} source @param {(source: string) => Made} make @returns {Made} */
@@ -48,7 +48,7 @@ const patterns = new Shared();
 export class LinearPattern {
   #steps;
   #start;
-  /** In which round a step was reached last. */
+  /** The round in which each step was reached last. */
   #reached;
   #round = 0;
   /** @type {number[]} */
@@ -61,7 +61,7 @@ export class LinearPattern {
     this.#reached = new Uint32Array(steps.length);
   }
 
-  /** What it costs for each character, at most. */
+  /** The highest cost for each character. */
   get cost() {
     return this.#steps.length;
   }
@@ -87,7 +87,7 @@ export class LinearPattern {
     let following = [];
     this.#begin();
     for (let at = 0; at <= text.length;) {
-      // It may begin anywhere.
+      // The match may begin anywhere.
       if (this.#reach(this.#start, text, at, current)) return true;
       if (at === text.length) return false;
       const code = /** @type {number} */ (text.codePointAt(at));
@@ -111,7 +111,7 @@ export class LinearPattern {
   }
 
   /**
-   * All that can be reached without taking a character.
+   * Adds all steps that can be reached without taking a character.
    *
    * @param {number} from
    * @param {string} text
@@ -196,7 +196,7 @@ class Parser {
     const [written, few, comma, many] = /^(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})/.exec(this.source.slice(this.#at, this.#at + 32)) ?? [];
     if (written === undefined) return piece;
     this.#at += written.length;
-    // Lazy or not is one to whoever only asks whether it matches.
+    // Lazy or not makes no difference, as only the match itself counts.
     if (this.source[this.#at] === '?') this.#at += 1;
     const least = few === undefined ? Number(written === '+') : Number(few);
     const most = few === undefined ? (written === '?' ? 1 : Infinity) : comma ? (many ? Number(many) : Infinity) : least;
@@ -228,7 +228,7 @@ class Parser {
     }
     if (rest[0] === '(') {
       const begin = /^\((?:\?:|\?<[^=!][^>]*>|(?!\?))/.exec(rest)?.[0];
-      // It looks around, or changes flags.
+      // This is a lookaround, or changes flags.
       if (begin === undefined) throw new Unable();
       this.#at += begin.length;
       const inner = this.#either();
@@ -236,7 +236,7 @@ class Parser {
       return inner;
     }
     const [atom = ''] = ATOM.exec(rest) ?? [];
-    // It refers to a group.
+    // This refers to a group.
     if (atom === '' || /^\\[1-9k]/.test(atom)) throw new Unable();
     this.#at += atom.length;
     const takes = takers.of(atom, takerOf);
@@ -244,13 +244,13 @@ class Parser {
   }
 }
 
-/** What one character has to be. @type {Shared<(code: number) => boolean>} */
+/** The checks for one character. @type {Shared<(code: number) => boolean>} */
 const takers = new Shared();
 
-/** One character, or what stands for one. */
+/** One character, or an expression for one character. */
 const ATOM = /^(?:\[(?:\\.|[^\]\\])*\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\c[a-zA-Z]|\\[pP]\{[^}]*\}|\\.|[^\\])/su;
 
-/** Characters of one page of a table. */
+/** The number of characters of one page of a table. */
 const PAGE = 256;
 
 /** @param {string} atom @returns {(code: number) => boolean} what the browser itself sees in it */
@@ -258,7 +258,7 @@ function takerOf(atom) {
   const [first = 0, more] = [...atom].map((character) => /** @type {number} */ (character.codePointAt(0)));
   if (more === undefined && atom !== '.') return (code) => code === first;
   const pattern = new RegExp(`^${atom}$`, 'u');
-  /** What was found of the characters met so far: 1 for yes, 2 for no. Texts are of a few pages. */
+  /** The results for the characters so far: 1 for yes, 2 for no. A text uses few pages. */
   const latin = new Uint8Array(PAGE);
   /** @type {(Uint8Array | undefined)[] | undefined} */
   let others;

@@ -1,13 +1,13 @@
 /**
- * Whether numbers are multiples of others, as they are written in decimals: 0.3 is one of 0.1.
+ * Checks whether numbers are multiples of others, as written in decimals: 0.3 is a multiple of 0.1.
  */
 
-/** No number has so many digits. */
+/** No number has more digits than this. */
 const MOST_DIGITS = 18;
-/** The remainder of a smaller one is exact still when it is taken times ten. */
+/** For smaller numbers, the remainder times ten is still exact. */
 const SMALL = Number.MAX_SAFE_INTEGER / 10;
 
-/** Of schemas. @type {Map<number, Divisor>} */
+/** The divisors of schemas. @type {Map<number, Divisor>} */
 const divisors = new Map();
 const MOST_DIVISORS = 1000;
 
@@ -24,14 +24,15 @@ export function isMultipleOf(value, divisor) {
   if (!Number.isFinite(value) || !(divisor > 0 && divisor < Infinity)) return false;
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
   const [{ digits, exponent }, by] = [decimal(value), divisorOf(divisor)];
-  // What more powers of ten there are changes nothing, and makes large numbers.
+  // Further powers of ten change nothing, and make large numbers.
   const tens = Math.min(Math.max(exponent - by.exponent, 0), by.tens);
   const divisorTens = Math.min(Math.max(by.exponent - exponent, 0), MOST_DIGITS);
   const [number, small] = [Number(digits), Number(by.digits)];
   if (number > Number.MAX_SAFE_INTEGER || small > SMALL) {
     return (BigInt(digits) * 10n ** BigInt(tens)) % (by.digits * 10n ** BigInt(divisorTens)) === 0n;
   }
-  // A divisor that is larger than the number leaves it as it is, even one that is no longer exact.
+  // A divisor that is larger than the number leaves the number unchanged, even if the divisor is not
+  // exact.
   let rest = number % (small * 10 ** divisorTens);
   for (let left = tens; left > 0 && rest > 0; left -= 1) rest = (rest * 10) % small;
   return rest === 0;

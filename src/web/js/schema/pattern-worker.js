@@ -1,15 +1,15 @@
 /**
- * The worker that tries patterns which may backtrack. One for all hosts of a page, made when it is
- * first needed, and ended when it does not answer in time.
+ * The worker that tries patterns that may backtrack. All hosts of a page share one. It is made on first
+ * use, and ended if it does not answer in time.
  */
 
 /** Milliseconds for all texts of one check. */
 const DEADLINE = 200;
 /** Milliseconds for a worker to start. */
 const START = 5000;
-/** Chromium lets a worker that was terminated compute for so long. */
+/** Milliseconds for which a terminated worker may still compute in Chromium. */
 const DYING = 2000;
-/** So many may do so at once; who comes then has to wait. */
+/** The number of workers that may be in that state at once. Further checks must wait. */
 const MOST_DYING = 3;
 
 const CODE = `postMessage(0);
@@ -21,7 +21,7 @@ onmessage = ({ data }) => postMessage(data.map(([pattern, text]) => new RegExp(p
 /** @type {{ worker: Worker, url: string } | undefined} */
 let running;
 let dying = 0;
-/** When all that was asked before is answered. @type {Promise<unknown>} */
+/** Settles when all earlier questions are answered. @type {Promise<unknown>} */
 let turn = Promise.resolve();
 
 /** @param {Asked} asked @returns {Promise<Answer>} */

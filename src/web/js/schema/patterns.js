@@ -1,8 +1,8 @@
 /**
- * The patterns of a schema, and what is known of the texts that they are tried on in one check.
+ * The patterns of a schema, and the known results for the texts of one check.
  *
- * Nearly all are matched here, without backtracking. What that cannot do goes to a worker, which is
- * ended at a deadline: whatever an agent sends, the page is not held.
+ * Nearly all patterns are matched here, without backtracking. The rest goes to a worker, which is ended
+ * at a deadline: no message of an agent can block the page.
  */
 import { Expressions } from './expressions.js';
 import { LinearPattern } from './linear.js';
@@ -11,9 +11,9 @@ import { UNCHECKED, Unchecked } from './unchecked.js';
 
 /** @import { Verdict } from '../validators.js' */
 
-/** Steps that a check may take here, about a tenth of a second; beyond that the worker goes on. */
+/** The number of steps that a check may take here, about a tenth of a second. Beyond that, the worker continues. */
 const MOST_WORK = 1e7;
-/** Texts that a worker is asked about in one check. */
+/** The number of texts that a worker checks in one check. */
 const MOST_TEXTS = 10_000;
 
 /** @type {Verdict} */
@@ -22,7 +22,7 @@ const NO_WORKER = {
   message: 'The parameters cannot be checked: a pattern of the schema is one that only a worker can check safely, and there is none here (a Content-Security-Policy needs `worker-src blob:`)',
 };
 
-/** What a schema has. */
+/** The patterns of a schema. */
 export class Matchers {
   /** @type {Map<string, LinearPattern | undefined>} */
   #linear = new Map();
@@ -37,21 +37,21 @@ export class Matchers {
     return this.#linear.get(pattern);
   }
 
-  /** Those that only a worker can check. */
+  /** The patterns that only a worker can check. */
   get slow() {
     return [...this.#linear].filter(([, linear]) => !linear).map(([pattern]) => pattern);
   }
 }
 
-/** Of one check. */
+/** The patterns of one check. */
 export class Patterns {
-  /** What is known of the texts that are to be patterns themselves. */
+  /** The texts that must be regular expressions themselves. */
   expressions = new Expressions();
   #matchers;
   #work = 0;
   /** @type {Map<string, Map<string, boolean>>} */
   #known = new Map();
-  /** What nobody knows yet. @type {[pattern: string, text: string][]} */
+  /** The questions without a known answer. @type {[pattern: string, text: string][]} */
   #asked = [];
 
   /** @param {Matchers} matchers */
@@ -59,7 +59,7 @@ export class Patterns {
     this.#matchers = matchers;
   }
 
-  /** Whether the last check went by guesses. */
+  /** Whether the last check used guesses. */
   get open() {
     return this.#asked.length > 0;
   }
@@ -74,20 +74,20 @@ export class Patterns {
     const known = this.#known.get(pattern)?.get(text);
     if (known !== undefined) return known;
     const linear = this.#matchers.get(pattern);
-    // Its end is looked at like a character: an empty text is some work.
+    // The end of a text costs as much as a character: an empty text also takes work.
     const work = (linear?.cost ?? Infinity) * (text.length + 1);
     if (linear && this.#work + work <= MOST_WORK) {
       this.#work += work;
       return linear.test(text);
     }
     this.#asked.push([pattern, text]);
-    // Nobody will be asked: what is left of the value need not be looked at.
+    // No worker will be asked, so the rest of the value need not be checked.
     if (this.#asked.length > MOST_TEXTS) throw new Unchecked();
     return true;
   }
 
   /**
-   * Finds out what is open.
+   * Finds the answers to the open questions.
    *
    * @returns {Promise<Verdict | undefined>} why that cannot be
    */

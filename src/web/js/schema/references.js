@@ -1,29 +1,30 @@
 /**
- * Where the references of a JSON Schema lead: to an anchor, a pointer into the document, a schema in it with an
- * `$id` of its own, or to what every JSON Schema must be. Nothing is ever fetched. Every host has this, so that a
- * schema whose reference leads nowhere is refused when it is registered.
+ * Resolves the references of a JSON Schema: to an anchor, to a pointer into the document, to a schema
+ * in it with an `$id` of its own, or to the metaschema. Nothing is ever fetched. Every host has this
+ * module, so that a schema with a reference that leads nowhere is refused at registration.
  */
 import { examine } from './examine.js';
 
 /**
- * A schema with an `$id`, or the whole: `old` if only the reference counts of a schema that has one, as in drafts
- * up to 7; `dynamic` are its schemas with a `$dynamicAnchor`, by that name.
+ * A schema with an `$id`, or the whole document. `old`: of a schema with a reference, only the
+ * reference counts, as in drafts up to 7. `dynamic`: its schemas with a `$dynamicAnchor`, by that name.
  * @typedef {{ base: string, old: boolean, dynamic: Map<string, any> }} Resource
  *
- * Where a reference leads: to a schema, or, without one, to what every JSON Schema must be. With a name, that is the
- * first schema with this `$dynamicAnchor` in the resources that the check has come through, if there is one.
+ * The target of a reference: a schema, or, without a schema, the metaschema. With a name, the target is
+ * the first schema with this `$dynamicAnchor` in the resources that the check has entered, if there is
+ * one.
  * @typedef {{ schema?: any, name?: string }} Target
  *
- * `targets` are those of the schemas that have references, `alone` the schemas of which nothing else counts,
- * `resources` what each schema is part of.
+ * `targets`: the targets of the schemas that have references. `alone`: the schemas of which only the
+ * references count. `resources`: the resource of each schema.
  * @typedef {{ targets: Map<any, Target[]>, alone: Set<any>, resources: Map<any, Resource> }} References
  */
 
-/** Where a schema without an `$id` is. */
+/** The address of a schema without an `$id`. */
 const HOME = 'schema:/';
-/** The drafts that ignore what stands beside a `$ref`. */
+/** The drafts that ignore the other keywords beside a `$ref`. */
 const OLD = /draft-0[3-7]/;
-/** What every JSON Schema must be is said there. */
+/** The addresses of the metaschemas, which say what every JSON Schema must be. */
 const METASCHEMAS = /^https?:\/\/json-schema\.org\/draft(-0[67]|\/20(19-09|20-12))\/schema$/;
 /** Keywords that apply their schemas to the same value. */
 const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
@@ -74,7 +75,7 @@ export function resolve(root, odd) {
       schema = Object.hasOwn(Object(schema), name) ? schema[name] : undefined;
     }
     if (schema === undefined) throw new Error(`there is nothing at ${JSON.stringify(reference)}, and no schema is fetched`);
-    // It may stand where no schema is expected.
+    // The reference may lead to a place where no schema is expected.
     if (!resources.has(schema)) examine(schema, { at: reference, enter, outer: resource });
     const { $dynamicAnchor, $recursiveAnchor } = schema;
     const isDynamic = keyword === '$dynamicRef' ? $dynamicAnchor === fragment : keyword === '$recursiveRef' && $recursiveAnchor === true;
@@ -83,7 +84,7 @@ export function resolve(root, odd) {
 
   const followed = new Set();
   const way = new Set();
-  /** Goes to all schemas that one applies to the same value. @param {any} schema @param {string} [reference] by which it came here last */
+  /** Follows all schemas that a schema applies to the same value. @param {any} schema @param {string} [reference] by which it came here last */
   const follow = (schema, reference) => {
     if (way.has(schema)) throw new Error(`the reference ${JSON.stringify(reference)} leads to itself`);
     if (typeof schema !== 'object' || followed.has(schema)) return;
@@ -98,7 +99,7 @@ export function resolve(root, odd) {
   };
 
   examine(root, { odd, enter, outer: { base: HOME, old: false, dynamic: new Map() } });
-  // What is found where no schema is expected is added to the end.
+  // Schemas found where no schema is expected are added to the end.
   for (const [schema, resource] of resources) {
     for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef']) {
       if (schema[keyword] !== undefined) targets.set(schema, [...(targets.get(schema) ?? []), targetOf(keyword, schema[keyword], resource)]);

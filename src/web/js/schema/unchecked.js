@@ -1,5 +1,5 @@
 /**
- * What is said of parameters that would take too long to check.
+ * The error for parameters that would take too long to check.
  */
 
 /** @import { Verdict } from '../validators.js' */
@@ -7,5 +7,5 @@
 /** @type {Verdict} */
 export const UNCHECKED = { code: 'INVALID_PARAMS', message: 'The parameters take too long to check against the patterns of the schema' };
 
-/** A check is given up. */
+/** Thrown when a check is given up. */
 export class Unchecked extends Error {}
