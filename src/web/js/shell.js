@@ -1,6 +1,6 @@
 /**
- * What Rust calls of a host, beside its parts: it passes on what it is told to the agents and to
- * whoever waits for an answer. None of it throws, and none of it decides anything.
+ * The functions of a host that Rust calls, apart from those of its parts. They pass messages on to
+ * agents and to waiting parties. None of them throws, and none of them decides anything.
  */
 import { Asks } from './asks.js';
 import { Capabilities } from './capabilities.js';
@@ -19,26 +19,26 @@ import { Timer } from './timer.js';
 /** @import { Connection } from './connection.js' */
 /** @import { Given } from './running.js' */
 
-/** Milliseconds in which the answers to those who waited for the end of a job are gone. */
+/** Milliseconds until the answers to those who waited for the end of a job have been sent. */
 const ANSWERED = 250;
 
 export class Shell {
   /** @type {Map<number, Connection>} */
   connections = new Map();
-  /** Of agents that have left a gateway. @type {Map<number, Connection>} */
+  /** The connections of agents that have left a gateway. @type {Map<number, Connection>} */
   left = new Map();
   capabilities = new Capabilities(this);
   running = new Running(this);
   asks = new Asks(this);
   timeline = new Timeline();
   closed = false;
-  /** Nothing is started now. */
+  /** Whether nothing may start now. */
   later = false;
-  /** Milliseconds in which an agent that is gone is noticed, while its calls are in flight. */
+  /** Milliseconds after which the host notices that an agent with calls in flight is gone. */
   liveness = 30_000;
-  /** Milliseconds that a handler is given to end once it was told to stop. */
+  /** Milliseconds that a handler has to end once it was told to stop. */
   settleGrace = 50;
-  /** Whether a JSON-RPC agent that has not declared that it takes cancels is sent them all the same. */
+  /** Whether a JSON-RPC agent is sent cancels even if it has not declared that it accepts them. */
   cancelUndeclared = false;
   /** @type {LifeOfAgents | undefined} */
   #life;
@@ -57,7 +57,7 @@ export class Shell {
    */
   constructor(handle, number, app, depth, size) {
     this.handle = handle;
-    /** The functions of the wasm half, guarded, which take the number. */
+    /** The functions of the wasm half, guarded. They take the host's number. */
     this.rust = guarded(handle);
     this.number = number;
     this.app = Object.freeze({ ...app });
@@ -71,9 +71,9 @@ export class Shell {
   }
 
   /**
-   * The job in which a handler ran was ended from outside, and with it what waited to run after it.
-   * What would start now starts in a task of its own: it may hold the thread as well, and the answers
-   * are to be gone by then.
+   * The job in which a handler ran was ended from outside, and the work that waited to run after it is
+   * lost. Handlers that would start now start in a task of their own: they may hold the thread as well,
+   * and the answers should be sent before that.
    *
    * @param {number} key
    * @param {string} [cancelled] the callId of the call for which that was done
@@ -90,7 +90,7 @@ export class Shell {
     this.#timer.arm(at);
   }
 
-  /** No deadline counts any more. */
+  /** Removes all deadlines. */
   disarm() {
     this.#timer.stop();
   }
@@ -105,7 +105,7 @@ export class Shell {
   }
 
   /**
-   * The parameters of a call do not fit, or its handler has failed.
+   * Reports that the parameters of a call do not fit, or that its handler has failed.
    *
    * @param {number} key
    * @param {boolean} checking its parameters
@@ -116,7 +116,7 @@ export class Shell {
   }
 
   /**
-   * A call is over.
+   * Reports the end of a call.
    *
    * @param {number} key
    * @param {number} to the connection of the agent that made it; 0 for a handler
@@ -176,7 +176,7 @@ export class Shell {
    */
   done(to, type, id, error) {
     const over = type === 'shutdown-result';
-    // ABP 0.1 has no such message: only a peer that asks for it by an id gets it.
+    // ABP 0.1 has no such message: only a peer that asks with an id gets it.
     if (!over || id !== undefined) this.post(to, type, id, error ? { error } : {});
     if (over && !error) this.connections.get(to)?.over();
   }
@@ -248,14 +248,14 @@ export class Shell {
     this.disarm();
     this.asks.fail();
     for (const connection of this.connections.values()) connection.answerLost();
-    // The app's own listeners come after the answers.
+    // The app's own listeners are called after the answers.
     const error = lost('The host has failed');
     this.timeline.fail(error);
     this.running.stopAll(error.message);
   }
 }
 
-// The rest is called by JavaScript, or runs nothing but its own file.
+// The other methods are called by JavaScript, or run only code of their own file.
 const others = ['constructor', 'arm', 'disarm', 'fail', 'post', 'terminated', 'emit', 'add', 'delete', 'watched'];
 for (const { prototype } of [Shell, Timeline]) {
   oneWay(prototype, Object.getOwnPropertyNames(prototype).filter((name) => !others.includes(name)));

@@ -1,8 +1,8 @@
 /**
- * The messages that two ends of ours exchange most, without the names of their parts: half of what
- * a small call costs over a port is the copying of its envelopes. The agent announces with its
- * `initialize` that it takes them, and the host with its answer. Whatever has no short form goes as
- * it is, and is told apart by not being an array.
+ * The most frequent messages between two ends of this package, without the names of their parts:
+ * copying the envelopes is half of the cost of a small call over a port. The agent announces with its
+ * `initialize` that it accepts short messages, and the host announces it with its answer. Messages
+ * without a short form are sent unchanged. They are recognised because they are not arrays.
  *
  * | what | short form |
  * |---|---|
@@ -10,28 +10,27 @@
  * | the response of a call that has completed | `[2, id, data, duration]` |
  * | what the next message is, if it may be one that cannot be deserialised | `[3, type, id]` |
  *
- * Of a message that could not be, nobody can tell what it was, unless that was said before.
+ * If a message cannot be deserialised, its type is unknown unless it was announced before.
  *
- * The id of a call is a number here, and that of its response is the same: text would have to be
+ * Here, the id of a call is a number, and its response has the same number: text would have to be
  * hashed on both sides.
  *
- * An array that is none of these is left as it is, which is no message: a worker shares its channel
- * with the app.
+ * Any other array is left unchanged, and is then no message: a worker shares its channel with the app.
  */
 
 import { isSimple } from './inspect.js';
 
 /** @import { Envelope } from './messenger.js' */
 
-/** As `short` in the payloads of `initialize` and its answer: the version of these forms. */
+/** The version of these forms, as `short` in the payloads of `initialize` and its answer. */
 export const SHORT = 2;
 
-/** What stands first. */
+/** The first elements of the forms. */
 const CALL = 1;
 const RESULT = 2;
 const NEXT = 3;
 
-/** Flags of a call: it wants progress under its callId, and its data moved. */
+/** The flags of a call: it wants progress under its callId, and its data may be moved. */
 const PROGRESS = 1;
 const TRANSFER = 2;
 
@@ -42,7 +41,7 @@ export const announcing = (initialize) => ({ ...initialize, payload: { ...initia
 export const takesShort = (payload) => payload?.short === SHORT;
 
 /**
- * What is to be said before an envelope. Small data of plain JSON needs nothing.
+ * The announcement before an envelope. Small data of plain JSON needs none.
  *
  * @param {any} envelope
  * @returns {unknown[] | undefined}

@@ -1,5 +1,5 @@
 /**
- * Why a caller cancels, and the AbortSignal by which it may.
+ * The caller's reason for a cancel, and the AbortSignal with which the caller may cancel.
  */
 import { failure, report } from './errors.js';
 
@@ -8,7 +8,7 @@ export const NO_SIGNAL = 'signal must be an AbortSignal';
 /** @typedef {{ reason: string | undefined }} Aborted that a signal had fired when its call was made */
 
 /**
- * Makes a call that a signal may abort. One whose signal has fired already is made all the same: its
+ * Makes a call that a signal may abort. If the signal has already fired, the call is still made: the
  * host cancels it before its start, and remembers it.
  *
  * @param {any} signal
@@ -33,7 +33,7 @@ export function underSignal(signal, abort, call) {
   });
 }
 
-/** Characters of a reason that are passed on; Rust keeps fewer. */
+/** The number of characters of a reason that are passed on. Rust keeps fewer. */
 const MAX_REASON = 4096;
 
 /** @param {unknown} reason @returns {string | undefined} */
@@ -47,10 +47,10 @@ export const reasonOf = (reason) => (typeof reason === 'string' ? reason.slice(0
  */
 export function reasonText(reason) {
   try {
-    // An Error of another realm, such as a frame's, is no instance of this one's.
+    // An Error of another realm, such as a frame, is not an instance of this realm's Error.
     if (!/Error|DOMException/.test(Object.prototype.toString.call(reason))) return reasonOf(reason);
     const { message } = /** @type {Error} */ (reason);
-    // That of an abort without a reason is nobody's.
+    // The default reason of an abort is nobody's reason.
     return message === AbortSignal.abort().reason.message ? undefined : reasonOf(message);
   } catch {
     return undefined;

@@ -1,11 +1,11 @@
 /**
- * Parameters as they are when a call is made, whatever their owner does with them later.
+ * Copies of parameters at the time of a call, which later changes by their owner do not affect.
  */
 import { isPlain, isSimple } from './inspect.js';
 import { carry, copyOf } from './transfer.js';
 
 /**
- * Parameters of a call that is sent a moment later.
+ * The parameters of a call that is sent a moment later.
  *
  * @param {object} params
  * @param {Transferable[]} [transfer] what is moved out of the caller's hands
@@ -18,8 +18,8 @@ export function snapshot(params, transfer = []) {
 }
 
 /**
- * Parameters of a call within the page, which no transport copies: what has passed the schema is
- * what the handler gets. As over a transport, what can only be moved is moved.
+ * The parameters of a call within the page, which no transport copies: the handler gets exactly the
+ * copy that passed the schema. As over a transport, objects that can only be moved are moved.
  *
  * @param {object} params
  * @returns {object}
@@ -36,7 +36,7 @@ export const cloned = (value) => carry(value, (it, transfer) => structuredClone(
  */
 export function small(value) {
   if (isPrimitive(value)) return undefined;
-  // Nearly all are flat.
+  // Nearly all parameters are flat.
   if (isPlain(value) && Object.values(value).every(isPrimitive)) return { ...value };
   return isSimple(value) ? copyOf(value) : undefined;
 }

@@ -48,10 +48,11 @@ export function socketMessenger(socket) {
     end(`${how} (${code}${reason && ': '}${reason})`);
   });
   socket.addEventListener('error', (/** @type {{ error?: any }} */ { error }) => {
-    // No close need follow where the browser lets nobody connect: to a blocked port in WebKit, past
-    // the page's Content-Security-Policy in Chromium. Once it is open, one follows and tells more.
+    // If the browser refuses to connect, there may be no close event: for a blocked port in WebKit, for
+    // a violation of the page's Content-Security-Policy in Chromium. After the socket has opened, a
+    // close event always comes, with more details.
     const origin = globalThis.location?.origin;
-    // A page is told no cause.
+    // The browser does not tell a page the cause.
     const why = error?.code ?? getA('string', error, 'message');
     if (!opened) end(`failed${why ? `: ${why}` : ''}. Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ''}? Agents connect to /abp`, error);
   });
@@ -61,7 +62,7 @@ export function socketMessenger(socket) {
 /** @type {() => any} */
 let source = () => globalThis.WebSocket;
 
-/** Says where a platform without a WebSocket of its own gets one. @param {() => any} from */
+/** Sets the source of a WebSocket constructor for a platform without its own. @param {() => any} from */
 export function socketFrom(from) {
   source = from;
 }
@@ -76,7 +77,7 @@ export function defaultSocket() {
   return Socket;
 }
 
-/** A URL as an error may say it: without the token it may have. @param {unknown} url */
+/** A URL for error texts, without a token in it. @param {unknown} url */
 const shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, '$1…');
 
 /**
@@ -86,7 +87,8 @@ const shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, '$1…');
  */
 export function openSocket(url, token, Socket) {
   try {
-    // A browser cannot set headers: the secret goes as a subprotocol beside the one that is chosen.
+    // A browser cannot set headers, so the secret is sent as a second subprotocol, beside the one that
+    // is chosen.
     return new Socket(String(url), token === undefined ? [] : ['abp', `caphost.token.${token}`]);
   } catch (error) {
     throw abpError('INVALID_PARAMS', `Cannot connect to ${url}: ${error instanceof Error ? error.message : error}`);

@@ -1,8 +1,8 @@
 /**
- * Schemas of libraries that speak Standard Schema, version 1, such as zod, valibot and arktype. They
- * check the parameters themselves, and what they make of them is what the handler gets; what they make
- * of what it returns is what the agent gets. Agents are
- * told the JSON Schema that the library gives (Standard JSON Schema), if it gives one.
+ * Schemas of libraries that implement Standard Schema, version 1, such as zod, valibot and arktype. The
+ * library checks the parameters, and the handler gets the parsed parameters. The library also parses
+ * the handler's return value, and the agent gets the parsed data. Agents see the JSON Schema that the
+ * library provides (Standard JSON Schema), if it provides one.
  */
 import { abpError, invalid, log, text } from './errors.js';
 import { textOf } from './json.js';
@@ -16,7 +16,7 @@ import { Validators } from './validators.js';
  */
 
 const DIALECT = 'draft-2020-12';
-/** Of one answer: a list may have thousands of items that do not fit. */
+/** The number of issues in one answer: a list may have thousands of items that do not fit. */
 const MOST_ISSUES = 16;
 
 /** @param {any} schema @returns {Standard | undefined} undefined for what is something else, such as a JSON Schema */
@@ -26,8 +26,8 @@ function standardOf(schema) {
 }
 
 /**
- * The options of `register` with JSON Schemas in place of others, and what checks the parameters and
- * the answer where that is no JSON Schema.
+ * The options of `register` with JSON Schemas in place of other schemas, and the checks for parameters
+ * and data that have no JSON Schema.
  *
  * @param {string} name
  * @param {any} options
@@ -44,7 +44,8 @@ export function withJsonSchemas(name, options) {
 }
 
 /**
- * A handler whose answer is what its schema makes of what it returns: agents are listed that side of it.
+ * A handler whose data are parsed by the output schema. The schema that agents see describes the parsed
+ * data.
  *
  * @param {string} name
  * @param {Standard} output
@@ -56,7 +57,7 @@ export function answering(name, output, handler) {
     const take = (/** @type {Result} */ { issues, value }) => {
       if (!issues) return value;
       const message = `The answer of ${name} breaks its outputSchema: ${said(errorsOf(issues))}`;
-      // Nobody waits for the answer of one that was told to stop.
+      // Nobody waits for the answer of a handler that was told to stop.
       if (!context.stopped) log('error', message);
       throw abpError('OPERATION_FAILED', message);
     };
@@ -79,7 +80,7 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
   let why = 'its library gives no JSON Schema';
   try {
     const schema = jsonSchema?.[side]({ target: DIALECT });
-    // Some mark it as one of theirs, which a JSON Schema is not.
+    // Some libraries mark it as their own. A JSON Schema has no such mark.
     if (schema) return JSON.parse(textOf(schema, (_, inner) => inner));
   } catch (error) {
     why = text(error);
@@ -88,7 +89,7 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
   return side === 'input' ? { type: 'object' } : {};
 }
 
-/** Checks parameters by JSON Schemas, or by what somebody else has brought. */
+/** Checks parameters by JSON Schemas, or by a library's own check. */
 export class SchemaChecks extends Validators {
   /** @type {Map<string, Standard>} */
   #standards = new Map();

@@ -1,6 +1,6 @@
 /**
- * What is taken from the page itself, which no transport has copied: whoever reads it again may get
- * something else, so a copy is taken, and the copy is what is looked at.
+ * Copies of objects of the page itself, which no transport has copied. A second read of such an object
+ * may give something else, so a copy is made, and the copy is checked.
  */
 import { Refusal, invalid, text } from './errors.js';
 import { copyIfAny } from './failure.js';
@@ -12,7 +12,7 @@ import { carry, isGiven } from './transfer.js';
 
 /** @param {Shell} shell @param {unknown} envelope @throws {Refusal} for what is larger or deeper than the host takes */
 export function check({ depth, size }, envelope) {
-  // The envelope and its payload are levels themselves.
+  // The envelope and its payload are also levels.
   const unfit = inspect(envelope, depth + 2, size);
   if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
 }
@@ -33,11 +33,11 @@ export function copyOf(shell, given) {
   }
 }
 
-/** Bytes; of what is larger, or cannot be cloned, no copy is made. */
+/** The size in bytes above which data are not copied. Data that cannot be cloned are not copied either. */
 const LARGE = 1 << 16;
 
 /**
- * Data of a capability.
+ * The data of a capability.
  *
  * @param {Shell} shell
  * @param {unknown} given
@@ -48,7 +48,7 @@ export function dataOf({ depth, size }, given) {
   try {
     data = small(given);
   } catch {
-    // A getter of the handler's. What is wrong with it is found next.
+    // A getter of the handler threw. The next check finds the problem.
   }
   let unfit = inspect(data ?? given, depth, size);
   if (unfit === 'cannot be read') {
@@ -60,7 +60,7 @@ export function dataOf({ depth, size }, given) {
       data = carry(given, (it, transfer) => structuredClone(it, { transfer }), given, isGiven);
       unfit = inspect(data, depth, size);
     } catch {
-      // The transport may know better.
+      // The transport may be able to send it.
     }
   }
   return { data: data ?? given, unfit };

@@ -1,11 +1,11 @@
 /**
- * The steps of every call of a host, for whoever watches it. Rust makes the events, but for what
- * only JavaScript knows.
+ * The steps of every call of a host, for observers. Rust makes the events, except those that only
+ * JavaScript knows.
  */
 import { progressInfo, response, stateName } from './envelope.js';
 import { later, report } from './errors.js';
 
-/** As envelope.js numbers the states in which a call ends. */
+/** The end states of a call, as envelope.js numbers them. */
 const FAILED = 1;
 
 /** @param {any} call */
@@ -14,12 +14,16 @@ const keyOf = ({ sessionId, callId }) => `${sessionId} ${callId}`;
 export class Timeline {
   /** @type {Set<(event: any) => void>} */
   #observers = new Set();
-  /** Calls that have not ended, as far as they were told of. @type {Map<string, object>} */
+  /** The calls that were reported and have not ended. @type {Map<string, object>} */
   #open = new Map();
-  /** They are called after the answers. @type {[((event: any) => void)[], object][]} */
+  /**
+   * The events that were not reported yet. Observers are called after the answers.
+   *
+   * @type {[((event: any) => void)[], object][]}
+   */
   #untold = [];
 
-  /** Whether anybody watches. */
+  /** Whether there are observers. */
   get watched() {
     return this.#observers.size > 0;
   }
@@ -42,20 +46,20 @@ export class Timeline {
     later(this.#tell);
   }
 
-  /** All there is: of a job that is ended from outside the rest is lost, and with it what was to tell of the last. */
+  /** Reports all events. If a job is ended from outside, the rest of its work is lost, including its own report. */
   #tell = () => {
     for (const [observers, event] of this.#untold.splice(0)) {
-      // One may have been taken away meanwhile.
+      // An observer may have been removed meanwhile.
       for (const observer of observers) if (this.#observers.has(observer)) report(observer, event);
     }
   };
 
-  /** The wasm instance is lost, and nobody else tells the ends of calls. @param {object} error */
+  /** The wasm instance is lost, so the ends of calls are reported here. @param {object} error */
   fail(error) {
     for (const call of this.#open.values()) this.over(call, FAILED, error, NaN);
   }
 
-  // What Rust calls.
+  // The functions that Rust calls.
 
   /**
    * A call has been accepted, and waits for its turn.

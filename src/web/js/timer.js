@@ -1,13 +1,13 @@
 /**
- * One timer for the earliest of many deadlines. It is set again only when that comes earlier: one
- * that fires too early costs less than moving it with every call.
+ * One timer for the earliest of many deadlines. The timer is set again only for an earlier deadline:
+ * firing too early costs less than moving the timer with every call.
  */
 import { now } from './platform.js';
 
 export class Timer {
   /** @type {any} */
   #timer;
-  /** When it fires, in the time of `performance.now()`. */
+  /** The time when it fires, as of `performance.now()`. */
   #due = Infinity;
   #work;
 
@@ -21,12 +21,12 @@ export class Timer {
     if (at < this.#due) {
       clearTimeout(this.#timer);
       this.#due = at;
-      // A timer holds at most 2^31 - 1 ms. Rounded up, because one that fires a fraction too early
-      // would spin.
+      // A timer holds at most 2^31 - 1 ms. The time is rounded up, because a timer that fires a
+      // fraction too early would spin.
       const milliseconds = Math.min(Math.max(0, Math.ceil(at - now())), 0x7fffffff);
       this.#timer = setTimeout(this.#fire, milliseconds);
     } else if (at === Infinity) {
-      // A process of Node does not wait for it.
+      // A process of Node should not stay alive for this timer.
       this.#timer?.unref?.();
     } else this.#timer?.ref?.();
   }

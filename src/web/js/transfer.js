@@ -1,11 +1,11 @@
 /**
- * What is moved with a message rather than copied, and what is copied in a way of its own.
+ * The objects that are moved with a message instead of copied, and the objects with a special copy.
  */
 import { isPlain, isSimple } from './inspect.js';
 
-/** Copied unless whoever has them gives them away. */
+/** Types that are copied unless the owner gives the object away. */
 const MOVABLE = ['ArrayBuffer', 'ImageBitmap', 'OffscreenCanvas', 'AudioData', 'VideoFrame'];
-/** Never copied: they can only be moved. */
+/** Types that are never copied: they can only be moved. */
 const MOVED = ['ReadableStream', 'WritableStream', 'TransformStream', 'MessagePort'];
 
 /** @param {string[]} names */
@@ -14,21 +14,21 @@ const existing = (names) =>
 const movable = existing(MOVABLE);
 const moved = existing(MOVED);
 
-/** What handlers have given away. @type {WeakSet<object>} */
+/** The objects that handlers have given away. @type {WeakSet<object>} */
 const given = new WeakSet();
 
-/** These are moved with the data that they are in. @param {object[]} objects */
+/** Marks objects, which are then moved with the data that contain them. @param {object[]} objects */
 export const give = (...objects) => objects.forEach((it) => given.add(it));
 
 /** @param {object} it */
 export const isGiven = (it) => given.has(it);
 
-/** Whether data is moved that could be copied as well, or which. @typedef {boolean | ((it: object) => boolean | undefined)} Wants */
+/** Whether objects that could also be copied are moved, or which of them. @typedef {boolean | ((it: object) => boolean | undefined)} Wants */
 
-/** Whether what was looked through last has a view of a part of a buffer that is not moved. */
+/** Whether the last searched value has a view of a part of a buffer that is not moved. */
 let partial = false;
 
-/** What an object is, by its own account. @param {unknown} it */
+/** The kind of an object, as the object itself reports it. @param {unknown} it */
 export const kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
 
 /**
@@ -43,7 +43,7 @@ export function transferables(payload, wants) {
   if (isSimple(payload)) return [];
   /** @type {Set<any>} */
   const found = new Set();
-  // An app's progress, notifications and questions may be cyclic.
+  // Progress, notifications and questions of an app may be cyclic.
   const seen = new Set();
   const stack = [payload];
   while (stack.length > 0) {
@@ -56,13 +56,13 @@ export function transferables(payload, wants) {
     if (moved.some((type) => item instanceof type)) found.add(item);
     else if ((typeof wants === 'function' ? wants(owner) : wants) && movable.some((type) => owner instanceof type)) found.add(owner);
     else if (isView) partial ||= isPart(item);
-    // One by one: a call takes so many arguments only.
+    // One by one: a call can take only a limited number of arguments.
     else for (const it of membersOf(item)) stack.push(it);
   }
   return [...found];
 }
 
-/** What is cloned with an object. @param {any} item @returns {unknown[]} */
+/** The members that are cloned with an object. @param {any} item @returns {unknown[]} */
 function membersOf(item) {
   if (isRecord(item)) return Object.values(item);
   /** @type {unknown[]} */
@@ -71,11 +71,11 @@ function membersOf(item) {
   return members;
 }
 
-// Of this realm or another, or a proxy of one.
+// The checks below accept an object of this realm or another, or a proxy of such an object.
 
 /** @param {any} item */
 const isRecord = (item) => Array.isArray(item) || isPlain(item) || (kindOf(item) === 'Object' && !built.some((type) => item instanceof type));
-/** A proxy of such an object says nothing of it, and has none of what a clone keeps. */
+/** Types whose proxies are not records: a proxy hides the type, and lacks the data that a clone keeps. */
 const built = [Date, RegExp, Error, Boolean, Number, String];
 /** @param {unknown} item */
 const isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
@@ -84,9 +84,9 @@ const isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
 const isPart = (view) => view.byteLength < view.buffer.byteLength;
 
 /**
- * Hands a message to what clones it. A view goes without the rest of its buffer, such as the memory of
- * a wasm module, and of what cannot be cloned, such as a reactive proxy, a copy is tried. What is wanted
- * to be moved and cannot be is copied.
+ * Passes a message to a function that clones it. A view is sent without the rest of its buffer, such as
+ * the memory of a wasm module. If an object cannot be cloned, such as a reactive proxy, a copy of it is
+ * tried. If an object should be moved but cannot be, it is copied.
  *
  * @template T
  * @param {any} message
@@ -101,14 +101,14 @@ export function carry(message, post, payload = message, wants, kept = []) {
   try {
     return post(partial ? copyOf(message, [...found, ...kept]) : message, found);
   } catch (error) {
-    // The latter for what cannot be moved.
+    // A TypeError, for an object that cannot be moved.
     if (!/^(DataClone|Type)Error$/.test(/** @type {any} */ (error)?.name)) throw error;
     return post(copyOf(message, kept), transferables(payload));
   }
 }
 
 /**
- * The same for what a host says.
+ * Does the same for a message of a host.
  *
  * @param {{ type?: unknown, payload?: any }} envelope
  * @param {(message: any, moved: Transferable[]) => void} post
@@ -118,7 +118,7 @@ export const toAgent = (envelope, post, message = envelope) =>
   carry(message, post, envelope.payload, envelope.type === 'capabilities/call-result' && isGiven);
 
 /**
- * A copy of the objects that hold what is cloned.
+ * A copy of the objects that contain the cloned objects.
  *
  * @param {any} value
  * @param {Transferable[]} [kept] the buffers that go with their views

@@ -1,6 +1,6 @@
 /**
- * Checks parameters against JSON Schemas. The validator is loaded when the first schema that needs
- * one is registered; until it is there, calls wait, and can be cancelled meanwhile.
+ * Checks parameters against JSON Schemas. The validator is loaded when the first schema that needs the
+ * validator is registered. Until it is loaded, calls wait, and can be cancelled meanwhile.
  */
 import { invalid, log, problem, text } from './errors.js';
 import { loadPart } from './part.js';
@@ -18,7 +18,7 @@ let loading;
 /** @type {typeof import('./schema/compile.js').compile | undefined} */
 let compile;
 
-/** A failed load is tried again by the next who needs it. */
+/** After a failed load, the next caller tries again. */
 function load() {
   loading ??= loadPart(() => import('./schema/compile.js')).then(
     (module) => {
@@ -47,7 +47,7 @@ export class Validators {
    */
   set(name, schema) {
     const entry = { name, schema };
-    // Parameters are an object anyway.
+    // Parameters are always an object.
     if (schema?.type === 'object' && Object.keys(schema).length === 1) this.#byName.delete(name);
     else this.#byName.set(name, entry);
     if (this.#byName.has(name)) this.#compile(entry).catch(() => {});
@@ -59,7 +59,7 @@ export class Validators {
   }
 
   /**
-   * Reports the verdict: at once, or when it is known.
+   * Reports the verdict, at once or when it is known.
    *
    * @param {number} key
    * @param {string} name

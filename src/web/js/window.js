@@ -1,9 +1,10 @@
 /**
- * A frame, a popup, an opener, a parent page.
+ * A frame, a popup, an opener, or a parent page.
  *
- * Each `initialize` brings a MessagePort. A host of ours answers there, and that port is the
- * connection from then on. A plain ABP host answers with a window message, and window messages of
- * that window and origin are the connection; one of an opaque origin, which has no name, is not heard.
+ * Each `initialize` brings a MessagePort. A host of this package answers on that port, which is the
+ * connection from then on. A plain ABP host answers with a window message; then the connection consists
+ * of the messages of that window and origin. A window of an opaque origin, which has no name, is
+ * ignored.
  */
 import { abpError } from './errors.js';
 import { onWindow } from './on-window.js';
@@ -11,7 +12,7 @@ import { portMessenger } from './port.js';
 import { originOf } from './read.js';
 import { announcing, takesShort } from './short.js';
 
-/** How often to look whether the window is still there: nothing announces its end. */
+/** How often to check whether the window still exists: no event announces its end. */
 const LOOK_EVERY = 300;
 
 /**
@@ -24,7 +25,7 @@ export function windowMessenger(win, given) {
   const named = origin === '*' ? '*' : originOf(origin);
   if (named === undefined) throw abpError('INVALID_PARAMS', `origin must be like 'https://app.example', not ${origin}`);
   let target = named;
-  /** Whom to listen to. */
+  /** The origin whose messages are accepted. */
   let expected = named;
   const stop = new AbortController();
   const { signal } = stop;
@@ -40,7 +41,7 @@ export function windowMessenger(win, given) {
 
   /** @type {import('./messenger.js').Messenger} */
   const messenger = {
-    // A window that is still loading hears nothing.
+    // A window that is still loading receives nothing.
     forgetful: true,
     hint: ` at ${named}: ${given ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
     onmessage: undefined,
@@ -50,7 +51,7 @@ export function windowMessenger(win, given) {
       if (port) port.post(envelope, transfer);
       else if (envelope.type === 'initialize') offer(envelope);
       else {
-        // A host that has not answered yet may have taken a port.
+        // A host that has not answered yet may have accepted a port.
         for (const it of offered) it.postMessage(envelope);
         win.postMessage(envelope, { targetOrigin: target, transfer });
       }
@@ -97,7 +98,8 @@ export function windowMessenger(win, given) {
     if (port || source !== win || (expected !== '*' && from !== expected)) return;
     if (!plain) {
       if (opening === undefined || data?.id !== opening || !isAnswer(data)) return;
-      // An opaque origin has no name to post to: whatever is in that window by then would hear it.
+      // A message cannot name an opaque origin as its target: any document that is in the window by
+      // then would receive it.
       if (from === 'null') return;
       plain = true;
       retract();
@@ -105,7 +107,7 @@ export function windowMessenger(win, given) {
       watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
     }
     messenger.onmessage?.(data);
-  // An answer was lost, and nobody can tell which.
+  // An answer was lost, and it is unknown which.
   }), onWindow('messageerror', ({ source }) => plain && source === win && gone())];
   return messenger;
 }
@@ -114,7 +116,7 @@ export function windowMessenger(win, given) {
 const isAnswer = ({ type }) => type === 'initialize-result' || type === 'error';
 
 /**
- * A frame that loads has, or may have, another document than before.
+ * Watches a frame: after a load, it has, or may have, another document than before.
  *
  * @param {Window} win
  * @param {AbortSignal} signal
@@ -129,7 +131,8 @@ function watchFrame(win, signal, gone, suspect) {
   frame?.addEventListener('load', () => {
     if (loaded || (known && frame.contentDocument !== known)) return gone();
     loaded = true;
-    // The first load of a frame not known to be complete may be that of the document we speak to.
+    // If a frame is not known to be loaded, its first load may be that of the document we are connected
+    // to.
     return frame.contentDocument && frame.contentDocument === known ? undefined : suspect();
   }, { signal });
 }

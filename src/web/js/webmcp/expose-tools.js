@@ -3,8 +3,8 @@
  */
 
 /**
- * What a page has loaded already when it loads this: imported from here it would be split off from
- * the rest, and every page would pay for that.
+ * Functions that the page has already loaded: if this module imported them, a bundler would split them
+ * off from the rest, at a cost for every page.
  *
  * @typedef {object} Loaded
  * @property {import('../requests.js').Requests} requests
@@ -15,12 +15,12 @@
  */
 
 /**
- * Registers each capability, and follows what is registered later.
+ * Registers each capability as a tool, including capabilities that are registered later.
  *
  * @param {import('../shell.js').Shell} shell
  * @param {any} browser its `modelContext`
  * @param {Loaded} loaded
- * @returns {() => void} takes them away again
+ * @returns {() => void} removes the tools
  */
 export function exposeTools(shell, browser, loaded) {
   const { requests, log } = loaded;
@@ -42,7 +42,7 @@ export function exposeTools(shell, browser, loaded) {
       const document = documents.get(capability);
       if (!tools.has(name)) tools.set(name, { document, remove: register(browser, tool(loaded, name, document), log) });
     }
-    // An older shape takes all of them at once.
+    // An older form of the API takes all tools at once.
     if (!browser.registerTool) browser.provideContext?.({ tools: [...tools].map(([name, { document }]) => tool(loaded, name, document)) });
   };
   update();
@@ -82,7 +82,7 @@ function tool({ requests, underSignal, newId, toText }, name, { name: capability
  * @param {any} browser
  * @param {{ name: string }} tool
  * @param {Loaded['log']} log
- * @returns {() => void} takes it away again
+ * @returns {() => void} removes the tool
  */
 function register(browser, tool, log) {
   if (!browser.registerTool) return () => {};
@@ -94,11 +94,11 @@ function register(browser, tool, log) {
   /** @type {any} */
   let registered;
   try {
-    // A promise, a handle in older browsers, or nothing in still older ones.
+    // The browser returns a promise, or a handle in older browsers, or nothing in still older browsers.
     registered = browser.registerTool(tool, { signal: registration.signal });
   } catch (error) {
     refused(error);
-    // Of that name there may be one that is not ours.
+    // The browser may have a tool of that name that is not ours.
     return () => {};
   }
   registered?.then?.(undefined, refused);
@@ -109,12 +109,13 @@ function register(browser, tool, log) {
   };
 }
 
-/** A name the browser takes. */
+/** A name that the browser accepts. */
 const FIT = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
- * Names of tools for the names of capabilities: the same where the browser takes that, else with
- * `_` for whatever it does not. Two that would be the same are told of, and neither gets one.
+ * The names of tools for the names of capabilities: the same name if the browser accepts it. Otherwise
+ * `_` replaces every character that the browser does not accept. If two names become equal, a warning
+ * says so, and neither capability becomes a tool.
  *
  * @param {string[]} names
  * @param {Loaded['log']} log
@@ -137,8 +138,8 @@ function toolNames(names, log) {
 }
 
 /**
- * How a call ended, as a tool says it: in the shape of MCP's `CallToolResult`. A tool that throws
- * loses its message on the way, so errors are results too.
+ * The end of a call, in the form of a tool's result: the shape of MCP's `CallToolResult`. The message
+ * of a tool that throws is lost on the way, so errors are also results.
  *
  * @param {{ success: boolean, data?: any, error?: any, cancelled?: boolean, metadata?: { stop?: string, step?: string, took?: number } }} response an ABPResponse
  * @param {(data: unknown) => string} toText
@@ -153,7 +154,8 @@ function toolResult({ success, data, error, cancelled, metadata }, toText) {
   if (data === undefined) return { content: [] };
   let text;
   try {
-    // What JSON has no words for, such as an ArrayBuffer, is written as an envelope on a wire is.
+    // Values that JSON cannot express, such as an ArrayBuffer, are written as in an envelope on the
+    // wire.
     text = toText(data);
   } catch (thrown) {
     return failed({ code: 'OPERATION_FAILED', message: `The capability returned data that cannot be sent: ${thrown}`, retryable: false });
@@ -169,6 +171,6 @@ function toolResult({ success, data, error, cancelled, metadata }, toText) {
 const failed = (error) => ({
   content: [{ type: 'text', text: `${error.code}: ${error.message}` }],
   isError: true,
-  // The whole ABPError, for whoever knows what that is.
+  // The whole ABPError, for clients that know it.
   _meta: { 'caphost/error': error },
 });

@@ -1,10 +1,10 @@
 /**
- * What a wasm module of the app's calls in a worker. Elsewhere nothing comes of it.
+ * The functions that a wasm module of the app calls in a worker. Elsewhere they have no effect.
  */
 
 import { panicked as lose } from '../guard.js';
 
-/** Put there by `worker.js`, which loads the module. @type {Map<string, object> & { lost: (message: string) => void } | undefined} */
+/** Set by `worker.js`, which loads the module. @type {Map<string, object> & { lost: (message: string) => void } | undefined} */
 const served = /** @type {any} */ (globalThis)[Symbol.for('caphost.served')];
 
 /** @param {string} message @param {string} place */

@@ -2,10 +2,10 @@
  * One dedicated worker, from the page's side: the call that runs in it, the steps of its stop, and
  * the proof of its end.
  *
- * The worker holds a Web Lock since before its module was loaded. The page waits for the same lock
- * since then, and is granted it only when the worker is gone, however it has ended: by `terminate`,
- * by a crash, or by itself. `terminate` alone proves nothing: in Chromium a worker that computes runs on for two
- * seconds, and what it writes meanwhile counts.
+ * The worker takes a Web Lock before its module is loaded. The page requests the same lock at that
+ * time, and gets the lock only when the worker is gone, whether it ended by `terminate`, by a crash, or
+ * by itself. `terminate` alone proves nothing: in Chromium, a worker that computes runs on for two
+ * seconds, and its writes in that time take effect.
  */
 /** @import { Context, Ender } from '../running.js' */
 
@@ -31,7 +31,7 @@
  * @property {string | URL} script the URL of the worker's own script; a TrustedScriptURL where the page requires one
  */
 
-/** How far a stop was seen, as Rust numbers it. */
+/** How far a call was seen to stop, as Rust numbers it. */
 export const STOP = { neverStarted: 0, dropped: 1, terminated: 3, abandoned: 4 };
 
 const LOST = 'The worker has crashed, has run out of memory, or has closed itself';
@@ -39,32 +39,32 @@ const LOST = 'The worker has crashed, has run out of memory, or has closed itsel
 export class Thread {
   /** @type {Job | undefined} */
   #job;
-  /** Of the call that runs, so that nothing said of an earlier one counts. */
+  /** The number of the current call, so that messages about an earlier call are ignored. */
   #serial = 0;
-  /** Its end proves nothing: it has started workers of its own, or let go of its lock. */
+  /** Whether its end proves nothing: it has started workers of its own, or released its lock. */
   #unproven = false;
-  /** It has its module. */
+  /** Whether it has loaded its module. */
   #ready = false;
   /** Whether it runs no more calls. */
   ended = false;
-  /** Where a worker that computes sees that its call is to stop. @type {Int32Array | undefined} */
+  /** The shared memory in which a computing worker sees that its call must stop. @type {Int32Array | undefined} */
   #flag;
   #worker;
   #module;
   #lock;
   #unlock = new AbortController();
   /**
-   * Settles when nothing of the app's runs in the worker, which is so before it has its lock; undefined
-   * where that cannot be proven.
+   * Settles when no code of the app runs in the worker. Already settled before the worker has its lock.
+   * Undefined if that cannot be proven.
    *
    * @type {Promise<void> | undefined}
    */
   #gone = Promise.resolve();
   #free;
   #kit;
-  /** Numbers of what the handler has asked, and is not answered yet. @type {Set<number>} */
+  /** The numbers of the handler's unanswered requests. @type {Set<number>} */
   #asked = new Set();
-  /** To stop the calls that the call has made. @type {AbortController[]} */
+  /** Stops the calls that the current call has made. @type {AbortController[]} */
   #asks = [];
 
   /**
@@ -78,10 +78,11 @@ export class Thread {
     this.#free = free;
     this.#kit = kit;
     this.#lock = `caphost.worker.${kit.newId()}`;
-    // WebKit may lack it even where a page is isolated.
+    // WebKit may lack SharedArrayBuffer even on an isolated page.
     if (globalThis.crossOriginIsolated && globalThis.SharedArrayBuffer) this.#flag = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(script, { type: type === 'classic' ? type : 'module', name: `caphost ${url}` });
-    // It begins what the worker's own script says: messages of the handler's are nobody's.
+    // The messages of the worker's own script begin with this token. Messages of the handler are
+    // ignored.
     const token = Math.random();
     worker.onmessage = ({ data }) => Array.isArray(data) && data[0] === token && this.#hear(data);
     worker.onmessageerror = () => this.#refuse('OPERATION_FAILED', 'What the worker said cannot be read');
@@ -112,7 +113,7 @@ export class Thread {
   #start({ name, params, context, reject }) {
     const { abpError, text, carry } = this.#kit;
     try {
-      // The page has its copy of them for this call alone.
+      // The page's copy of the parameters exists only for this call.
       carry(['run', this.#serial, name, context.callId, params], this.#post, params, true);
     } catch (error) {
       this.#job = undefined;
@@ -123,7 +124,7 @@ export class Thread {
 
   /** @param {Job} job @param {string} [reason] */
   #stop(job, reason) {
-    // What loads may never be done, or compute: no other call is to wait for it.
+    // A loading module may never finish, or may compute: no other call should wait for it.
     if (!this.#ready) return this.#terminate(job, STOP.neverStarted);
     if (this.#flag) Atomics.store(this.#flag, 0, this.#serial);
     return this.#worker.postMessage(['stop', this.#serial, reason]);
@@ -132,19 +133,19 @@ export class Thread {
   /** @param {Job} job @param {number} stop what is said of it once the worker is gone */
   #terminate(job, stop = STOP.terminated) {
     this.#end();
-    // A page that is left waits no more.
+    // A page that the user has left no longer waits.
     if (this.#gone) void this.#gone.then(() => job.stopped(this.#unproven ? STOP.abandoned : stop), () => {});
     else job.stopped(STOP.abandoned);
   }
 
-  /** Ends the worker, and waits for nothing: its call has failed, or is abandoned if it was to stop. @param {string} why */
+  /** Ends the worker without waiting: its call fails, or is abandoned if it was told to stop. @param {string} why */
   release(why) {
     this.#job?.stopped(STOP.abandoned);
     this.#refuse('BROWSER_ERROR', why);
     this.#unlock.abort();
   }
 
-  /** It cannot go on: its call, if it has one, fails. @param {string} code @param {string} message @param {boolean} [retryable] unless the code says so */
+  /** The worker cannot continue: its call, if it has one, fails. @param {string} code @param {string} message @param {boolean} [retryable] unless the code says so */
   #refuse(code, message, retryable) {
     const job = this.#job;
     if (job?.context.stopped) return this.#terminate(job);
@@ -157,16 +158,17 @@ export class Thread {
     if (this.ended) return;
     this.ended = true;
     this.#job = undefined;
-    // Until it is gone it may start workers, and say so: the rest counts no more.
+    // Until the worker is gone, it may start workers and report that. Its other messages no longer
+    // count.
     this.#worker.onerror = null;
     this.#worker.terminate();
     this.#free(this);
   }
 
-  /** Nothing of the app's has run in it so far. @param {boolean} locked whether it holds its lock */
+  /** No code of the app has run in the worker so far. @param {boolean} locked whether it holds its lock */
   #load(locked) {
     this.#gone = undefined;
-    // Later ones are uncaught errors of the app's own, which the browser reports.
+    // Later errors are uncaught errors of the app, which the browser reports.
     this.#worker.onerror = null;
     if (locked && navigator.locks) {
       this.#gone = navigator.locks.request(this.#lock, { signal: this.#unlock.signal }, () => {});
@@ -190,7 +192,7 @@ export class Thread {
     else if (what === 'ready') this.#begin();
     else if (what === 'unusable') this.#refuse('CAPABILITY_UNAVAILABLE', about, first);
     else if (what === 'unread') this.#unread(about, first);
-    // Where there is proof of its end, that is waited for.
+    // If there will be a proof of its end, the page waits for the proof.
     else if (what === 'closed') this.#gone || this.#refuse('OPERATION_FAILED', LOST);
     else if (!job || about !== this.#serial) return;
     else if (what === 'progress') job.context.progress(first);
@@ -215,7 +217,7 @@ export class Thread {
       this.#asked.delete(number);
       if (this.ended) return;
       try {
-        // The page keeps what is its own: only what can be nothing but moved is.
+        // The page keeps its own objects: only objects that cannot be copied are moved.
         carry(['answer', number, it], this.#post, it);
       } catch (error) {
         this.#fail(number, `sent to the worker: ${text(error)}`);
@@ -229,14 +231,14 @@ export class Thread {
   }
 
   /**
-   * The worker cannot read something it was sent: its call, or one of the answers that it waits for.
+   * The worker cannot read a message: its call, or one of the answers that it waits for.
    *
    * @param {number | undefined} serial of the call that runs in it
    * @param {number[]} asks the numbers of what it waits for
    */
   #unread(serial, asks) {
     if (this.#job && serial !== this.#serial) this.#refuse('INVALID_PARAMS', 'The worker cannot read the parameters');
-    // Of two answers the first counts: what is on its way comes before this.
+    // Of two answers, the first counts: an answer that is on its way arrives before this one.
     else for (const number of asks) if (!this.#asked.has(number)) this.#fail(number, 'read by the worker');
   }
 

@@ -1,9 +1,9 @@
 /**
- * What runs in a worker: it takes the lock that proves the worker's end, loads the module of the
+ * The script of a worker. It takes the lock that proves the worker's end, loads the module of the
  * handler, and runs one call at a time.
  *
- * Nothing else is loaded into a worker, beside what the app's module loads itself. The package and the
- * crate have this bundled, as what is both a module and a classic script.
+ * A worker loads nothing else, except what the app's module loads itself. The package and the crate
+ * contain this script as a bundle that is both a module and a classic script.
  */
 import { failure, later, log, text } from '../errors.js';
 import { copyIfAny, detailsOf, messageOf } from '../failure.js';
@@ -22,34 +22,34 @@ import { carry } from '../transfer.js';
  * @property {() => void} stop drops the future
  */
 
-/** Milliseconds: progress is told no more often, as nobody sees more than a frame. */
+/** Milliseconds between two progress messages: nobody sees more than one per frame. */
 const FRAME = 16;
 
-/** What of a stop has reached a handler, as Rust numbers it. */
+/** The step of a stop that has reached a handler, as Rust numbers it. */
 const SIGNAL = 0;
 const FLAG = 1;
 
 /** The worker's own global object. @type {any} */
 const scope = globalThis;
-/** By the names of their capabilities; `serve.js` adds to it. @type {Map<string, Served>} */
+/** The Rust handlers, by the names of their capabilities. `serve.js` adds to it. @type {Map<string, Served>} */
 const served = (scope[Symbol.for('caphost.served')] = Object.assign(new Map(), { lost }));
 
-/** Where the number of the call stands that is to stop. @type {Int32Array | undefined} */
+/** Shared memory with the number of the call that must stop. @type {Int32Array | undefined} */
 let flag;
 /** @type {Call | undefined} */
 let current;
-/** What the wasm module of the app's has said when it panicked. @type {string | undefined} */
+/** The message of a panic of the app's wasm module. @type {string | undefined} */
 let panic;
-/** How many calls and questions handlers have made. */
+/** The number of calls and questions that handlers have made. */
 let asked = 0;
 /** @type {Map<number, (response: any) => void>} */
 const asks = new Map();
 
-// The app's code may set these for its own ends.
+// The app's code may replace these.
 const { close, Worker: Native } = scope;
 const post = scope.postMessage.bind(scope);
 /**
- * The module has panicked, maybe in a task of the app's own, and has not been left yet.
+ * The module has panicked, perhaps in a task of the app. Its frames are still on the stack.
  *
  * @param {string} message
  */
@@ -58,22 +58,22 @@ function lost(message) {
   later(() => (current ? current.lose(message) : say(['unusable', `It has failed: ${message}`])));
 }
 
-/** Known to the page and to this file alone: what the app's code posts is nobody's. @type {number} */
+/** Known only to the page and to this file, so that messages of the app's code are ignored. @type {number} */
 let token;
 
 /** @param {any[]} message @param {Transferable[]} [transfer] */
 const say = (message, transfer = []) => post([token, ...message], transfer);
 
-// Where there are no locks nobody sees its end.
+// Without locks, nobody notices the worker's end.
 scope.close = () => {
   say(['closed']);
   close.call(scope);
 };
 
-/** Its end proves nothing any more. */
+/** Reports that the worker's end proves nothing any more. */
 const doubt = () => say(['unproven']);
 
-// Its own workers may outlive it, in Chromium by seconds, and its lock tells nothing of them.
+// The worker's own workers may outlive it, in Chromium by seconds, and its lock does not show that.
 if (Native) {
   scope.Worker = class Worker extends Native {
     /** @param {any[]} given */
@@ -84,17 +84,17 @@ if (Native) {
   };
 }
 
-/** One call, for what runs it. A handler in JavaScript is given its `context`. */
+/** One call, for the code that runs it. A JavaScript handler gets its `context`. */
 class Call {
   /** @type {AbortController | undefined} */
   #controller;
-  /** What has reached the handler. @type {number | undefined} */
+  /** The last step of the stop that has reached the handler. @type {number | undefined} */
   #step;
-  /** The stop has come by a message. @type {{ reason?: string } | undefined} */
+  /** Set when the stop has arrived by a message. @type {{ reason?: string } | undefined} */
   #stopped;
   /** @type {Set<any> | undefined} */
   #moved;
-  /** What was told last, and not yet said. @type {object | undefined} */
+  /** The latest progress that was not sent yet. @type {object | undefined} */
   #progress;
   #saidAt = -FRAME;
   #over = false;
@@ -114,12 +114,12 @@ class Call {
     return this.#controller.signal;
   }
 
-  /** Whether the handler was told to stop, or has seen that it is to. */
+  /** Whether the handler was told to stop, or has seen that it must stop. */
   get told() {
     return this.#stopped !== undefined || this.#step !== undefined;
   }
 
-  /** Whoever looks knows by it. */
+  /** A handler that calls this learns of the stop. */
   cancelled() {
     if (flag && Atomics.load(flag, 0) === this.serial) this.#step ??= FLAG;
     else if (this.#stopped) this.#step ??= SIGNAL;
@@ -147,7 +147,7 @@ class Call {
     }
   }
 
-  /** Is moved with the data. @param {Iterable<any>} objects */
+  /** Marks objects that are moved with the data. @param {Iterable<any>} objects */
   transfer(objects) {
     this.#moved ??= new Set();
     for (const it of objects) this.#moved.add(it);
@@ -155,7 +155,7 @@ class Call {
 
   /** @param {string} capability @param {object} [params] @param {any} [options] */
   call(capability, params = {}, options = {}) {
-    // What else may stand there need not be what can be sent.
+    // Other options may be values that cannot be sent.
     const { signal, timeout, callId, progressToken } = options ?? {};
     let number = 0;
     return underSignal(
@@ -171,7 +171,7 @@ class Call {
 
   /** @param {string} what @param {any[]} payload @returns {Promise<any>} an ABPResponse */
   async ask(what, ...payload) {
-    // As the page answers it.
+    // The same answer as the page's.
     if (this.#over && what === 'call') return failure('PRECONDITION_FAILED', 'The call that made this one has ended');
     if (this.#over) return { success: false, cancelled: true, metadata: { stop: 'never-started' } };
     const number = (asked += 1);
@@ -183,7 +183,7 @@ class Call {
     return new Promise((resolve) => void asks.set(number, resolve));
   }
 
-  /** The message has come. @param {string} [reason] */
+  /** The message about the stop has arrived. @param {string} [reason] */
   stop(reason) {
     this.#stopped = { reason };
     this.#abort();
@@ -234,7 +234,7 @@ class Call {
     try {
       carry([how, this.serial, value, this.#step], say, value, fresh || ((it) => this.#moved?.has(it)));
     } catch (error) {
-      // Of an error, it is the details that cannot be sent.
+      // In an error, the details are the part that cannot be sent.
       const unfit = how === 'done' ? { code: 'OPERATION_FAILED', message: `The capability returned data that cannot be sent: ${text(error)}` } : { ...value, details: undefined };
       if (how === 'done' && !this.told) log('error', `call ${this.callId} has failed:`, unfit.message);
       say(['failed', this.serial, unfit, this.#step]);
@@ -245,8 +245,8 @@ class Call {
 }
 
 /**
- * What a handler in JavaScript is given. Functions rather than methods, so that it can take them out
- * of it, and made when they are asked for: most handlers never do.
+ * The context of a JavaScript handler. It has functions rather than methods, so that a handler can take
+ * them out of the context. They are made on first use, as most handlers never need them.
  *
  * @implements {WorkerContext}
  */
@@ -256,7 +256,7 @@ class Context {
   /** @param {Call} call */
   constructor(call) {
     this.#call = call;
-    // Asked time and again.
+    // Handlers call this again and again.
     this.cancelled = () => call.cancelled();
   }
 
@@ -295,7 +295,8 @@ async function run(handler, name, params, call) {
     call.end('done', await handler(params, new Context(call)));
   } catch (error) {
     const failed = failureOf(error);
-    // The page is told the message. The rest is for whoever writes the handler, unless it was told to stop.
+    // The page gets the message. The rest is for the author of the handler, unless the handler was told
+    // to stop.
     if (typeof failed.code !== 'string' && !call.told) log('error', `${name} (call ${call.callId}) has failed:`, error);
     call.end('failed', failed);
   }
@@ -316,7 +317,7 @@ const hold = (name) =>
   new Promise((resolve) => {
     const none = () => resolve(false);
     const held = () => new Promise(() => resolve(true));
-    // Once it is held, this means that it was stolen.
+    // After the lock was granted, a rejection means that it was stolen.
     if (navigator.locks) navigator.locks.request(name, held).catch(doubt).then(none);
     else none();
   });
@@ -328,7 +329,7 @@ const hold = (name) =>
  */
 async function load(url, type) {
   if (type === 'classic') scope.importScripts(url);
-  // Bundlers drop the exports of a worker's script.
+  // Bundlers remove the exports of a worker's script.
   const main = (type !== 'classic' && (await import(url)).default) || scope.handler;
   if (typeof main !== 'function') throw new TypeError(type === 'classic' ? 'it sets no function `handler`' : 'its default export is not a function. If a bundler has dropped that, set the global `handler`');
   if (type !== 'wasm') return main;
@@ -337,7 +338,7 @@ async function load(url, type) {
 }
 
 /**
- * What the page says next.
+ * The handler of the page's next message.
  *
  * @type {(message: any[]) => unknown}
  */
@@ -349,14 +350,14 @@ let hear = async ([lock, shared, secret]) => {
   say(['locked', await hold(lock)]);
 };
 
-// No listener of the app's comes before it, or hears what is said here.
+// No listener of the app is called before this one, or sees these messages.
 scope.addEventListener('message', (/** @type {MessageEvent} */ event) => {
   if (!event.isTrusted) return;
   event.stopImmediatePropagation();
   hear(event.data);
 }, true);
 
-// Which message it was nobody knows.
+// It is unknown which message it was.
 scope.addEventListener('messageerror', () => say(['unread', current?.serial, [...asks.keys()]]), true);
 
 /** @param {string} url @param {string} type */
@@ -368,7 +369,8 @@ async function begin(url, type) {
   } catch (/** @type {any} */ error) {
     const short = url.replace(/^(data:.{35}).+/, '$1…').slice(0, 200);
     const hint = /^data:(?!\w+\/javascript)/.test(url) ? '. A bundler has inlined a TypeScript file: import it with ?worker&url' : '';
-    // What cannot be fetched may be there the next time; what can be, and does not load, stays as it is.
+    // A failed fetch may succeed next time. A module that was fetched but does not load will not load
+    // next time either.
     const fetched = url.startsWith('data:') || !(error?.name === 'NetworkError' || (error instanceof TypeError && /dynamically imported|importing a module/i.test(error.message)));
     say(['unusable', `${short} cannot be loaded: ${text(error).replaceAll(url, short).slice(0, 500)}${hint}`, !fetched]);
   }

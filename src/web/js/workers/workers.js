@@ -1,6 +1,6 @@
 /**
- * The workers of a host: a few for each module, one call at a time in each, and one in reserve, so
- * that no call waits for a worker to start.
+ * The workers of a host: a few for each module. Each runs one call at a time. One more is kept in
+ * reserve, so that no call waits for a worker to start.
  */
 import { STOP, Thread } from './thread.js';
 
@@ -14,21 +14,21 @@ import { STOP, Thread } from './thread.js';
  *   workers are kept, and the page makes the data with `finish` of what comes from them
  */
 
-/** Loaded on demand, it may stand beside the file that asks for it. */
+/** If this file is loaded on demand, the script may be beside the file that loads it. */
 const SCRIPT = new URL('./worker.js', import.meta.url).href;
 
-/** What a call that was stopped fails with, of which nobody hears. */
+/** The error of a stopped call. Nobody sees it. */
 const STOPPED = 'The call was stopped';
 
-/** Of none of the steps of a stop, as Rust numbers them. */
+/** The number for none of the steps of a stop in Rust. */
 const STEP_NONE = 3;
 
 const LEFT = 'The page was left or frozen, and its workers have ended';
 
 export class Workers {
-  /** By what they run. @type {Map<string, Pool>} */
+  /** The pools, by the modules that they run. @type {Map<string, Pool>} */
   #pools = new Map();
-  /** The page is left or frozen, and nothing starts. */
+  /** The user has left the page, or the page is frozen, so nothing starts. */
   #left = false;
   #shell;
   #kit;
@@ -39,26 +39,26 @@ export class Workers {
     this.#kit = kit;
     if (shell.closed) return;
     this.#listen('addEventListener');
-    // Whoever replaces a capability uses the same workers in the same turn.
+    // A replaced capability uses the same workers, if that happens in the same turn.
     shell.capabilities.onChanged(() => queueMicrotask(this.#tidy));
   }
 
-  /** A page that is left or frozen keeps nothing; one that is only hidden works on. @param {'addEventListener' | 'removeEventListener'} how */
+  /** A page that is left or frozen keeps no workers. A page that is only hidden continues to work. @param {'addEventListener' | 'removeEventListener'} how */
   #listen(how) {
     const { document } = globalThis;
-    // None of those of the document bubble.
+    // None of these events of the document bubbles.
     for (const type of ['pagehide', 'freeze']) (type === 'freeze' ? document : globalThis)?.[how]?.(type, this.#leave);
     for (const type of ['pageshow', 'resume', 'visibilitychange']) (type === 'pageshow' ? globalThis : document)?.[how]?.(type, this.#shown);
   }
 
-  /** Has a worker in reserve, if that is wanted. @param {Spec} spec */
+  /** Keeps a worker in reserve, if the capability wants that. @param {Spec} spec */
   warm(spec) {
     const pool = this.#pool(spec);
     if (!this.#left) pool.shown();
   }
 
   /**
-   * Runs a call. What becomes of one that is to stop is told to Rust as it is seen.
+   * Runs a call. Tells Rust how the call stops, if it must stop.
    *
    * @param {Spec} spec
    * @param {any} params
@@ -82,9 +82,10 @@ export class Workers {
     const { finish } = spec;
     if (!finish) return ran;
     return ran.then((data) => {
-      // It would make what reaches nobody, and what nobody frees. What was never told has completed.
+      // `finish` would make an object that reaches nobody and that nobody frees. A call that was never
+      // told to stop has completed.
       if (told) throw STOPPED;
-      // What runs in the page cannot be ended, and no step has reached it.
+      // Code in the page cannot be ended, and no step has reached it.
       const terminate = () => {
         void rust.reached(number, key, STEP_NONE);
         void rust.stopped(number, key, STOP.abandoned);
@@ -111,12 +112,12 @@ export class Workers {
   }
 
   #shown = (/** @type {Event} */ { type }) => {
-    // One that was left is hidden before it is gone.
+    // A page that was left is hidden before it is gone.
     if (type !== 'visibilitychange' || !isHidden()) this.#left = false;
     if (!this.#left) for (const pool of this.#pools.values()) pool.shown();
   };
 
-  /** Capabilities have come or gone: what none of them uses ends. */
+  /** Capabilities have been added or removed: ends the workers that no capability uses. */
   #tidy = () => {
     const documents = new Set(this.#shell.capabilities.documents());
     for (const [key, pool] of this.#pools) if (!pool.keep(documents)) this.#pools.delete(key);
@@ -127,13 +128,13 @@ export class Workers {
     const key = (spec.key ??= `${spec.type} ${spec.script} ${spec.url}`);
     let pool = this.#pools.get(key);
     if (!pool) this.#pools.set(key, (pool = new Pool({ ...spec, script: spec.script || SCRIPT }, this.#kit)));
-    // A call may have waited since before its capability was taken away.
+    // A call may have waited since before its capability was removed.
     if (!pool.specs.has(spec) && this.#shell.capabilities.find(spec.name) === spec.document) pool.add(spec);
     return pool;
   }
 }
 
-/** Nobody waits for what a hidden page begins: it keeps no worker idle. */
+/** Nobody waits for the calls of a hidden page, so a hidden page keeps no idle worker. */
 const isHidden = () => globalThis.document?.hidden;
 
 class Pool {
@@ -141,11 +142,11 @@ class Pool {
   #busy = new Set();
   /** @type {Thread[]} */
   #idle = [];
-  /** Of the capabilities that use it. @type {Set<Spec>} */
+  /** The capabilities that use the pool. @type {Set<Spec>} */
   specs = new Set();
-  /** Whether any of them wants one in reserve. */
+  /** Whether any of them wants a worker in reserve. */
   #warm = false;
-  /** How many are kept: as many as any of them wants. */
+  /** The number of workers to keep: the highest number that any of them wants. */
   #most = 0;
   #module;
   #kit;
@@ -195,7 +196,7 @@ class Pool {
     return this.specs.size + this.#busy.size > 0;
   }
 
-  /** A call has ended in a worker, or it has itself. @param {Thread} thread */
+  /** A call in a worker has ended, or the worker itself has ended. @param {Thread} thread */
   #free = (thread) => {
     const worked = this.#busy.delete(thread);
     if (thread.ended) {
@@ -207,17 +208,17 @@ class Pool {
     else thread.release('');
   };
 
-  /** Has one in reserve, which is ready by the time that it is needed. */
+  /** Keeps a worker in reserve, which is ready by the time a call needs it. */
   #reserve() {
     if (this.#idle.length > 0 || !this.#warm || isHidden()) return;
     try {
       this.#idle.push(new Thread(this.#module, this.#free, this.#kit));
     } catch {
-      // Whoever needs it is told.
+      // The call that needs the worker gets the error.
     }
   }
 
-  /** The page is shown, or no more. */
+  /** The page has become visible or hidden. */
   shown() {
     if (isHidden()) for (const thread of this.#idle) thread.release('');
     else this.#reserve();
