@@ -7,7 +7,7 @@ import { toAgent } from './transfer.js';
 /**
  * @param {import('./shell.js').Shell} shell
  * @param {Pick<import('./messenger.js').Messenger, 'post' | 'close' | 'onmessage' | 'onclose'>} messenger
- * @param {(close: () => void, held: boolean) => void} hold told what closes it, and whether there is something to be closed
+ * @param {(close: () => void, held: boolean) => void} hold gets the function that closes it, and whether there is anything to close
  * @returns {() => void} ends the session, and closes the messenger
  */
 export function acceptMessenger(shell, messenger, hold) {

@@ -15,10 +15,10 @@ import { toAgent } from './transfer.js';
 /**
  * @param {import('./shell.js').Shell} shell
  * @param {any} port
- * @param {(close: (reason?: string) => void, held: boolean) => void} hold told what closes the port, and whether
- *   there is something to be closed
+ * @param {(close: (reason?: string) => void, held: boolean) => void} hold gets the function that closes the port, and whether
+ *   there is anything to close
  * @param {{ replace?: boolean, initialize?: any, from?: number[] }} [options] `replace`: instead of another host;
- *   `initialize`: that brought the port, which is closed with the session then, and `from` whom it comes
+ *   `initialize`: the message that brought the port, which is then closed with the session; `from`: its source
  * @returns {() => void} releases the port, and leaves it open
  */
 export function acceptPort(shell, port, hold, { replace, initialize, from } = {}) {

@@ -213,12 +213,12 @@ export class Agent extends Caller {
     });
   }
 
-  /** @returns {Promise<any[]>} the Capability objects of what the app offers */
+  /** @returns {Promise<any[]>} the Capability objects of the app */
   listCapabilities() {
     return this.#listing.ask(this.capabilities);
   }
 
-  /** @param {string} name @returns {Promise<any>} its Capability object; null where there is none */
+  /** @param {string} name @returns {Promise<any>} its Capability object; null if there is none */
   async describeCapability(name) {
     return (await this.listCapabilities()).find((it) => it.name === name) ?? null;
   }
@@ -321,7 +321,7 @@ const MAX_LISTED = 65_536;
 /** @param {unknown} list of an app's @returns {any[]} */
 const listOf = (list) => (Array.isArray(list) && list.length <= MAX_LISTED ? list : []);
 
-/** @param {unknown} list what an app says it is @returns {any[]} */
+/** @param {unknown} list an app's list @returns {any[]} */
 const named = (list) => listOf(list).filter((it) => typeof it?.name === 'string');
 
 /** @param {unknown} callId @param {{ message: string }} error */

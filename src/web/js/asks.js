@@ -69,7 +69,7 @@ export class Asks {
    *
    * @param {any} request
    * @param {(host: number, of: number, request: any, timeout: number) => number | undefined} method
-   * @param {number} of whom: the call or the connection
+   * @param {number} of the call or the connection that asks
    * @returns {Promise<any>} an ABPResponse
    */
   async agent(request, method, of) {

@@ -22,7 +22,7 @@ export class Capabilities {
     });
   }
 
-  /** @param {number} [by] the connection of an agent, of whose session they are @returns {any[]} the Capability objects of what is registered, by name */
+  /** @param {number} [by] the connection of the agent whose session can see them @returns {any[]} the Capability objects of the registered capabilities, by name */
   documents(by = 0) {
     return this.#shell.rust.documents(this.#shell.number, by) ?? [];
   }
@@ -37,13 +37,13 @@ export class Capabilities {
     return { abp: '0.1', app: this.#shell.app, capabilities: this.documents().map(this.entry) };
   }
 
-  /** @param {any} document @returns {any} what the manifest says of it */
+  /** @param {any} document @returns {any} its entry in the manifest */
   entry({ name, description, inputSchema, outputSchema }) {
     return { name, description, inputSchema, outputSchema };
   }
 
   /**
-   * @param {any} document the Capability object of one registered from JavaScript or from Rust
+   * @param {any} document the Capability object, registered from JavaScript or from Rust
    * @param {import('./standard-schema.js').Standard} [standard] what checks its parameters instead of the schema in there
    */
   added({ name, inputSchema }, standard) {

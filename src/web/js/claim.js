@@ -6,9 +6,9 @@ import { abpError, report } from './errors.js';
 
 /**
  * @param {any} target
- * @param {string} what of it: `window`, `port`, or `object` for its `abp`
- * @param {boolean | undefined} replace instead of another host
- * @param {() => void} release what another host calls that replaces this one
+ * @param {string} what the kind: `window`, `port`, or `object` for its `abp`
+ * @param {boolean | undefined} replace whether to replace another host
+ * @param {() => void} release called by another host that replaces this one
  * @returns {() => void} gives the claim up
  */
 export function claim(target, what, replace, release) {

@@ -52,7 +52,7 @@ export class Connection {
    * @param {import('./shell.js').Shell} shell
    * @param {(envelope: Envelope) => void} send hands an envelope to the transport; throws for what
    *   that cannot carry
-   * @param {number[]} from whom it comes from, if others may come from there as well: the numbers of an
+   * @param {number[]} from its source, if other agents may have the same source: the numbers of an
    *   origin and a window, or that of a link
    */
   constructor(shell, send, [origin = 0, window = 0] = []) {
@@ -163,7 +163,7 @@ export class Connection {
     this.receive({ type: 'shutdown', payload: { reason } });
   }
 
-  /** The host goes away. Not every transport can report that by itself. @param {string} [reason] what handlers are told of it */
+  /** The host goes away. Not every transport can report that by itself. @param {string} [reason] the reason that handlers get */
   leave(reason = 'The host has let go of the agent') {
     this.shell.rust.giveUp(this.shell.number, this.number);
     this.#trySend({ type: 'notification', timestamp: Date.now(), payload: { event: 'notifications/host/closed' } });
@@ -206,7 +206,7 @@ export class Connection {
     this.#trySend({ type: kind, id, timestamp: Date.now(), payload });
   }
 
-  /** The transport is gone. @param {string} [reason] what handlers are told of it */
+  /** The transport is gone. @param {string} [reason] the reason that handlers get */
   close(reason = 'The agent disconnected') {
     if (!this.#open) return;
     this.#open = false;
@@ -224,7 +224,7 @@ export class Connection {
  * The first message shows which dialect an agent speaks.
  *
  * @param {any} message
- * @returns {boolean} whether it is one of JSON-RPC, a text of one, or one in the envelope of MCP-B
+ * @returns {boolean} whether it is a message of JSON-RPC: an object, a text, or in the envelope of MCP-B
  */
 export const isJsonRpc = (message) =>
   typeof message === 'string'

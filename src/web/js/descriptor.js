@@ -8,7 +8,7 @@ import { resolve } from './schema/references.js';
 
 /**
  * @param {any} app
- * @returns {string | undefined} what is wrong with it
+ * @returns {string | undefined} the problem with it, if there is a problem
  */
 export function problemWithApp(app) {
   const bad = ['id', 'name', 'version'].find((field) => !isName(app?.[field]));
@@ -18,7 +18,7 @@ export function problemWithApp(app) {
 /**
  * @param {unknown} name
  * @param {any} options
- * @returns {string | undefined} what is wrong with them
+ * @returns {string | undefined} the problem with them, if there is a problem
  */
 export function problemWithCapability(name, options) {
   if (!isName(name)) return 'register: name must have 1 to 256 characters';
@@ -50,7 +50,7 @@ export function problemWithCapability(name, options) {
 /**
  * @param {string} name
  * @param {any} options of `registerWorker`, with their defaults; the grace is looked at with the capability
- * @returns {string | false} what is wrong with them
+ * @returns {string | false} the problem with them, if there is a problem
  */
 export function problemWithWorker(name, { pool, warm, type, finish }) {
   if (!(Number.isInteger(pool) && pool >= 1 && pool <= 64)) return `${name}: pool must be a whole number from 1 to 64`;
@@ -83,7 +83,7 @@ const isName = (value) => typeof value === 'string' && value !== '' && value.len
  * @param {string} name
  * @param {any} options
  * @returns {any}
- * @throws {Error} for what is no JSON
+ * @throws {Error} for a value that JSON cannot express
  */
 export function describe(name, options) {
   const { description = '', inputSchema = { type: 'object' }, outputSchema = {}, requirements = [], features = {} } = options;
@@ -99,7 +99,7 @@ export function describe(name, options) {
 /**
  * @template T
  * @param {T} value
- * @returns {T} a copy for good, as JSON has it
+ * @returns {T} a frozen copy, as in JSON
  * @throws {Error} for what JSON has not, functions among it, which it would leave out without a word
  */
 function frozen(value) {
@@ -113,7 +113,7 @@ function frozen(value) {
 /** The limits, in the order of Rust's parameters. */
 export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxInFlightBytes', 'maxSessions', 'maxRequestsPerSecond', 'maxMessageBytes', 'maxDepth'];
 
-/** @param {any} options of a host @returns {string | undefined} what is wrong with them; an undefined limit is the default */
+/** @param {any} options of a host @returns {string | undefined} the problem with the options, if there is a problem; an undefined limit has its default */
 export function problemWithOptions(options) {
   warnOfUnknown('createHost', options, [...LIMITS, 'liveness', 'app', 'settleGrace', 'cancelUndeclared']);
   const bad = [...LIMITS, 'liveness'].find((name) => options?.[name] !== undefined && !isAmount(options[name]));

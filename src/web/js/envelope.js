@@ -17,7 +17,7 @@ export const CALL_ENDED = 'notifications/call/ended';
  * The part of a response that describes a stop.
  *
  * @param {any} stop how far it was seen: `never-started`, `dropped`, `returned`, `terminated` or
- *   `abandoned`; or that with what has stopped it, `{ stop, step, took }`
+ *   `abandoned`; or that with the step that stopped it, `{ stop, step, took }`
  */
 const metadataOf = (stop) => (typeof stop === 'string' ? { stop } : { ...stop, took: rounded(stop.took) });
 
@@ -66,7 +66,7 @@ export const errorOf = (code, message, retryable, retryAfter, details) => ({
  * An ABPResponse.
  *
  * @param {number} state in which the call has ended
- * @param {unknown} value its data, its error, or how far its stop was seen
+ * @param {unknown} value its data, its error, or how far it was seen to stop
  * @param {number} duration in milliseconds; NaN for a call that was refused
  */
 export function response(state, value, duration) {

@@ -28,7 +28,7 @@ export const failure = (code, message) => ({ success: false, error: problem(code
 
 /** Thrown for a mistake of another party. */
 export class Refusal {
-  /** @param {AbpError} error what is said of it */
+  /** @param {AbpError} error the error to answer with */
   constructor(error) {
     this.error = error;
   }

@@ -29,7 +29,7 @@ const FLAG = 'it is a boolean';
 /**
  * @param {unknown} envelope
  * @returns {{ type: string, id: string | number | undefined, payload: any }}
- * @throws {Refusal} for what is no message
+ * @throws {Refusal} for an invalid message
  */
 export function readEnvelope(envelope) {
   if (!isObject(envelope)) throw new Refusal(invalid('A message is an object {type, id, timestamp, payload}'));

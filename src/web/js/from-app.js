@@ -16,7 +16,7 @@ const NO_SESSION = ['NOT_INITIALIZED', 'SESSION_EXPIRED', 'SESSION_INVALID'];
  *
  * @param {any} rust the functions of the wasm half
  * @param {number} agent
- * @param {any} shell what they call
+ * @param {any} shell the object that they call
  * @param {any} envelope
  */
 export function receiveFromApp(rust, agent, shell, envelope) {
@@ -67,7 +67,7 @@ function callResult(rust, agent, shell, key, payload) {
   return OPEN.includes(error.code) ? rust.undecided(agent, shell, key, failed) : rust.called(agent, shell, key, failed);
 }
 
-/** An error in a form that every reader can read. @param {any} given what an app has given as one */
+/** An error in a form that every reader can read. @param {any} given the error of an app */
 function errorOf(given) {
   const code = getA('string', given, 'code') || 'OPERATION_FAILED';
   // Some apps send the error as a text.
@@ -95,10 +95,10 @@ function cancelResult(rust, agent, shell, key, payload) {
   return rust.refusedCancel(agent, shell, key, named, reason, failed ? error : undefined, lost);
 }
 
-/** @param {any} payload @returns {any} undefined for what is no ABPResponse */
+/** @param {any} payload @returns {any} undefined if it is no ABPResponse */
 const responseOf = (payload) => (typeof get(payload, 'success') === 'boolean' ? payload : undefined);
 
-/** @param {unknown} end `after` is NaN for what is none */
+/** @param {unknown} end `after` is NaN if there is no such end */
 const readEnd = (end) => ({ success: get(end, 'success') === true, after: getA('number', end, 'after') ?? NaN });
 
 /** @param {unknown} id @returns {number} the key of the request it names; 0 for one that is not ours */

@@ -25,7 +25,7 @@ const guards = new Set();
  * @template T
  * @template {any[]} Args
  * @param {(...args: Args) => T} work what calls into wasm; it throws only when the instance is lost
- * @returns {(...args: Args) => T | undefined} the same, which gives undefined when it is
+ * @returns {(...args: Args) => T | undefined} the same function, which returns undefined once the instance is lost
  */
 export const guard = (work) => (...args) => {
   // Before the call: after a stack overflow, no stack is left to call anything.
@@ -102,7 +102,7 @@ export function panicked(message, place) {
   watch();
 }
 
-/** The answer once the instance is lost. @param {string} what has failed */
+/** The answer once the instance is lost. @param {string} what the text that says what has failed */
 export const lost = (what) => problem('INTERNAL_ERROR', what + said);
 
 const settled = Promise.resolve();

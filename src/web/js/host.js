@@ -209,7 +209,7 @@ export class Host {
     return this.shell.capabilities.manifest();
   }
 
-  /** @returns {any[]} the Capability objects of what is registered */
+  /** @returns {any[]} the Capability objects of the registered capabilities */
   documents() {
     return this.shell.capabilities.documents();
   }
@@ -313,7 +313,7 @@ function urlOf(url) {
   throw thrown(invalid(`${text(url)} is not a valid URL`));
 }
 
-/** @param {string | false | undefined} unfit what is wrong, if anything */
+/** @param {string | false | undefined} unfit the problem, if there is a problem */
 function refuseIf(unfit) {
   if (unfit) throw thrown(invalid(unfit));
 }

@@ -16,7 +16,7 @@ import { reasonText, underSignal } from './signal.js';
 /**
  * @param {import('./shell.js').Shell} shell
  * @param {any} target
- * @param {boolean} [replace] instead of another host, whose sessions go on
+ * @param {boolean} [replace] whether to replace another host, whose sessions continue
  * @returns {() => void} removes it
  */
 export function exposeAbp(shell, target, replace) {

@@ -19,7 +19,7 @@ class Unfit {
  * @param {unknown} value
  * @param {number} depth levels of nesting allowed
  * @param {number} size characters allowed, each property and element counted as some
- * @returns {string | undefined} the end of a sentence that begins with what the value is
+ * @returns {string | undefined} the end of a sentence that begins with the value
  */
 export function inspect(value, depth, size) {
   values = 0;
@@ -82,7 +82,7 @@ const TOO_DEEP = /* @__PURE__ */ new Unfit('is nested too deep');
  * @param {unknown} value
  * @param {number} levels that objects may still be nested
  * @param {number} left characters
- * @returns {number} what is left of them then; negative if they were too few
+ * @returns {number} the number of characters that are left; negative if there were too few
  */
 function weigh(value, levels, left) {
   values += 1;
@@ -252,7 +252,7 @@ export const isSimple = (value) => pass(value, LEVELS, MEMBERS) >= 0;
  * @param {any} value
  * @param {number} levels that objects may still be nested
  * @param {number} left members that may still come
- * @returns {number} what is left of them then; negative for what is not simple
+ * @returns {number} the number of members that are left; negative if the value is not simple
  */
 function pass(value, levels, left) {
   if (typeof value !== 'object' || value === null) return typeof value === 'function' || typeof value === 'symbol' ? -1 : left;

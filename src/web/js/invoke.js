@@ -113,7 +113,7 @@ export class RunningCall {
 
 /**
  * @param {string} callId
- * @param {string | undefined} stop how far the stop was seen
+ * @param {string | undefined} stop how far the call was seen to stop
  * @param {AbortSignal} [signal] of the caller
  */
 function abortError(callId, stop, signal) {

@@ -5,7 +5,7 @@
 /**
  * @param {unknown} envelope
  * @returns {string}
- * @throws {TypeError} for what JSON cannot express
+ * @throws {TypeError} for values that JSON cannot express
  */
 export const toText = (envelope) => textOf(envelope, (_, value) => encode(value));
 
@@ -22,7 +22,7 @@ export const textOf = (value, each) =>
     return each(key, unpatched(this[key], written));
   });
 
-/** @param {any} value @param {unknown} written what its `toJSON` has made of it, if it has one */
+/** @param {any} value @param {unknown} written the result of its `toJSON`, if it has one */
 function unpatched(value, written) {
   if (value === written || typeof value !== 'object' || value === null) return written;
   const { toJSON } = value;
@@ -40,7 +40,7 @@ const COMMON = [Date, Array, Object, String, Number, Boolean];
  *
  * @param {unknown} envelope
  * @returns {any}
- * @throws {TypeError} for what JSON cannot express
+ * @throws {TypeError} for values that JSON cannot express
  */
 export const asJson = (envelope) => JSON.parse(toText(envelope));
 

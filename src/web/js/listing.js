@@ -29,7 +29,7 @@ export class Listing {
   }
 
   /**
-   * @param {any[]} known what the session says of each capability
+   * @param {any[]} known the session's summary of each capability
    * @returns {Promise<any[]>} the Capability objects of the app
    */
   async ask(known) {

@@ -3,21 +3,21 @@
  *
  * @typedef {object} Messenger
  * @property {(envelope: Envelope, transfer?: Transferable[]) => void} post throws when the envelope
- *   cannot be sent; once the peer is gone, what is posted is dropped
+ *   cannot be sent; once the peer is gone, posted envelopes are dropped
  * @property {() => void} close lets go of everything; neither callback is called any more
  * @property {((envelope: any) => void) | undefined} onmessage set by the agent
  * @property {((error?: Error) => void) | undefined} onclose set by the agent; called once, when the
  *   peer is gone, with what went wrong if that is known
  * @property {((certain: boolean) => void) | undefined} [onsuspect] set by the agent; called when
  *   the peer may be gone. If `certain`, it is unless it says something soon.
- * @property {boolean} [forgetful] what is posted may be lost while the peer is still starting
- * @property {string | undefined} [stuck] why the app seems to answer nothing, as far as that is seen
- * @property {string} [hint] where it was asked, and why nobody may have answered
+ * @property {boolean} [forgetful] whether envelopes may be lost while the peer is still starting
+ * @property {string | undefined} [stuck] why the app seems not to answer, if that is known
+ * @property {string} [hint] where the app was asked, and the likely reason if nobody answers
  *
  * @typedef {{ type: string, id?: string, timestamp: number, payload: any }} Envelope
  */
 
-/** @param {any} messenger somebody else's @returns {string | undefined} what is wrong with it */
+/** @param {any} messenger of another party @returns {string | undefined} the problem with it, if there is a problem */
 export function problemWithMessenger(messenger) {
   const lacks = ['post', 'close'].find((name) => typeof messenger?.[name] !== 'function');
   return lacks && `A messenger has the functions post and close, and this has no ${lacks}`;

@@ -19,7 +19,7 @@ const CALLED = /** @type {const} */ (['onNotification', 'onElicitation']);
 /** The options of all ways to connect. */
 const KNOWN = [...TIMES, ...CALLED, 'signal', 'agent', 'requestedCapabilities', 'allowedRequests', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
 
-/** @param {OpenOptions} options @returns {string | undefined} what is wrong with them */
+/** @param {OpenOptions} options @returns {string | undefined} the problem with them, if there is a problem */
 export function problemWithOptions(options) {
   warnOfUnknown('connect', options, KNOWN);
   const bad = TIMES.find((name) => options[name] !== undefined && !isAmount(options[name]));

@@ -66,13 +66,13 @@ export const push = (array, element) => void array.push(element);
 /**
  * @param {unknown} array
  * @param {number} index
- * @returns {string | undefined} what stands there, if it is text
+ * @returns {string | undefined} the value, if it is text
  */
 export const textAt = (array, index) => (Array.isArray(array) && typeof array[index] === 'string' ? array[index] : undefined);
 
 /**
  * @param {AbortController} controller
- * @param {string} [reason] what the caller gave
+ * @param {string} [reason] the caller's reason
  */
 export function abortWith(controller, reason) {
   controller.abort(new DOMException(reason ?? 'The call was cancelled', 'AbortError'));

@@ -37,7 +37,7 @@ export class Questions {
 
   /**
    * @param {any} request
-   * @param {AbortSignal} signal fires when the answer is not wanted any more
+   * @param {AbortSignal} signal fires when the answer is no longer wanted
    * @returns {Promise<any>} an ABPResponse
    */
   async #answerTo(request, signal) {

@@ -15,7 +15,7 @@ export function isObject(value) {
 /**
  * @param {any} value
  * @param {string} key
- * @returns {any} undefined too for what cannot be read
+ * @returns {any} undefined also if it cannot be read
  */
 export function get(value, key) {
   try {
@@ -30,7 +30,7 @@ export function get(value, key) {
  * @param {T} type
  * @param {any} value
  * @param {string} key
- * @returns {Types[T] | undefined} what stands there, if it is of that type
+ * @returns {Types[T] | undefined} the value, if it has that type
  */
 export function getA(type, value, key) {
   const found = get(value, key);
@@ -45,7 +45,7 @@ export const MAX_NAME = 256;
 /** Whether a value can be the id of a message. Other values are not read or sent back: an object's text may be endless. @param {unknown} value @returns {value is string | number} */
 export const isId = (value) => typeof value === 'string' || typeof value === 'number';
 
-/** @param {string} text a URL @returns {string | undefined} its origin; undefined for what has none that can be told from others */
+/** @param {string} text a URL @returns {string | undefined} its origin; undefined if it has no origin that identifies it */
 export function originOf(text) {
   try {
     const { origin } = new URL(text);

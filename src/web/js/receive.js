@@ -32,7 +32,7 @@ export function receive(connection, envelope, aborted) {
 /**
  * @param {Connection} connection
  * @param {unknown} envelope
- * @param {{ type: string, id: any, payload: any }} message what it says
+ * @param {{ type: string, id: any, payload: any }} message the message
  * @param {import('./signal.js').Aborted} [aborted] of a call
  * @throws {Refusal}
  */
@@ -107,7 +107,7 @@ function answer({ shell, number }, question, payload) {
 /**
  * @param {Connection} connection
  * @param {unknown} envelope as it came
- * @param {unknown} payload what was read of it: from the page itself nothing else counts
+ * @param {unknown} payload the payload as it was read: for messages from the page itself, only this counts
  */
 const check = ({ shell, local }, envelope, payload) => checkFor(shell, local ? { payload } : envelope);
 

@@ -10,7 +10,7 @@ export class Requests {
 
   /**
    * @param {import('./shell.js').Shell} shell
-   * @param {(envelope: import('./connection.js').Envelope) => void} unasked takes what answers nothing
+   * @param {(envelope: import('./connection.js').Envelope) => void} unasked takes the messages that are not answers
    */
   constructor(shell, unasked) {
     this.connection = new Connection(shell, (envelope) => {

@@ -191,7 +191,7 @@ export class Running {
     this.#contexts.delete(key);
   }
 
-  /** @param {string} reason why all are told to stop */
+  /** @param {string} reason the reason that all handlers get */
   stopAll(reason) {
     for (const context of this.#contexts.values()) {
       context.stop(reason);

@@ -48,7 +48,7 @@ export const takesShort = (payload) => payload?.short === SHORT;
  */
 export const foretold = ({ type, id, payload }) => (isSimple(payload) ? undefined : [NEXT, type, id]);
 
-/** @param {unknown} message @returns {Envelope | undefined} the next message without its payload, if that is what it says */
+/** @param {unknown} message @returns {Envelope | undefined} the announced next message without its payload, if this is an announcement */
 export function nextOf(message) {
   if (!Array.isArray(message) || message[0] !== NEXT || message.length !== 3) return undefined;
   return { type: message[1], id: message[2], timestamp: 0, payload: {} };
@@ -70,7 +70,7 @@ export function shortCall(envelope) {
 
 /**
  * @param {unknown} message an agent's that may be short
- * @returns {any} the envelope, to be read as any other
+ * @returns {any} the envelope, which is then read like any other
  */
 export function longCall(message) {
   if (!Array.isArray(message) || message[0] !== CALL || message.length < 5 || message.length > 7) return message;
@@ -92,7 +92,7 @@ export function shortResult(envelope) {
 
 /**
  * @param {unknown} message a host's that may be short
- * @returns {any} the envelope, to be read as any other
+ * @returns {any} the envelope, which is then read like any other
  */
 export function longResult(message) {
   if (!Array.isArray(message) || message[0] !== RESULT || message.length !== 4) return message;

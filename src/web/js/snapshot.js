@@ -8,9 +8,9 @@ import { carry, copyOf } from './transfer.js';
  * The parameters of a call that is sent a moment later.
  *
  * @param {object} params
- * @param {Transferable[]} [transfer] what is moved out of the caller's hands
+ * @param {Transferable[]} [transfer] the objects that are moved away from the caller
  * @returns {{ params: object, transfer?: Transferable[] }}
- * @throws {DOMException} for what cannot be cloned
+ * @throws {DOMException} for a value that cannot be cloned
  */
 export function snapshot(params, transfer = []) {
   const plain = transfer.length === 0 && small(params);
@@ -23,7 +23,7 @@ export function snapshot(params, transfer = []) {
  *
  * @param {object} params
  * @returns {object}
- * @throws {DOMException} for what cannot be cloned
+ * @throws {DOMException} for a value that cannot be cloned
  */
 export const copied = (params) => small(params) ?? cloned(params);
 
@@ -32,7 +32,7 @@ export const cloned = (value) => carry(value, (it, transfer) => structuredClone(
 
 /**
  * @param {any} value
- * @returns {any} a copy of what is small and plain; undefined for anything else, which `structuredClone` copies faster
+ * @returns {any} a copy of a small and plain value; undefined for any other value, which `structuredClone` copies faster
  */
 export function small(value) {
   if (isPrimitive(value)) return undefined;

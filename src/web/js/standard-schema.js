@@ -19,7 +19,7 @@ const DIALECT = 'draft-2020-12';
 /** The number of issues in one answer: a list may have thousands of items that do not fit. */
 const MOST_ISSUES = 16;
 
-/** @param {any} schema @returns {Standard | undefined} undefined for what is something else, such as a JSON Schema */
+/** @param {any} schema @returns {Standard | undefined} undefined for any other value, such as a JSON Schema */
 function standardOf(schema) {
   const standard = (typeof schema === 'function' || isObject(schema)) && /** @type {any} */ (schema)['~standard'];
   return standard && standard.version === 1 && typeof standard.validate === 'function' ? standard : undefined;
@@ -74,7 +74,7 @@ export function answering(name, output, handler) {
  * @param {Standard} standard
  * @param {'input' | 'output'} side
  * @param {string} where
- * @returns {object} what is said where the library gives none
+ * @returns {object} a JSON Schema, a permissive one if the library provides none
  */
 function jsonSchemaOf({ jsonSchema }, side, where) {
   let why = 'its library gives no JSON Schema';
@@ -111,7 +111,7 @@ export class SchemaChecks extends Validators {
    * @param {number} key
    * @param {string} name
    * @param {unknown} params
-   * @param {{ params: any }} [given] what the handler gets them from
+   * @param {{ params: any }} [given] the object from which the handler gets them
    */
   check(key, name, params, given) {
     const standard = this.#standards.get(name);

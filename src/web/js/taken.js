@@ -10,7 +10,7 @@ import { carry, isGiven } from './transfer.js';
 
 /** @import { Shell } from './shell.js' */
 
-/** @param {Shell} shell @param {unknown} envelope @throws {Refusal} for what is larger or deeper than the host takes */
+/** @param {Shell} shell @param {unknown} envelope @throws {Refusal} for a value that is larger or deeper than the host's limits */
 export function check({ depth, size }, envelope) {
   // The envelope and its payload are also levels.
   const unfit = inspect(envelope, depth + 2, size);
@@ -22,7 +22,7 @@ export function check({ depth, size }, envelope) {
  * @param {Shell} shell
  * @param {T} given
  * @returns {T} a copy of it
- * @throws {Refusal} for what cannot be cloned
+ * @throws {Refusal} for a value that cannot be cloned
  */
 export function copyOf(shell, given) {
   try {
@@ -41,7 +41,7 @@ const LARGE = 1 << 16;
  *
  * @param {Shell} shell
  * @param {unknown} given
- * @returns {{ data: unknown, unfit: string | undefined }} what may be sent, and else what is wrong with it
+ * @returns {{ data: unknown, unfit: string | undefined }} the data to send, or the problem with them
  */
 export function dataOf({ depth, size }, given) {
   let data;

@@ -65,7 +65,7 @@ export class Timeline {
    * A call has been accepted, and waits for its turn.
    *
    * @param {object} call
-   * @param {{ params: any }} given what it was made with
+   * @param {{ params: any }} given its parameters
    */
   queued(call, { params }) {
     this.#open.set(keyOf(call), call);
@@ -81,7 +81,7 @@ export class Timeline {
   /**
    * @param {object} call
    * @param {number} state in which it has ended
-   * @param {unknown} value its data, its error, or how far its stop was seen
+   * @param {unknown} value its data, its error, or how far it was seen to stop
    * @param {number} duration in milliseconds; NaN for a call that was refused
    * @param {string} [reason] why it was stopped
    */

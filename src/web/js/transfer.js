@@ -90,8 +90,8 @@ const isPart = (view) => view.byteLength < view.buffer.byteLength;
  *
  * @template T
  * @param {any} message
- * @param {(message: any, moved: Transferable[]) => T} post throws for what cannot be cloned
- * @param {unknown} [payload] what of the message others have made
+ * @param {(message: any, moved: Transferable[]) => T} post throws for a value that cannot be cloned
+ * @param {unknown} [payload] the part of the message that others have made
  * @param {Wants} [wants]
  * @param {Transferable[]} [kept] buffers that go with their views whatever becomes of the rest
  * @returns {T}

@@ -43,7 +43,7 @@ export class Validators {
 
   /**
    * @param {string} name
-   * @param {any} schema that makes sense
+   * @param {any} schema a valid schema
    */
   set(name, schema) {
     const entry = { name, schema };

@@ -17,7 +17,7 @@ const LOOK_EVERY = 300;
 
 /**
  * @param {Window} win
- * @param {string} [given] whom to speak to: an origin, or `*` for whoever is there
+ * @param {string} [given] the target origin, or `*` for any origin
  * @returns {import('./messenger.js').Messenger}
  */
 export function windowMessenger(win, given) {

@@ -100,7 +100,7 @@ export class Activity {
     return void this.#calls.delete(first);
   }
 
-  /** @param {string} key @param {Partial<ActivityCall>} what is different now */
+  /** @param {string} key @param {Partial<ActivityCall>} what the changed members */
   #change(key, what) {
     const call = this.#calls.get(key);
     if (!call) return;

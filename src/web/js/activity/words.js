@@ -35,7 +35,7 @@ export const ENGLISH = {
 };
 
 /**
- * What others have said, among words of the page's: nothing in it reorders those. @param {string} text
+ * Text of others among the page's own words, isolated so that it cannot reorder them. @param {string} text
  */
 export const isolated = (text) => (DIRECTED.test(text) ? `\u2068${text.replace(/[\u2066-\u2069]/g, '')}\u2069` : text);
 

@@ -177,7 +177,7 @@ export const makeDesk = () => {
    * Performs the request of an envelope.
    *
    * @param {{ text: string, place: number } | number} task an encoded envelope and its place in what
-   *   was sent, from 0; or the number of one that was not done in time
+   *   was sent, from 0; or the number of a task that was not done in time
    * @returns {Promise<string | number | undefined>} the answer's payload as JSON; a number to ask
    *   again with; undefined where there is no app
    */

@@ -402,7 +402,7 @@ export class PageMessenger {
  *
  * @param {unknown} envelope
  * @returns {string}
- * @throws {TypeError} for what JSON cannot express
+ * @throws {TypeError} for values that JSON cannot express
  */
 function encode(envelope) {
   const token = `binary ${crypto.randomUUID()} `;

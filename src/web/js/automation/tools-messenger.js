@@ -27,7 +27,7 @@ const REMEMBERED = 10_000;
  * @property {string} frameId where its tool is
  * @property {Promise<any>} [begun] gives the browser's name for it
  * @property {string} [invocation] that name, once it is known
- * @property {unknown[]} cancels the ids of those that wait for its end
+ * @property {unknown[]} cancels the ids of the requests that wait for its end
  * @property {boolean} [unwanted] nobody waits for it
  */
 
@@ -46,7 +46,7 @@ export class ToolsMessenger {
   #invocations = new Map();
   /** @type {Map<string, any>} what came of invocations whose names were not known yet */
   #early = new Map();
-  /** @type {Map<string, string | undefined>} callIds of calls that have ended, and how far the stop was seen of those that were cancelled */
+  /** @type {Map<string, string | undefined>} callIds of calls that have ended, and how far each cancelled call was seen to stop */
   #ended = new Map();
   #open = false;
   /** @type {unknown} the id of a shutdown that waits for the calls to end */

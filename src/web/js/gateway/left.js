@@ -21,7 +21,7 @@ const PREFIX = 'caphost.left ';
 /** @param {string} key of the gateway and the app @param {string} token */
 export const leave = (key, token) => void inTab((storage) => storage.setItem(PREFIX + key, token));
 
-/** @param {string} key @returns {string | undefined} the token, which is there no more */
+/** @param {string} key @returns {string | undefined} the token, which is removed */
 export const takeLeft = (key) =>
   inTab((storage) => {
     const token = storage.getItem(PREFIX + key);

@@ -266,7 +266,7 @@ export class GatewayLink {
     this.#state('refused', error && { error });
   }
 
-  /** @param {string[]} [lacking] what the gateway has not received of a session that goes on */
+  /** @param {string[]} [lacking] the messages of a continued session that the gateway has not received */
   #begin(lacking) {
     this.#stop('grace');
     this.#attempts = 0;

@@ -95,7 +95,7 @@ export function rpcError(error, code = codeFor(error.code)) {
  *
  * @param {unknown} id
  * @param {string} capability
- * @param {{ stop: string, step?: string, took?: number }} seen how far the stop was seen, and what is known of it
+ * @param {{ stop: string, step?: string, took?: number }} seen how far the call was seen to stop, and the known details
  * @returns {RpcError}
  */
 export function cancelledError(id, capability, seen) {

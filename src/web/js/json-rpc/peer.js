@@ -48,7 +48,7 @@ import { MAX_BATCH } from './versions.js';
  * Serves an agent. From now on, the connection sends JSON-RPC.
  *
  * @param {import('../connection.js').Connection} connection
- * @param {unknown} first its first message, which is to be taken like any other
+ * @param {unknown} first its first message, which is handled like any other
  * @param {Kit} kit
  * @returns {(raw: unknown) => void} takes a message
  */

@@ -57,7 +57,7 @@ export function writeCancel(dialect, id, reason) {
  * ordinary ids.
  *
  * @param {unknown} id
- * @returns {string | undefined} undefined for what can be none
+ * @returns {string | undefined} undefined if it cannot be an id
  */
 export function keyOf(id) {
   if (id === null || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))) return `${typeof id} ${id}`;

@@ -39,7 +39,7 @@ export function tools(documents, { structure }) {
  *
  * @param {any[]} documents
  * @param {string} wanted
- * @returns {any} or, if there is none, what is wrong
+ * @returns {any} the capability, or, if there is none, the error
  */
 export function findTool(documents, wanted) {
   const names = documents.map(({ name }) => name);
@@ -66,7 +66,7 @@ const NOT_AT_ROOT = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'not', 'i
  * parameters.
  *
  * @param {any} given
- * @returns {{ schema: any, rule?: string }} and what the schema cannot say at its root, for the description
+ * @returns {{ schema: any, rule?: string }} and the rule that the schema cannot say at its root, for the description
  */
 export function inputSchema(given) {
   const types = isObject(given) ? [given.type ?? 'object'].flat() : [];

@@ -12,7 +12,7 @@ import { ANSWER, ASKED, LOCK, holdLock, watchLock } from './signs.js';
  * @typedef {object} Watched
  * @property {boolean} heard something, since it was asked last
  * @property {number} asked when it was
- * @property {number} unanswered in a row; what may have been answered in time counts half
+ * @property {number} unanswered how many questions in a row have no answer; a question that may have been answered in time counts half
  */
 
 export class LifeOfAgents {
@@ -38,7 +38,7 @@ export class LifeOfAgents {
 
   /**
    * @param {Connection} connection of an agent that has announced it
-   * @param {any} life what it has announced: the name of the lock it holds, and whether it is a worker
+   * @param {any} life its announcement: the name of the lock it holds, and whether it is a worker
    */
   async watch(connection, { lock, worker }) {
     const { number, hear, close } = connection;

@@ -91,8 +91,8 @@ export class Checker {
   /**
    * @param {any} schema
    * @param {any} value
-   * @param {Problem[] | null} problems what is wrong is added to them; null if nobody asks
-   * @param {Seen | null} [seen] what has been looked at is added to it; null if nobody asks
+   * @param {Problem[] | null} problems the errors are added to them; null if nobody asks
+   * @param {Seen | null} [seen] the checked members are added to it; null if nobody asks
    * @returns {boolean} whether the value fits
    */
   fits(schema, value, problems, seen = null) {

@@ -15,7 +15,7 @@ import { UNCHECKED, Unchecked } from './unchecked.js';
 const ROUNDS = 8;
 
 /**
- * @param {any} schema that makes sense
+ * @param {any} schema a valid schema
  * @param {References} references of it
  * @param {Examine} examine
  * @returns {{ check: Check, warnings: string[] }}

@@ -37,7 +37,7 @@ const KNOWN = new Set([...ONE, ...SEVERAL, ...NAMED, ...OTHERS.split(' '), ...RU
  * @property {string} [at] where the schema stands
  * @property {((at: string, name: string) => void) | undefined} [odd] called for each schema without any keyword of JSON Schema, with a name that stands there
  * @property {(text: string) => boolean} [isExpression] whether a text is a regular expression
- * @property {(schema: any, outer: T) => T} [enter] called for each schema before those in it, with what it gave for the schema around it
+ * @property {(schema: any, outer: T) => T} [enter] called for each schema before those in it, with its result for the schema around it
  * @property {T} [outer] for the first
  */
 
@@ -45,7 +45,7 @@ const KNOWN = new Set([...ONE, ...SEVERAL, ...NAMED, ...OTHERS.split(' '), ...RU
  * @template T
  * @param {any} schema
  * @param {Options<T>} [options]
- * @throws {Error} for a schema that makes no sense
+ * @throws {Error} for an invalid schema
  */
 export function examine(schema, { at: start = '#', odd, isExpression = isPattern, enter, outer: first } = {}) {
   const seen = new Set();

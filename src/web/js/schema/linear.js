@@ -21,7 +21,7 @@ const DONE = 3;
 
 class Unable extends Error {}
 
-/** What is made of a source, as long as anybody has it: an app has the same pattern in many schemas. @template {object} Made */
+/** Objects made from a source, shared while anybody holds them: an app has the same pattern in many schemas. @template {object} Made */
 class Shared {
   /** @type {Map<string, WeakRef<Made>>} */
   #made = new Map();
@@ -68,7 +68,7 @@ export class LinearPattern {
 
   /**
    * @param {string} source a regular expression of the flag `u`, which the browser has accepted
-   * @returns {LinearPattern | undefined} undefined for what this cannot do
+   * @returns {LinearPattern | undefined} undefined if this class cannot match it
    */
   static of(source) {
     try {
@@ -253,7 +253,7 @@ const ATOM = /^(?:\[(?:\\.|[^\]\\])*\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC
 /** The number of characters of one page of a table. */
 const PAGE = 256;
 
-/** @param {string} atom @returns {(code: number) => boolean} what the browser itself sees in it */
+/** @param {string} atom @returns {(code: number) => boolean} whether the browser itself matches a character with it */
 function takerOf(atom) {
   const [first = 0, more] = [...atom].map((character) => /** @type {number} */ (character.codePointAt(0)));
   if (more === undefined && atom !== '.') return (code) => code === first;

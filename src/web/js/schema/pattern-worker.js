@@ -66,7 +66,7 @@ function end() {
   running = undefined;
 }
 
-/** @param {Worker} worker @param {number} time @returns {Promise<any>} what it says next; undefined if that is nothing */
+/** @param {Worker} worker @param {number} time @returns {Promise<any>} its next message; undefined if there is none */
 const next = (worker, time) =>
   new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), time);

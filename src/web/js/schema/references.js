@@ -33,7 +33,7 @@ const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
  * @param {any} root
  * @param {import('./examine.js').Options<any>['odd']} [odd]
  * @returns {References}
- * @throws {Error} for a schema that makes no sense, and for a reference that leads nowhere, or to itself
+ * @throws {Error} for an invalid schema, and for a reference that leads nowhere, or to itself
  */
 export function resolve(root, odd) {
   /** @type {References['targets']} */
@@ -44,7 +44,7 @@ export function resolve(root, odd) {
   /** Schemas with an `$id` or an anchor, by their addresses. @type {Map<string, any>} */
   const known = new Map([[HOME, root]]);
 
-  /** @param {any} schema @param {Resource} outer what it stands in @returns {Resource} what the schemas in it stand in */
+  /** @param {any} schema @param {Resource} outer the resource around it @returns {Resource} the resource of the schemas in it */
   const enter = (schema, outer) => {
     const { $id = '#', $ref, $schema, $anchor, $dynamicAnchor, $recursiveAnchor } = schema;
     const old = $schema === undefined ? outer.old : OLD.test($schema);

@@ -19,14 +19,14 @@
  * @property {(stop: number) => void} stopped its handler has stopped, and so far was that seen
  * @property {(step: number) => void} reached its handler knows that it is to stop
  *
- * @typedef {object} Kit of what the page has loaded already
+ * @typedef {object} Kit functions that the page has already loaded
  * @property {typeof import('../errors.js').abpError} abpError
  * @property {typeof import('../platform.js').newId} newId
  * @property {typeof import('../errors.js').text} text
  * @property {typeof import('../transfer.js').carry} carry
  *
  * @typedef {object} Module
- * @property {string} url of what has the handler
+ * @property {string} url the URL of the handler's module
  * @property {'module' | 'classic' | 'wasm'} type
  * @property {string | URL} script the URL of the worker's own script; a TrustedScriptURL where the page requires one
  */
@@ -130,7 +130,7 @@ export class Thread {
     return this.#worker.postMessage(['stop', this.#serial, reason]);
   }
 
-  /** @param {Job} job @param {number} stop what is said of it once the worker is gone */
+  /** @param {Job} job @param {number} stop how far the call counts as stopped once the worker is gone */
   #terminate(job, stop = STOP.terminated) {
     this.#end();
     // A page that the user has left no longer waits.
@@ -182,7 +182,7 @@ export class Thread {
     if (this.#job) this.#start(this.#job);
   }
 
-  /** @param {any[]} message what the worker says, of which call, and more of it */
+  /** @param {any[]} message the kind of message, the number of the call, and further parts */
   #hear(message) {
     const [, what, about, first, second] = message;
     const job = this.#job;
@@ -209,7 +209,7 @@ export class Thread {
     this.#answer(number, context.call(capability, params, { ...options, signal: ask.signal }));
   }
 
-  /** @param {number} number of what the handler has asked @param {Promise<any>} response */
+  /** @param {number} number of the handler's request @param {Promise<any>} response */
   #answer(number, response) {
     const { text, carry } = this.#kit;
     this.#asked.add(number);
@@ -225,7 +225,7 @@ export class Thread {
     });
   }
 
-  /** @param {number} number of what the handler has asked @param {string} how its answer cannot be had */
+  /** @param {number} number of the handler's request @param {string} how why there is no answer */
   #fail(number, how) {
     this.#worker.postMessage(['answer', number, { success: false, error: { code: 'OPERATION_FAILED', message: `The answer cannot be ${how}`, retryable: false } }]);
   }
@@ -234,7 +234,7 @@ export class Thread {
    * The worker cannot read a message: its call, or one of the answers that it waits for.
    *
    * @param {number | undefined} serial of the call that runs in it
-   * @param {number[]} asks the numbers of what it waits for
+   * @param {number[]} asks the numbers of the requests that it waits for
    */
   #unread(serial, asks) {
     if (this.#job && serial !== this.#serial) this.#refuse('INVALID_PARAMS', 'The worker cannot read the parameters');

@@ -226,7 +226,7 @@ class Call {
   /**
    * @param {'done' | 'failed' | 'dropped' | 'lost'} how
    * @param {any} [value]
-   * @param {boolean} [fresh] nobody else has what is in it
+   * @param {boolean} [fresh] whether nobody else has a reference to its parts
    */
   end(how, value, fresh = false) {
     if (this.#over) return;
@@ -378,7 +378,7 @@ async function begin(url, type) {
 
 /**
  * @param {string} what
- * @param {number} number of the call, or of what it has asked
+ * @param {number} number of the call, or of its request
  * @param {any[]} said
  * @param {Handler} [handler]
  */
