@@ -5,11 +5,7 @@
 import { abpError, text } from '../src/web/js/errors.js';
 import { instance } from './instance.js';
 
-/**
- * @typedef {URL | BufferSource} Source the URL of the bytes, or the bytes
- *
- * @typedef {URL | BufferSource} Source where the bytes are, or the bytes
- */
+/** @typedef {URL | BufferSource} Source the URL of the bytes, or the bytes */
 
 /**
  * In a page, the fetch of the module starts while the rest of the page is still loading: a page that

@@ -100,7 +100,7 @@ export function describe(name, options) {
  * @template T
  * @param {T} value
  * @returns {T} a frozen copy, as in JSON
- * @throws {Error} for what JSON has not, functions among it, which it would leave out without a word
+ * @throws {Error} for values that JSON cannot express, including functions, which JSON would silently leave out
  */
 function frozen(value) {
   const text = textOf(value, (key, inner) => {
