@@ -4,6 +4,6 @@ mod near;
 mod registry;
 mod task;
 
-pub(crate) use near::near;
+pub use near::near;
 pub use registry::{Descriptor, Ending, Registered, Registry};
 pub use task::Task;

@@ -1,7 +1,5 @@
 //! Finds existing names that are close to an unknown name.
 
-use std::rc::Rc;
-
 /// How many names are suggested, and among how many names they are searched.
 const SAID: usize = 3;
 const LOOKED_AT: usize = 1024;
@@ -13,7 +11,7 @@ const MOST: usize = 4;
 /// The names that `name` may stand for, the nearest first: a few letters differ in one place, or
 /// `name` is the end of them. Avoids the sort and search functions of the standard library, which
 /// are large in a page.
-pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a Rc<str>>) -> Vec<String> {
+pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let name = name.as_bytes();
     let mut found = [(usize::MAX, None); SAID];
     if name.is_empty() || name.len() > LONGEST {
@@ -40,7 +38,7 @@ pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a Rc<str>>) -> 
     }
     let mut said = Vec::new();
     for it in found.iter().filter_map(|it| it.1) {
-        said.push(String::from(&**it));
+        said.push(String::from(it));
     }
     said
 }
@@ -60,11 +58,8 @@ mod tests {
     use super::*;
 
     fn of(name: &str) -> Vec<String> {
-        let names: Vec<Rc<str>> = ["math.sum", "math.sub", "text.words", "export.pdf"]
-            .into_iter()
-            .map(Rc::from)
-            .collect();
-        near(name, names.iter())
+        let names = ["math.sum", "math.sub", "text.words", "export.pdf"];
+        near(name, names.into_iter())
     }
 
     #[test]

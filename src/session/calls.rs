@@ -83,7 +83,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let session = agent.and_then(|it| self.session(it));
         let message = format!("There is no capability \"{name}\"");
         let mut error = Error::new(Code::UNKNOWN_CAPABILITY, message);
-        let names = self.registry.iter().map(|it| &it.descriptor.name);
+        let names = self.registry.iter().map(|it| &*it.descriptor.name);
         error.alternatives = near(
             name,
             names.filter(|it| session.is_none_or(|of| of.scope.has_capability(it))),

@@ -16,6 +16,7 @@ use crate::wire::json_rpc::{RpcError, code};
 use crate::wire::{Failure, clipped, error_json};
 use caphost::call::{Code, Error};
 use caphost::dialect::mcp::Version;
+use caphost::offers::near;
 
 /// Apps that an error names.
 const MAX_NAMED: usize = 10;
@@ -154,7 +155,14 @@ pub fn find<'a>(
         listed_for.is_none() || listed.any(|(it, _)| it.name == found.name)
     };
     let found = found.filter(|found| is_listed(found));
-    found.ok_or_else(|| invalid(format!("Unknown tool: {}", clipped(name, 128))))
+    found.ok_or_else(|| {
+        let listed = listed(offer, listed_for).map(|(_, name)| name);
+        let near = match near(name, listed).join(", ") {
+            near if near.is_empty() => near,
+            near => format!(". Did you mean: {near}?"),
+        };
+        invalid(format!("Unknown tool: {}{near}", clipped(name, 128)))
+    })
 }
 
 fn invalid(what: impl Into<String>) -> RpcError {
@@ -233,6 +241,11 @@ mod tests {
         assert_eq!(
             (unknown.code, &*unknown.message),
             (-32602, "Unknown tool: nope")
+        );
+        let near = found("export_pfd").unwrap_err();
+        assert_eq!(
+            near.message,
+            "Unknown tool: export_pfd. Did you mean: export_pdf?"
         );
         assert!(found("").is_err());
         let long = found(&"é".repeat(100_000)).unwrap_err();
