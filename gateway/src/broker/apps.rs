@@ -120,11 +120,15 @@ impl Broker {
             Content::Register(register) => return self.register(peer, envelope, *register),
             Content::Failed(_) if envelope.agent.is_none() => return,
             _ if !registered => {
-                let message = match Request::of(&envelope.kind) {
-                    Some(_) => "Apps connect here, at /abp/app: an agent connects to /abp",
-                    None => "Send `app/register` first",
+                // To ask again at this path does not help an agent.
+                let (code, message) = match Request::of(&envelope.kind) {
+                    Some(_) => (
+                        Code::NOT_IMPLEMENTED,
+                        "Apps connect here, at /abp/app: an agent connects to /abp",
+                    ),
+                    None => (Code::NOT_INITIALIZED, "Send `app/register` first"),
                 };
-                let error = Error::new(Code::NOT_INITIALIZED, message);
+                let error = Error::new(code, message);
                 return self.refuse(peer, &envelope.subject(), &error);
             }
             Content::Update(update) => return self.update(peer, envelope, *update),

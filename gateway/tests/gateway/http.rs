@@ -234,8 +234,10 @@ async fn who_connects_to_the_wrong_path_is_told_the_right_one() {
     agent
         .send(json!({ "type": "initialize", "id": "1", "timestamp": 1, "payload": hello }))
         .await;
-    let told = agent.next().await["payload"]["error"]["message"].take();
-    assert!(told.as_str().unwrap().ends_with("/abp"), "{told}");
+    let told = agent.next().await["payload"]["error"].take();
+    let message = told["message"].as_str().unwrap();
+    assert!(message.ends_with("/abp"), "{told}");
+    assert_eq!(told["retryable"], false, "{told}");
 }
 
 async fn refused(request: tokio_tungstenite::tungstenite::handshake::client::Request) -> u16 {

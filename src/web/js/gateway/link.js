@@ -245,9 +245,10 @@ export class GatewayLink {
     } else if (type === 'app/refused') {
       this.#refused(payload?.error);
     } else if (type === 'error' && id === 'register') {
-      // A server that answers like this knows only agents.
+      // A server that answers like this knows only agents. It may name the path of apps itself.
       const error = payload?.error ?? payload;
-      this.#refused({ ...error, message: `${error?.message}. Apps connect to /abp/app`, retryable: false });
+      const said = String(error?.message);
+      this.#refused({ ...error, message: said.includes('/abp/app') ? said : `${said}. Apps connect to /abp/app`, retryable: false });
       this.#socket?.close(1000);
     } else if (type === 'app/ack') {
       this.#session?.delivery.acknowledge(payload?.received);
