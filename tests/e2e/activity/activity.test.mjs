@@ -73,6 +73,32 @@ test('a call is shown with its progress, and how it has ended', { timeout: 60_00
   assert.deepEqual(complaints.filter((it) => !it.includes('The disk is full')), []);
 });
 
+test('a host that was not awaited is refused each time that the element is given it, and its host goes on', { timeout: 60_000 }, async (t) => {
+  const { page, call, shows, complaints } = await opened(t);
+  const said = await page.evaluate(async () => {
+    const shown = /** @type {any} */ (document.querySelector('cap-activity'));
+    const { createHost } = await import(/** @type {any} */ ('/caphost/index.js'));
+    const promise = createHost({ app: { id: 'late', name: 'Late', version: '1.0.0' } });
+    const before = shown.host;
+    const said = [];
+    for (const host of [promise, promise, {}, await promise.then(() => promise, null)]) {
+      try {
+        shown.host = host;
+        said.push(shown.host === host);
+      } catch (/** @type {any} */ error) {
+        said.push(`${error.name}: ${error.message}`, shown.host === before);
+      }
+    }
+    shown.host = before;
+    return said;
+  });
+  const refused = ['TypeError: This is no host. A host is what createHost() gives once it is awaited', true];
+  assert.deepEqual(said, [...refused, ...refused, ...refused, true]);
+  await call('first');
+  await shows('work for tester | Working');
+  assert.deepEqual(complaints, []);
+});
+
 test('its button stops a call, and the words say what became of it', { timeout: 60_000 }, async (t) => {
   const { page, call, end, answer, shows } = await opened(t);
   await call('mine');

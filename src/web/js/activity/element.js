@@ -56,8 +56,9 @@ export class CapActivityElement extends Base {
 
   set host(host) {
     if (host === this.#host) return;
-    this.#host = host;
+    // What is no host is refused each time.
     this.#activity = host && activityOf(host);
+    this.#host = host;
     this.#disconnect();
     if (this.isConnected) this.#connect();
   }
