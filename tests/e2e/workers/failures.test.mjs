@@ -90,6 +90,36 @@ test('Chromium: what a handler in a worker throws is written to the console once
   }
 });
 
+test('Chromium: what a handler in a worker returns and nothing can clone is written to the console once', { timeout: 30_000 }, async () => {
+  const browser = await launchPuppeteer();
+  try {
+    const page = await openedLab(browser, true);
+    /** @type {string[]} */
+    const written = [];
+    page.on('console', (message) => void (message.type() === 'error' && written.push(message.text())));
+    const lab = await page.evaluateHandle('lab');
+    const messages = await page.evaluate(async (/** @type {any} */ lab) => {
+      const host = await lab.newHost();
+      const serve = (/** @type {string} */ name, /** @type {string} */ data) => host.registerWorker(name, undefined, `data:text/javascript,${encodeURIComponent(`export default () => (${data})`)}`);
+      serve('gives.function', '{ f() {} }');
+      serve('gives.promise', '[Promise.resolve()]');
+      serve('gives.symbol', '({ deep: [Symbol()] })');
+      const abp = await lab.inPage(host);
+      const said = [];
+      for (const name of ['gives.function', 'gives.promise', 'gives.symbol']) said.push((await abp.call(name, {}, { callId: name })).error?.message);
+      return said;
+    }, lab);
+    for (const message of messages) assert.match(message, /^The capability returned data that cannot be sent: /);
+    while (written.length < messages.length) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(written, messages.map((/** @type {string} */ message, /** @type {number} */ at) => {
+      const name = ['gives.function', 'gives.promise', 'gives.symbol'][at];
+      return `caphost: ${name} (call ${name}) has failed: ${message}`;
+    }));
+  } finally {
+    await browser.close();
+  }
+});
+
 test('Chromium: a call cancelled while what the workers need is still to come never starts', { timeout: 30_000 }, async () => {
   const browser = await launchPuppeteer();
   try {

@@ -99,8 +99,9 @@ class Call {
   #saidAt = -FRAME;
   #over = false;
 
-  /** @param {number} serial @param {string} callId @param {Served} [served] */
-  constructor(serial, callId, served) {
+  /** @param {number} serial @param {string} name of the capability @param {string} callId @param {Served} [served] */
+  constructor(serial, name, callId, served) {
+    this.name = name;
     this.serial = serial;
     this.callId = callId;
     this.served = served;
@@ -236,7 +237,7 @@ class Call {
     } catch (error) {
       // In an error, the details are the part that cannot be sent.
       const unfit = how === 'done' ? { code: 'OPERATION_FAILED', message: `The capability returned data that cannot be sent: ${text(error)}` } : { ...value, details: undefined };
-      if (how === 'done' && !this.told) log('error', `call ${this.callId} has failed:`, unfit.message);
+      if (how === 'done' && !this.told) log('error', `${this.name} (call ${this.callId}) has failed:`, unfit.message);
       say(['failed', this.serial, unfit, this.#step]);
     }
     this.#over = true;
@@ -289,15 +290,15 @@ class Context {
   }
 }
 
-/** @param {Handler} handler @param {string} name @param {any} params @param {Call} call */
-async function run(handler, name, params, call) {
+/** @param {Handler} handler @param {any} params @param {Call} call */
+async function run(handler, params, call) {
   try {
     call.end('done', await handler(params, new Context(call)));
   } catch (error) {
     const failed = failureOf(error);
     // The page gets the message. The rest is for the author of the handler, unless the handler was told
     // to stop.
-    if (typeof failed.code !== 'string' && !call.told) log('error', `${name} (call ${call.callId}) has failed:`, error);
+    if (typeof failed.code !== 'string' && !call.told) log('error', `${call.name} (call ${call.callId}) has failed:`, error);
     call.end('failed', failed);
   }
 }
@@ -389,8 +390,8 @@ function heed(what, number, said, handler) {
   } else if (what === 'run') {
     const [name, callId, params] = said;
     const own = handler ? undefined : served.get(name);
-    const call = (current = new Call(number, callId, own));
-    if (handler) void run(handler, name, params, call);
+    const call = (current = new Call(number, name, callId, own));
+    if (handler) void run(handler, params, call);
     else if (own) call.guard(() => own.start(params, call));
     else call.end('failed', { code: 'CAPABILITY_UNAVAILABLE', message: `The module serves no "${name}": call worker::serve or worker::serve_sync with that name in its start function` });
   } else if (current?.serial === number) current.stop(said[0]);
