@@ -1,6 +1,6 @@
 //! Parameters are checked by their schema, without a bundler.
 
-use caphost::{Agent, CallContext, Capability, Code};
+use caphost::{Agent, CallContext, Capability, Code, WorkerModule};
 use serde_json::{Value as Json, json};
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -46,6 +46,13 @@ fn a_schema_that_makes_no_sense_is_refused() {
             "#/properties/a: minLength must be a whole number from 0",
         ),
     ] {
+        let module = WorkerModule::new("/none.js");
+        let input = Capability::new("echo").input_schema(schema);
+        let refused = host().register_worker(input, &module).unwrap_err();
+        assert_eq!(
+            refused.message,
+            format!("echo: inputSchema is invalid: {said}")
+        );
         let input = Capability::new("echo").input_schema(schema);
         let refused = host().register(input, echo).unwrap_err();
         assert_eq!(
