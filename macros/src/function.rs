@@ -3,7 +3,7 @@
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, FnArg, ItemFn, Lit, Meta, ReturnType, Type};
 
-const SHAPE: &str = "a capability takes its parameters as one struct, and then its `CallContext`, and may do without either: `async fn export(params: Params, context: CallContext)`";
+const SHAPE: &str = "a capability takes its parameters as one struct, and then its `CallContext`; either may be left out: `async fn export(params: Params, context: CallContext)`";
 
 const NO_OBJECT: &str =
     "parameters are an object: take a struct, whose fields are what callers name";
@@ -43,7 +43,7 @@ impl Signature {
         if let Some(Type::Reference(reference)) = &params {
             problems.add(
                 reference,
-                "a capability owns its parameters: they come from outside, and outlive no one else",
+                "a capability owns its parameters: take them by value, not by reference",
             );
         }
         if let Some(params) = params.as_ref().filter(|it| is_no_object(it)) {

@@ -99,8 +99,8 @@ impl<E> Neither<E> for &Failed<E> {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no error that a capability can have",
-    label = "a capability returns `Result<T, E>`, where `E` is `caphost::Error`, has `impl From<E> for caphost::Error`, or is any `std::error::Error`"
+    message = "`{Self}` cannot be the error of a capability",
+    label = "a capability returns `Result<T, E>`, where `E` is `caphost::Error`, a type with `impl From<E> for caphost::Error`, or any `std::error::Error`"
 )]
 pub trait CapabilityError {}
 
@@ -169,7 +169,7 @@ impl<T> WithoutSchema<T> for &Described<T> {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "agents cannot be told of `{Self}`: it has no JSON Schema",
+    message = "`{Self}` cannot be described to agents: it has no JSON Schema",
     label = "derive `schemars::JsonSchema` for this type, of version 1 of schemars"
 )]
 pub trait HasSchema {}

@@ -214,7 +214,7 @@ fn a(kind: &str) -> &str {
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[must_use = "it is told by `CallContext::progress`"]
+#[must_use = "`CallContext::progress` sends it"]
 pub struct Progress {
     done: f64,
     total: f64,

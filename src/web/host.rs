@@ -61,7 +61,7 @@ use crate::session::Limits;
 #[derive(Clone)]
 pub struct Host(pub(super) SendWrapper<Rc<Inner>>);
 
-const IN_WORKER: &str = "This is a worker of `register_worker`, which has its host in the page: in the start function, return before `Host::new` when `worker::is_worker()`";
+const IN_WORKER: &str = "This is a worker of `register_worker`, whose host is in the page: the start function must return before `Host::new` if `worker::is_worker()` is true";
 
 /// Clones are equal, as all clones are the same host.
 impl PartialEq for Host {

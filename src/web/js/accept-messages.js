@@ -40,7 +40,7 @@ const MAX_TOLD = 32;
  * @param {import('./shell.js').Shell} shell
  * @param {{ allowedOrigins?: string[], replace?: boolean }} options `replace`: instead of another host
  * @param {() => void} stopped
- * @returns {() => void} stops it
+ * @returns {() => void} stops serving
  */
 export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), replace }, stopped) {
   const allowedOrigins = originsOf(given);
@@ -187,7 +187,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
 
 /**
  * @param {unknown} given
- * @returns {string[]} as the browser writes them
+ * @returns {string[]} the origins as the browser writes them
  */
 function originsOf(given) {
   const refuse = (/** @type {unknown} */ it) => {

@@ -21,9 +21,9 @@ import { Timer } from './timer.js';
 /**
  * @typedef {object} Pending
  * @property {(response: any) => void} resolve
- * @property {object} [payload] of a call, until it is sent
+ * @property {object} [payload] the payload of a call, until the call is sent
  * @property {string} [callId] of a cancel
- * @property {Transferable[]} [transfer] of a call, until it is sent
+ * @property {Transferable[]} [transfer] the objects moved with a call, until the call is sent
  * @property {(info: any) => void} [onProgress]
  * @property {() => void} [release] removes the listener on the caller's signal
  */
@@ -227,7 +227,7 @@ export class Agent extends Caller {
    * Ends the session: the app cancels the calls in flight and answers them.
    *
    * @param {{ reason?: string }} [params]
-   * @returns {Promise<void>} when nothing is pending any more
+   * @returns {Promise<void>} settles when nothing is pending any more
    */
   async shutdown(params) {
     this.#rust.shutdown(this.#number, this.#shell, reasonText(params?.reason));

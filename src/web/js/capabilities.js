@@ -44,7 +44,7 @@ export class Capabilities {
 
   /**
    * @param {any} document the Capability object, registered from JavaScript or from Rust
-   * @param {import('./standard-schema.js').Standard} [standard] what checks its parameters instead of the schema in there
+   * @param {import('./standard-schema.js').Standard} [standard] the check of its parameters, in place of the document's schema
    */
   added({ name, inputSchema }, standard) {
     this.validators.set(name, inputSchema, standard);
@@ -71,7 +71,7 @@ export class Capabilities {
 
   /**
    * @param {() => void} listener called once for each turn in which the set of capabilities has changed
-   * @returns {() => void} stops it
+   * @returns {() => void} removes the listener
    */
   onChanged(listener) {
     this.#listeners.add(listener);

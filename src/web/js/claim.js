@@ -28,7 +28,7 @@ export function claim(target, what, replace, release) {
   };
 }
 
-/** @param {any} target @param {string} what @param {unknown} release @returns {boolean} whether it is still claimed with that */
+/** @param {any} target @param {string} what @param {unknown} release @returns {boolean} whether the target still has this claim */
 export const isClaimed = (target, what, release) => target[markOf(what)]?.release === release;
 
 /** @param {string} what */

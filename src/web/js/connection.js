@@ -50,7 +50,7 @@ export class Connection {
 
   /**
    * @param {import('./shell.js').Shell} shell
-   * @param {(envelope: Envelope) => void} send hands an envelope to the transport; throws for what
+   * @param {(envelope: Envelope) => void} send passes an envelope to the transport; throws for an envelope
    *   that cannot carry
    * @param {number[]} from its source, if other agents may have the same source: the numbers of an
    *   origin and a window, or that of a link
@@ -71,7 +71,7 @@ export class Connection {
   }
 
   /**
-   * @param {any} envelope an agent's message of ABP, whatever it is
+   * @param {any} envelope any ABP message of an agent
    * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
    */
   receive(envelope, aborted) {

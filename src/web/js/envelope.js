@@ -84,7 +84,7 @@ const rounded = (milliseconds) => Math.round(milliseconds * 1000) / 1000;
 /**
  * A CancelResponse of a call that was cancelled.
  *
- * @param {unknown} callId as it was asked for
+ * @param {unknown} callId exactly as in the request
  * @param {unknown} stop
  * @param {object} [ended] how the handler of an abandoned call has ended since
  */
@@ -97,7 +97,7 @@ export const cancelConfirmation = (callId, stop, ended) => ({
 /**
  * A CancelResponse of a call that was not cancelled.
  *
- * @param {unknown} callId as it was asked for
+ * @param {unknown} callId exactly as in the request
  * @param {string | undefined} reason why the call was not cancelled
  * @param {object} [error]
  */

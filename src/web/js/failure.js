@@ -59,7 +59,7 @@ export function detailsOf(error, fit) {
  * @param {any} error
  * @param {Fit} fit
  * @param {number} causes
- * @returns {Record<string, unknown>} its members, or if it is an Error, its name, errors and cause
+ * @returns {Record<string, unknown>} its members; of an Error, its name, errors and cause
  */
 function about(error, fit, causes) {
   const keys = isError(error) ? OF_ERRORS : kindOf(error) === 'Object' ? Object.keys(error) : [];

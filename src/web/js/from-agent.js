@@ -43,7 +43,7 @@ export function readEnvelope(envelope) {
 /** The message types that an agent may send. */
 export const TYPES = new Set(['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel', 'capabilities/list', 'elicitation/response']);
 
-/** @param {string} type that is none of those */
+/** @param {string} type an unknown type */
 export const unknownType = (type) => new Refusal(problem('NOT_IMPLEMENTED', `There is no message type "${clipped(type)}"`));
 
 /**
@@ -77,7 +77,7 @@ export function readInitialize(payload) {
 /** More names than any agent has. They are kept as long as the session. */
 const MAX_NAMES = 4096;
 
-/** @param {string} path @param {unknown} list @returns {string[] | undefined} undefined where it says nothing */
+/** @param {string} path @param {unknown} list @returns {string[] | undefined} undefined if there is no list */
 function namesOf(path, list) {
   if (list === undefined) return undefined;
   const names = Array.isArray(list) && list.length <= MAX_NAMES ? [...list] : [0];
@@ -136,5 +136,5 @@ function callIdOf(callId) {
 /** @param {string} path @param {string} rule */
 const bad = (path, rule) => new Refusal({ ...invalid(`Bad ${path}: ${rule}`), details: { path } });
 
-/** @param {string} text of anybody's, as far as it fits into a message */
+/** @param {string} text any text, cut to a length that fits a message */
 const clipped = (text) => text.slice(0, 64);

@@ -24,7 +24,7 @@ const guards = new Set();
 /**
  * @template T
  * @template {any[]} Args
- * @param {(...args: Args) => T} work what calls into wasm; it throws only when the instance is lost
+ * @param {(...args: Args) => T} work calls into wasm; throws only when the instance is lost
  * @returns {(...args: Args) => T | undefined} the same function, which returns undefined once the instance is lost
  */
 export const guard = (work) => (...args) => {
@@ -75,7 +75,7 @@ const known = new WeakMap();
 /**
  * The functions of the wasm half. Each returns undefined once the instance is lost.
  *
- * @param {any} handle a class of wasm-bindgen's that has nothing but static methods
+ * @param {any} handle a class of wasm-bindgen with only static methods
  * @returns {any}
  */
 export function guarded(handle) {

@@ -84,7 +84,7 @@ export class Host {
    * @param {string} name
    * @param {any} description
    * @param {(params: any, context: Context) => unknown} handler
-   * @param {import('./workers/workers.js').Spec} [spec] of what runs the handler, where it can be ended
+   * @param {import('./workers/workers.js').Spec} [spec] the workers of the handler, if it runs in workers
    */
   #register(name, description, handler, spec) {
     this.#ensureOpen();
@@ -141,7 +141,7 @@ export class Host {
 
   /**
    * @param {{ allowedOrigins?: string[], replace?: boolean }} [options]
-   * @returns {() => void} stops it
+   * @returns {() => void} stops serving
    */
   acceptMessages(options = {}) {
     this.#ensureOpen();
@@ -155,7 +155,7 @@ export class Host {
   /**
    * @param {any} port a MessagePort, a Worker, the inside of a worker, or an extension's port
    * @param {{ replace?: boolean }} [options]
-   * @returns {() => void} lets go of it
+   * @returns {() => void} releases it
    */
   acceptPort(port, options = {}) {
     this.#ensureOpen();
@@ -251,7 +251,7 @@ export class Host {
 
   /**
    * @param {(event: any) => void} listener called with every step of every call
-   * @returns {() => void} stops it
+   * @returns {() => void} removes the listener
    */
   observe(listener) {
     refuseIf(typeof listener !== 'function' && 'observe: listener must be a function');
@@ -302,7 +302,7 @@ const NOT_FOUND = 'Operation not found';
 /** Milliseconds for the proof that a worker is gone: Chromium takes two seconds to end a worker that computes. */
 const PROOF = 2500;
 
-/** @param {string | URL} url @returns {string} as the page means it */
+/** @param {string | URL} url @returns {string} the absolute URL, relative to the page */
 function urlOf(url) {
   // Any other value would be taken as the name of a file.
   try {

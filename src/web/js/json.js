@@ -46,7 +46,7 @@ export const asJson = (envelope) => JSON.parse(toText(envelope));
 
 /**
  * @param {string} text
- * @returns {any} undefined when it is no JSON
+ * @returns {any} undefined if it is no JSON
  */
 export function fromText(text) {
   try {

@@ -4,7 +4,7 @@
  * @typedef {object} Messenger
  * @property {(envelope: Envelope, transfer?: Transferable[]) => void} post throws when the envelope
  *   cannot be sent; once the peer is gone, posted envelopes are dropped
- * @property {() => void} close lets go of everything; neither callback is called any more
+ * @property {() => void} close releases everything; no callback is called any more
  * @property {((envelope: any) => void) | undefined} onmessage set by the agent
  * @property {((error?: Error) => void) | undefined} onclose set by the agent; called once, when the
  *   peer is gone, with what went wrong if that is known

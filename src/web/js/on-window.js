@@ -11,7 +11,7 @@ let watching;
 /**
  * @param {string} type
  * @param {(event: any) => void} listener
- * @returns {() => void} takes it away
+ * @returns {() => void} removes it
  */
 export function onWindow(type, listener) {
   // Observers are not removed. When a page is written anew, its root is removed first.

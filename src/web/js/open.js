@@ -51,7 +51,7 @@ export function open(AgentHandle, messenger, options) {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let again;
     let asked = 0;
-    /** @param {number} pause until it is asked again, under the same id */
+    /** @param {number} pause milliseconds until the next attempt, under the same id */
     const ask = (pause) => {
       asked += 1;
       try {

@@ -18,7 +18,7 @@ const settled = Promise.resolve();
  * Runs a callback with the next microtask. A promise costs a third of what the browser's
  * `queueMicrotask` costs.
  *
- * @param {() => void} callback which does not throw
+ * @param {() => void} callback does not throw
  */
 export const soon = (callback) => void settled.then(callback);
 

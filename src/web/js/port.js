@@ -7,8 +7,8 @@ import { announcing, foretold, longResult, nextOf, shortCall, takesShort } from 
 
 /**
  * @param {any} port
- * @param {boolean} [ours] it was made here, and is closed when the session is over
- * @param {boolean} [short] its other end has said that it takes short messages
+ * @param {boolean} [ours] whether it was made here, and is closed when the session is over
+ * @param {boolean} [short] whether its other end has said that it accepts short messages
  * @returns {import('./messenger.js').Messenger}
  */
 export function portMessenger(port, ours = false, short = false) {
@@ -82,9 +82,9 @@ export function isExtension(port, where) {
 /**
  * @param {any} port
  * @param {(message: any) => void} hear
- * @param {() => void} lost a message could not be read
+ * @param {() => void} lost called when a message could not be read
  * @param {() => void} gone
- * @returns {() => void} stops it
+ * @returns {() => void} stops listening
  */
 export function listenTo(port, hear, lost, gone) {
   /** @type {(() => void)[]} */

@@ -106,7 +106,7 @@ function answer({ shell, number }, question, payload) {
 
 /**
  * @param {Connection} connection
- * @param {unknown} envelope as it came
+ * @param {unknown} envelope as it arrived
  * @param {unknown} payload the payload as it was read: for messages from the page itself, only this counts
  */
 const check = ({ shell, local }, envelope, payload) => checkFor(shell, local ? { payload } : envelope);

@@ -25,7 +25,7 @@ export class Requests {
   /**
    * @param {string} type
    * @param {unknown} payload
-   * @param {() => void} [answered] called when the answer is there
+   * @param {() => void} [answered] called when the answer has arrived
    * @param {import('./signal.js').Aborted} [aborted] of a call
    * @returns {Promise<any>} the payload of the answer
    */

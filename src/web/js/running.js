@@ -30,7 +30,7 @@ import { give } from './transfer.js';
  */
 let mark;
 
-/** @param {Shell} shell @param {number} by a connection @returns {string[]} the callIds of its agent's call that has the thread, if one has it */
+/** @param {Shell} shell @param {number} by a connection @returns {string[]} the callIds of the agent's call that has the thread, if there is one */
 export const callsWithThread = (shell, by) => (mark?.shell === shell && !mark.ended && mark.given.by === by ? [mark.given.callId, ...(mark.given.within ?? [])] : []);
 
 /**
@@ -42,9 +42,9 @@ export const heldFor = () => (mark ? performance.now() - (mark.seen ??= performa
 /**
  * Prepares the end of the job whose code has the thread, at its current position.
  *
- * @param {string} [callId] of the call that was cancelled: that whose code it is, or one that has made it
- * @returns {boolean} false while it is in wasm of ours, which would be left half done: it waits for its
- *   end as soon as it is out of there
+ * @param {string} [callId] of the cancelled call: the call whose code has the thread, or a call that made it
+ * @returns {boolean} false while the job is in our wasm, whose work would be left half done: the job waits for its
+ *   end as soon as it has left wasm
  */
 export function endMarked(callId = mark?.given.callId) {
   if (!mark) return false;

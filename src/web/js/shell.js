@@ -50,7 +50,7 @@ export class Shell {
 
   /**
    * @param {any} handle the functions of the wasm half
-   * @param {number} number what this host is to them
+   * @param {number} number the host's number
    * @param {{ id: string, name: string, version: string, description?: string }} app
    * @param {number} depth levels of nesting a message may have
    * @param {number} size characters it may have
@@ -238,7 +238,7 @@ export class Shell {
     this.tell(to, CAPABILITIES_CHANGED, { added, removed, changed });
   }
 
-  /** @param {number} key a Rust capability whose future is to be polled */
+  /** @param {number} key the call of a Rust capability whose future should be polled */
   schedule(key) {
     soon(() => this.rust.poll(this.number, key));
   }

@@ -34,7 +34,7 @@ const NEXT = 3;
 const PROGRESS = 1;
 const TRANSFER = 2;
 
-/** @param {Envelope} initialize @returns {Envelope} the same, saying that its agent takes short messages */
+/** @param {Envelope} initialize @returns {Envelope} the same, with the announcement that its agent accepts short messages */
 export const announcing = (initialize) => ({ ...initialize, payload: { ...initialize.payload, short: SHORT } });
 
 /** @param {any} payload of an `initialize` or its answer */

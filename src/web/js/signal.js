@@ -13,7 +13,7 @@ export const NO_SIGNAL = 'signal must be an AbortSignal';
  *
  * @param {any} signal
  * @param {(reason: string | undefined) => void} abort
- * @param {(aborted?: Aborted) => Promise<any>} call which never rejects
+ * @param {(aborted?: Aborted) => Promise<any>} call never rejects
  * @returns {Promise<any>} an ABPResponse
  */
 export function underSignal(signal, abort, call) {

@@ -69,7 +69,7 @@ export function socketFrom(from) {
 
 /**
  * @returns {any} the platform's constructor
- * @throws {Error} where there is none
+ * @throws {Error} if there is none
  */
 export function defaultSocket() {
   const Socket = source();

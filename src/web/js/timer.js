@@ -11,7 +11,7 @@ export class Timer {
   #due = Infinity;
   #work;
 
-  /** @param {() => void} work which arms it again */
+  /** @param {() => void} work arms the timer again */
   constructor(work) {
     this.#work = work;
   }

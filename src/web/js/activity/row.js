@@ -91,7 +91,7 @@ export function element(tag, name) {
   return made;
 }
 
-/** @param {Node} node @param {string} text which is written only if it is another */
+/** @param {Node} node @param {string} text written only if it differs */
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }

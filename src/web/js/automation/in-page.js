@@ -176,10 +176,10 @@ export const makeDesk = () => {
   /**
    * Performs the request of an envelope.
    *
-   * @param {{ text: string, place: number } | number} task an encoded envelope and its place in what
+   * @param {{ text: string, place: number } | number} task an encoded envelope and its position in all that
    *   was sent, from 0; or the number of a task that was not done in time
    * @returns {Promise<string | number | undefined>} the answer's payload as JSON; a number to ask
-   *   again with; undefined where there is no app
+   *   again with; undefined if there is no app
    */
   const perform = (task) =>
     new Promise((resolve, reject) => {
@@ -302,6 +302,6 @@ export const sendAway = (desk) => {
 /**
  * @param {any} desk
  * @param {{ text: string, place: number } | number} task
- * @returns {Promise<string | number | undefined>} as the desk gives it
+ * @returns {Promise<string | number | undefined>} the desk's answer
  */
 export const perform = (desk, task) => desk.perform(task);

@@ -266,7 +266,7 @@ export class PageMessenger {
    *
    * @param {string} callId
    * @param {Promise<void>} answered
-   * @param {number} later milliseconds until it should
+   * @param {number} later milliseconds until the page should answer
    */
   #free(callId, answered, later) {
     const desk = this.#desk;
@@ -291,8 +291,8 @@ export class PageMessenger {
    * @param {string} type of the answer
    * @param {string | undefined} id
    * @param {string} text
-   * @param {(answer: any) => Promise<void> | void} [itsTurn] when the answer may be passed on
-   * @returns {Promise<void>} when it has been
+   * @param {(answer: any) => Promise<void> | void} [itsTurn] called when the answer may be passed on
+   * @returns {Promise<void>} settles when the answer has been passed on
    */
   async #request(type, id, text, itsTurn) {
     const desk = this.#desk;
@@ -333,7 +333,7 @@ export class PageMessenger {
    *
    * @param {Desk} desk
    * @param {string} text
-   * @returns {Promise<any>} a payload, or undefined where there is no `window.abp`
+   * @returns {Promise<any>} a payload, or undefined if there is no `window.abp`
    */
   async #perform(desk, text) {
     const place = this.#sent.get(desk) ?? 0;

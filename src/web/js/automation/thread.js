@@ -32,7 +32,7 @@ const sleep = (time) => new Promise((resolve) => setTimeout(resolve, time));
  * @template T
  * @param {Promise<T>} promise
  * @param {number} time
- * @returns {Promise<T | undefined>} undefined when it takes longer, or fails
+ * @returns {Promise<T | undefined>} undefined if it takes longer or fails
  */
 async function within(promise, time) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -68,7 +68,7 @@ export class Thread {
   /**
    * @param {any} page of Puppeteer or Playwright
    * @param {{ evaluate: (work: any) => Promise<any> }} frame the page, or one of it
-   * @returns {Promise<Thread | undefined>} undefined where there is no such debugger, or nothing says whose job it is
+   * @returns {Promise<Thread | undefined>} undefined if there is no such debugger, or if the page does not say whose job it is
    */
   static async open(page, frame) {
     if (!(await frame.evaluate(hasMarks).catch(() => false))) return undefined;
@@ -98,7 +98,7 @@ export class Thread {
    * @param {Promise<unknown>} answered settles when the page has answered
    * @param {{ evaluate: (work: any) => Promise<any> }} desk in the page
    * @param {() => number} heard when the page last gave any answer, by `performance.now()`
-   * @param {number} after milliseconds that it is given
+   * @param {number} after milliseconds that the page has to answer
    */
   async free(callId, answered, desk, heard, after) {
     let waits = true;

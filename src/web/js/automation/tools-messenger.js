@@ -44,7 +44,7 @@ export class ToolsMessenger {
   #calls = new Map();
   /** @type {Map<string, Call>} by the browser's name for them */
   #invocations = new Map();
-  /** @type {Map<string, any>} what came of invocations whose names were not known yet */
+  /** @type {Map<string, any>} the results of invocations whose names were not known yet */
   #early = new Map();
   /** @type {Map<string, string | undefined>} callIds of calls that have ended, and how far each cancelled call was seen to stop */
   #ended = new Map();
@@ -67,7 +67,7 @@ export class ToolsMessenger {
 
   /**
    * @param {any} page of Puppeteer or Playwright
-   * @returns {Promise<ToolsMessenger | undefined>} undefined where there are no tools
+   * @returns {Promise<ToolsMessenger | undefined>} undefined if there are no tools
    */
   static async open(page) {
     const devTools = await openDevTools(page);
@@ -249,7 +249,7 @@ const answerTo = (callId, stop, reason) => (stop ? cancelConfirmation(callId, st
 
 /**
  * @param {any} page
- * @returns {Promise<DevTools | undefined>} undefined where the browser has none
+ * @returns {Promise<DevTools | undefined>} undefined if the browser has none
  */
 export async function openDevTools(page) {
   /** @type {DevTools | undefined} */

@@ -39,8 +39,8 @@ export class Delivery {
   }
 
   /**
-   * @param {unknown} received how many of all messages the other side says it has
-   * @returns {boolean} whether that can be
+   * @param {unknown} received the number of messages that the other side has acknowledged
+   * @returns {boolean} whether that is possible
    */
   acknowledge(received) {
     const more = Number(received) - this.#acknowledged;
@@ -54,7 +54,7 @@ export class Delivery {
    * A message has arrived.
    *
    * @param {number} size in characters
-   * @returns {boolean} whether the other side is to be told now, rather than a little later
+   * @returns {boolean} whether to acknowledge now, rather than a little later
    */
   note(size) {
     this.received += 1;

@@ -226,7 +226,7 @@ export class GatewayLink {
     if (envelope) this.#receive(envelope);
   }
 
-  /** @param {any} envelope @returns {boolean} whether it is about the connection itself, and not counted */
+  /** @param {any} envelope @returns {boolean} whether it concerns the connection itself, and is not counted */
   #takes({ type, id, payload }) {
     if (type === 'app/registered') {
       const resume = payload?.resume;

@@ -173,7 +173,7 @@ export class Mcp {
     return 'MCP 2025-11-25';
   }
 
-  /** @param {any} request of the app's: what MCP needs of it, and a schema of nothing if it has none */
+  /** @param {any} request a question of the app; MCP gets the members it needs, with an empty schema if there is none */
   question({ message, title, requestedSchema, schema }) {
     return {
       method: 'elicitation/create',

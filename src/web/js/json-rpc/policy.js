@@ -8,10 +8,10 @@
  * @typedef {object} Way
  * @property {string} dialect
  * @property {string} method of the notification that cancels
- * @property {'id' | 'requestId'} id where in its parameters the request's id stands
- * @property {boolean} reason whether one may stand beside it
+ * @property {'id' | 'requestId'} id the member of its parameters with the request's id
+ * @property {boolean} reason whether the parameters may have a reason
  * @property {boolean} answered whether the cancelled request is still answered: with its result, or with error -32800
- * @property {'on the answer' | 'at once'} settles when the caller takes it for settled
+ * @property {'on the answer' | 'at once'} settles when the caller considers the request settled
  */
 
 /** The dialects. Those that share a method share everything else. @type {Way[]} */

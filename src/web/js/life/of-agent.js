@@ -10,8 +10,8 @@ import { ANSWER, ASKED, LOCK, holdLock, watchLock } from './signs.js';
 const NOTHING = {};
 
 /**
- * @param {string} id that nobody else has
- * @returns {Promise<(make: () => Messenger) => Messenger>} makes a messenger that shows life until it is closed
+ * @param {string} id a unique id
+ * @returns {Promise<(make: () => Messenger) => Messenger>} makes a messenger that gives signs of life until it is closed
  */
 export async function lifeOfAgent(id) {
   const held = await holdLock(id);

@@ -26,7 +26,7 @@ export class LifeOfAgents {
 
   /**
    * @param {Shell} shell whose `liveness` is how long an agent may be gone before that is noticed
-   * @param {string} id that nobody else has
+   * @param {string} id a unique id
    */
   constructor(shell, id) {
     this.#shell = shell;

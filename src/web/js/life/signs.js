@@ -17,8 +17,8 @@ const PREFIX = 'caphost.life.';
 /**
  * Holds a lock for as long as this page or worker lives, or until the lock is released.
  *
- * @param {string} id that nobody else has
- * @returns {Promise<{ name: string, release: () => void } | undefined>} undefined where there are no locks
+ * @param {string} id a unique id
+ * @returns {Promise<{ name: string, release: () => void } | undefined>} undefined if there are no locks
  */
 export function holdLock(id) {
   const name = PREFIX + id;
@@ -35,10 +35,10 @@ export function holdLock(id) {
 /**
  * Waits for the end of the holder of a lock.
  *
- * @param {unknown} name as it was told
+ * @param {unknown} name the announced name
  * @param {() => void} gone
- * @param {() => void} [found] it is held, so that its end will be told
- * @returns {() => void} stops it
+ * @param {() => void} [found] called if the lock is held, so that its end will be reported
+ * @returns {() => void} stops waiting
  */
 export function watchLock(name, gone, found) {
   const stop = new AbortController();

@@ -18,7 +18,7 @@ import { carry } from '../transfer.js';
  *
  * @typedef {object} Served a capability of a wasm module of the app's
  * @property {(params: any, call: Call) => void} start
- * @property {() => void} poll has the future go on
+ * @property {() => void} poll polls the future
  * @property {() => void} stop drops the future
  */
 
