@@ -276,8 +276,8 @@ impl Host {
         Ok(())
     }
 
-    /// Cancels a call of one of the host's agents. [`Host::observe`] reports both ids. The cancel
-    /// is made at once: the future has made it when it is first polled.
+    /// Cancels a call of one of the host's agents. [`Host::observe`] reports both ids. The cancel is
+    /// made when the future is first polled.
     pub async fn cancel_call(
         &self,
         session_id: &str,
