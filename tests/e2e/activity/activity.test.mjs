@@ -265,6 +265,26 @@ test('of many calls some are shown, of ended ones as many as `keep` says, of chi
   await shows('No agent is working.');
 });
 
+test('no card leaves from under the pointer, and those that are too many leave when the pointer does', { timeout: 60_000 }, async (t) => {
+  const { page, call, end, shows } = await opened(t);
+  await page.evaluate(() => document.querySelector('cap-activity')?.setAttribute('keep', '1'));
+  await call('oldest', 'work', { stage: 'Reading' });
+  await call('older');
+  await call('newer');
+  await shows('work for tester | Working', 'work for tester | Working', 'work for tester | Working · Reading');
+  await end('older');
+  await shows('work for tester | Working', 'work for tester | Done', 'work for tester | Working · Reading');
+  const stop = await page.waitForSelector('cap-activity >>> .call:last-child .stop');
+  const place = async () => (await stop?.boundingBox())?.y;
+  const before = await place();
+  await stop?.hover();
+  await end('newer');
+  await shows('work for tester | Done', 'work for tester | Done', 'work for tester | Working · Reading');
+  assert.equal(await place(), before);
+  await page.mouse.move(0, 0);
+  await shows('work for tester | Done', 'work for tester | Working · Reading');
+});
+
 test('it takes the colours and the words that the app gives it', { timeout: 60_000 }, async (t) => {
   const { page, call, shows } = await opened(t);
   await page.evaluate(() => {

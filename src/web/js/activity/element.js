@@ -48,6 +48,8 @@ export class CapActivityElement extends Base {
   #clock;
   /** @type {ReturnType<typeof build> | undefined} */
   #parts;
+  /** Whether the pointer is on the list. */
+  #pointed = false;
 
   /** The host whose calls are shown. */
   get host() {
@@ -94,12 +96,16 @@ export class CapActivityElement extends Base {
   }
 
   #connect() {
-    this.#parts ??= build(this, () => this.#own().filter((it) => isRunning(it) && !it.stopping).forEach((it) => this.#stop(it)));
+    this.#parts ??= build(this, () => this.#own().filter((it) => isRunning(it) && !it.stopping).forEach((it) => this.#stop(it)), (pointed) => {
+      this.#pointed = pointed;
+      this.#render();
+    });
     this.#unsubscribe ??= this.#activity?.subscribe(() => this.#render());
     this.#render();
   }
 
   #disconnect() {
+    this.#pointed = false;
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
     clearInterval(this.#clock);
@@ -130,8 +136,9 @@ export class CapActivityElement extends Base {
     const calls = this.#own();
     const running = calls.filter(isRunning);
     const kept = this.#kept();
-    const room = Math.min(kept, Math.max(0, SHOWN - running.length));
-    const ended = new Set(room > 0 ? calls.filter((it) => !isRunning(it)).slice(-room) : []);
+    const over = calls.filter((it) => !isRunning(it)).reverse().slice(0, Math.max(0, SHOWN - running.length));
+    // No card leaves the list while the pointer is on the list: the buttons below the card would move.
+    const ended = new Set(over.filter((it, at) => at < kept || (this.#pointed && this.#rows.has(keyOf(it.sessionId, it.callId)))));
     // The newest call is on top, and keeps its place when it ends.
     const visible = calls.filter((it) => isRunning(it) || ended.has(it)).reverse();
     const shown = visible.slice(0, SHOWN);
@@ -194,8 +201,9 @@ export class CapActivityElement extends Base {
 /**
  * @param {CapActivityElement} host
  * @param {() => void} stop all calls
+ * @param {(pointed: boolean) => void} point the pointer comes to the list, or leaves the list
  */
-function build(host, stop) {
+function build(host, stop, point) {
   const root = host.attachShadow({ mode: 'open' });
   root.adoptedStyleSheets = [styled()];
   const section = element('section', 'activity');
@@ -207,6 +215,8 @@ function build(host, stop) {
   section.tabIndex = -1;
   // Safari does not treat a list without bullets as a list.
   list.role = 'list';
+  list.onpointerenter = () => point(true);
+  list.onpointerleave = () => point(false);
   said.role = 'status';
   stopAll.type = 'button';
   stopAll.onclick = stop;
