@@ -1,5 +1,5 @@
-// Takes docs/activity.png, the picture of `<cap-activity>` in the documentation: calls at work, one
-// stopped, one done. Needs the built package.
+// Takes docs/activity.png and docs/activity-dark.png, the pictures of `<cap-activity>` in the
+// documentation: calls at work, one stopped, one done. Needs the built package.
 
 /* global document */
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { root } from './paths.mjs';
 
 const page = `<!doctype html>
 <html lang="en">
-<style>:root { color-scheme: light } body { margin: 24px; width: 520px } </style>
+<style>:root { color-scheme: light dark } body { margin: 24px; width: 520px; background: light-dark(#ffffff, #1b1b1f) } </style>
 <cap-activity></cap-activity>
 <script type="module">
   import { createHost } from '/caphost/index.js';
@@ -34,10 +34,11 @@ const page = `<!doctype html>
   setTimeout(() => host.cancel('translate', { by: 'user' }), 2500);
 </script>`;
 
-const [server, browser] = await Promise.all([serveFiles({ pages: { '/': page } }), launchPuppeteer()]);
-try {
+/** @param {'light' | 'dark'} scheme @param {string} file */
+async function take(scheme, file) {
   const tab = await browser.newPage();
   await tab.setViewport({ width: 568, height: 600, deviceScaleFactor: 2 });
+  await tab.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
   await tab.goto(server.url('/'));
   await tab.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.textContent?.includes('Stopped:'));
   await pause(1500);
@@ -45,7 +46,14 @@ try {
   const box = await shown?.boundingBox();
   if (!box) throw new Error('nothing is shown');
   const around = { x: 0, y: 0, width: 568, height: box.y + box.height + 24 };
-  await tab.screenshot({ path: /** @type {`${string}.png`} */ (join(root, 'docs', 'activity.png')), clip: around });
+  await tab.screenshot({ path: /** @type {`${string}.png`} */ (join(root, 'docs', file)), clip: around });
+  await tab.close();
+}
+
+const [server, browser] = await Promise.all([serveFiles({ pages: { '/': page } }), launchPuppeteer()]);
+try {
+  await take('light', 'activity.png');
+  await take('dark', 'activity-dark.png');
 } finally {
   await browser.close();
   await server.close();

@@ -1,21 +1,19 @@
-// Takes docs/demo.png, the picture of the demo page in the README: something running, something
-// cancelled with its confirmation, something completed. Needs the built demo and gateway.
+// Takes docs/demo.png and docs/demo-dark.png, the pictures of the demo page in the README: something
+// running, something cancelled with its confirmation, something completed. Needs the built demo and gateway.
 
 /* global document, HTMLElement */
 import { connectWebSocket } from 'caphost/agent';
-import { mkdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { launchPuppeteer } from '../tests/e2e/support/browsers.mjs';
 import { becomes, choose, newCall, reaches } from '../tests/e2e/support/demo-page.mjs';
 import { startGateway } from '../tests/e2e/support/gateway.mjs';
 import { root } from './paths.mjs';
 
-const file = join(root, 'docs', 'demo.png');
 const [gateway, launched] = await Promise.all([startGateway(), launchPuppeteer()]);
 try {
   const page = await launched.newPage();
   await page.setViewport({ width: 1280, height: 900 });
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
   await page.goto(`${gateway.url}/`);
   await page.waitForSelector('#gateway[data-state=connected]');
   await page.waitForSelector('.capability');
@@ -47,11 +45,14 @@ try {
     for (const it of [document.documentElement, ...document.querySelectorAll('main, main > section')]) it.scrollTop = 0;
   });
   await reaches(page, card, 20);
-  mkdirSync(dirname(file), { recursive: true });
-  await page.screenshot({ path: file });
+  for (const [scheme, name] of Object.entries({ light: 'demo.png', dark: 'demo-dark.png' })) {
+    const file = join(root, 'docs', name);
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }]);
+    await page.screenshot({ path: /** @type {`${string}.png`} */ (file) });
+    console.log(`${file}: ${Math.round(statSync(file).size / 1000)} kB`);
+  }
   await agent.shutdown();
   await running;
-  console.log(`${file}: ${Math.round(statSync(file).size / 1000)} kB`);
 } finally {
   await launched.close();
   await gateway.stop();

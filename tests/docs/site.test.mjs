@@ -90,6 +90,21 @@ test('axe finds nothing on any page, light or dark', { timeout: 240_000 }, async
   assert.deepEqual(found, []);
 });
 
+test('the pictures of the demo and of <cap-activity> are as light or dark as the site, also when the reader changes that', { timeout: 60_000 }, async () => {
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1280, height: 900 });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+  for (const [path, name] of [['index', 'demo'], ['guide/activity', 'activity']]) {
+    await page.goto(server.url(`/${path}.html`), { waitUntil: 'networkidle0' });
+    const shown = () => page.$$eval('main img, .VPHero img', (all) => [...new Set(all.filter((it) => it.checkVisibility() && it.naturalWidth > 0).map((it) => /(\w+(-dark)?)\.[\w-]+\.png/.exec(it.src)?.[1]))]);
+    await comesTo(shown, [name]);
+    await click(page, '.VPNavBar .VPSwitchAppearance');
+    await comesTo(shown, [`${name}-dark`]);
+    await click(page, '.VPNavBar .VPSwitchAppearance');
+  }
+  await page.close();
+});
+
 test('the keyboard alone: skip to the text, search, and open what was found', { timeout: 60_000 }, async () => {
   const page = await browser.newPage();
   await page.goto(server.url('/guide/cancellation.html'), { waitUntil: 'networkidle0' });
