@@ -4,6 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startApp } from './app.mjs';
 
+/** The newest 1.x, which is installed for this suite alone. */
+const SDK = 'sdk-1';
 const bin = join(dirname(fileURLToPath(import.meta.url)), 'node_modules', '.bin');
 
 /** @type {Awaited<ReturnType<typeof startApp>>} */
@@ -22,8 +24,8 @@ for (const { name, args, passesOnNotifications } of RELAYS) {
     /** @type {any} */
     let client;
     before(async () => {
-      const { Client } = await import('sdk-1/client/index.js');
-      const { StdioClientTransport } = await import('sdk-1/client/stdio.js');
+      const { Client } = await import(`${SDK}/client/index.js`);
+      const { StdioClientTransport } = await import(`${SDK}/client/stdio.js`);
       client = new Client({ name: 'tried', version: '1' }, { capabilities: {} });
       await client.connect(new StdioClientTransport({ command: process.execPath, args: [join(bin, name), ...args(`${app.gateway.url}/mcp`)], stderr: 'ignore' }));
     });
