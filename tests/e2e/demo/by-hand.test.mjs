@@ -65,6 +65,24 @@ test('cancelling a call that has completed says so, and changes nothing', async 
   await becomes(page, card, 'completed');
 });
 
+test('a finger finds Cancel anyway below the row of a call that has ended, and reads that it came too late', { timeout: 60_000 }, async () => {
+  const page = await demo.open({ width: 380, height: 800, isMobile: true, hasTouch: true });
+  assert.equal(await page.evaluate(() => matchMedia('(hover: none)').matches), true);
+  const form = await choose(page, 'convert.markdownToHtml', 'Small');
+  const card = await newCall(page, () => click(page, `${form} .primary`));
+  await becomes(page, card, 'completed');
+  await until(page, `${card} .cancel`, (it) => getComputedStyle(it).opacity === '1');
+  const { button, time, row } = await look(page, card, (it) => {
+    const [button, time, row] = ['.cancel', '.call-time', '.call-head'].map((part) => it.querySelector(part).getBoundingClientRect().toJSON());
+    return { button, time, row };
+  });
+  assert.ok(button.top >= row.bottom - 1 && button.right <= row.right + 1, JSON.stringify({ button, row }));
+  assert.ok(time.bottom <= row.bottom + 1, JSON.stringify({ time, row }));
+  await click(page, `${card} .cancel`);
+  await reads(page, `${card} .outcome`, /"cancelled": false, "reason": "Operation already completed"/);
+  await page.close();
+});
+
 test('Esc cancels the call in focus, and the latest of the form in focus', { timeout: 120_000 }, async () => {
   const { page } = demo;
   const form = await choose(page, 'export.archive', 'Large');
@@ -108,22 +126,4 @@ test('when the gateway goes, the page says so and its own calls go on', { timeou
   const form = await choose(page, 'ai.summarize', 'Small');
   const card = await newCall(page, () => click(page, `${form} .primary`));
   await becomes(page, card, 'completed');
-});
-
-test('a finger finds Cancel anyway below the row of a call that has ended, and reads that it came too late', { timeout: 60_000 }, async () => {
-  const page = await demo.open({ width: 380, height: 800, isMobile: true, hasTouch: true });
-  assert.equal(await page.evaluate(() => matchMedia('(hover: none)').matches), true);
-  const form = await choose(page, 'convert.markdownToHtml', 'Small');
-  const card = await newCall(page, () => click(page, `${form} .primary`));
-  await becomes(page, card, 'completed');
-  await until(page, `${card} .cancel`, (it) => getComputedStyle(it).opacity === '1');
-  const { button, time, row } = await look(page, card, (it) => {
-    const [button, time, row] = ['.cancel', '.call-time', '.call-head'].map((part) => it.querySelector(part).getBoundingClientRect().toJSON());
-    return { button, time, row };
-  });
-  assert.ok(button.top >= row.bottom - 1 && button.right <= row.right + 1, JSON.stringify({ button, row }));
-  assert.ok(time.bottom <= row.bottom + 1, JSON.stringify({ time, row }));
-  await click(page, `${card} .cancel`);
-  await reads(page, `${card} .outcome`, /"cancelled": false, "reason": "Operation already completed"/);
-  await page.close();
 });
