@@ -8,6 +8,8 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 export async function startApp() {
   const gateway = await startGateway();
   const host = await createHost({ app: { id: 'tried', name: 'Tried', version: '1.0.0' } });
+  /** @type {{ reason: string, at: number }[]} */
+  const cancels = [];
   const either = {
     type: 'object',
     properties: { list: { type: 'array' } },
@@ -18,9 +20,10 @@ export async function startApp() {
   host.register('画像', { description: 'A picture' }, async () => ({ image: PIXEL, mimeType: 'image/png' }));
   host.register('large', {}, async ({ megabytes = 1, of = 'x\u2028' }) => ({ text: of.repeat(megabytes * 250_000) }));
   host.register('nothing', {}, async () => ' ');
-  host.register('work', {}, async (_, { signal, progress }) => {
+  host.register('work', {}, async ({ quiet = false }, { signal, progress }) => {
+    signal.addEventListener('abort', () => cancels.push({ reason: signal.reason.message, at: Date.now() }));
     for (let done = 0; done < 10_000; done += 1) {
-      progress({ progress: done, total: 10_000, status: `${done} done` });
+      if (!quiet) progress({ progress: done, total: 10_000, status: `${done} done` });
       await new Promise((resolve) => setTimeout(resolve, 20));
       signal.throwIfAborted();
     }
@@ -30,6 +33,8 @@ export async function startApp() {
   return {
     gateway,
     host,
+    /** Why and when work was cancelled. */
+    cancels,
     async stop() {
       host.close();
       await gateway.stop();

@@ -8,7 +8,7 @@ import { startApp } from './app.mjs';
 
 /** The published clients for Python. The files of their names have the exact versions of all that they need. */
 const CLIENTS = [
-  { name: 'mcp-1.10', kind: 'mcp' },
+  { name: 'mcp-1.10', kind: 'mcp', onlyFull: true },
   { name: 'mcp-1.12', kind: 'mcp', onlyFull: true },
   { name: 'mcp-2', kind: 'mcp' },
   { name: 'fastmcp', kind: 'fastmcp', onlyFull: true },
