@@ -169,8 +169,8 @@ export interface LivenessOptions {
    * Milliseconds of silence after which the app counts as gone while calls are pending. Half way, the agent
    * asks the app for a sign of life. Some apps have never answered such a question, and have not announced
    * that they do (hosts of this package announce it over windows and ports): such an app has four times as
-   * long. Over a WebSocket, one message must take less time than this: set a higher value for a slow
-   * connection. `Infinity` for never. Default 30 000.
+   * long. Over a WebSocket, a large message has the time that a line of 16 kB/s takes for it in addition: set
+   * a higher value for a slower line. `Infinity` for never. Default 30 000.
    */
   liveness?: number | undefined;
 }

@@ -159,6 +159,7 @@ impl<P: Clone> AgentState<P> {
         error: Option<P>,
         lost_session: bool,
     ) {
+        self.life.received(key);
         if self.life.answered(key) {
             if lost_session {
                 self.disconnected();

@@ -14,9 +14,16 @@ const FIRST_LOOK: Millis = 250.0;
 /// A host that has never answered a probe may be silent this many times longer.
 const BENEFIT_OF_DOUBT: f64 = 4.0;
 
+/// The slowest line that is served, in bytes a millisecond: 16 kB/s.
+const SLOWEST_LINE: f64 = 16.0;
+
 #[derive(Default)]
 pub(super) struct Liveness {
+    /// When the host was last heard. While an announced message is on its way: when that is there at
+    /// the latest.
     heard: Millis,
+    /// Large requests that are perhaps still on their way.
+    upload: Option<Upload>,
     /// When to check next. `None` while no call is pending.
     look_at: Option<Millis>,
     probe: Option<Probe>,
@@ -35,6 +42,17 @@ struct Probe {
     late: bool,
 }
 
+/// What a large request holds up: an answer to anything sent later cannot come before it has left.
+#[derive(Clone, Copy)]
+struct Upload {
+    /// The last of the large requests.
+    key: RequestKey,
+    /// The newest request that was made when that was sent.
+    newest: RequestKey,
+    /// When the slowest line has carried all of it.
+    until: Millis,
+}
+
 impl Liveness {
     /// The liveness of a host. `answers` says whether the host is known to answer probes.
     pub fn of(answers: bool) -> Self {
@@ -47,7 +65,7 @@ impl Liveness {
     /// A call has been sent.
     pub fn begin(&mut self, wanted: Option<Millis>, now: Millis) {
         if let Some(liveness) = wanted.filter(|_| self.look_at.is_none()) {
-            self.heard = now;
+            self.heard = self.heard.max(now);
             let half = liveness / 2.0;
             self.look_at = Some(
                 now + if self.answers {
@@ -73,6 +91,12 @@ impl Liveness {
         self.heard = now;
     }
 
+    /// The host has answered the request of that key, and so has received what was sent before.
+    pub fn received(&mut self, key: RequestKey) {
+        self.upload
+            .take_if(|upload| key == upload.key || key > upload.newest);
+    }
+
     /// The host has answered a cancel, so it would answer a probe.
     pub fn known_to_answer(&mut self) {
         self.answers = true;
@@ -93,6 +117,23 @@ impl Liveness {
 }
 
 impl<P: Clone> AgentState<P> {
+    /// The host has announced that its next message has so many bytes, on a transport that shows only
+    /// the end of a message. Until that, the host is given the time that the slowest line takes.
+    pub fn expect(&mut self, bytes: f64, now: Millis) {
+        self.life.heard(now + bytes.max(0.0) / SLOWEST_LINE);
+    }
+
+    /// The request of that key, of so many bytes, has been given to the transport. What is sent later
+    /// is answered later by the time that the slowest line takes, at most.
+    pub fn uploads(&mut self, key: RequestKey, bytes: f64, now: Millis) {
+        let from = self.life.upload.map_or(now, |before| before.until.max(now));
+        self.life.upload = Some(Upload {
+            key,
+            newest: self.newest_key(),
+            until: from + bytes / SLOWEST_LINE,
+        });
+    }
+
     /// Asks the host for a sign of life within `within` milliseconds. If `sure`, the host is known
     /// to answer cancels, and counts as lost if it stays silent.
     pub fn probe(&mut self, within: Millis, sure: bool, now: Millis) {
@@ -119,11 +160,14 @@ impl<P: Clone> AgentState<P> {
             && life.heard <= probe.sent
         {
             let within = probe.due - probe.sent;
+            let uploading = life.upload.is_some_and(|it| probe.sent < it.until);
             let doubt = self
                 .options
                 .liveness
                 .map_or(f64::INFINITY, |it| it * BENEFIT_OF_DOUBT);
-            if !probe.late && now - probe.due > within / 2.0 {
+            if uploading {
+                // The answer may wait behind what is still leaving. The next look asks again.
+            } else if !probe.late && now - probe.due > within / 2.0 {
                 // The app may have stood still as well, or its answer is still unread. Ask once
                 // more, and only once: the timers of a hidden page are always late.
                 self.probe(within, probe.sure, now);

@@ -12,6 +12,7 @@ impl<P: Clone> AgentState<P> {
     /// A call-result. `response` is the host's, or `None` when no response can be read. `stop` says
     /// how far the stop was seen, if the call was cancelled.
     pub fn called(&mut self, key: RequestKey, response: Option<P>, stop: Option<Stop>) {
+        self.life.received(key);
         let Some(pending) = self.calls.get(&key) else {
             let end = stop.map_or(End::Completed, End::Cancelled);
             self.ledger.come_late(key, response.map(|_| end));
@@ -33,12 +34,14 @@ impl<P: Clone> AgentState<P> {
 
     /// A call-result which says that nobody knows what became of the call.
     pub fn called_undecided(&mut self, key: RequestKey, response: P) {
+        self.life.received(key);
         self.settle_as(key, Some(End::Undecided), Settled::Response(response));
     }
 
     /// The host has refused a request as no message of the protocol. `response` is the host's
     /// `ABPResponse`, if there is any.
     pub fn refused(&mut self, key: RequestKey, response: Option<P>) {
+        self.life.received(key);
         if self.calls.contains_key(&key) {
             self.called(key, response, None);
         } else if !self.life.answered(key) {

@@ -153,6 +153,10 @@ impl<P: Clone> AgentState<P> {
         }
     }
 
+    pub(super) fn newest_key(&self) -> RequestKey {
+        self.next
+    }
+
     pub(super) fn next_key(&mut self) -> RequestKey {
         self.next = self.next.wrapping_add(1);
         self.next

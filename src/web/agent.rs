@@ -223,6 +223,16 @@ impl AgentHandle {
         with(agent, shell, |state| state.probe(within, sure, now()));
     }
 
+    /// The host says that its next message has so many bytes.
+    pub fn expect(agent: u32, shell: &AgentShell, bytes: f64) {
+        with(agent, shell, |state| state.expect(bytes, now()));
+    }
+
+    /// The request of that key, of so many bytes, leaves slowly.
+    pub fn uploads(agent: u32, shell: &AgentShell, key: RequestKey, bytes: f64) {
+        with(agent, shell, |state| state.uploads(key, bytes, now()));
+    }
+
     /// Ends the session.
     pub fn shutdown(agent: u32, shell: &AgentShell, reason: Option<String>) {
         with(agent, shell, |state| state.shutdown(reason, now()));

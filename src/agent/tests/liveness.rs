@@ -213,3 +213,93 @@ fn a_host_that_has_announced_its_answers_is_given_up_after_its_first_silence() {
     agent.wait(15_000.0);
     assert_lost(&mut agent);
 }
+
+#[test]
+fn an_announced_message_may_take_as_long_as_the_slowest_line() {
+    let (mut agent, key) = known_to_answer();
+    agent.wait(10_000.0);
+    agent.state.expect(16e6, agent.now);
+    agent.wait(1_000_000.0 + 14_999.0);
+    assert_eq!(agent.actions(), []);
+    agent.state.heard(agent.now);
+    agent.answer(key, "data");
+    assert_eq!(agent.actions(), [responded(key, "data")]);
+    agent.assert_at_rest();
+}
+
+#[test]
+fn a_host_that_never_ends_its_announced_message_is_given_up() {
+    let (mut agent, _) = known_to_answer();
+    agent.state.expect(16e3, agent.now);
+    agent.wait(30_000.0);
+    assert_eq!(agent.actions().len(), 1);
+    agent.wait(16_000.0);
+    assert_lost(&mut agent);
+}
+
+#[test]
+fn the_next_message_ends_the_patience_for_the_announced_one() {
+    let (mut agent, key) = known_to_answer();
+    agent.state.expect(16e6, agent.now);
+    agent.wait(1_000.0);
+    agent.state.heard(agent.now);
+    agent.wait(29_000.0);
+    assert_eq!(agent.actions(), [sends_cancel(key + 2, PROBE)]);
+    agent.wait(15_000.0);
+    assert_lost(&mut agent);
+}
+
+#[test]
+fn a_call_made_meanwhile_does_not_cut_an_announced_message_short() {
+    let (mut agent, key) = known_to_answer();
+    agent.answer(key, "data");
+    agent.state.expect(16e5, agent.now);
+    agent.sent("b");
+    agent.actions();
+    agent.wait(99_000.0);
+    assert_eq!(agent.actions(), []);
+}
+
+#[test]
+fn the_answers_to_what_is_sent_after_a_large_request_may_wait_for_it() {
+    let (mut agent, key) = known_to_answer();
+    agent.state.uploads(key, 16e5, agent.now);
+    agent.wait(99_000.0);
+    let probes = agent.actions();
+    assert!(probes.iter().all(|it| matches!(it, Action::Send(..))));
+    agent.state.heard(agent.now);
+    agent.answer(key, "data");
+    assert_eq!(agent.actions(), [responded(key, "data")]);
+}
+
+#[test]
+fn a_host_that_never_answers_after_a_large_request_is_given_up() {
+    let (mut agent, key) = known_to_answer();
+    agent.state.uploads(key, 16e5, agent.now);
+    agent.wait(100_000.0 + 45_000.0);
+    let actions = agent.actions();
+    assert_eq!(actions.last(), Some(&Action::Closed(Code::DISCONNECTED)));
+    agent.assert_at_rest();
+}
+
+#[test]
+fn an_answer_that_comes_after_a_large_request_ends_the_patience_for_it() {
+    for own in [true, false] {
+        let (mut agent, key) = known_to_answer();
+        let large = agent.sent("large");
+        agent.state.uploads(large, 16e6, agent.now);
+        if own {
+            agent.state.heard(agent.now);
+            agent.answer(large, "data");
+            agent.actions();
+        } else {
+            agent.wait(15_000.0);
+            assert_eq!(agent.actions(), [sends_cancel(large + 1, PROBE)]);
+            answers(&mut agent, large + 1);
+        }
+        agent.wait(45_000.0);
+        let actions = agent.actions();
+        assert_eq!(actions.last(), Some(&Action::Closed(Code::DISCONNECTED)));
+        assert!(key < large);
+    }
+}

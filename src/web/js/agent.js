@@ -135,6 +135,7 @@ export class Agent extends Caller {
     messenger.onclose = this.#disconnected;
     this.#stay = onWindow('pagehide', this.#leave);
     messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
+    messenger.onexpect = (bytes) => this.#rust.expect(this.#number, this.#shell, bytes);
     // The instance was lost before this agent was made.
     if (this.#guard.trap !== undefined) this.#lost();
   }
@@ -242,7 +243,9 @@ export class Agent extends Caller {
    */
   #post(key, type, payload, transfer) {
     try {
-      this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+      const bytes = this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+      // The messenger may be anybody's.
+      if (typeof bytes === 'number' && bytes > 0) this.#rust.uploads(this.#number, this.#shell, key, bytes);
     } catch (error) {
       this.#rust.unsendable(this.#number, this.#shell, key, `The message cannot be sent: ${text(error)}`);
     }

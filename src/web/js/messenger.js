@@ -2,14 +2,17 @@
  * The only interface between an agent and a transport.
  *
  * @typedef {object} Messenger
- * @property {(envelope: Envelope, transfer?: Transferable[]) => void} post throws when the envelope
- *   cannot be sent; once the peer is gone, posted envelopes are dropped
+ * @property {(envelope: Envelope, transfer?: Transferable[]) => unknown} post throws when the envelope
+ *   cannot be sent; once the peer is gone, posted envelopes are dropped. Returns the number of bytes of
+ *   a large message on a transport that may be slow
  * @property {() => void} close releases everything; no callback is called any more
  * @property {((envelope: any) => void) | undefined} onmessage set by the agent
  * @property {((error?: Error) => void) | undefined} onclose set by the agent; called once, when the
  *   peer is gone, with what went wrong if that is known
  * @property {((certain: boolean) => void) | undefined} [onsuspect] set by the agent; called when
  *   the peer may be gone. If `certain`, it is unless it says something soon.
+ * @property {((bytes: number) => void) | undefined} [onexpect] set by the agent; called when the peer
+ *   announces that its next message is large
  * @property {boolean} [forgetful] whether envelopes may be lost while the peer is still starting
  * @property {string | undefined} [stuck] why the app seems not to answer, if that is known
  * @property {string} [hint] where the app was asked, and the likely reason if nobody answers

@@ -3,10 +3,15 @@
  */
 import { abpError } from './errors.js';
 import { fromText, toText } from './json.js';
-import { getA } from './read.js';
+import { get, getA } from './read.js';
 
 const OPENING = 0;
 const OPEN = 1;
+
+/** Bytes of a message that takes its time. */
+const LARGE = 65_536;
+/** The gateway announces a large message, of which a WebSocket shows only the end. */
+const COMING = 'notifications/life/large';
 
 /**
  * @param {any} socket a browser's WebSocket, or one that looks like it
@@ -22,9 +27,10 @@ export function socketMessenger(socket) {
     onmessage: undefined,
     onclose: undefined,
     post(envelope) {
-      const text = toText(envelope);
+      const text = toText(envelope.type === 'initialize' ? { ...envelope, payload: { ...envelope.payload, life: { large: true } } } : envelope);
       if (socket.readyState === OPEN) socket.send(text);
       else if (socket.readyState === OPENING) waiting.push(text);
+      return text.length > LARGE ? new Blob([text]).size : 0;
     },
     close() {
       messenger.onmessage = messenger.onclose = undefined;
@@ -41,7 +47,9 @@ export function socketMessenger(socket) {
   });
   socket.addEventListener('message', (/** @type {{ data: unknown }} */ { data }) => {
     const envelope = typeof data === 'string' ? fromText(data) : undefined;
-    if (envelope !== undefined) messenger.onmessage?.(envelope);
+    const told = get(envelope, 'payload');
+    if (get(told, 'event') === COMING) messenger.onexpect?.(getA('number', get(told, 'data'), 'bytes') ?? 0);
+    else if (envelope !== undefined) messenger.onmessage?.(envelope);
   });
   socket.addEventListener('close', (/** @type {{ code?: number, reason?: string }} */ { code, reason = '' }) => {
     const how = opened ? 'was closed' : 'failed: nobody answered there, or the gateway refused it';

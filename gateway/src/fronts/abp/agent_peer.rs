@@ -1,6 +1,7 @@
 //! Agents: peers of the broker for as long as their connection.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use bytes::Bytes;
 use tungstenite::Utf8Bytes;
@@ -9,13 +10,19 @@ use crate::bounds::shares::Share;
 use crate::broker::{Event, PeerId};
 use crate::fronts::socket::Endpoint;
 use crate::gateway::{Counted, Hub, Outbox};
-use crate::wire::{Incoming, Subject, not_text};
+use crate::wire::abp::{kind, large_message};
+use crate::wire::{Envelope, Incoming, Subject, member, not_text};
+
+/// An agent is told of a message of more bytes before it comes.
+const LARGE: usize = 64 << 10;
 
 /// An agent's connection.
 pub(crate) struct AgentPeer {
     pub hub: Arc<Hub>,
     pub peer: PeerId,
     pub _share: Option<Share>,
+    /// It has asked to be told of a large message before it comes.
+    pub wants_sizes: AtomicBool,
 }
 
 impl Endpoint for AgentPeer {
@@ -24,6 +31,11 @@ impl Endpoint for AgentPeer {
         let limits = &self.hub.limits;
         let incoming = Incoming::beginning(text, bytes, Some(&shared), limits);
         let read = incoming.envelope(limits);
+        if let Ok(initialize) = &read
+            && initialize.kind == kind::INITIALIZE
+        {
+            self.wants_sizes.store(wants_sizes(initialize), Relaxed);
+        }
         let counted = Counted::of(read.as_ref().ok().map(|it| &*it.kind));
         let event = Event::received(self.peer, read);
         match self.hub.handle_with(event, |_| {}) && counted == Counted::Message {
@@ -37,6 +49,13 @@ impl Endpoint for AgentPeer {
         self.hub.handle(refused);
     }
 
+    /// A WebSocket shows its agent only the end of a message. What comes until then looks like silence.
+    fn announcement(&self, bytes: usize) -> Option<String> {
+        let is_told = bytes > LARGE && self.wants_sizes.load(Relaxed);
+        let now = || self.hub.now().unix_ms as f64;
+        is_told.then(|| large_message(bytes, now()).to_string())
+    }
+
     fn relieved(&self, outbox: &Outbox) {
         self.hub.relieved(self.peer, outbox);
     }
@@ -44,4 +63,11 @@ impl Endpoint for AgentPeer {
     fn gone(&self) {
         self.hub.handle(Event::Gone { peer: self.peer });
     }
+}
+
+/// Whether the agent says so in its `initialize`.
+fn wants_sizes(initialize: &Envelope<'_>) -> bool {
+    let payload = initialize.payload.unwrap_or_default().as_bytes();
+    let life = member(payload, "life");
+    life.and_then(|life| member(life, "large")) == Some(b"true")
 }

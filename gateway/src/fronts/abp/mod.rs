@@ -5,6 +5,7 @@ mod app_peer;
 mod refused;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use axum::Router;
 use axum::extract::State;
@@ -52,6 +53,7 @@ async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Re
         hub,
         peer,
         _share: share,
+        wants_sizes: AtomicBool::new(false),
     };
     Ok(enter(request, hub, "agent", joined, endpoint))
 }

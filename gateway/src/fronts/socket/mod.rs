@@ -95,6 +95,10 @@ pub trait Endpoint: Send + Sync + 'static {
     /// A binary frame of so many bytes has come, which none of our protocols knows: it is answered with
     /// [`not_text`](crate::wire::not_text).
     fn binary(&self, bytes: usize);
+    /// A message to be written directly before another of so many bytes.
+    fn announcement(&self, _bytes: usize) -> Option<String> {
+        None
+    }
     /// The queue to the peer, which was long, is short again.
     fn relieved(&self, _: &Outbox) {}
     /// Whether the peer is read from even while it does not read what is sent to it.

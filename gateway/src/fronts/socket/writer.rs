@@ -104,7 +104,9 @@ impl<S: AsyncWrite + Unpin> Frames<S> {
                     self.feed(close_frame(code, &reason)).await?;
                 }
                 Due::Step(OutboxStep::Message(message, cost)) => {
-                    for frame in frames_of(message.into_text().into()) {
+                    let text = Bytes::from(message.into_text());
+                    let announcement = endpoint.announcement(text.len()).map(Bytes::from);
+                    for frame in announcement.into_iter().chain([text]).flat_map(frames_of) {
                         // What a peer is answered does not wait for the end of a long message.
                         while let Some(reply) = replies.take() {
                             self.feed(reply).await?;

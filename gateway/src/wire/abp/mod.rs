@@ -26,6 +26,10 @@ pub const ELICITATION_WITHDRAWN: &str = "notifications/elicitation/withdrawn";
 /// `{ callId, success, after }`.
 pub const CALL_ENDED: &str = "notifications/call/ended";
 
+/// The event that tells an agent, directly before a large message, how long that is; its data is
+/// `{ bytes }`.
+pub const LARGE_MESSAGE: &str = "notifications/life/large";
+
 /// The types of envelope.
 pub mod kind {
     #![allow(missing_docs)]

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 
-use super::{CALL_ENDED, CAPABILITIES_CHANGED, VERSION, kind};
+use super::{CALL_ENDED, CAPABILITIES_CHANGED, LARGE_MESSAGE, VERSION, kind};
 use crate::wire::stops::{self, Grade};
 use crate::wire::{self, error_json};
 use caphost::agent::{CancelOutcome, Request, RequestKey, Settled};
@@ -197,6 +197,12 @@ pub fn notification(event: &str, data: Option<&Value>) -> Value {
         written["data"] = data.clone();
     }
     written
+}
+
+/// The notification that the next message has so many bytes.
+pub fn large_message(bytes: usize, timestamp: Millis) -> Value {
+    let payload = notification(LARGE_MESSAGE, Some(&json!({ "bytes": bytes })));
+    envelope(kind::NOTIFICATION, None, timestamp, payload)
 }
 
 /// The notification of a changed set of capabilities.
