@@ -162,14 +162,14 @@ var Checker = class {
   #examine;
   /** @type {Map<unknown, Plan>} */
   #plans = /* @__PURE__ */ new Map();
-  /** Where in the whole the value is. @type {(string | number)[]} */
+  /** The path of the value within the whole. @type {(string | number)[]} */
   #path = [];
-  /** The resources of the schema that the check has come through. */
+  /** The resources of the schema that the check has entered. */
   #scope = new Scope();
-  /** References that have been followed without going deeper into the value. */
+  /** The number of references that were followed without going deeper into the value. */
   #followed = 0;
   #fingerprints = new Fingerprints();
-  /** Of large objects. @type {Map<object, string[]>} */
+  /** The member names of large objects. @type {Map<object, string[]>} */
   #names = /* @__PURE__ */ new Map();
   /** @param {References} references @param {Patterns} patterns @param {Examine} examine */
   constructor(references, patterns2, examine) {
@@ -180,8 +180,8 @@ var Checker = class {
   /**
    * @param {any} schema
    * @param {any} value
-   * @param {Problem[] | null} problems what is wrong is added to them; null if nobody asks
-   * @param {Seen | null} [seen] what has been looked at is added to it; null if nobody asks
+   * @param {Problem[] | null} problems the errors are added to them; null if nobody asks
+   * @param {Seen | null} [seen] the checked members are added to it; null if nobody asks
    * @returns {boolean} whether the value fits
    */
   fits(schema, value, problems, seen = null) {
@@ -295,13 +295,13 @@ var Checker = class {
     this.#followed -= 1;
     return fits;
   }
-  /** Whether it has many members, or one that is more than text, a number or the like. @param {any} value */
+  /** Whether a value has many members, or a member that is not a primitive value. @param {any} value */
   #isLarge(value) {
     if (Array.isArray(value)) return value.length > MANY || value.some(isObject);
     const names = this.#namesOf(value);
     return names.length > MANY || names.some((name) => isObject(value[name]));
   }
-  /** Whether a value is itself a JSON Schema, as the metaschema has it. @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
+  /** Whether a value is itself a JSON Schema, according to the metaschema. @param {any} value @param {Problem[] | null} problems @param {Seen | null} seen */
   #isSchema(value, problems, seen) {
     try {
       this.#examine(value, { isExpression: (text) => this.#patterns.expressions.has(text) });
@@ -346,7 +346,7 @@ var Checker = class {
     else this.#bad(problems, one ? "oneOf" : "anyOf", fit ? "fits more than one of the alternatives" : "fits none of the alternatives");
     return false;
   }
-  /** As `fits`, but what does not fit has not looked at anything. @type {Checker['fits']} */
+  /** Like `fits`, but a value that does not fit marks nothing as checked. @type {Checker['fits']} */
   #tried(schema, value, problems, seen) {
     const own = seen && /* @__PURE__ */ new Set();
     const fits = this.fits(schema, value, problems, own);
@@ -359,7 +359,7 @@ var Checker = class {
     return Array.isArray(value) ? this.#array(schema, value, problems, seen) : this.#object(schema, value, problems, seen);
   }
   /**
-   * A value within this one.
+   * A value within the current value.
    *
    * @param {any} schema
    * @param {any} value
@@ -495,7 +495,7 @@ var Checker = class {
 var Scope = class _Scope {
   /** The schemas with a `$dynamicAnchor`. @type {Map<string | undefined, any>} */
   anchors;
-  /** What came of a value and a schema that is referred to. @type {Map<unknown, Map<unknown, Result>>} */
+  /** The results for a value and a schema that references lead to. @type {Map<unknown, Map<unknown, Result>>} */
   #results = /* @__PURE__ */ new Map();
   /** @type {Map<Resource, Scope>} */
   #inner = /* @__PURE__ */ new Map();
@@ -623,7 +623,7 @@ var Unable = class extends Error {
 var Shared = class {
   /** @type {Map<string, WeakRef<Made>>} */
   #made = /* @__PURE__ */ new Map();
-  /** With so many it is looked for those that nobody has any more. */
+  /** At this number of entries, unused entries are removed. */
   #many = 1024;
   /** @param {string} source @param {(source: string) => Made} make @returns {Made} */
   of(source, make) {
@@ -642,7 +642,7 @@ var patterns = new Shared();
 var LinearPattern = class _LinearPattern {
   #steps;
   #start;
-  /** In which round a step was reached last. */
+  /** The round in which each step was reached last. */
   #reached;
   #round = 0;
   /** @type {number[]} */
@@ -653,13 +653,13 @@ var LinearPattern = class _LinearPattern {
     this.#start = start2;
     this.#reached = new Uint32Array(steps.length);
   }
-  /** What it costs for each character, at most. */
+  /** The highest cost for each character. */
   get cost() {
     return this.#steps.length;
   }
   /**
    * @param {string} source a regular expression of the flag `u`, which the browser has accepted
-   * @returns {LinearPattern | undefined} undefined for what this cannot do
+   * @returns {LinearPattern | undefined} undefined if this class cannot match it
    */
   static of(source) {
     try {
@@ -702,7 +702,7 @@ var LinearPattern = class _LinearPattern {
     this.#reached.fill(0);
   }
   /**
-   * All that can be reached without taking a character.
+   * Adds all steps that can be reached without taking a character.
    *
    * @param {number} from
    * @param {string} text
@@ -923,25 +923,25 @@ var Matchers = class {
   get(pattern) {
     return this.#linear.get(pattern);
   }
-  /** Those that only a worker can check. */
+  /** The patterns that only a worker can check. */
   get slow() {
     return [...this.#linear].filter(([, linear]) => !linear).map(([pattern]) => pattern);
   }
 };
 var Patterns = class {
-  /** What is known of the texts that are to be patterns themselves. */
+  /** The texts that must be regular expressions themselves. */
   expressions = new Expressions();
   #matchers;
   #work = 0;
   /** @type {Map<string, Map<string, boolean>>} */
   #known = /* @__PURE__ */ new Map();
-  /** What nobody knows yet. @type {[pattern: string, text: string][]} */
+  /** The questions without a known answer. @type {[pattern: string, text: string][]} */
   #asked = [];
   /** @param {Matchers} matchers */
   constructor(matchers) {
     this.#matchers = matchers;
   }
-  /** Whether the last check went by guesses. */
+  /** Whether the last check used guesses. */
   get open() {
     return this.#asked.length > 0;
   }
@@ -965,7 +965,7 @@ var Patterns = class {
     return true;
   }
   /**
-   * Finds out what is open.
+   * Finds the answers to the open questions.
    *
    * @returns {Promise<Verdict | undefined>} why that cannot be
    */

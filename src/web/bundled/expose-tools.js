@@ -106,7 +106,7 @@ function toolResult({ success, data, error, cancelled, metadata }, toText) {
 var failed = (error) => ({
   content: [{ type: "text", text: `${error.code}: ${error.message}` }],
   isError: true,
-  // The whole ABPError, for whoever knows what that is.
+  // The whole ABPError, for clients that know it.
   _meta: { "caphost/error": error }
 });
 export {

@@ -4,9 +4,9 @@
 var MESSAGES = 64;
 var CHARACTERS = 1 << 20;
 var Delivery = class {
-  /** What was sent and is not known to have arrived, in order. @type {string[]} */
+  /** The messages that were sent and not acknowledged, in order. @type {string[]} */
   kept = [];
-  /** How many messages have arrived. */
+  /** The number of messages that have arrived. */
   received = 0;
   #most;
   #size = 0;
@@ -30,8 +30,8 @@ var Delivery = class {
     return true;
   }
   /**
-   * @param {unknown} received how many of all messages the other side says it has
-   * @returns {boolean} whether that can be
+   * @param {unknown} received the number of messages that the other side has acknowledged
+   * @returns {boolean} whether that is possible
    */
   acknowledge(received) {
     const more = Number(received) - this.#acknowledged;
@@ -44,14 +44,14 @@ var Delivery = class {
    * A message has arrived.
    *
    * @param {number} size in characters
-   * @returns {boolean} whether the other side is to be told now, rather than a little later
+   * @returns {boolean} whether to acknowledge now, rather than a little later
    */
   note(size) {
     this.received += 1;
     this.#untold += size;
     return this.received - this.#told >= MESSAGES || this.#untold >= CHARACTERS;
   }
-  /** How many messages have arrived, to tell the other side. */
+  /** The number of messages that have arrived, for the acknowledgement. */
   tell() {
     this.#untold = 0;
     return this.#told = this.received;
@@ -77,20 +77,20 @@ var takeLeft = (key) => inTab((storage) => {
 // src/web/js/gateway/offer.js
 var Offer = class {
   #capabilities;
-  /** By name; undefined if it is not known what the gateway has. @type {Map<string, any> | undefined} */
+  /** By name; undefined if the gateway's state is unknown. @type {Map<string, any> | undefined} */
   #told;
-  /** Whether the gateway takes differences. */
+  /** Whether the gateway accepts differences. */
   differences = false;
   /** @param {Capabilities} capabilities */
   constructor(capabilities) {
     this.#capabilities = capabilities;
   }
-  /** All of it, which the gateway is told now. */
+  /** All capabilities, which the gateway is told of now. */
   all() {
     this.#told = new Map(this.#capabilities.documents().map((document) => [document.name, document]));
     return this.#entries([...this.#told.values()]);
   }
-  /** What the gateway is told of what has changed since; undefined if that is nothing. */
+  /** The changes to tell the gateway of; undefined if there are none. */
   update() {
     const before = this.#told;
     if (!before) return { capabilities: this.all() };
@@ -103,7 +103,7 @@ var Offer = class {
     this.#told = left;
     return { ...removed.length && { removed }, ...added.length && { added: this.#entries(added) } };
   }
-  /** The gateway has refused an update, and has something else than it was told. */
+  /** The gateway has refused an update, so its state differs from what it was told. */
   refused() {
     this.#told = void 0;
   }
@@ -129,16 +129,19 @@ var GatewayLink = class {
   #agents = /* @__PURE__ */ new Map();
   /** @type {any} */
   #socket;
-  /** Whether messages come and go over it. */
+  /** Whether messages are sent and received over the socket. */
   #live = false;
-  /** What outlives a socket. @type {{ token: string, grace: number, delivery: Delivery } | undefined} */
+  /** The state that survives a socket. @type {{ token: string, grace: number, delivery: Delivery } | undefined} */
   #session;
-  /** The token of a session that was given up, of which the gateway may not know. @type {string | undefined} */
+  /** The token of a session that was given up. The gateway may not know that yet. @type {string | undefined} */
   #replaces;
   /** @type {Partial<Record<'retry' | 'grace' | 'told', ReturnType<typeof setTimeout>>>} */
   #timers = {};
   #attempts = 0;
-  /** Whether a socket has ever opened, or it was told that none does; and whether this one has. */
+  /**
+   * Whether any socket has ever opened, or the warning that none opens was given; and whether the
+   * current one has opened.
+   */
   #found = false;
   #open = false;
   #offer;
@@ -182,7 +185,7 @@ var GatewayLink = class {
     this.#live = false;
     this.#forget(reason);
   }
-  /** The page is left: nobody is to wait for it, neither while it is kept to come back to nor while the next one loads. */
+  /** The user leaves the page: nobody should wait for it, neither while the browser keeps it nor while the next page loads. */
   #leave = () => {
     if (this.#session) leave(this.#key, this.#session.token);
     this.#end("The page was left");
@@ -195,7 +198,7 @@ var GatewayLink = class {
     this.#attempts = 0;
     this.#retryNow();
   };
-  /** What the sessions of this app with this gateway go by in this tab. */
+  /** The key of this app's sessions with this gateway in this tab. */
   get #key() {
     return `${this.shell.app.id} ${this.url}`;
   }
@@ -243,7 +246,7 @@ var GatewayLink = class {
     this.#state("disconnected", this.#open || this.#closed ? void 0 : { error });
     if (!this.#closed) this.#retryLater();
   }
-  /** The browser tells nobody but the developer why, and who looks at the page sees nothing. */
+  /** Warns in the console: the browser tells the reason only to the developer, and the page shows nothing. */
   #warn() {
     this.#found = true;
     const origin = globalThis.location?.origin;
@@ -265,7 +268,7 @@ var GatewayLink = class {
     this.#stop("retry");
     globalThis.removeEventListener?.("online", this.#retryNow);
   }
-  /** The session cannot be resumed any more: its agents have been told, or will be with the next registration. */
+  /** The session can no longer be resumed. Its agents have been told, or will be told with the next registration. */
   #giveUp = () => {
     this.#replaces = this.#session?.token;
     this.#forget();
@@ -274,7 +277,7 @@ var GatewayLink = class {
     socket.close(1e3);
     this.#lost(socket);
   };
-  /** The session is over, and the work for its agents. @param {string} [reason] */
+  /** Ends the session, and the work for its agents. @param {string} [reason] */
   #forget(reason = "The connection to the gateway was lost") {
     this.#stop("grace");
     this.#stop("told");
@@ -289,7 +292,7 @@ var GatewayLink = class {
     if (this.#live) this.#count(data.length);
     if (envelope) this.#receive(envelope);
   }
-  /** @param {any} envelope @returns {boolean} whether it is about the connection itself, and not counted */
+  /** @param {any} envelope @returns {boolean} whether it concerns the connection itself, and is not counted */
   #takes({ type, id, payload }) {
     if (type === "app/registered") {
       const resume = payload?.resume;
@@ -308,7 +311,8 @@ var GatewayLink = class {
       this.#refused(payload?.error);
     } else if (type === "error" && id === "register") {
       const error = payload?.error ?? payload;
-      this.#refused({ ...error, message: `${error?.message}. Apps connect to /abp/app`, retryable: false });
+      const said = String(error?.message);
+      this.#refused({ ...error, message: said.includes("/abp/app") ? said : `${said}. Apps connect to /abp/app`, retryable: false });
       this.#socket?.close(1e3);
     } else if (type === "app/ack") {
       this.#session?.delivery.acknowledge(payload?.received);
@@ -324,7 +328,7 @@ var GatewayLink = class {
     this.#forget();
     this.#state("refused", error && { error });
   }
-  /** @param {string[]} [lacking] what the gateway has not received of a session that goes on */
+  /** @param {string[]} [lacking] the messages of a continued session that the gateway has not received */
   #begin(lacking) {
     this.#stop("grace");
     this.#attempts = 0;
@@ -357,7 +361,7 @@ var GatewayLink = class {
       this.#agent(agent).receive(envelope);
     }
   }
-  /** The gateway is still told how the work that an agent has left behind ends. @param {Connection} [connection] */
+  /** The gateway is still told how the work of a departed agent ends. @param {Connection} [connection] */
   #left(connection) {
     if (!connection) return;
     const { left } = this.shell;

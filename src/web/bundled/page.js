@@ -23,13 +23,13 @@ var problem = (code, message) => ({ code, message, retryable: RETRYABLE.includes
 var invalid = (message) => problem("INVALID_PARAMS", message);
 var failure = (code, message) => ({ success: false, error: problem(code, message) });
 var Refusal = class {
-  /** @param {AbpError} error what is said of it */
+  /** @param {AbpError} error the error to answer with */
   constructor(error) {
     this.error = error;
   }
 };
 var CapHostError = class _CapHostError extends Error {
-  /** Kept where names are made short: Node prints it. */
+  /** Set explicitly, as minifiers shorten class names: Node prints this name. */
   static name = "CapHostError";
   name = _CapHostError.name;
   /** @type {any} a string */
@@ -774,7 +774,8 @@ function membersOf(item) {
   if (isCollection(item)) item.forEach((it, key) => members.push(it, key));
   return members;
 }
-var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object";
+var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object" && !built.some((type) => item instanceof type);
+var built = [Date, RegExp, Error, Boolean, Number, String];
 var isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
 var isPart = (view) => view.byteLength < view.buffer.byteLength;
 function carry(message, post, payload = message, wants, kept = []) {
@@ -867,16 +868,20 @@ function about(error, fit, causes) {
 }
 var OF_ERRORS2 = ["name", "errors", "cause"];
 var isError = (it) => /Error$|^DOMException$/.test(kindOf(it));
-function failureOf(error) {
-  const code = getA("string", error, "code");
-  const within = (depth2) => (it) => inspect(it, depth2, MAX_TEXT) === void 0 ? copyIfAny(it) : void 0;
+function failureOf(error, { depth: depth2, size } = { depth: 32, size: 2 * MAX_TEXT }) {
+  const own = getA("string", error, "code");
+  const code = own && own.length <= 128 ? own : "OPERATION_FAILED";
+  const message = messageOf(error).slice(0, Math.min(MAX_TEXT, Math.max(size - code.length, 0)));
+  const left = Math.min(MAX_TEXT, size - code.length - message.length);
+  const within = (depth3, beside) => (it) => inspect([it, beside], depth3 + 1, left) === void 0 ? copyIfAny(it) : void 0;
+  const alternatives = within(1)(get(error, "alternatives"));
   return {
-    code: code && code.length <= 128 ? code : "OPERATION_FAILED",
-    message: messageOf(error).slice(0, MAX_TEXT),
+    code,
+    message,
     retryable: getA("boolean", error, "retryable"),
     retryAfter: getA("number", error, "retryAfter"),
-    details: detailsOf(error, within(32)),
-    alternatives: within(1)(get(error, "alternatives"))
+    details: detailsOf(error, within(Math.min(32, depth2), alternatives)),
+    alternatives
   };
 }
 
@@ -1109,23 +1114,23 @@ var Connection = class {
   #open;
   /** @type {unknown} */
   #opener;
-  /** Its agent is in the page itself. */
+  /** Whether the agent is in the page itself. */
   local = false;
-  /** The two ends have agreed on short messages. */
+  /** Whether the two ends have agreed on short messages. */
   short = false;
-  /** Called when its session was shut down. @type {(() => void) | undefined} */
+  /** Called when the session was shut down. @type {(() => void) | undefined} */
   onover;
-  /** Called when its agent is gone without a word. @type {(() => void) | undefined} */
+  /** Called when the agent is gone without a word. @type {(() => void) | undefined} */
   onlost;
-  /** What its agent has announced of how it shows that it lives. @type {any} */
+  /** The agent's announcement of how it gives signs of life. @type {any} */
   life;
-  /** Takes what it speaks, once that is known. @type {((message: any) => void) | undefined} */
+  /** Takes messages in the agent's dialect, once the dialect is known. @type {((message: any) => void) | undefined} */
   #take;
   /**
    * @param {import('./shell.js').Shell} shell
-   * @param {(envelope: Envelope) => void} send hands an envelope to the transport; throws for what
+   * @param {(envelope: Envelope) => void} send passes an envelope to the transport; throws for an envelope
    *   that cannot carry
-   * @param {number[]} from whom it comes from, if others may come from there as well: the numbers of an
+   * @param {number[]} from its source, if other agents may have the same source: the numbers of an
    *   origin and a window, or that of a link
    */
   constructor(shell, send, [origin = 0, window = 0] = []) {
@@ -1141,7 +1146,7 @@ var Connection = class {
     (this.#take ?? this.receive).call(this, message);
   }
   /**
-   * @param {any} envelope an agent's message of ABP, whatever it is
+   * @param {any} envelope any ABP message of an agent
    * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
    */
   receive(envelope, aborted) {
@@ -1155,7 +1160,7 @@ var Connection = class {
     return receive(this, envelope, aborted);
   }
   /**
-   * A request is handed to Rust, which answers it unless the instance is lost.
+   * Passes a request on to Rust, which answers it unless the instance is lost.
    *
    * @param {string | number | undefined} id
    * @param {string} type
@@ -1174,7 +1179,7 @@ var Connection = class {
     if (envelope.id !== void 0) this.#pending.delete(envelope.id);
     if (envelope.type === "error" && isQuestion(envelope.id)) this.answer(envelope.id, envelope.payload);
   }
-  /** A message could not be read, of which the agent has said what it would be. @param {Envelope} envelope */
+  /** A message could not be read. The agent had announced its type and id. @param {Envelope} envelope */
   lost({ type, id }) {
     const payload = failure("TRANSPORT_ERROR", UNREADABLE);
     if (type === "elicitation/response") this.answer(id, payload);
@@ -1190,7 +1195,8 @@ var Connection = class {
     this.receive({ type: "elicitation/response", id, timestamp: Date.now(), payload });
   }
   /**
-   * Whoever waits for an envelope that cannot be sent is told so. An error goes without its details.
+   * Tells the waiting party about an envelope that cannot be sent. An error is sent without its
+   * details.
    *
    * @param {Envelope} envelope
    * @param {string} why
@@ -1206,20 +1212,20 @@ var Connection = class {
     else if (id === void 0) log("warn", failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
   }
-  /** Whether its agent waits for something. */
+  /** Whether the agent waits for anything. */
   get busy() {
     return this.#pending.size > 0;
   }
-  /** Its session was shut down. One that speaks JSON-RPC may begin another at once. */
+  /** The session was shut down. An agent that speaks JSON-RPC may open another session at once. */
   over() {
     if (this.#take === this.receive) this.onover?.();
   }
-  /** The host ends the session: what is in flight is cancelled and answered. @param {string} reason */
+  /** The host ends the session: the calls in flight are cancelled and answered. @param {string} reason */
   giveUp(reason) {
     this.onover = void 0;
     this.receive({ type: "shutdown", payload: { reason } });
   }
-  /** The host goes away: a transport itself cannot say so everywhere. @param {string} [reason] what handlers are told of it */
+  /** The host goes away. Not every transport can report that by itself. @param {string} [reason] the reason that handlers get */
   leave(reason = "The host has let go of the agent") {
     this.shell.rust.giveUp(this.shell.number, this.number);
     this.#trySend({ type: "notification", timestamp: Date.now(), payload: { event: "notifications/host/closed" } });
@@ -1232,7 +1238,7 @@ var Connection = class {
     } catch {
     }
   }
-  /** Answers everything that a lost instance will not answer any more. */
+  /** Answers every request that a lost instance can no longer answer. */
   answerLost() {
     const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
     this.#pending.clear();
@@ -1256,7 +1262,7 @@ var Connection = class {
     const [kind, payload] = type === "shutdown" ? [`${type}-result`, { error }] : refusal(type, callId, error);
     this.#trySend({ type: kind, id, timestamp: Date.now(), payload });
   }
-  /** The transport is gone. @param {string} [reason] what handlers are told of it */
+  /** The transport is gone. @param {string} [reason] the reason that handlers get */
   close(reason = "The agent disconnected") {
     if (!this.#open) return;
     this.#open = false;
@@ -1370,7 +1376,8 @@ function portMessenger(port, ours = false, short = false) {
     else port.postMessage(message);
   };
   const messenger = {
-    // A MessagePort keeps what comes before it is listened to; a worker does not, nor does an extension's that wakes.
+    // A MessagePort keeps messages until somebody listens. A worker does not, and neither does the port
+    // of an extension that wakes up.
     forgetful: !port.start,
     onmessage: void 0,
     onclose: void 0,
@@ -1662,7 +1669,7 @@ var Requests = class {
   #next = 0;
   /**
    * @param {import('./shell.js').Shell} shell
-   * @param {(envelope: import('./connection.js').Envelope) => void} unasked takes what answers nothing
+   * @param {(envelope: import('./connection.js').Envelope) => void} unasked takes the messages that are not answers
    */
   constructor(shell, unasked) {
     this.connection = new Connection(shell, (envelope) => {
@@ -1676,7 +1683,7 @@ var Requests = class {
   /**
    * @param {string} type
    * @param {unknown} payload
-   * @param {() => void} [answered] called when the answer is there
+   * @param {() => void} [answered] called when the answer has arrived
    * @param {import('./signal.js').Aborted} [aborted] of a call
    * @returns {Promise<any>} the payload of the answer
    */
@@ -1717,7 +1724,7 @@ function settleTerminated() {
   }
 }
 var Running = class {
-  /** By the keys of their calls. @type {Map<number, Context>} */
+  /** The contexts, by the keys of their calls. @type {Map<number, Context>} */
   #contexts = /* @__PURE__ */ new Map();
   #shell;
   /** @param {Shell} shell */
@@ -1752,7 +1759,7 @@ var Running = class {
     else if (!thenable) this.#settle(key, context, result);
   }
   /**
-   * The handler of a call has the thread from now on.
+   * From now on, the handler of a call has the thread.
    *
    * @param {number} key
    * @param {Given} given
@@ -1760,11 +1767,11 @@ var Running = class {
   enter(key, given2) {
     mark = { shell: this.#shell, key, given: given2, outer: mark, depth: guardDepth() };
   }
-  /** The handler that had it last has it no more. */
+  /** The last handler no longer has the thread. */
   leave() {
     mark = mark?.outer;
   }
-  /** What a call was made with, whose JavaScript handler runs. @param {number} key */
+  /** The parameters of a call whose JavaScript handler runs. @param {number} key */
   given(key) {
     const context = this.#contexts.get(key);
     return context && Context.givenTo(context);
@@ -1799,7 +1806,7 @@ var Running = class {
     log("error", `${capability} (call ${callId}) has failed:`, error);
   }
   /**
-   * A handler is told to stop.
+   * Tells a handler to stop.
    *
    * @param {number} key
    * @param {string} [reason]
@@ -1809,7 +1816,7 @@ var Running = class {
     if (!context?.ender) this.#contexts.delete(key);
     context?.stop(reason);
   }
-  /** What runs a handler is to be ended. @param {number} key */
+  /** Ends the worker that runs a handler. @param {number} key */
   terminate(key) {
     this.#contexts.get(key)?.ender?.terminate();
   }
@@ -1817,7 +1824,7 @@ var Running = class {
   forget(key) {
     this.#contexts.delete(key);
   }
-  /** @param {string} reason why all are told to stop */
+  /** @param {string} reason the reason that all handlers get */
   stopAll(reason) {
     for (const context of this.#contexts.values()) {
       context.stop(reason);
@@ -1832,10 +1839,10 @@ var Context = class {
   /** @type {{ reason?: string } | undefined} */
   #stopped;
   #shell;
-  /** What ends the handler, if it runs in a worker. @type {Ender | undefined} */
+  /** Ends the handler, if it runs in a worker. @type {Ender | undefined} */
   ender;
   #given;
-  /** No member: it is no business of the handler's. @param {Context} context */
+  /** Not a member, as it must be hidden from the handler. @param {Context} context */
   static givenTo(context) {
     return context.#given;
   }
@@ -1850,7 +1857,7 @@ var Context = class {
     this.#given = given2;
     this.callId = given2.callId;
   }
-  /** Whether the handler has taken its signal, and so knows of a cancel. */
+  /** Whether the handler has read its signal, and so knows of a cancel. */
   get told() {
     return this.#controller !== void 0;
   }
@@ -1858,7 +1865,7 @@ var Context = class {
   get stopped() {
     return this.#stopped !== void 0;
   }
-  /** Fires when the call is cancelled. Made when it is first asked for: most handlers never do. */
+  /** Fires when the call is cancelled. Made on first use, as most handlers never need it. */
   get signal() {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -1866,9 +1873,9 @@ var Context = class {
     }
     return this.#controller.signal;
   }
-  // Functions rather than methods, so that a handler can take them out of the context. Made when
-  // they are asked for: most handlers never do.
-  /** Takes a ProgressInfo without its operationId. */
+  // Functions rather than methods, so that a handler can take them out of the context. Made on first
+  // use, as most handlers never need them.
+  /** The function that takes a ProgressInfo without its operationId. */
   get progress() {
     return (info) => {
       if (typeof info !== "object" || info === null) throw new TypeError("Progress is an object");
@@ -1876,18 +1883,18 @@ var Context = class {
       this.#shell.rust.progress(this.#shell.number, this.key, copy);
     };
   }
-  /** Calls another capability as a child of this call; gives the promise of an ABPResponse. */
+  /** Calls another capability as a child of this call. Returns the promise of an ABPResponse. */
   get call() {
     return (capability, params = {}, options) => {
       const payload = { capability, params, options: Object(options) };
       return this.#shell.asks.call(this.key, payload, get(options, "signal"));
     };
   }
-  /** Gives objects away: they are moved with the data, where they would be copied. */
+  /** Gives objects away: they are moved with the data instead of copied. */
   get transfer() {
     return give;
   }
-  /** Asks the agent; gives the promise of an ABPResponse. */
+  /** Asks the agent a question. Returns the promise of an ABPResponse. */
   get elicit() {
     return (request) => this.#shell.asks.agent(request, this.#shell.rust.elicit, this.key);
   }
@@ -1911,7 +1918,8 @@ function exposeAbp(shell, target, replace) {
   const { connection } = requests;
   const request = (...args) => requests.request(...args);
   const abp = {
-    // For automation: whether the code of a call has the thread, or had it when its job was ended; and whose it is.
+    // For automation: whether the code of a call has the thread, or had it when its job was ended, and
+    // which call.
     [/* @__PURE__ */ Symbol.for("caphost.thread")]: {
       get calls() {
         return callsWithThread(shell, connection.number);
@@ -1923,7 +1931,7 @@ function exposeAbp(shell, target, replace) {
         return heldFor();
       },
       end: endMarked,
-      /** In a task of its own there is nothing else on the stack; what waits for it is not lost with any other. */
+      /** In a task of its own, nothing else is on the stack, and its microtasks are not lost with another job. */
       settled: () => new Promise((resolve2) => setTimeout(() => {
         settleTerminated();
         resolve2(void 0);
@@ -2054,6 +2062,8 @@ function problemWithMessenger(messenger) {
 // src/web/js/socket.js
 var OPENING = 0;
 var OPEN2 = 1;
+var LARGE3 = 65536;
+var COMING = "notifications/life/large";
 function socketMessenger(socket) {
   const waiting = [];
   let opened = false;
@@ -2061,9 +2071,10 @@ function socketMessenger(socket) {
     onmessage: void 0,
     onclose: void 0,
     post(envelope) {
-      const text2 = toText(envelope);
+      const text2 = toText(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life: { large: true } } } : envelope);
       if (socket.readyState === OPEN2) socket.send(text2);
       else if (socket.readyState === OPENING) waiting.push(text2);
+      return text2.length > LARGE3 ? new Blob([text2]).size : 0;
     },
     close() {
       messenger.onmessage = messenger.onclose = void 0;
@@ -2080,7 +2091,9 @@ function socketMessenger(socket) {
   });
   socket.addEventListener("message", ({ data }) => {
     const envelope = typeof data === "string" ? fromText(data) : void 0;
-    if (envelope !== void 0) messenger.onmessage?.(envelope);
+    const told3 = get(envelope, "payload");
+    if (get(told3, "event") === COMING) messenger.onexpect?.(getA("number", get(told3, "data"), "bytes") ?? 0);
+    else if (envelope !== void 0) messenger.onmessage?.(envelope);
   });
   socket.addEventListener("close", ({ code, reason = "" }) => {
     const how = opened ? "was closed" : "failed: nobody answered there, or the gateway refused it";
@@ -2132,7 +2145,7 @@ var Validators = class {
   }
   /**
    * @param {string} name
-   * @param {any} schema that makes sense
+   * @param {any} schema a valid schema
    */
   set(name, schema) {
     const entry = { name, schema };
@@ -2146,7 +2159,7 @@ var Validators = class {
     this.#byName.delete(name);
   }
   /**
-   * Reports the verdict: at once, or when it is known.
+   * Reports the verdict, at once or when it is known.
    *
    * @param {number} key
    * @param {string} name
@@ -2248,7 +2261,7 @@ var SchemaChecks = class extends Validators {
    * @param {number} key
    * @param {string} name
    * @param {unknown} params
-   * @param {{ params: any }} [given] what the handler gets them from
+   * @param {{ params: any }} [given] the object from which the handler gets them
    */
   check(key, name, params, given2) {
     const standard = this.#standards.get(name);
@@ -2286,7 +2299,7 @@ var Host = class {
   #closers = /* @__PURE__ */ new Set();
   /** @type {import('./workers/workers.js').Workers | undefined} */
   #workers;
-  /** Of a host that is closed. @type {object | undefined} */
+  /** The statistics of a closed host. @type {object | undefined} */
   #lastStats;
   /** @param {Shell} shell */
   constructor(shell) {
@@ -2296,7 +2309,7 @@ var Host = class {
    * @param {string} name
    * @param {any} description
    * @param {(params: any, context: Context) => unknown} handler
-   * @returns {() => boolean} takes it away again; false when it is gone already
+   * @returns {() => boolean} removes the capability; false if it is already gone
    */
   register(name, description, handler) {
     refuseIf(typeof handler !== "function" && `${text(name)}: handler must be a function`);
@@ -2307,7 +2320,7 @@ var Host = class {
    * @param {any} description
    * @param {string | URL} module has the handler
    * @param {any} [options]
-   * @returns {() => boolean} takes it away again; false when it is gone already
+   * @returns {() => boolean} removes the capability; false if it is already gone
    */
   registerWorker(name, description, module, options) {
     const worker = options ?? {};
@@ -2335,7 +2348,7 @@ var Host = class {
    * @param {string} name
    * @param {any} description
    * @param {(params: any, context: Context) => unknown} handler
-   * @param {import('./workers/workers.js').Spec} [spec] of what runs the handler, where it can be ended
+   * @param {import('./workers/workers.js').Spec} [spec] the workers of the handler, if it runs in workers
    */
   #register(name, description, handler, spec) {
     this.#ensureOpen();
@@ -2386,7 +2399,7 @@ var Host = class {
   }
   /**
    * @param {{ allowedOrigins?: string[], replace?: boolean }} [options]
-   * @returns {() => void} stops it
+   * @returns {() => void} stops serving
    */
   acceptMessages(options = {}) {
     this.#ensureOpen();
@@ -2399,7 +2412,7 @@ var Host = class {
   /**
    * @param {any} port a MessagePort, a Worker, the inside of a worker, or an extension's port
    * @param {{ replace?: boolean }} [options]
-   * @returns {() => void} lets go of it
+   * @returns {() => void} releases it
    */
   acceptPort(port, options = {}) {
     this.#ensureOpen();
@@ -2444,16 +2457,16 @@ var Host = class {
     }, () => {
     });
   }
-  /** The manifest of what is registered. */
+  /** The manifest of the registered capabilities. */
   manifest() {
     return this.shell.capabilities.manifest();
   }
-  /** @returns {any[]} the Capability objects of what is registered */
+  /** @returns {any[]} the Capability objects of the registered capabilities */
   documents() {
     return this.shell.capabilities.documents();
   }
   /**
-   * Sends every agent that takes notifications one of the app's.
+   * Sends a notification of the app to every agent that accepts notifications.
    *
    * @param {string} event
    * @param {unknown} [data]
@@ -2472,7 +2485,7 @@ var Host = class {
     return this.shell.asks.cancel(String(sessionId), callId, typeof reason === "string" ? reason : void 0);
   }
   /**
-   * The same for whoever does not name the session, or who says on whose behalf it is.
+   * Does the same without the session, or on behalf of a named party.
    *
    * @param {string} callId
    * @param {{ by?: string, reason?: string, sessionId?: string }} [options]
@@ -2486,7 +2499,7 @@ var Host = class {
   }
   /**
    * @param {(event: any) => void} listener called with every step of every call
-   * @returns {() => void} stops it
+   * @returns {() => void} removes the listener
    */
   observe(listener) {
     refuseIf(typeof listener !== "function" && "observe: listener must be a function");
@@ -2498,12 +2511,12 @@ var Host = class {
       if (!timeline.watched) rust.watch(number, false);
     };
   }
-  /** What is held and what was counted. */
+  /** The numbers of held objects and the counters. */
   stats() {
     const { rust, number, running } = this.shell;
     return { ...this.#lastStats ?? rust.stats(number), contexts: running.size };
   }
-  /** Ends every session: what is in flight is cancelled and answered. */
+  /** Ends every session: the calls in flight are cancelled and answered. */
   close() {
     const { shell } = this;
     if (shell.closed) return;
@@ -2698,8 +2711,8 @@ var Caller = class {
     return Promise.reject(new TypeError("An agent defines how it calls"));
   }
   /**
-   * Calls a capability, and gives its data. Rejects with a CapHostError, or with an AbortError if
-   * the call was cancelled.
+   * Calls a capability, and returns its data. Rejects with a CapHostError, or with an AbortError if the
+   * call was cancelled.
    *
    * @param {string} capability
    * @param {object} [params]
@@ -2714,7 +2727,7 @@ var Caller = class {
     throw new CapHostError(response2.error);
   }
   /**
-   * Starts a call whose progress is wanted.
+   * Starts a call and follows its progress.
    *
    * @param {string} capability
    * @param {object} [params]
@@ -2729,10 +2742,10 @@ var Caller = class {
   }
 };
 var RunningCall = class {
-  /** What was told last, and not been read. @type {any} */
+  /** The latest progress that has not been read. @type {any} */
   #latest;
   #ended = false;
-  /** Of who waits for something new. @type {Set<() => void>} */
+  /** The readers that wait for new progress. @type {Set<() => void>} */
   #waiting = /* @__PURE__ */ new Set();
   #agent;
   /**
@@ -2764,7 +2777,7 @@ var RunningCall = class {
   cancel(reason) {
     return this.#agent.cancel(this.callId, reason);
   }
-  /** Gives the newest progress until the call has ended, and throws what the result rejects with. */
+  /** Yields the newest progress until the call has ended, and throws the error that the result rejects with. */
   async *[Symbol.asyncIterator]() {
     let seen2;
     while (true) {
@@ -2804,7 +2817,7 @@ var Listing = class {
     this.#grace = grace;
   }
   /**
-   * @param {any[]} known what the session says of each capability
+   * @param {any[]} known the session's summary of each capability
    * @returns {Promise<any[]>} the Capability objects of the app
    */
   async ask(known3) {
@@ -2883,7 +2896,7 @@ var Questions = class {
   }
   /**
    * @param {any} request
-   * @param {AbortSignal} signal fires when the answer is not wanted any more
+   * @param {AbortSignal} signal fires when the answer is no longer wanted
    * @returns {Promise<any>} an ABPResponse
    */
   async #answerTo(request, signal) {
@@ -2909,10 +2922,10 @@ var Questions = class {
 var Timer = class {
   /** @type {any} */
   #timer;
-  /** When it fires, in the time of `performance.now()`. */
+  /** The time when it fires, as of `performance.now()`. */
   #due = Infinity;
   #work;
-  /** @param {() => void} work which arms it again */
+  /** @param {() => void} work arms the timer again */
   constructor(work) {
     this.#work = work;
   }
@@ -2951,7 +2964,7 @@ var Agent = class extends Caller {
   /** @type {Map<number, Pending>} */
   #pending = /* @__PURE__ */ new Map();
   #timer = new Timer(() => this.#rust.tick(this.#number, this.#shell));
-  /** Calls have been made that are sent with the next microtask. */
+  /** Whether there are calls that the next microtask sends. */
   #flushing = false;
   #messenger;
   #options;
@@ -2960,9 +2973,9 @@ var Agent = class extends Caller {
   /** @type {(how: string) => void} */
   #close = () => {
   };
-  /** What Rust calls. None of these throws. */
+  /** The functions that Rust calls. None of them throws. */
   #shell = {
-    /** What the message that is being read says of a stop, beside how far it was seen. @type {object | undefined} */
+    /** The details of a stop in the current message, except how far the call was seen to stop. @type {object | undefined} */
     by: void 0,
     /** @param {number} key */
     sendCall: (key) => {
@@ -3026,6 +3039,7 @@ var Agent = class extends Caller {
     messenger.onclose = this.#disconnected;
     this.#stay = onWindow("pagehide", this.#leave);
     messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
+    messenger.onexpect = (bytes) => this.#rust.expect(this.#number, this.#shell, bytes);
     if (this.#guard.trap !== void 0) this.#lost();
   }
   /**
@@ -3082,7 +3096,7 @@ var Agent = class extends Caller {
     this.#rust.flush(this.#number, this.#shell);
   };
   /**
-   * Cancels a call, whoever made it on this session. Never rejects.
+   * Cancels any call of this session. Never rejects.
    *
    * @param {string} callId
    * @param {unknown} [reason] for logs and the handler: a string, or an Error
@@ -3096,19 +3110,19 @@ var Agent = class extends Caller {
       return this.#rust.drive(this.#number, this.#shell);
     });
   }
-  /** @returns {Promise<any[]>} the Capability objects of what the app offers */
+  /** @returns {Promise<any[]>} the Capability objects of the app */
   listCapabilities() {
     return this.#listing.ask(this.capabilities);
   }
-  /** @param {string} name @returns {Promise<any>} its Capability object; null where there is none */
+  /** @param {string} name @returns {Promise<any>} its Capability object; null if there is none */
   async describeCapability(name) {
     return (await this.listCapabilities()).find((it) => it.name === name) ?? null;
   }
   /**
-   * Ends the session: the app cancels what is in flight and answers it.
+   * Ends the session: the app cancels the calls in flight and answers them.
    *
    * @param {{ reason?: string }} [params]
-   * @returns {Promise<void>} when nothing is pending any more
+   * @returns {Promise<void>} settles when nothing is pending any more
    */
   async shutdown(params) {
     this.#rust.shutdown(this.#number, this.#shell, reasonText(params?.reason));
@@ -3122,7 +3136,8 @@ var Agent = class extends Caller {
    */
   #post(key, type, payload, transfer) {
     try {
-      this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+      const bytes = this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+      if (typeof bytes === "number" && bytes > 0) this.#rust.uploads(this.#number, this.#shell, key, bytes);
     } catch (error) {
       this.#rust.unsendable(this.#number, this.#shell, key, `The message cannot be sent: ${text(error)}`);
     }
@@ -3147,7 +3162,7 @@ var Agent = class extends Caller {
     }
     return report(this.#options.onNotification, event, data);
   }
-  /** An error of ours with what the transport knows of why nobody answers. @param {any} error */
+  /** Adds the transport's knowledge of why nobody answered to an error of ours. @param {any} error */
   #explained(error) {
     const { stuck } = this.#messenger;
     return stuck && error?.code === "TIMEOUT" ? { ...error, message: `${error.message}. ${stuck}` } : error;
@@ -3155,8 +3170,8 @@ var Agent = class extends Caller {
   #disconnected = () => void this.#rust.disconnected(this.#number, this.#shell);
   #stay;
   /**
-   * The page is left, and nothing else would tell the app: a port just falls silent. Should it come
-   * back, nobody has asked for a shutdown: the connection is lost.
+   * The user leaves the page, and nothing else would tell the app: a port simply becomes silent. If the
+   * page comes back, the session ends as a lost connection, because nobody has asked for a shutdown.
    */
   #leave = () => {
     report(() => this.#messenger.post({ type: "shutdown", timestamp: Date.now(), payload: { reason: "The page of the agent was left" } }));
@@ -3263,7 +3278,7 @@ function open(AgentHandle, messenger, options) {
     const timer = setTimeout(
       () => giveUp(abpError("TIMEOUT", `No app answered within ${connectTimeout} ms${messenger.hint ?? ""}`), "Not answered in time"),
       Math.min(connectTimeout, 2147483647)
-      // as much as a timer holds
+      // The longest time of a timer.
     );
     if (signal?.aborted) return callOff();
     signal?.addEventListener("abort", callOff);
@@ -3303,7 +3318,7 @@ function windowMessenger(win, given2) {
   let plain = false;
   let looking;
   const messenger = {
-    // A window that is still loading hears nothing.
+    // A window that is still loading receives nothing.
     forgetful: true,
     hint: ` at ${named2}: ${given2 ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
     onmessage: void 0,
@@ -3480,7 +3495,7 @@ var Asks = class {
    *
    * @param {any} request
    * @param {(host: number, of: number, request: any, timeout: number) => number | undefined} method
-   * @param {number} of whom: the call or the connection
+   * @param {number} of the call or the connection that asks
    * @returns {Promise<any>} an ABPResponse
    */
   async agent(request, method, of) {
@@ -3554,7 +3569,7 @@ var Asks = class {
 var Capabilities = class {
   /** @type {Set<() => void>} */
   #listeners = /* @__PURE__ */ new Set();
-  /** Whether they have changed in this turn. */
+  /** Whether they have changed in this turn of the event loop. */
   #untold = false;
   #shell;
   /** @param {Shell} shell */
@@ -3565,7 +3580,7 @@ var Capabilities = class {
       else shell.rust.checked(shell.number, key);
     });
   }
-  /** @param {number} [by] the connection of an agent, of whose session they are @returns {any[]} the Capability objects of what is registered, by name */
+  /** @param {number} [by] the connection of the agent whose session can see them @returns {any[]} the Capability objects of the registered capabilities, by name */
   documents(by = 0) {
     return this.#shell.rust.documents(this.#shell.number, by) ?? [];
   }
@@ -3573,17 +3588,17 @@ var Capabilities = class {
   find(name, by) {
     return this.documents(by).find((it) => it.name === name);
   }
-  /** The manifest of what is registered. */
+  /** The manifest of the registered capabilities. */
   manifest() {
     return { abp: "0.1", app: this.#shell.app, capabilities: this.documents().map(this.entry) };
   }
-  /** @param {any} document @returns {any} what the manifest says of it */
+  /** @param {any} document @returns {any} its entry in the manifest */
   entry({ name, description, inputSchema, outputSchema }) {
     return { name, description, inputSchema, outputSchema };
   }
   /**
-   * @param {any} document the Capability object of one registered from JavaScript or from Rust
-   * @param {import('./standard-schema.js').Standard} [standard] what checks its parameters instead of the schema in there
+   * @param {any} document the Capability object, registered from JavaScript or from Rust
+   * @param {import('./standard-schema.js').Standard} [standard] the check of its parameters, in place of the document's schema
    */
   added({ name, inputSchema }, standard) {
     this.validators.set(name, inputSchema, standard);
@@ -3594,7 +3609,7 @@ var Capabilities = class {
     this.validators.delete(name);
     this.#changed();
   }
-  /** Who follows them is told when the turn is over, once, as an app may register thousands. */
+  /** Listeners are called once, at the end of the turn, as an app may register thousands of capabilities. */
   #changed() {
     if (this.#untold) return;
     this.#untold = true;
@@ -3607,7 +3622,7 @@ var Capabilities = class {
   }
   /**
    * @param {() => void} listener called once for each turn in which the set of capabilities has changed
-   * @returns {() => void} stops it
+   * @returns {() => void} removes the listener
    */
   onChanged(listener) {
     this.#listeners.add(listener);
@@ -3626,7 +3641,7 @@ var LifeOfAgents = class {
   #looking;
   /**
    * @param {Shell} shell whose `liveness` is how long an agent may be gone before that is noticed
-   * @param {string} id that nobody else has
+   * @param {string} id a unique id
    */
   constructor(shell, id) {
     this.#shell = shell;
@@ -3635,7 +3650,7 @@ var LifeOfAgents = class {
   }
   /**
    * @param {Connection} connection of an agent that has announced it
-   * @param {any} life what it has announced: the name of the lock it holds, and whether it is a worker
+   * @param {any} life its announcement: the name of the lock it holds, and whether it is a worker
    */
   async watch(connection, { lock, worker }) {
     const { number, hear, close } = connection;
@@ -3682,11 +3697,15 @@ var keyOf2 = ({ sessionId, callId }) => `${sessionId} ${callId}`;
 var Timeline = class {
   /** @type {Set<(event: any) => void>} */
   #observers = /* @__PURE__ */ new Set();
-  /** Calls that have not ended, as far as they were told of. @type {Map<string, object>} */
+  /** The calls that were reported and have not ended. @type {Map<string, object>} */
   #open = /* @__PURE__ */ new Map();
-  /** They are called after the answers. @type {[((event: any) => void)[], object][]} */
+  /**
+   * The events that were not reported yet. Observers are called after the answers.
+   *
+   * @type {[((event: any) => void)[], object][]}
+   */
   #untold = [];
-  /** Whether anybody watches. */
+  /** Whether there are observers. */
   get watched() {
     return this.#observers.size > 0;
   }
@@ -3705,22 +3724,22 @@ var Timeline = class {
     this.#untold.push([[...this.#observers], timed]);
     later(this.#tell);
   }
-  /** All there is: of a job that is ended from outside the rest is lost, and with it what was to tell of the last. */
+  /** Reports all events. If a job is ended from outside, the rest of its work is lost, including its own report. */
   #tell = () => {
     for (const [observers, event] of this.#untold.splice(0)) {
       for (const observer of observers) if (this.#observers.has(observer)) report(observer, event);
     }
   };
-  /** The wasm instance is lost, and nobody else tells the ends of calls. @param {object} error */
+  /** The wasm instance is lost, so the ends of calls are reported here. @param {object} error */
   fail(error) {
     for (const call of this.#open.values()) this.over(call, FAILED2, error, NaN);
   }
-  // What Rust calls.
+  // The functions that Rust calls.
   /**
    * A call has been accepted, and waits for its turn.
    *
    * @param {object} call
-   * @param {{ params: any }} given what it was made with
+   * @param {{ params: any }} given its parameters
    */
   queued(call, { params }) {
     this.#open.set(keyOf2(call), call);
@@ -3734,7 +3753,7 @@ var Timeline = class {
   /**
    * @param {object} call
    * @param {number} state in which it has ended
-   * @param {unknown} value its data, its error, or how far its stop was seen
+   * @param {unknown} value its data, its error, or how far it was seen to stop
    * @param {number} duration in milliseconds; NaN for a call that was refused
    * @param {string} [reason] why it was stopped
    */
@@ -3770,20 +3789,20 @@ var ANSWERED = 250;
 var Shell = class {
   /** @type {Map<number, Connection>} */
   connections = /* @__PURE__ */ new Map();
-  /** Of agents that have left a gateway. @type {Map<number, Connection>} */
+  /** The connections of agents that have left a gateway. @type {Map<number, Connection>} */
   left = /* @__PURE__ */ new Map();
   capabilities = new Capabilities(this);
   running = new Running(this);
   asks = new Asks(this);
   timeline = new Timeline();
   closed = false;
-  /** Nothing is started now. */
+  /** Whether nothing may start now. */
   later = false;
-  /** Milliseconds in which an agent that is gone is noticed, while its calls are in flight. */
+  /** Milliseconds after which the host notices that an agent with calls in flight is gone. */
   liveness = 3e4;
-  /** Milliseconds that a handler is given to end once it was told to stop. */
+  /** Milliseconds that a handler has to end once it was told to stop. */
   settleGrace = 50;
-  /** Whether a JSON-RPC agent that has not declared that it takes cancels is sent them all the same. */
+  /** Whether a JSON-RPC agent is sent cancels even if it has not declared that it accepts them. */
   cancelUndeclared = false;
   /** @type {LifeOfAgents | undefined} */
   #life;
@@ -3794,7 +3813,7 @@ var Shell = class {
   #runReady = () => void this.rust.runReady(this.number);
   /**
    * @param {any} handle the functions of the wasm half
-   * @param {number} number what this host is to them
+   * @param {number} number the host's number
    * @param {{ id: string, name: string, version: string, description?: string }} app
    * @param {number} depth levels of nesting a message may have
    * @param {number} size characters it may have
@@ -3812,9 +3831,9 @@ var Shell = class {
     if (!this.later) soon(this.#runReady);
   }
   /**
-   * The job in which a handler ran was ended from outside, and with it what waited to run after it.
-   * What would start now starts in a task of its own: it may hold the thread as well, and the answers
-   * are to be gone by then.
+   * The job in which a handler ran was ended from outside, and the work that waited to run after it is
+   * lost. Handlers that would start now start in a task of their own: they may hold the thread as well,
+   * and the answers should be sent before that.
    *
    * @param {number} key
    * @param {string} [cancelled] the callId of the call for which that was done
@@ -3829,7 +3848,7 @@ var Shell = class {
   arm(at) {
     this.#timer.arm(at);
   }
-  /** No deadline counts any more. */
+  /** Removes all deadlines. */
   disarm() {
     this.#timer.stop();
   }
@@ -3842,17 +3861,17 @@ var Shell = class {
     this.capabilities.validators.check(key, name, given2.params, given2);
   }
   /**
-   * The parameters of a call do not fit, or its handler has failed.
+   * Reports that the parameters of a call do not fit, or that its handler has failed.
    *
    * @param {number} key
    * @param {boolean} checking its parameters
    * @param {unknown} error
    */
   fail(key, checking, error) {
-    this.rust.fail(this.number, key, checking, failureOf(error));
+    this.rust.fail(this.number, key, checking, failureOf(error, this));
   }
   /**
-   * A call is over.
+   * Reports the end of a call.
    *
    * @param {number} key
    * @param {number} to the connection of the agent that made it; 0 for a handler
@@ -3963,7 +3982,7 @@ var Shell = class {
   tellChange(to, added, removed, changed) {
     this.tell(to, CAPABILITIES_CHANGED, { added, removed, changed });
   }
-  /** @param {number} key a Rust capability whose future is to be polled */
+  /** @param {number} key the call of a Rust capability whose future should be polled */
   schedule(key) {
     soon(() => this.rust.poll(this.number, key));
   }

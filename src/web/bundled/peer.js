@@ -378,7 +378,7 @@ var isMcp = (method, params) => METHODS.includes(method) || params?._meta?.[VERS
 var Mcp = class {
   /** The version that `initialize` has agreed on. @type {typeof VERSIONS[number] | undefined} */
   #version;
-  /** Requests that listen for changes. @type {Set<import('./peer.js').Entry>} */
+  /** The requests that listen for changes. @type {Set<import('./peer.js').Entry>} */
   #listening = /* @__PURE__ */ new Set();
   /** @param {import('./peer.js').Peer} peer */
   constructor(peer) {
@@ -416,16 +416,16 @@ var Mcp = class {
   #badParams(id, method) {
     this.peer.fail(id, { code: INVALID_PARAMS, message: `The parameters are not those of ${method}` });
   }
-  /** What the client of a request can read. @param {boolean} modern */
+  /** The parts of a result that the client of a request can read. @param {boolean} modern */
   #readable(modern) {
     return modern ? MODERN : this.#version ?? LEGACY;
   }
-  /** Who the app is. @param {typeof VERSIONS[number]} version */
+  /** The app's description of itself. @param {typeof VERSIONS[number]} version */
   #introduction({ structure }) {
     const { id: name, name: title, version, description } = this.peer.shell.app;
     return { info: { name, ...structure && { title }, version }, more: description === void 0 ? {} : { instructions: description } };
   }
-  /** Answered with the version that is asked for, if that is spoken; a client that begins anew has lost what it has asked. @param {any} id @param {any} params */
+  /** Answers with the requested version, if we support it. A client that starts again has lost its earlier requests. @param {any} id @param {any} params */
   #initialize(id, params) {
     const { peer } = this;
     if (typeof params.protocolVersion !== "string") return this.#badParams(id, "initialize");
@@ -442,7 +442,7 @@ var Mcp = class {
     const { info, more } = this.#introduction(MODERN);
     return { supportedVersions: NAMES, capabilities: CAPABILITIES, ...more, _meta: { [SERVER_INFO]: info } };
   }
-  /** All tools, for few clients ask for a second page. @param {any} id @param {any} params @param {boolean} modern @param {(result: object) => void} succeed */
+  /** Lists all tools at once, as few clients ask for a second page. @param {any} id @param {any} params @param {boolean} modern @param {(result: object) => void} succeed */
   #list(id, { cursor }, modern, succeed) {
     if (cursor != null) return this.peer.fail(id, { code: INVALID_PARAMS, message: "Invalid cursor: all tools are on the first page" });
     return succeed({ tools: tools(this.peer.shell.capabilities.documents(), this.#readable(modern)) });
@@ -494,7 +494,7 @@ var Mcp = class {
   cancels() {
     return "MCP 2025-11-25";
   }
-  /** @param {any} request of the app's: what MCP needs of it, and a schema of nothing if it has none */
+  /** @param {any} request a question of the app; MCP gets the members it needs, with an empty schema if there is none */
   question({ message, title, requestedSchema, schema }) {
     return {
       method: "elicitation/create",
@@ -514,7 +514,7 @@ var Mcp = class {
   ended(requestId, data) {
     this.peer.notify(LOG, { level: "notice", logger: "caphost", data: { event: "notifications/call/ended", requestId, ...data } });
   }
-  /** The set of tools has. */
+  /** The set of tools has changed. */
   changed() {
     if (this.#version) this.peer.notify(CHANGED);
     for (const { id } of this.#listening) this.peer.notify(CHANGED, { _meta: { [SUBSCRIPTION]: id } });
@@ -528,7 +528,7 @@ var METHODS2 = ["initialize", "_capabilities/list", "_capabilities/call", "shutd
 var Own = class {
   #greeted = false;
   #acp = false;
-  /** Whether the peer has declared that it takes cancels. */
+  /** Whether the peer has declared that it accepts cancels. */
   #cancellable = false;
   /** @param {string} method */
   static has = (method) => METHODS2.includes(method);
@@ -548,8 +548,8 @@ var Own = class {
     else peer.refuseMethod(id, method);
   }
   /**
-   * ACP's parameters have a number as `protocolVersion` and `clientCapabilities`, LSP's have
-   * `capabilities`. Nothing of it is required.
+   * ACP's parameters have a numeric `protocolVersion` and `clientCapabilities`. LSP's have
+   * `capabilities`. None of these is required.
    *
    * @param {any} id
    * @param {any} params
@@ -588,7 +588,7 @@ var Own = class {
     const entry = peer.begin(id, { capability, callId, answer, progress });
     return peer.call(entry, given, isObject(options) ? { ...rest, ...!canBeToken && { progressToken: token } } : options);
   }
-  /** The way to cancel a question; none for a peer that is not to be sent one. The draft forbids it unless the peer has declared it. */
+  /** The way to cancel a question; none if the peer must not get a cancel. The draft forbids it unless the peer has declared it. */
   cancels() {
     return this.#cancellable ? this.#acp ? "ACP v1" : "LSP 3.17" : void 0;
   }
@@ -604,7 +604,7 @@ var Own = class {
   ended(requestId, data) {
     this.peer.notify("_capabilities/ended", { requestId, ...data });
   }
-  /** There is no notification of it. */
+  /** There is no notification for this. */
   changed() {
   }
 };
@@ -626,14 +626,14 @@ var Peer = class {
   #byCallId = /* @__PURE__ */ new Map();
   /** The ids of requests whose calls were abandoned, by their callIds. @type {Map<unknown, any>} */
   #abandoned = /* @__PURE__ */ new Map();
-  /** Questions of the app's that are not answered. @type {Set<unknown>} */
+  /** The unanswered questions of the app. @type {Set<unknown>} */
   #questions = /* @__PURE__ */ new Set();
   #next = 0;
-  /** What the agent speaks, once that is known. @type {Mcp | Own | undefined} */
+  /** The dialect of the agent, once it is known. @type {Mcp | Own | undefined} */
   #dialect;
-  /** Whether the host knows the agent. */
+  /** Whether the agent has a session with the host. */
   #session = false;
-  /** Why it does not want to. @type {any} */
+  /** The error with which the host refused the agent. @type {any} */
   #refused;
   #shutDown = false;
   /**
@@ -647,7 +647,7 @@ var Peer = class {
     this.frames = frames;
     this.kit = kit;
   }
-  // What the agent says.
+  // The messages of the agent.
   /** @param {unknown} raw */
   take(raw) {
     const { size } = this.shell;
@@ -709,7 +709,7 @@ var Peer = class {
     if (!this.#questions.delete(id)) return;
     this.connection.answer(id, error === void 0 ? this.#dialect?.readAnswer(result) : this.#readRefusal(error));
   }
-  // What the dialects do.
+  // The actions of the dialects.
   /** @param {any} id @param {string} message */
   #refuseMessage(id, message) {
     this.refuse(id, "INVALID_PARAMS", message, INVALID_REQUEST);
@@ -735,7 +735,7 @@ var Peer = class {
     this.frames.send({ jsonrpc: "2.0", method, ...params && { params } });
   }
   /**
-   * A request waits for the host.
+   * A request that waits for the host.
    *
    * @param {any} id
    * @param {Omit<Entry, 'id' | 'number' | 'answered' | 'capability'> & { capability?: string }} more
@@ -762,7 +762,7 @@ var Peer = class {
     if (this.#byCallId.get(entry.callId) === entry) this.#byCallId.delete(entry.callId);
   }
   /**
-   * Says a message of ABP to the host.
+   * Passes an ABP message on to the host.
    *
    * @param {string} type
    * @param {any} payload
@@ -772,7 +772,7 @@ var Peer = class {
     this.connection.receive({ type, id: number, timestamp: Date.now(), payload });
   }
   /**
-   * Has the host know the agent.
+   * Opens the agent's session with the host.
    *
    * @param {{ name?: unknown, version?: unknown } | undefined} info
    * @param {boolean} elicitation whether it answers questions
@@ -808,7 +808,7 @@ var Peer = class {
   get idle() {
     return this.#inFlight.size === 0;
   }
-  /** Forgets the agent there was: nobody waits for what it has asked. */
+  /** Forgets the previous agent: nobody waits for the answers to its requests. */
   startAnew() {
     for (const entry of this.#inFlight.values()) {
       entry.answered = false;
@@ -817,14 +817,14 @@ var Peer = class {
     if (this.#session) this.ask("shutdown", { reason: "The client has begun anew" });
     this.#session = false;
   }
-  /** Nothing more may be asked. @param {Entry} [entry] the request that waits for it */
+  /** Ends the session: no further requests are allowed. @param {Entry} [entry] the request that waits for it */
   shutDown(entry) {
     this.#shutDown = true;
     if (this.#session) this.ask("shutdown", { reason: "The session is shut down" }, entry?.number);
     else if (entry) this.#settle(entry, {});
     this.#session = false;
   }
-  // What the host says.
+  // The messages of the host.
   /** @param {import('../connection.js').Envelope} envelope */
   tell({ type, id, payload }) {
     const entry = this.#byNumber.get(id);
@@ -847,7 +847,7 @@ var Peer = class {
     if (entry.answered) this.frames.send({ jsonrpc: "2.0", id: entry.id, ...entry.answer(error ? { ...payload, error } : payload) });
     this.end(entry);
   }
-  /** Its end is still to be told. @param {Entry} entry */
+  /** The end of its handler will be reported later. @param {Entry} entry */
   #abandon({ callId, id }) {
     this.#abandoned.set(callId, id);
     const [oldest] = this.#abandoned.keys();
@@ -891,7 +891,7 @@ var Peer = class {
     }
     this.frames.stop();
   }
-  /** An answer that is none: the agent has cancelled the question, or cannot answer it. @param {any} error */
+  /** An error as an answer: the agent has cancelled the question, or cannot answer it. @param {any} error */
   #readRefusal(error) {
     if (error?.code === CANCELLED) return { success: false, cancelled: true, metadata: { stop: "abandoned" } };
     const code = error?.data?.code ?? (error?.code === METHOD_NOT_FOUND ? "NOT_SUPPORTED" : "OPERATION_FAILED");

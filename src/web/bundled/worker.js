@@ -18,7 +18,7 @@
   var problem = (code, message) => ({ code, message, retryable: RETRYABLE.includes(code) });
   var failure = (code, message) => ({ success: false, error: problem(code, message) });
   var CapHostError = class _CapHostError extends Error {
-    /** Kept where names are made short: Node prints it. */
+    /** Set explicitly, as minifiers shorten class names: Node prints this name. */
     static name = "CapHostError";
     name = _CapHostError.name;
     /** @type {any} a string */
@@ -131,7 +131,8 @@
     if (isCollection(item)) item.forEach((it, key) => members.push(it, key));
     return members;
   }
-  var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object";
+  var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object" && !built.some((type) => item instanceof type);
+  var built = [Date, RegExp, Error, Boolean, Number, String];
   var isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
   var isPart = (view) => view.byteLength < view.buffer.byteLength;
   function carry(message, post2, payload = message, wants, kept = []) {
@@ -280,18 +281,19 @@
   var Call = class {
     /** @type {AbortController | undefined} */
     #controller;
-    /** What has reached the handler. @type {number | undefined} */
+    /** The last step of the stop that has reached the handler. @type {number | undefined} */
     #step;
-    /** The stop has come by a message. @type {{ reason?: string } | undefined} */
+    /** Set when the stop has arrived by a message. @type {{ reason?: string } | undefined} */
     #stopped;
     /** @type {Set<any> | undefined} */
     #moved;
-    /** What was told last, and not yet said. @type {object | undefined} */
+    /** The latest progress that was not sent yet. @type {object | undefined} */
     #progress;
     #saidAt = -FRAME;
     #over = false;
-    /** @param {number} serial @param {string} callId @param {Served} [served] */
-    constructor(serial, callId, served2) {
+    /** @param {number} serial @param {string} name of the capability @param {string} callId @param {Served} [served] */
+    constructor(serial, name, callId, served2) {
+      this.name = name;
       this.serial = serial;
       this.callId = callId;
       this.served = served2;
@@ -303,11 +305,11 @@
       }
       return this.#controller.signal;
     }
-    /** Whether the handler was told to stop, or has seen that it is to. */
+    /** Whether the handler was told to stop, or has seen that it must stop. */
     get told() {
       return this.#stopped !== void 0 || this.#step !== void 0;
     }
-    /** Whoever looks knows by it. */
+    /** A handler that calls this learns of the stop. */
     cancelled() {
       if (flag && Atomics.load(flag, 0) === this.serial) this.#step ??= FLAG;
       else if (this.#stopped) this.#step ??= SIGNAL;
@@ -332,7 +334,7 @@
         log("warn", "progress that cannot be sent is dropped:", error);
       }
     }
-    /** Is moved with the data. @param {Iterable<any>} objects */
+    /** Marks objects that are moved with the data. @param {Iterable<any>} objects */
     transfer(objects) {
       this.#moved ??= /* @__PURE__ */ new Set();
       for (const it of objects) this.#moved.add(it);
@@ -363,7 +365,7 @@
       }
       return new Promise((resolve) => void asks.set(number, resolve));
     }
-    /** The message has come. @param {string} [reason] */
+    /** The message about the stop has arrived. @param {string} [reason] */
     stop(reason) {
       this.#stopped = { reason };
       this.#abort();
@@ -400,7 +402,7 @@
     /**
      * @param {'done' | 'failed' | 'dropped' | 'lost'} how
      * @param {any} [value]
-     * @param {boolean} [fresh] nobody else has what is in it
+     * @param {boolean} [fresh] whether nobody else has a reference to its parts
      */
     end(how, value, fresh = false) {
       if (this.#over) return;
@@ -409,7 +411,7 @@
         carry([how, this.serial, value, this.#step], say, value, fresh || ((it) => this.#moved?.has(it)));
       } catch (error) {
         const unfit = how === "done" ? { code: "OPERATION_FAILED", message: `The capability returned data that cannot be sent: ${text(error)}` } : { ...value, details: void 0 };
-        if (how === "done" && !this.told) log("error", `call ${this.callId} has failed:`, unfit.message);
+        if (how === "done" && !this.told) log("error", `${this.name} (call ${this.callId}) has failed:`, unfit.message);
         say(["failed", this.serial, unfit, this.#step]);
       }
       this.#over = true;
@@ -446,19 +448,18 @@
       return (...objects) => this.#call.transfer(objects);
     }
   };
-  async function run(handler, name, params, call) {
+  async function run(handler, params, call) {
     try {
       call.end("done", await handler(params, new Context(call)));
     } catch (error) {
       const failed = failureOf(error);
-      if (typeof failed.code !== "string" && !call.told) log("error", `${name} (call ${call.callId}) has failed:`, error);
+      if (typeof failed.code !== "string" && !call.told) log("error", `${call.name} (call ${call.callId}) has failed:`, error);
       call.end("failed", failed);
     }
   }
   var failureOf = (error) => ({
     code: getA("string", error, "code"),
-    // An object without a message has no text of its own.
-    message: text(error).replace(/^\[object \w+\]$/, () => messageOf(error)),
+    message: messageOf(error),
     retryable: getA("boolean", error, "retryable"),
     retryAfter: getA("number", error, "retryAfter"),
     alternatives: copyIfAny(get(error, "alternatives")),
@@ -509,8 +510,8 @@
     } else if (what === "run") {
       const [name, callId, params] = said;
       const own = handler ? void 0 : served.get(name);
-      const call = current = new Call(number, callId, own);
-      if (handler) void run(handler, name, params, call);
+      const call = current = new Call(number, name, callId, own);
+      if (handler) void run(handler, params, call);
       else if (own) call.guard(() => own.start(params, call));
       else call.end("failed", { code: "CAPABILITY_UNAVAILABLE", message: `The module serves no "${name}": call worker::serve or worker::serve_sync with that name in its start function` });
     } else if (current?.serial === number) current.stop(said[0]);

@@ -6,32 +6,32 @@ var LOST = "The worker has crashed, has run out of memory, or has closed itself"
 var Thread = class {
   /** @type {Job | undefined} */
   #job;
-  /** Of the call that runs, so that nothing said of an earlier one counts. */
+  /** The number of the current call, so that messages about an earlier call are ignored. */
   #serial = 0;
-  /** Its end proves nothing: it has started workers of its own, or let go of its lock. */
+  /** Whether its end proves nothing: it has started workers of its own, or released its lock. */
   #unproven = false;
-  /** It has its module. */
+  /** Whether it has loaded its module. */
   #ready = false;
   /** Whether it runs no more calls. */
   ended = false;
-  /** Where a worker that computes sees that its call is to stop. @type {Int32Array | undefined} */
+  /** The shared memory in which a computing worker sees that its call must stop. @type {Int32Array | undefined} */
   #flag;
   #worker;
   #module;
   #lock;
   #unlock = new AbortController();
   /**
-   * Settles when nothing of the app's runs in the worker, which is so before it has its lock; undefined
-   * where that cannot be proven.
+   * Settles when no code of the app runs in the worker. Already settled before the worker has its lock.
+   * Undefined if that cannot be proven.
    *
    * @type {Promise<void> | undefined}
    */
   #gone = Promise.resolve();
   #free;
   #kit;
-  /** Numbers of what the handler has asked, and is not answered yet. @type {Set<number>} */
+  /** The numbers of the handler's unanswered requests. @type {Set<number>} */
   #asked = /* @__PURE__ */ new Set();
-  /** To stop the calls that the call has made. @type {AbortController[]} */
+  /** Stops the calls that the current call has made. @type {AbortController[]} */
   #asks = [];
   /**
    * @param {Module} module
@@ -86,20 +86,20 @@ var Thread = class {
     if (this.#flag) Atomics.store(this.#flag, 0, this.#serial);
     return this.#worker.postMessage(["stop", this.#serial, reason]);
   }
-  /** @param {Job} job @param {number} stop what is said of it once the worker is gone */
+  /** @param {Job} job @param {number} stop how far the call counts as stopped once the worker is gone */
   #terminate(job, stop = STOP.terminated) {
     this.#end();
     if (this.#gone) void this.#gone.then(() => job.stopped(this.#unproven ? STOP.abandoned : stop), () => {
     });
     else job.stopped(STOP.abandoned);
   }
-  /** Ends the worker, and waits for nothing: its call has failed, or is abandoned if it was to stop. @param {string} why */
+  /** Ends the worker without waiting: its call fails, or is abandoned if it was told to stop. @param {string} why */
   release(why) {
     this.#job?.stopped(STOP.abandoned);
     this.#refuse("BROWSER_ERROR", why);
     this.#unlock.abort();
   }
-  /** It cannot go on: its call, if it has one, fails. @param {string} code @param {string} message @param {boolean} [retryable] unless the code says so */
+  /** The worker cannot continue: its call, if it has one, fails. @param {string} code @param {string} message @param {boolean} [retryable] unless the code says so */
   #refuse(code, message, retryable) {
     const job = this.#job;
     if (job?.context.stopped) return this.#terminate(job);
@@ -115,7 +115,7 @@ var Thread = class {
     this.#worker.terminate();
     this.#free(this);
   }
-  /** Nothing of the app's has run in it so far. @param {boolean} locked whether it holds its lock */
+  /** No code of the app has run in the worker so far. @param {boolean} locked whether it holds its lock */
   #load(locked) {
     this.#gone = void 0;
     this.#worker.onerror = null;
@@ -131,7 +131,7 @@ var Thread = class {
     this.#ready = true;
     if (this.#job) this.#start(this.#job);
   }
-  /** @param {any[]} message what the worker says, of which call, and more of it */
+  /** @param {any[]} message the kind of message, the number of the call, and further parts */
   #hear(message) {
     const [, what, about, first, second] = message;
     const job = this.#job;
@@ -155,7 +155,7 @@ var Thread = class {
     if (aborted) ask.abort(aborted.reason);
     this.#answer(number, context.call(capability, params, { ...options, signal: ask.signal }));
   }
-  /** @param {number} number of what the handler has asked @param {Promise<any>} response */
+  /** @param {number} number of the handler's request @param {Promise<any>} response */
   #answer(number, response) {
     const { text, carry } = this.#kit;
     this.#asked.add(number);
@@ -169,15 +169,15 @@ var Thread = class {
       }
     });
   }
-  /** @param {number} number of what the handler has asked @param {string} how its answer cannot be had */
+  /** @param {number} number of the handler's request @param {string} how why there is no answer */
   #fail(number, how) {
     this.#worker.postMessage(["answer", number, { success: false, error: { code: "OPERATION_FAILED", message: `The answer cannot be ${how}`, retryable: false } }]);
   }
   /**
-   * The worker cannot read something it was sent: its call, or one of the answers that it waits for.
+   * The worker cannot read a message: its call, or one of the answers that it waits for.
    *
    * @param {number | undefined} serial of the call that runs in it
-   * @param {number[]} asks the numbers of what it waits for
+   * @param {number[]} asks the numbers of the requests that it waits for
    */
   #unread(serial, asks) {
     if (this.#job && serial !== this.#serial) this.#refuse("INVALID_PARAMS", "The worker cannot read the parameters");
@@ -208,9 +208,9 @@ var STOPPED = "The call was stopped";
 var STEP_NONE = 3;
 var LEFT = "The page was left or frozen, and its workers have ended";
 var Workers = class {
-  /** By what they run. @type {Map<string, Pool>} */
+  /** The pools, by the modules that they run. @type {Map<string, Pool>} */
   #pools = /* @__PURE__ */ new Map();
-  /** The page is left or frozen, and nothing starts. */
+  /** The user has left the page, or the page is frozen, so nothing starts. */
   #left = false;
   #shell;
   #kit;
@@ -222,19 +222,19 @@ var Workers = class {
     this.#listen("addEventListener");
     shell.capabilities.onChanged(() => queueMicrotask(this.#tidy));
   }
-  /** A page that is left or frozen keeps nothing; one that is only hidden works on. @param {'addEventListener' | 'removeEventListener'} how */
+  /** A page that is left or frozen keeps no workers. A page that is only hidden continues to work. @param {'addEventListener' | 'removeEventListener'} how */
   #listen(how) {
     const { document } = globalThis;
     for (const type of ["pagehide", "freeze"]) (type === "freeze" ? document : globalThis)?.[how]?.(type, this.#leave);
     for (const type of ["pageshow", "resume", "visibilitychange"]) (type === "pageshow" ? globalThis : document)?.[how]?.(type, this.#shown);
   }
-  /** Has a worker in reserve, if that is wanted. @param {Spec} spec */
+  /** Keeps a worker in reserve, if the capability wants that. @param {Spec} spec */
   warm(spec) {
     const pool = this.#pool(spec);
     if (!this.#left) pool.shown();
   }
   /**
-   * Runs a call. What becomes of one that is to stop is told to Rust as it is seen.
+   * Runs a call. Tells Rust how the call stops, if it must stop.
    *
    * @param {Spec} spec
    * @param {any} params
@@ -285,7 +285,7 @@ var Workers = class {
     if (type !== "visibilitychange" || !isHidden()) this.#left = false;
     if (!this.#left) for (const pool of this.#pools.values()) pool.shown();
   };
-  /** Capabilities have come or gone: what none of them uses ends. */
+  /** Capabilities have been added or removed: ends the workers that no capability uses. */
   #tidy = () => {
     const documents = new Set(this.#shell.capabilities.documents());
     for (const [key, pool] of this.#pools) if (!pool.keep(documents)) this.#pools.delete(key);
@@ -305,11 +305,11 @@ var Pool = class {
   #busy = /* @__PURE__ */ new Set();
   /** @type {Thread[]} */
   #idle = [];
-  /** Of the capabilities that use it. @type {Set<Spec>} */
+  /** The capabilities that use the pool. @type {Set<Spec>} */
   specs = /* @__PURE__ */ new Set();
-  /** Whether any of them wants one in reserve. */
+  /** Whether any of them wants a worker in reserve. */
   #warm = false;
-  /** How many are kept: as many as any of them wants. */
+  /** The number of workers to keep: the highest number that any of them wants. */
   #most = 0;
   #module;
   #kit;
@@ -352,7 +352,7 @@ var Pool = class {
     while (this.#size > this.#most && this.#idle.length > 0) this.#idle.pop()?.release("");
     return this.specs.size + this.#busy.size > 0;
   }
-  /** A call has ended in a worker, or it has itself. @param {Thread} thread */
+  /** A call in a worker has ended, or the worker itself has ended. @param {Thread} thread */
   #free = (thread) => {
     const worked = this.#busy.delete(thread);
     if (thread.ended) {
@@ -363,7 +363,7 @@ var Pool = class {
     if (this.#size < this.#most && !isHidden()) this.#idle.push(thread);
     else thread.release("");
   };
-  /** Has one in reserve, which is ready by the time that it is needed. */
+  /** Keeps a worker in reserve, which is ready by the time a call needs it. */
   #reserve() {
     if (this.#idle.length > 0 || !this.#warm || isHidden()) return;
     try {
@@ -371,7 +371,7 @@ var Pool = class {
     } catch {
     }
   }
-  /** The page is shown, or no more. */
+  /** The page has become visible or hidden. */
   shown() {
     if (isHidden()) for (const thread of this.#idle) thread.release("");
     else this.#reserve();
