@@ -1,5 +1,5 @@
-//! `/api/apps`: the apps connected, and their instances, such as tabs. The shape is in docs/protocol.md,
-//! "The apps API".
+//! `/api/apps`: the connected apps, and their instances, such as tabs. "The apps API" in docs/protocol.md has
+//! the shape.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ struct AppJson {
 
 #[derive(Serialize)]
 struct InstanceJson {
-    /// What `?app=` takes to mean this one.
+    /// The value of `?app=` that means this instance.
     app: String,
     title: Option<Arc<str>>,
     owner: Arc<str>,
@@ -69,7 +69,7 @@ impl From<ConnectedApp> for AppJson {
     }
 }
 
-/// `GET /api/apps`: of an agent's token those that it may reach.
+/// `GET /api/apps`: the apps that the token may reach.
 async fn list(
     State(listing): State<Arc<Listing>>,
     address: PeerAddress,

@@ -10,14 +10,14 @@ use url::form_urlencoded;
 use super::refusal::Refusal;
 use crate::tokens::{Denied, Identity, Known, Role, Tokens};
 
-/// What stands before a secret that is offered as a subprotocol of a WebSocket: a browser cannot set
-/// `Authorization` there.
+/// The prefix of a secret that is offered as a subprotocol of a WebSocket, where a browser cannot set
+/// `Authorization`.
 pub(crate) const TOKEN_PROTOCOL: &str = "caphost.token.";
 
-/// Who sends a request: one of its extensions, and an extractor.
+/// The sender of a request: one of its extensions, and an extractor.
 #[derive(Clone, Debug)]
 pub(crate) struct Bearer {
-    /// Whether a secret is shown, right or wrong.
+    /// Whether the request shows a secret, right or wrong.
     pub shows_secret: bool,
     known: Known,
 }
@@ -26,7 +26,7 @@ impl Bearer {
     /// Reads the secrets of a request; `query` is the raw query string.
     pub fn of(tokens: &Tokens, headers: &HeaderMap, query: Option<&str>) -> Self {
         let shown = shown(headers, query);
-        // Several secrets where one belongs are a guess: none of them counts.
+        // Several secrets in one place are a guess, and none of them counts.
         let is_guess = shown.iter().any(|[_, another]| another.is_some());
         let secrets = shown.iter().flatten().flatten().map(|secret| &**secret);
         Bearer {
@@ -35,12 +35,12 @@ impl Bearer {
         }
     }
 
-    /// Who it is, if it may act as `wanted`.
+    /// The identity of the sender, if it may act as `wanted`.
     pub fn acts_as(&self, wanted: Role) -> Result<Identity, Denied> {
         self.known.acts_as(wanted)
     }
 
-    /// Who asks. Agents see their own, admins see everything.
+    /// The identity of a viewer. Agents see their own runs, admins see all.
     pub fn viewer(&self) -> Result<Identity, Refusal> {
         let needed = "A valid token of role agent or admin is needed";
         let viewer = self.acts_as(Role::Agent);
@@ -57,8 +57,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Bearer {
     }
 }
 
-/// The secret in each of the places where one may be, and another that is there too: they come with
-/// `Authorization: Bearer …`, as `token` in the query, or as subprotocols.
+/// The secret in each place where a request may have one, and a second secret in the same place. The places
+/// are `Authorization: Bearer …`, `token` in the query, and subprotocols.
 fn shown<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> [[Option<Cow<'a, str>>; 2]; 3] {
     let bearers = headers.get_all(AUTHORIZATION).into_iter();
     let mut bearers = bearers.filter_map(bearer).map(Cow::Borrowed);
@@ -70,7 +70,7 @@ fn shown<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> [[Option<Cow<'a,
     let offered = offered.filter_map(|protocol| str::from_utf8(protocol).ok());
     let offered = offered.filter_map(|protocol| protocol.trim().strip_prefix(TOKEN_PROTOCOL));
     let mut offered = offered.map(Cow::Borrowed);
-    // No more is read than is needed.
+    // Each place is read only as far as needed.
     [
         [bearers.next(), bearers.next()],
         [in_query.next(), in_query.next()],

@@ -1,5 +1,5 @@
-//! Bodies of requests, which all fronts read here: how large they may be, how slow, and how many bytes of
-//! them there may be in memory. The party with most of them makes room.
+//! Bodies of requests. All fronts read them here, with bounds on size, time and memory. When memory is used
+//! up, the party with most bytes makes room.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,26 +16,26 @@ use super::refusal::Refusal;
 use crate::bounds::ledger::{Account, Ledgers, NoRoom, Party};
 use caphost::call::{Code, Error};
 
-/// How long nothing of a body may come.
+/// The longest pause within a body.
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(20);
-/// Bytes of each body that are not counted: it is less than what a connection takes.
+/// Bytes of each body that are not counted, fewer than a connection takes.
 const FREE: usize = 4 << 10;
-/// Bytes of a connection whose body has not come yet, with its buffer for what comes next.
+/// Bytes of a connection that waits for a body, with its buffer.
 const CONNECTION: usize = 64 << 10;
 
-/// What bounds all bodies together, and the time of each: one of a request's extensions. They count for
-/// the [`Party`] in the request's extensions; without one they are not counted.
+/// The bounds of all bodies: one of a request's extensions. Bodies count for the [`Party`] in the extensions;
+/// without a party they are not counted.
 #[derive(Debug)]
 pub(crate) struct BodyBounds {
-    /// Bodies, with the unfinished messages of sockets.
+    /// The ledgers of bodies and of the unfinished messages of sockets.
     pub ledgers: Arc<Ledgers>,
-    /// Bytes of the largest.
+    /// Bytes of the largest body.
     pub max: usize,
-    /// How long one may take to come.
+    /// How long a body may take.
     pub time: Duration,
 }
 
-/// A body that was read. Its bytes count until this is dropped.
+/// A body. Dropping it gives its bytes back.
 #[derive(Debug)]
 pub(crate) struct ReadBody {
     bytes: Bytes,
@@ -53,11 +53,11 @@ impl Deref for ReadBody {
 /// Why a body was not read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
-    /// It has more bytes than this.
+    /// The body has more bytes than this.
     TooLarge(usize),
-    /// It did not come in this time, or nothing more of it came for a while.
+    /// The body took longer than this, or paused for too long.
     Late(Duration),
-    /// It has to make room for others.
+    /// The body has to make room for others.
     NoRoom,
     /// The connection broke.
     BrokenOff,
@@ -87,7 +87,7 @@ fn late(time: Duration) -> Refusal {
 
 /// Reads the body of a request with those extensions, of at most `max` bytes.
 ///
-/// Every piece of it is part of its connection's buffer, however small it is, so the pieces are copied
+/// Every piece of a body is part of its connection's buffer, even a small piece, so the pieces are copied
 /// together. A body that comes at once is taken as it is, and not counted.
 pub(crate) async fn read(of: &Extensions, body: Body, max: usize) -> Result<ReadBody, Unread> {
     let (bounds, party) = (of.get::<Arc<BodyBounds>>(), of.get::<Party>());

@@ -1,4 +1,4 @@
-//! Cancels through the cancellation API, as sessions that listen are told of them.
+//! Cancels through the cancellation API, for sessions that listen.
 
 use serde_json::Value;
 use tokio::sync::broadcast::Receiver;
@@ -9,8 +9,8 @@ use crate::seldom::Seldom;
 use crate::tokens::Identity;
 use crate::wire::json_rpc::cancel_notice;
 
-/// The next `notifications/cancelled` for that owner, of a run that it may see. None when there will be no
-/// more. Safe to drop and to call again.
+/// The next `notifications/cancelled` for that owner, about a run that the owner may see. `None` when no more
+/// will come. Dropping this future loses nothing.
 pub(crate) async fn next_cancelled(
     cancels: &mut Receiver<CancelNotice>,
     owner: &Identity,

@@ -1,4 +1,4 @@
-//! Looking for what has not been used for a while, again and again: it is to end.
+//! Repeated checks for things that were unused for too long.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::gateway::Hub;
 
-/// The longest time between two looks.
+/// The longest time between two checks.
 const LONGEST_TICK: Duration = Duration::from_secs(60);
-/// And the shortest.
+/// The shortest time between two checks.
 const SHORTEST_TICK: Duration = Duration::from_millis(10);
 
-/// The time between two looks for what was not used for `idle`: it ends at most so much later.
+/// The time between two checks for things that were unused for `idle`. They end at most so much later.
 pub(crate) fn tick(idle: Duration) -> Duration {
     (idle / 10).clamp(SHORTEST_TICK, LONGEST_TICK)
 }
 
-/// Calls `look` once in each tick of `idle`, for as long as `all` lives.
+/// Calls `look` once in each tick of `idle`, while `all` lives.
 pub(crate) fn look_after<T: Send + Sync + 'static>(
     all: &Arc<T>,
     idle: Duration,

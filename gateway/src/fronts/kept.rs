@@ -1,4 +1,4 @@
-//! Response bodies that keep something for as long as they are sent.
+//! Response bodies that keep a value while they are sent.
 
 use axum::body::Body;
 use http_body_util::BodyExt;
@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 /// The body unchanged. `kept` is dropped together with it.
 pub(crate) fn keep<T: Send + 'static>(body: Body, kept: T) -> Body {
     Body::new(body.map_err(move |error| {
-        // What the closure names it owns, whether it is called or not.
+        // The closure owns what it names, even if it is never called.
         let _ = &kept;
         error
     }))

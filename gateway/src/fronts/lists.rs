@@ -1,5 +1,5 @@
-//! Rate limit for long lists, in bytes, paid after each. Each holder makes one list at a time. A list's
-//! size is known only when it is made, so it is paid for afterwards.
+//! Rate limit for long lists, in bytes. Each holder gets one list at a time. The size of a list is known only
+//! when it is made, so the holder pays afterwards.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,26 +16,26 @@ use crate::bounds::shares::Holder;
 use crate::gateway::Hub;
 use crate::tokens::Identity;
 
-/// What the shortest list built by searching costs.
+/// The cost of the shortest list that needs a search.
 const LEAST: usize = 32 << 10;
-/// What the shortest list of one app costs: agents ask for these before many calls.
+/// The cost of the shortest list of one app. Agents ask for such lists before many calls.
 const LEAST_OF_OFFER: usize = 1 << 10;
-/// How far lists may run ahead of what is paid.
+/// How far a holder may be in debt.
 const AHEAD: Duration = Duration::from_secs(1);
 
-/// What lists of one kind are made with.
+/// The rate limit of one kind of list.
 pub(crate) struct Listing {
     pub hub: Arc<Hub>,
-    /// What the shortest one costs.
+    /// The cost of the shortest list.
     least: usize,
-    /// Those that ask for a list, or have to wait for the next.
+    /// The holders that ask for a list or have to wait.
     of: Mutex<HashMap<Holder, Paid>>,
 }
 
-/// Until when a holder has used up its rate. Whoever holds the lock has the turn.
+/// Until when a holder has used up its rate. The lock is the holder's turn.
 type Paid = Arc<tokio::sync::Mutex<Instant>>;
 
-/// A holder's turn: it has one at a time.
+/// The turn of a holder, which has one turn at a time.
 #[derive(Debug)]
 pub(crate) struct ListTurn {
     per_second: usize,
@@ -44,12 +44,12 @@ pub(crate) struct ListTurn {
 }
 
 impl Listing {
-    /// Lists built by searching.
+    /// The limit of lists that need a search.
     pub fn new(hub: Arc<Hub>) -> Arc<Self> {
         Self::with(hub, LEAST)
     }
 
-    /// Lists of one app.
+    /// The limit of lists of one app.
     pub fn of_offers(hub: Arc<Hub>) -> Arc<Self> {
         Self::with(hub, LEAST_OF_OFFER)
     }
@@ -59,19 +59,19 @@ impl Listing {
         Arc::new(Listing { hub, least, of })
     }
 
-    /// Waits for the turn of `viewer`; 429 if it is to come later.
+    /// Waits for the turn of `viewer`. 429 if the viewer has to come later.
     pub async fn turn(&self, viewer: &Identity, address: PeerAddress) -> Result<ListTurn, Refusal> {
         let holder = Holder::of(&self.hub, viewer, address.0.ip());
         self.turn_of(&holder).await
     }
 
-    /// Waits for the turn of `holder`; 429 if it has had too much and is to come later.
+    /// Waits for the turn of `holder`. 429 if the holder has had too much and has to come later.
     pub async fn turn_of(&self, holder: &Holder) -> Result<ListTurn, Refusal> {
         let paid = self.paid(holder).lock_owned().await;
         self.begin(paid)
     }
 
-    /// The turn of `holder`, if it need not wait for it.
+    /// The turn of `holder`, if the holder need not wait.
     pub fn turn_now(&self, holder: &Holder) -> Option<Result<ListTurn, Refusal>> {
         let paid = self.paid(holder).try_lock_owned().ok()?;
         Some(self.begin(paid))
@@ -88,7 +88,7 @@ impl Listing {
             least: self.least,
             paid,
         };
-        // Paid even for a list that nobody waits for any more.
+        // Paid even if nobody waits for the list any more.
         turn.pay(self.least);
         Ok(turn)
     }
@@ -98,7 +98,7 @@ impl Listing {
         if let Some(known) = all.get(holder) {
             return known.clone();
         }
-        // Seldom done, and keeps it about as small as what is in use.
+        // This happens seldom, and keeps the table about as small as what is in use.
         if all.len() == all.capacity() {
             let now = Instant::now();
             all.retain(|_, it| {
@@ -112,7 +112,7 @@ impl Listing {
 }
 
 impl ListTurn {
-    /// Pays for the list, which is made and has `bytes` bytes.
+    /// Pays for a list of that size.
     pub(crate) fn end(mut self, bytes: usize) {
         self.pay(bytes.saturating_sub(self.least));
     }

@@ -1,4 +1,4 @@
-//! A `tools/call`, in a session or without one: the tool it means, and the call that is made of it.
+//! A `tools/call`, with or without a session: the tool that is meant, and the call.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub async fn in_session(
     Ok(underway.respond(share, accepted).await)
 }
 
-/// Answers a call without a session. It is made in the app's session that such calls of its caller share.
+/// Answers a call without a session. All such calls of one caller share a session of the app.
 pub async fn alone(
     hub: &Arc<Hub>,
     caller: &Caller,
@@ -68,8 +68,7 @@ pub async fn alone(
     underway.respond(share, accepted).await
 }
 
-/// Looks for the tool that the client means, and makes the call ready. The error is how the call ends
-/// without it.
+/// Finds the tool that the client means, and prepares the call. The error ends the call.
 fn find(
     hub: &Hub,
     caller: &Caller,

@@ -1,11 +1,11 @@
 //! Files in a capability's data, as MCP content.
 //!
-//! The bytes of a file (see [`binary`](crate::wire::binary)) are given once, in a content block of their
-//! own, and where they stood there is a JSON Pointer to that block in the result: text that may be
-//! large has no place in what a model reads. A file that is text is left where it is.
+//! The bytes of a file (see [`binary`](crate::wire::binary)) stand once, in a content block of their own. In
+//! the data, a JSON Pointer to that block takes their place, because models should not read large text. A
+//! file that is text stays in the data.
 //!
-//! Only images that model interfaces take are `image`: one of another type, such as SVG or TIFF, ends the
-//! conversation that it is shown in. It is an embedded resource, as any other file is.
+//! Only images that model interfaces accept are `image`. An image of another type, such as SVG or TIFF, would
+//! end the conversation, so it is an embedded resource, as any other file is.
 
 use serde_json::{Value, json};
 use url::Url;
@@ -15,11 +15,11 @@ use crate::fronts::media_type::essence;
 use crate::wire::binary::{Binary, canonical};
 use caphost::dialect::mcp::Version;
 
-/// The images that model interfaces take.
+/// The images that model interfaces accept.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Takes the bytes out of `data`. The first of their blocks will stand at index `first` of the
-/// result's `content`.
+/// Removes the bytes of files from `data`, and returns their blocks. The first block will stand at index
+/// `first` of the result's `content`.
 pub fn extract(data: &mut Value, first: usize, version: &Version, run: RunId) -> Vec<Value> {
     let mut blocks = Vec::new();
     for file in Binary::all(data) {
@@ -38,7 +38,7 @@ pub fn extract(data: &mut Value, first: usize, version: &Version, run: RunId) ->
     blocks
 }
 
-/// The block of a file, and where in it the bytes are. They are moved there: `json!` would copy them.
+/// The block of a file, and the place of the bytes in it. The bytes are moved there: `json!` would copy them.
 fn block(
     file: Binary,
     base64: String,
@@ -67,7 +67,7 @@ fn block(
     }
 }
 
-/// The type of the block that a file of that type has of its own, if it has one.
+/// The block type for files of that type, if there is a special one.
 fn shown_as(media_type: &str, version: &Version) -> Option<&'static str> {
     if IMAGES.contains(&media_type) {
         return Some("image");
@@ -75,7 +75,7 @@ fn shown_as(media_type: &str, version: &Version) -> Option<&'static str> {
     (version.audio && media_type.starts_with("audio/")).then_some("audio")
 }
 
-/// Names an embedded resource. It is not for reading: the bytes come with it.
+/// The name of an embedded resource. Clients cannot read it: the bytes are in the block.
 fn uri(run: RunId, index: usize, filename: &str) -> String {
     let base = format!("caphost://{run}/{index}");
     match Url::parse(&base) {

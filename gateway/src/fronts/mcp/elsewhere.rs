@@ -1,4 +1,4 @@
-//! Sessions that several workers have: whichever a message comes to takes the session up.
+//! Sessions that several workers share: the worker that gets a message takes the session up.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -18,21 +18,21 @@ use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
 use caphost::dialect::mcp::Version;
 
-/// What is kept of a session once it has ended.
+/// The record of an ended session.
 const ENDED: &[u8] = b"";
 
-/// Why one ends that a client has ended on another worker.
+/// Why a session ends that the client has ended on another worker.
 const ENDED_ELSEWHERE: &str = "ended on another worker";
 
-/// What another worker has to know of a session to take it up.
+/// The record of a session, from which another worker takes it up.
 #[derive(Debug, Deserialize, Serialize)]
 struct Record {
     caller: Caller,
     thread: Arc<str>,
     client: ClientInfo,
-    /// The version that is spoken in it.
+    /// The version of the session.
     version: String,
-    /// The app it stays with, if its caller names none and it has met one.
+    /// The app that the session stays with, if the client names none and the session has met one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     app: Option<Arc<str>>,
 }
@@ -48,7 +48,7 @@ impl Record {
         }
     }
 
-    /// Out of what was kept: nothing if the session has ended.
+    /// Reads a record. `None` if the session has ended.
     fn read(json: &[u8]) -> Option<Self> {
         serde_json::from_slice(json).ok()
     }
@@ -60,7 +60,7 @@ impl Record {
 }
 
 impl Sessions {
-    /// Hears from now on what other workers tell.
+    /// Listens to other workers from now on.
     pub(super) fn hear_others(self: &Arc<Self>) {
         let sessions = Arc::downgrade(self);
         self.hub.hear_others(move |notice| {
@@ -72,7 +72,7 @@ impl Sessions {
         });
     }
 
-    /// Takes up the session with that id, unless it is here, has ended or is not the caller's.
+    /// Takes up the session with that id, unless it is already here, has ended, or belongs to another caller.
     pub(super) async fn take_up(
         &self,
         id: &str,
@@ -103,7 +103,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// A session has begun: others may take it up from now on.
+    /// Writes down a new session, so that other workers can take it up.
     pub(super) async fn tell_begun(&self, id: &str, session: &McpSession) {
         let Some(cluster) = self.hub.cluster() else {
             return;
@@ -115,7 +115,7 @@ impl Sessions {
         }
     }
 
-    /// Tells the other workers of a cancel whose request is not known here.
+    /// Tells the other workers of a cancel whose request is unknown here.
     pub fn tell_cancel(
         &self,
         id: &str,
@@ -139,7 +139,7 @@ impl Sessions {
         }
     }
 
-    /// The client ends a session: on all other workers, it has ended.
+    /// The client ends a session: tells all other workers.
     pub(super) async fn tell_ended(&self, id: &str) {
         let Some(cluster) = self.hub.cluster() else {
             return;
@@ -153,7 +153,7 @@ impl Sessions {
         cluster.tell_all_to_come(ended).await;
     }
 
-    /// Does what another worker tells.
+    /// Obeys the notice of another worker.
     fn obey(&self, notice: &Notice) {
         match notice {
             Notice::CancelRequest {
@@ -176,7 +176,7 @@ impl Sessions {
         }
     }
 
-    /// Lets the other workers know which sessions are in use: those live on, wherever they are used next.
+    /// Renews the records of the sessions in use, so that they live on every worker.
     pub(super) fn keep_used(self: &Arc<Self>) {
         let Some(cluster) = self.hub.cluster().cloned() else {
             return;
@@ -194,13 +194,14 @@ impl Sessions {
         });
     }
 
-    /// How long after its last use: a little longer than a session lives here, as news may be late.
+    /// How long a record is kept after the last use: a little longer than the session lives here, because
+    /// news may be late.
     fn kept_for(&self) -> Duration {
         self.idle + 3 * tick(self.idle)
     }
 }
 
-/// 503: what is asked for may be on another worker, and nobody can say.
+/// 503: the session or request may be on another worker that cannot be asked.
 fn away(what: &str) -> Refusal {
     let error = Error::new(Code::DISCONNECTED, format!("{what}: {Away}"));
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)

@@ -1,4 +1,4 @@
-//! The head of an HTTP request: what MCP wants it to say.
+//! The head of an HTTP request, by the rules of MCP.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use caphost::dialect::mcp::{STATELESS, Version};
 pub const JSON: &str = "application/json";
 pub const EVENTS: &str = "text/event-stream";
 
-/// What a client accepts as an answer, of the two types there are: at least one.
+/// The answers that a client accepts: one of the two types at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// One message.
@@ -24,7 +24,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// For one message of several: a stream, if streams are accepted.
+    /// The same, for one of several answers: a stream, if the client accepts streams.
     pub fn as_stream(self) -> Self {
         Accepted {
             json: !self.events,
@@ -32,7 +32,7 @@ impl Accepted {
         }
     }
 
-    /// Checks that it may be a stream of events.
+    /// Checks that the client accepts a stream of events.
     pub fn check_events(self) -> Result<(), Refusal> {
         match self.events {
             true => Ok(()),
@@ -48,7 +48,7 @@ impl Accepted {
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
     weight: f32,
-    /// Where its range stands in `Accept`.
+    /// The place of its range in `Accept`.
     place: usize,
 }
 
@@ -59,37 +59,37 @@ impl Wanted {
     };
 }
 
-/// The head of an HTTP request, as far as MCP has a say in it.
+/// The parts of an HTTP head that MCP uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a>(pub &'a HeaderMap);
 
 impl<'a> Head<'a> {
-    /// The session it names.
+    /// The session that the request names.
     pub fn session(self) -> Option<&'a str> {
         self.text(SESSION)
     }
 
-    /// The method it names.
+    /// The method that the request names.
     pub fn method(self) -> Option<&'a str> {
         self.text(METHOD)
     }
 
-    /// The name it gives of what is called or read.
+    /// The tool or other subject that the request names.
     pub fn name(self) -> Option<Cow<'a, str>> {
         self.text(NAME).and_then(decoded)
     }
 
-    /// The version it names.
+    /// The version that the request names.
     pub fn version(self) -> Option<&'a str> {
         self.text(VERSION)
     }
 
-    /// Whether it names a version without sessions.
+    /// Whether the request names a version without sessions.
     pub fn is_stateless(self) -> bool {
         self.version().is_some_and(|it| it >= STATELESS.name)
     }
 
-    /// Checks the version named.
+    /// Checks the version that the request names.
     pub fn check_version(self) -> Result<(), Refusal> {
         match self.version() {
             Some(version) if Version::named(version).is_none() => {
@@ -130,7 +130,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// Of the ranges of `Accept` that a type is in, the most specific says how much the type is wanted.
+    /// The weight of a type: the most specific range of `Accept` that includes the type decides.
     fn wanted(self, kind: &str) -> Wanted {
         let ranges = self.0.get_all(ACCEPT).iter();
         let ranges = ranges.filter_map(|value| value.to_str().ok());
@@ -163,14 +163,14 @@ impl<'a> Head<'a> {
             .map_or(Wanted::NOT, |(_, wanted)| wanted)
     }
 
-    /// A header's value. One that is no text is the empty text, which is never right.
+    /// The value of a header. A value that is no text is the empty text, which is never right.
     fn text(self, name: &str) -> Option<&'a str> {
         let value = self.0.get(name)?;
         Some(value.to_str().unwrap_or_default())
     }
 }
 
-/// The weight of a media range. One that cannot be read is 1.
+/// The weight of a media range. An unreadable weight is 1.
 fn weight_of(range: &str) -> f32 {
     let mut parameters = range.split(';').skip(1).map(str::trim);
     let weight = parameters.find_map(|it| it.strip_prefix("q=").or_else(|| it.strip_prefix("Q=")));

@@ -1,5 +1,5 @@
-//! The headers of MCP's own, and what stands in them where a header cannot carry it as it is. The gateway
-//! and `caphost mcp` each read what the other writes.
+//! MCP's own headers, and the encoding of values that a header cannot carry. The gateway and `caphost mcp`
+//! each read what the other writes.
 
 use std::borrow::Cow;
 
@@ -9,17 +9,17 @@ use url::form_urlencoded::{byte_serialize, parse};
 
 /// The header that names a session.
 pub const SESSION: &str = "mcp-session-id";
-/// The headers that say of a request what its body says.
+/// The headers that repeat parts of the body.
 pub const VERSION: &str = "mcp-protocol-version";
 pub const METHOD: &str = "mcp-method";
 pub const NAME: &str = "mcp-name";
 /// The header that names the app of a request that has named none.
 pub const APP: &str = "caphost-app";
 
-/// What stands around base64.
+/// The marks around base64.
 const BASE64: [&str; 2] = ["=?base64?", "?="];
 
-/// The value of [`METHOD`] or [`NAME`]: the text as it is where a header can carry that, else in base64.
+/// The value of [`METHOD`] or [`NAME`]: the plain text if a header can carry it, else base64.
 pub fn encoded(text: &str) -> Cow<'_, str> {
     let [begin, end] = BASE64;
     let plain = !text.starts_with([' ', '\t'])
@@ -32,7 +32,7 @@ pub fn encoded(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What [`encoded`] has made of a text, or another client.
+/// The text in a value that [`encoded`] or another client has made.
 pub fn decoded(value: &str) -> Option<Cow<'_, str>> {
     let [begin, end] = BASE64;
     let base64 = value.strip_prefix(begin);

@@ -1,4 +1,4 @@
-//! Streams of what a client is told without having asked for it just now.
+//! Streams of messages that no request has asked for.
 
 use std::sync::Arc;
 
@@ -19,20 +19,21 @@ use crate::wire::json_rpc::{Id, notification, success};
 
 const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 
-/// A stream of one session. Of several the newest is told what there is to tell.
+/// A stream of one session. If a session has several streams, the newest gets the messages.
 struct Listening {
     session: Arc<McpSession>,
     number: u64,
-    /// What is sent to this stream.
+    /// The messages to this stream.
     inbox: mpsc::Receiver<String>,
     hub: Arc<Hub>,
     offers: watch::Receiver<u64>,
-    /// Whether its app is known. If not, it hears of the only one, which may be yet to come.
+    /// Whether the app of the session is known. If not, the stream is about the only app, which may come
+    /// later.
     is_for_one: bool,
     cancels: broadcast::Receiver<CancelNotice>,
 }
 
-/// Another stream of a session, which begins with what the client was not told yet.
+/// Another stream of a session. It begins with the messages that the client has not been sent yet.
 pub fn listening(hub: &Arc<Hub>, session: &Arc<McpSession>) -> BoxStream<'static, String> {
     let (number, inbox) = session.listen();
     let (is_for_one, mut offers) = offers(hub, session);
@@ -68,7 +69,7 @@ impl Listening {
                 }
                 cancelled = next_cancelled(&mut self.cancels, &self.session.caller.identity) => {
                     let cancelled = cancelled?;
-                    // Of several streams the newest tells.
+                    // Of several streams, the newest gets the message.
                     if self.session.is_newest(self.number) {
                         return Some(cancelled.to_string());
                     }
@@ -78,7 +79,7 @@ impl Listening {
     }
 }
 
-/// What tells that the tools of a session may have changed, and whether they are those of one app.
+/// The watch that tells when a session's tools may have changed, and whether they are those of one app.
 fn offers(hub: &Arc<Hub>, session: &McpSession) -> (bool, watch::Receiver<u64>) {
     let app = session.app(hub);
     (app.is_some(), hub.offer_changes(app))
@@ -90,7 +91,7 @@ impl Drop for Listening {
     }
 }
 
-/// What a subscription begins with: which changes it will tell.
+/// The first message of a subscription: the changes that it will tell.
 pub fn acknowledged(id: &Id, tools: bool) -> String {
     let accepted = match tools {
         true => json!({ "toolsListChanged": true }),
@@ -100,12 +101,12 @@ pub fn acknowledged(id: &Id, tools: bool) -> String {
     notification("notifications/subscriptions/acknowledged", params).to_string()
 }
 
-/// What a subscription ends with, when the gateway stops.
+/// The last message of a subscription, when the gateway stops.
 pub fn unsubscribed(id: &Id) -> String {
     success(id.value(), &complete(json!({ "_meta": subscribed(id) })))
 }
 
-/// What a subscription without a session is told of the tools of an app. `id` is that of its request.
+/// A subscription without a session, to the tools of an app. `id` is that of its request.
 pub fn subscription(hub: &Arc<Hub>, app: Option<Arc<str>>, id: Id) -> BoxStream<'static, String> {
     let (hub, mut offers) = (hub.clone(), hub.offer_changes(app.as_deref()));
     offers.mark_unchanged();

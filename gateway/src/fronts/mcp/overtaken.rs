@@ -1,4 +1,4 @@
-//! Cancels of one MCP session that have come before their requests, or after their end.
+//! Cancels of one MCP session that come before their requests, or after the end of these.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,17 +7,18 @@ use tokio::time::Instant;
 
 use crate::wire::json_rpc::Id;
 
-/// Ids of requests that are over, kept to tell a cancel that comes too late from one that is early.
+/// How many ids of ended requests are kept, to tell a late cancel from an early one.
 const OVER: usize = 256;
-/// Cancels that wait for their request.
+/// How many cancels may wait for their requests.
 const EARLY: usize = 64;
-/// Bytes of an id that is waited for: no request has a longer one, unless the limit was raised.
+/// The longest id that a cancel may wait for, in bytes. No request has a longer id, unless the limit was
+/// raised.
 const ID_BYTES: usize = 256;
 /// How long a request may take to arrive after its cancel.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The cancels of one session that have overtaken their requests. Each message is an HTTP request of its
-/// own, and a large one takes longer.
+/// The cancels of one session that have overtaken their requests. Each message is an HTTP request of its own,
+/// and a large one takes longer.
 #[derive(Debug, Default)]
 pub(super) struct Overtaken {
     over: VecDeque<Id>,
@@ -25,7 +26,7 @@ pub(super) struct Overtaken {
 }
 
 impl Overtaken {
-    /// A request is over: its cancel comes too late from now on.
+    /// A request has ended. From now on its cancel is too late.
     pub(super) fn over(&mut self, id: Id) {
         self.over.push_back(id);
         if self.over.len() > OVER {
@@ -33,13 +34,13 @@ impl Overtaken {
         }
     }
 
-    /// Whether that request is known to be over.
+    /// Whether that request is known to have ended.
     pub(super) fn is_over(&self, id: &Id) -> bool {
         self.over.contains(id)
     }
 
-    /// A cancel has come at that time for a request that is not in flight. It waits for the request, unless
-    /// that is over.
+    /// A cancel has come for a request that is not in flight. The cancel waits for the request, unless the
+    /// request has ended.
     pub(super) fn wait(&mut self, id: &Id, since: Instant) {
         if is_long(id) || self.is_over(id) {
             return;
@@ -50,8 +51,8 @@ impl Overtaken {
         }
     }
 
-    /// A request has come. If a cancel waits for it, the cancel is used up, and the request is over. Returns
-    /// true then.
+    /// A request has come. If a cancel waits for it, the cancel is used up, the request is over, and this
+    /// returns true.
     pub(super) fn take_cancel(&mut self, id: &Id) -> bool {
         self.early.retain(|(_, at)| at.elapsed() < PATIENCE);
         let before = self.early.len();

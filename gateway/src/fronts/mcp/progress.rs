@@ -1,4 +1,4 @@
-//! The progress of a call, as its client is told of it.
+//! The progress of a call, for its client.
 
 use caphost::dialect::mcp::Version;
 use serde_json::{Value, json};
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub struct Progress {
     token: Value,
-    /// Whether the client reads words.
+    /// Whether the client's version has `message`.
     has_message: bool,
     last: Option<f64>,
 }
 
 impl Progress {
-    /// Progress of a call that has not said anything yet.
+    /// The progress of a call that has not reported yet.
     pub fn new(token: Value, version: &Version) -> Self {
         Progress {
             token,
@@ -22,7 +22,7 @@ impl Progress {
         }
     }
 
-    /// What to say of `info`: nothing if it is no news, for in MCP progress must increase.
+    /// The notification for `info`. `None` if the progress does not increase, which MCP does not allow.
     pub fn read(&mut self, info: &Value) -> Option<Value> {
         let (progress, total) = match info["progress"].as_f64() {
             Some(progress) => (progress, info["total"].as_f64()),

@@ -14,13 +14,13 @@ use super::head::{Accepted, EVENTS, JSON};
 use crate::bounds::shares::Share;
 use crate::wire::one_line;
 
-/// Time between two comments in a stream that has nothing to say.
+/// Time between two comments in a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Asks a proxy to pass on each event as it comes.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// A response of one message, or of none. It is JSON where the client accepts that: some clients read no event
-/// of more than a megabyte.
+/// A response of one message, or of none. The response is JSON if the client accepts JSON: some clients read
+/// no event of more than a megabyte.
 pub fn whole(message: Option<&str>, accepted: Accepted) -> Response {
     match message {
         Some(message) if accepted.json => {
@@ -33,7 +33,7 @@ pub fn whole(message: Option<&str>, accepted: Accepted) -> Response {
     }
 }
 
-/// A response that says `first`, and then what comes as `messages`. When it is dropped, it drops these and
+/// A response with the message `first` and then `messages`. Dropping the response drops the messages, and
 /// gives back its share of the open responses.
 pub fn events(
     first: Option<String>,
@@ -51,8 +51,8 @@ pub fn events(
     respond(EVENTS, Body::from_stream(events))
 }
 
-/// One response of those to the messages of a batch. Each is of the type that is asked for, or a refusal, which
-/// is JSON.
+/// The response to a batch, made of the responses to its messages. Each of these has the type that was asked
+/// for, or is a refusal, which is JSON.
 pub async fn together(responses: Vec<Response>, accepted: Accepted) -> Response {
     let mut texts = Vec::new();
     let mut streams = Vec::new();
@@ -92,7 +92,7 @@ fn respond(kind: &'static str, body: Body) -> Response {
     (StatusCode::OK, head, body).into_response()
 }
 
-/// No event has an id: nothing is kept for a client that comes back. No message has a line break.
+/// Events have no ids, because nothing is kept for a client that comes back. Messages have no line breaks.
 fn event(message: &str) -> Bytes {
     ["data: ", &one_line(message), "\n\n"].concat().into()
 }

@@ -1,4 +1,4 @@
-//! A request of MCP: its parameters, and its version, which its HTTP head has to agree with.
+//! A request of MCP: its parameters and its version, with which the HTTP head must agree.
 
 #[cfg(test)]
 mod tests;
@@ -15,9 +15,9 @@ use crate::wire::json_rpc::{Id, code};
 use crate::wire::text_of;
 use caphost::dialect::mcp::{STATELESS, Version};
 
-/// A header says something else than the body.
+/// A header contradicts the body.
 const HEADER_MISMATCH: i32 = -32020;
-/// A version that is not spoken.
+/// The gateway does not speak the version.
 const UNSUPPORTED_VERSION: i32 = -32022;
 
 /// A request.
@@ -25,15 +25,15 @@ const UNSUPPORTED_VERSION: i32 = -32022;
 pub struct Request<'a> {
     /// Its id.
     pub id: Id,
-    /// What is asked for.
+    /// The method.
     pub method: Cow<'a, str>,
-    /// Its parameters, as JSON.
+    /// The parameters, as JSON.
     text: &'a str,
     params: Params<'a>,
     meta: Meta<'a>,
 }
 
-/// Those parameters that are looked at. None of them may be there twice, for a router may look at the other.
+/// The parameters that are read. None may be repeated, because a router may read the other value.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Params<'a> {
@@ -53,7 +53,7 @@ struct Params<'a> {
     meta: Option<&'a RawValue>,
 }
 
-/// What is looked at of `_meta`.
+/// The members of `_meta` that are read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Meta<'a> {
@@ -65,7 +65,7 @@ struct Meta<'a> {
     progress_token: Option<&'a RawValue>,
 }
 
-/// What a subscription wants to hear of.
+/// The changes that a subscription wants.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Wanted<'a> {
@@ -73,7 +73,7 @@ struct Wanted<'a> {
     tool_changes: Option<&'a RawValue>,
 }
 
-/// Reads the members that are looked at of an object, which there need not be.
+/// Reads the known members of an object, which may be missing.
 fn object<'a, T: Default + Deserialize<'a>>(
     what: &str,
     text: Option<&'a str>,
@@ -87,7 +87,7 @@ fn object<'a, T: Default + Deserialize<'a>>(
     }
 }
 
-/// What a client says of itself with `initialize`.
+/// The parameters of `initialize`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Introduction<'a> {
@@ -97,7 +97,7 @@ struct Introduction<'a> {
     client_info: ClientInfo,
 }
 
-/// What a client is called.
+/// The client's name and version.
 #[derive(Clone, Debug, PartialEq, Deserialize, serde::Serialize)]
 pub struct ClientInfo {
     /// Its name.
@@ -107,7 +107,7 @@ pub struct ClientInfo {
 }
 
 impl<'a> Request<'a> {
-    /// Reads the parameters, which are an object.
+    /// Reads the parameters, which must be an object.
     pub fn read(id: Id, method: Cow<'a, str>, text: Option<&'a str>) -> Result<Self, Refusal> {
         let params: Params<'a> = object("The parameters", text)?;
         let meta = object("The parameters: _meta", params.meta.map(RawValue::get))?;
@@ -120,14 +120,14 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Whether it says, in its head or in itself, that it is of a version without sessions.
+    /// Whether the head or the body names a version without sessions.
     pub fn names_stateless(&self, head: Head<'_>) -> bool {
         let named = text(self.meta.version);
         head.is_stateless() || named.is_some_and(|it| *it >= *STATELESS.name)
     }
 
-    /// What a client says of itself with `initialize`, and the version that is spoken with it. The version it
-    /// names has to be the header's.
+    /// The client's description of itself, and the version for this client. The version in the body must be
+    /// that of the header.
     pub fn introduction(&self, head: Head<'_>) -> Result<(ClientInfo, &'static Version), Refusal> {
         head.check_version()?;
         let malformed = |what: String| {
@@ -148,7 +148,7 @@ impl<'a> Request<'a> {
         Ok((introduction.client_info, version))
     }
 
-    /// Whether it is of a version without sessions, and as that has it.
+    /// Whether the request has a version without sessions, and follows the rules of that version.
     pub fn is_stateless(&self, head: Head<'_>) -> Result<bool, Refusal> {
         let capabilities = self.meta.capabilities.map(RawValue::get);
         let has_capabilities = capabilities.is_some_and(|it| it.starts_with('{'));
@@ -206,12 +206,12 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The name of what is called.
+    /// The name of the tool.
     pub fn name(&self) -> Option<Cow<'a, str>> {
         text(self.params.name)
     }
 
-    /// What it is called with, an object as JSON. The error: it is something else.
+    /// The arguments of the tool, an object as JSON. An error if they are something else.
     pub fn arguments(&self) -> Result<&'a str, ()> {
         match self.params.arguments.map_or("{}", RawValue::get) {
             "null" => Ok("{}"),
@@ -220,25 +220,24 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Whether it asks for a page of a list that is not the first.
+    /// Whether the request asks for another page of a list than the first.
     pub fn has_cursor(&self) -> bool {
         self.params.cursor.is_some_and(|it| it.get() != "null")
     }
 
-    /// Which log messages the client wants to hear.
+    /// The level of log messages that the client wants.
     pub fn level(&self) -> Option<Cow<'a, str>> {
         text(self.params.level)
     }
 
-    /// Whether a subscription wants to hear that the list of tools has changed. Nothing, if it is
-    /// malformed.
+    /// Whether a subscription wants changes of the list of tools. `None` if the request is malformed.
     pub fn wants_tool_changes(&self) -> Option<bool> {
         let wanted = self.params.notifications.map(RawValue::get);
         let wanted: Wanted<'_> = object("notifications", Some(wanted?)).ok()?;
         Some(wanted.tool_changes.is_some_and(|it| it.get() == "true"))
     }
 
-    /// Under what the client wants to hear of progress.
+    /// The token of the progress that the client wants.
     pub fn progress_token(&self) -> Option<Value> {
         let token = self.meta.progress_token?.get();
         let is_small = !token.starts_with(['{', '[']);

@@ -1,4 +1,4 @@
-//! Answering the requests of MCP, in a session and without.
+//! Answers to the requests of MCP, with and without a session.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Mcp {
         }
     }
 
-    /// Begins a session, unless it is asked for in one.
+    /// Begins a session, unless the request already has one.
     async fn initialize(
         &self,
         asker: &Asker,
@@ -142,7 +142,7 @@ impl Mcp {
         }
     }
 
-    /// The result of a request that is answered at once.
+    /// The result of a request that needs no call.
     fn ask(
         &self,
         caller: &Caller,
@@ -172,8 +172,8 @@ impl Mcp {
         }
     }
 
-    /// The only app there is, if the client names none. A client without a session is told, so that it can
-    /// stay with that app.
+    /// The only connected app, if the client names none. A client without a session gets its id, so that the
+    /// client can stay with that app.
     fn only_app(&self, caller: &Caller) -> Option<HeaderValue> {
         if caller.app.is_some() {
             return None;
@@ -190,7 +190,7 @@ impl Mcp {
             true => subscription(&self.hub, app, id.clone()),
             false => stream::pending().boxed(),
         };
-        // A client whose stream ends without a result takes the connection for broken.
+        // A client takes a stream without a result for a broken connection.
         let stopping = self.hub.lifecycle.reached(Phase::Stopping);
         let ended = stream::once(async move { unsubscribed(&id) }).boxed();
         let messages = changes.take_until(stopping.boxed()).chain(ended);
@@ -198,7 +198,7 @@ impl Mcp {
     }
 }
 
-/// Whether a client wants to hear log messages of level `notice`.
+/// Whether a client wants log messages of the level `notice`.
 fn hears_notices(request: &Request<'_>) -> Result<bool, RpcError> {
     match request.level().as_deref() {
         Some("debug" | "info" | "notice") => Ok(true),

@@ -1,4 +1,4 @@
-//! How a call ended, as MCP says it.
+//! The end of a call, in MCP's form.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::wire::{Json, stopped_by};
 use caphost::call::{Code, Stop, StoppedBy};
 use caphost::dialect::mcp::Version;
 
-/// How a call ends, for MCP.
+/// The end of a call.
 pub type Ended = Result<ToolResult, RpcError>;
 
 /// The result of a call.
@@ -29,7 +29,7 @@ pub struct ToolResult {
     result_type: Option<&'static str>,
 }
 
-/// A block of content. What an app has returned is written as it came, or as the text of that.
+/// A block of content. The app's data is written as it came, or as the text of it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 enum Block {
@@ -50,7 +50,7 @@ fn as_text<S: Serializer>(json: &Json, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 impl Block {
-    /// A string as itself, and all else as JSON.
+    /// A string as itself, other data as JSON.
     fn of(data: Json) -> Self {
         let (r#type, text) = ("text", data);
         match text.as_str().starts_with('"') {
@@ -61,7 +61,7 @@ impl Block {
 }
 
 impl ToolResult {
-    /// As the versions without sessions have it.
+    /// The result in the form of versions without sessions.
     pub fn complete(self) -> Self {
         ToolResult {
             result_type: Some(COMPLETE),
@@ -75,12 +75,12 @@ const RUN: &str = "caphost/run";
 const METADATA: &str = "caphost/metadata";
 const ERROR: &str = "caphost/error";
 const STOP: &str = "caphost/stop";
-/// The `resultType` of what is not continued.
+/// The `resultType` of a complete result.
 const COMPLETE: &str = "complete";
-/// What the names of what is ours begin with.
+/// The prefix of caphost's own names.
 const OURS: &str = "caphost/";
 
-/// A result as the versions without sessions have it.
+/// A result in the form of versions without sessions.
 pub fn complete(mut result: Value) -> Value {
     result["resultType"] = COMPLETE.into();
     result
@@ -94,8 +94,9 @@ pub fn answer<R: Serialize>(id: &Id, ended: Result<R, RpcError>) -> String {
     }
 }
 
-/// The result of a call that succeeded. If the tool has `promised` an output schema, clients insist
-/// on structured content. If not, they have none beside files: some show the model nothing else then.
+/// The result of a call that succeeded. If the tool has `promised` an output schema, clients insist on
+/// structured content. Otherwise there is none beside files, because some clients then show the model nothing
+/// else.
 pub fn done(
     data: Option<Json>,
     metadata: Option<Value>,
@@ -114,7 +115,7 @@ pub fn done(
     let files = files.unwrap_or_default();
     let is_structured = version.structure && is_object && (promised || files.is_empty());
     let structured_content = data.clone().filter(|_| is_structured);
-    // An interface to a model refuses a block of text that has none.
+    // An interface to a model refuses an empty block of text.
     let said = data.filter(|it| !is_blank(it)).map(Block::of);
     let content = said.into_iter().chain(files.into_iter().map(Block::Ours));
     if is_broken {
@@ -134,26 +135,27 @@ pub fn done(
     }
 }
 
-/// Whether that is a string of white space only.
+/// Whether the data is a string of white space only.
 fn is_blank(data: &Json) -> bool {
     let text = data.as_str();
-    // Most texts show with their first character that they say something.
+    // The first character of most texts shows that they are not blank.
     let begins = text.strip_prefix('"').and_then(|text| text.chars().next());
     begins.is_some_and(|it| it.is_whitespace() || it == '"' || it == '\\')
         && serde_json::from_str::<String>(text).is_ok_and(|it| it.trim().is_empty())
 }
 
-/// The data without the bytes of its files, and their blocks. Only what may have files in it is read.
+/// The data without the bytes of its files, and the blocks of the files. Only data that may have files is
+/// parsed.
 fn without_files(data: Json, first: usize, version: &Version, run: RunId) -> (Json, Vec<Value>) {
     let Some(mut value) = opened(&data) else {
         return (data, Vec::new());
     };
     let files = extract(&mut value, first, version, run);
-    // Written anew without files, too: a model reads characters, not what they are escaped as.
+    // Data without files is written anew too: a model reads characters, not their escapes.
     (Json::from(&value), files)
 }
 
-/// The result of a call that failed: what went wrong is for the model to read.
+/// The result of a call that failed. The model reads the error.
 pub fn failed(error: &AbpError, run: Option<RunId>) -> ToolResult {
     let said = format!("{}: {}", error.code, error.message);
     ToolResult {
@@ -164,8 +166,9 @@ pub fn failed(error: &AbpError, run: Option<RunId>) -> ToolResult {
     }
 }
 
-/// The error of a call that somebody else than its caller has cancelled. As in the cancellation API it says how
-/// far the stop was seen, and what has stopped the call. It says both again where MCP wants what is ours.
+/// The error of a call that somebody other than its caller has cancelled. As in the cancellation API, it says
+/// how far the stop was seen, and what has stopped the call. The same stands again where MCP puts names of
+/// one's own.
 pub fn cancelled(tool: &str, id: &Id, stop: Stop, by: Option<StoppedBy>) -> RpcError {
     let stop = stop.as_str();
     let mut meta = json!({ STOP: stop });

@@ -140,7 +140,7 @@ impl Mcp {
         }
     }
 
-    /// Answers the messages of a batch, in the version that has them.
+    /// Answers the messages of a batch, in the version with batches.
     async fn batch(
         &self,
         asker: &Asker,
@@ -187,7 +187,7 @@ impl Mcp {
                 };
                 answered.map_err(|refusal| JsonRpc(refusal, Some(id)))
             }
-            // There is no session it could belong to.
+            // No session has sent this notification.
             Message::Notification { .. } if head.is_stateless() => {
                 Ok(StatusCode::ACCEPTED.into_response())
             }
@@ -221,7 +221,7 @@ impl Mcp {
         }
     }
 
-    /// Answers a request. One for a list waits for its holder's turn, as lists may be long.
+    /// Answers a request. A request for a list waits for the holder's turn, because lists may be long.
     async fn in_turn(
         &self,
         asker: &Asker,
@@ -238,7 +238,7 @@ impl Mcp {
         Ok(response)
     }
 
-    /// A stream of what is no answer.
+    /// Opens a stream of messages that answer no request.
     async fn listen(&self, asker: &Asker, head: Head<'_>) -> Result<Response, JsonRpc> {
         head.accepted()?.check_events()?;
         head.check_version()?;
@@ -250,7 +250,7 @@ impl Mcp {
         Ok(events(None, listening(&self.hub, &session), share))
     }
 
-    /// The client ends its session, on whichever worker that is.
+    /// The client ends its session, on any worker.
     async fn end(&self, asker: &Asker, head: Head<'_>) -> Result<Response, JsonRpc> {
         head.check_version()?;
         if head.is_stateless() {
@@ -283,8 +283,7 @@ fn message<'a>(body: &'a [u8], limits: &Limits) -> Result<Message<'a>, JsonRpc> 
     }
 }
 
-/// Reads a notification as a cancel of a request that there may be. The id of a request has at most so many
-/// bytes.
+/// Reads a notification as a cancel of a request. The id of a request has at most `id_bytes` bytes.
 fn cancel(method: &str, params: Option<&str>, id_bytes: usize) -> Option<Cancel> {
     read_cancel(method, params).filter(|it| !is_longer(&it.id, id_bytes))
 }
@@ -293,7 +292,7 @@ fn is_longer(id: &Id, bytes: usize) -> bool {
     id.value().to_string().len() > bytes
 }
 
-/// In MCP an id is a text or a whole number.
+/// MCP's ids are texts or whole numbers.
 fn is_allowed(id: &Id) -> bool {
     let number = id.value().as_f64();
     id.value().is_string() || number.is_some_and(|number| number.fract() == 0.0)

@@ -1,8 +1,7 @@
-//! JSON Schemas of capabilities as MCP's clients, and the models behind them, take them.
+//! JSON Schemas of capabilities in the form that MCP's clients, and the models behind them, accept.
 //!
-//! A client reads the whole list of tools or none of it, so what one app wrote carelessly must not
-//! hide the tools of all. What is listed checks nothing: the app checks what it is called with by the schema
-//! that it has given.
+//! A client reads the whole list of tools or none of it, so one app's careless schema must not hide the tools
+//! of all. Listed schemas check nothing: the app checks its calls by its own schema.
 
 mod sound;
 
@@ -15,10 +14,10 @@ use sound::is_sound;
 
 type JsonObject = Map<String, Value>;
 
-/// Nesting of schemas that is looked into: a recursive one refers to itself by `$ref`, not by depth.
+/// How deep schemas are read. A recursive schema refers to itself by `$ref`, and is not deep.
 const MAX_DEPTH: usize = 64;
 
-/// Characters of a rule that a description says.
+/// Characters of a rule in a description.
 const RULE_CHARS: usize = 2_000;
 
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
@@ -41,9 +40,9 @@ const NOT_AT_ROOT: [&str; 11] = [
 /// The parameters of a tool.
 #[derive(Debug, PartialEq)]
 pub struct Input {
-    /// An object, whatever the capability says of its parameters.
+    /// An object schema, whatever the capability's own schema is.
     pub schema: JsonObject,
-    /// What the schema cannot say at its root, for the description.
+    /// The part of the schema that may not stand at its root, for the description.
     pub rule: Option<String>,
 }
 
@@ -64,8 +63,8 @@ pub fn input(schema: Option<&RawValue>) -> Input {
     Input { schema, rule }
 }
 
-/// The schema of structured content: only where the capability promises an object without files. Where there
-/// are files, a client that is given structured content shows nothing else.
+/// The schema of structured content, if the capability promises an object without files. Where there are
+/// files, a client with structured content shows nothing else.
 pub fn output(schema: Option<&RawValue>) -> Option<JsonObject> {
     let mut schema = read(schema).filter(|schema| schema.get("type") == Some(&json!("object")))?;
     tidy(&mut schema);
@@ -89,7 +88,7 @@ fn may_be_object(schema: &JsonObject) -> bool {
     }
 }
 
-/// What clients insist on: `properties` are schemas that are objects, `required` are names.
+/// What clients insist on: each of `properties` is an object, and `required` are names.
 fn tidy(schema: &mut JsonObject) {
     match schema.get_mut("properties") {
         None => {}
@@ -115,8 +114,8 @@ fn tidy(schema: &mut JsonObject) {
     }
 }
 
-/// Takes what may not stand there from the root. The properties that it has are kept. What it says of them is
-/// the rule.
+/// Removes keywords that may not stand at the root, and returns them as the rule. Properties in them are
+/// kept.
 fn flatten(schema: &mut JsonObject) -> Option<String> {
     let mut rule = JsonObject::new();
     for keyword in NOT_AT_ROOT {
@@ -150,14 +149,15 @@ fn flatten(schema: &mut JsonObject) -> Option<String> {
     })
 }
 
-/// The part of a schema that a reference within it means.
+/// The part of a schema that a reference within it names.
 fn referred<'a>(schema: &'a JsonObject, reference: &str) -> Option<&'a Value> {
     let pointer = reference.strip_prefix("#/")?;
     let (first, rest) = pointer.split_once('/')?;
     schema.get(first)?.pointer(&format!("/{rest}"))
 }
 
-/// Adds the properties of a part of the root. Those that it requires are required if the part always holds.
+/// Adds the properties of a part of the root. Its required properties are required only if the part always
+/// holds.
 fn take_properties(schema: &mut JsonObject, part: &Value, is_needed: bool) {
     if let Some(Value::Object(more)) = part.get("properties") {
         let properties = schema.entry("properties").or_insert_with(|| json!({}));
@@ -170,7 +170,7 @@ fn take_properties(schema: &mut JsonObject, part: &Value, is_needed: bool) {
                 properties.entry(name.clone()).or_insert(property);
             }
         }
-        // It knows only the root's own.
+        // `additionalProperties` knows the root's own properties only.
         schema.remove("additionalProperties");
     }
     if is_needed && let Some(Value::Array(names)) = part.get("required") {
@@ -185,7 +185,7 @@ fn take_properties(schema: &mut JsonObject, part: &Value, is_needed: bool) {
     }
 }
 
-/// Takes out references by an address: many clients compile none, even to a part of the schema or to the
+/// Removes references to an address: many clients compile none, even to a part of the schema or to the
 /// metaschema.
 fn drop_addresses(schema: &mut JsonObject, depth: usize) {
     for keyword in REFERENCES {
@@ -215,7 +215,7 @@ fn complete(schema: &mut JsonObject, depth: usize) {
     }
 }
 
-/// Whether it has members that hold bytes.
+/// Whether the schema has members that hold bytes.
 fn has_files(schema: &JsonObject, depth: usize) -> bool {
     if let Some(Value::Object(properties)) = schema.get("properties")
         && has_binary_member(properties)
