@@ -1,4 +1,4 @@
-//! How each kind of client speaks to the gateway.
+//! The fronts: one for each kind of client.
 
 pub mod abp;
 pub mod apps;

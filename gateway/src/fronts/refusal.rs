@@ -1,4 +1,4 @@
-//! Requests that are not served: one error for all fronts, and how each of them writes it.
+//! Refusals of requests: one error for all fronts, which each front writes in its own way.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -24,20 +24,20 @@ pub(crate) type Write = fn(Refusal) -> Response;
 /// `WWW-Authenticate` of an answer with status 401.
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"caphost\"");
 
-/// Why a request is not served. As a response of its own it is `{ "error": ABPError }`.
+/// Why a request is refused. As a response of its own it is `{ "error": ABPError }`.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    /// Its status in HTTP.
+    /// The HTTP status.
     pub status: StatusCode,
-    /// Its code, its message and its details.
+    /// The code, message and details.
     pub error: Failure,
-    /// Its code in JSON-RPC.
+    /// The code in JSON-RPC.
     pub rpc_code: i32,
     /// Seconds to wait before the next try.
     pub retry_after: Option<u64>,
-    /// Whether the log is to say that a token is missing or wrong.
+    /// Whether the log says that a token is missing or wrong.
     is_of_token: bool,
-    /// Whether the rest of the request's body is not read.
+    /// Whether the rest of the request's body stays unread.
     is_unread: bool,
 }
 
@@ -58,7 +58,7 @@ impl Refusal {
             status,
             error,
             rpc_code,
-            // Whole seconds, and never sooner than it makes sense.
+            // Whole seconds, at least one.
             retry_after: wait.map(|ms| (ms / 1_000.0).ceil().max(1.0) as u64),
             is_of_token: false,
             is_unread: false,
@@ -76,14 +76,14 @@ impl Refusal {
         Refusal::new(StatusCode::BAD_REQUEST, error)
     }
 
-    /// 400: what stands at `path` is wrong.
+    /// 400: the value at `path` is wrong.
     pub(crate) fn invalid_at(path: &str, message: String) -> Self {
         let mut refusal = Refusal::invalid(message);
         refusal.error.details = Some(Box::new(json!({ "path": path })));
         refusal
     }
 
-    /// 401 without a known token, 403 with one that may not. The messages say which.
+    /// 401 without a known token, 403 if the token's role does not allow the request. The messages say which.
     pub(crate) fn denied(denied: Denied, missing: &'static str, forbidden: &'static str) -> Self {
         Refusal::of_token(
             denied,
@@ -105,13 +105,13 @@ impl Refusal {
         refusal
     }
 
-    /// The log has said so already.
+    /// The log has already said so.
     pub(crate) fn already_logged(mut self) -> Self {
         self.is_of_token = false;
         self
     }
 
-    /// 403: the requester may not.
+    /// 403: the requester may not do this.
     pub(crate) fn forbidden(message: impl Into<String>) -> Self {
         let error = Error::new(Code::PERMISSION_DENIED, message.into());
         Refusal::new(StatusCode::FORBIDDEN, error)
@@ -149,7 +149,7 @@ impl Refusal {
         Refusal::not_found("Run not found")
     }
 
-    /// 405: the path is known, its method is not.
+    /// 405: the path exists, but not with this method.
     pub(crate) fn method(message: &'static str) -> Self {
         let error = Error::new(Code::NOT_IMPLEMENTED, message);
         Refusal::new(StatusCode::METHOD_NOT_ALLOWED, error)
@@ -163,7 +163,7 @@ impl Refusal {
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, error)
     }
 
-    /// 409: an id is that of several runs.
+    /// 409: several runs have this id.
     pub(crate) fn ambiguous(runs: &[RunId]) -> Self {
         let runs: Vec<_> = runs.iter().map(RunId::to_string).collect();
         let error = Error::invalid_params("Several runs have this id: name one by its run id")
@@ -177,13 +177,13 @@ impl Refusal {
         self
     }
 
-    /// The rest of the request's body is not read: what still comes is no request, and the connection closes.
+    /// The rest of the request's body stays unread. What still comes is no request, so the connection closes.
     pub(crate) fn unread(mut self) -> Self {
         self.is_unread = true;
         self
     }
 
-    /// The response, with that body. What has not come in time is answered the same on all paths.
+    /// The response with that body. A request that is too late gets the same answer on all paths.
     fn with_body(self, mut body: Value) -> Response {
         if self.status == StatusCode::REQUEST_TIMEOUT {
             body = json!({ "error": error_json(&self.error) });
@@ -225,7 +225,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// A refusal as the answer to a request of JSON-RPC, whose id is `null` where none is known.
+/// A refusal in JSON-RPC. Its id is `null` if the request's id is unknown.
 #[derive(Debug)]
 pub(crate) struct JsonRpc(pub Refusal, pub Option<Id>);
 
@@ -250,8 +250,8 @@ impl IntoResponse for JsonRpc {
     }
 }
 
-/// A refusal as FastAPI writes it: `{ "detail": … }`, which is the message, or all that is wrong
-/// with the request if the details are a list. Of other details it has those of an ambiguous id.
+/// A refusal in FastAPI's form: `{ "detail": … }`. The detail is the message, or the list of all mistakes if
+/// the details are a list. Of other details only those of an ambiguous id stand here.
 #[derive(Debug)]
 pub(crate) struct FastApi(pub Refusal);
 
@@ -276,7 +276,7 @@ impl IntoResponse for FastApi {
     }
 }
 
-/// The one run that was sought.
+/// The one run that was searched for.
 pub(crate) fn found(sought: Sought) -> Result<Box<Placed>, Refusal> {
     match sought {
         Sought::One(placed) => Ok(placed),

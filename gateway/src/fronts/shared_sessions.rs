@@ -1,9 +1,9 @@
-//! Sessions with apps for clients that have none of their own: requests of MCP that stand for
-//! themselves, and threads of RAP.
+//! Sessions with apps for clients without sessions of their own: stateless requests of MCP, and threads of
+//! RAP.
 //!
-//! A session for each would take as many of the app's as there are at once. So those of one caller
-//! to one app share one. It is kept until it has not been used for a while, or until all threads in it
-//! are closed, and ends with the last call made in it.
+//! A session for each of these would use up the app's sessions. So the requests of one caller to one app
+//! share a session. It is kept until it was unused for a while, or until all of its threads are closed, and
+//! ends with its last call.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use crate::gateway::Hub;
 use crate::gateway::calls::{Call, Client, NewCall, Session};
 use crate::tokens::Identity;
 
-/// Whose a session is, and with which app.
+/// The owner of a session, and its app.
 type Key = (Identity, Option<String>);
 
 /// The sessions of one dialect.
 pub struct SharedSessions {
     hub: Arc<Hub>,
     dialect: Dialect,
-    /// What the app is told that the agent is called, which is several clients.
+    /// The agent's name for the app; several clients share it.
     name: &'static str,
     max: usize,
-    /// Those that a next call is made in.
+    /// The sessions that take further calls.
     kept: Mutex<HashMap<Key, Arc<Shared>>>,
 }
 
@@ -39,15 +39,15 @@ struct Shared {
 
 struct Usage {
     last: Instant,
-    /// The threads in it that are not closed.
+    /// The open threads of the session.
     threads: HashSet<String>,
 }
 
-/// A session in use: it does not end as long as this lives.
+/// A session in use. It does not end while this value lives.
 pub struct InUse(Arc<Shared>);
 
 impl InUse {
-    /// Makes a call in it.
+    /// Makes a call in the session.
     pub fn call(&self, call: NewCall) -> Call {
         self.0.session.call(call)
     }
@@ -59,16 +59,16 @@ impl Drop for InUse {
     }
 }
 
-/// When it was last used, unless it is now. Nobody else takes it into use as long as the caller has the
-/// table.
+/// When the session was last used. `None` while it is in use. While the caller holds the table, nobody else
+/// can begin to use the session.
 fn unused_since(shared: &Arc<Shared>) -> Option<Instant> {
     let is_in_use = Arc::strong_count(shared) > 1;
     (!is_in_use).then(|| shared.usage.lock().last)
 }
 
 impl SharedSessions {
-    /// None yet. Each is kept for `idle` without use, and for less while there are more than `max`, or
-    /// more than `max` threads in it.
+    /// An empty table. A session is kept for `idle` without use, and shorter while there are more than `max`
+    /// sessions. A session has at most `max` threads.
     pub fn new(
         hub: Arc<Hub>,
         dialect: Dialect,
@@ -92,8 +92,7 @@ impl SharedSessions {
         sessions
     }
 
-    /// The session of `owner` with `app`, opened if there is none. `thread` is in it from
-    /// now on.
+    /// The session of `owner` with `app`, opened if there is none. `thread` belongs to it from now on.
     pub fn session(&self, owner: &Identity, app: Option<&str>, thread: Option<&str>) -> InUse {
         let key = (owner.clone(), app.map(str::to_string));
         let mut kept = self.kept.lock();
@@ -132,17 +131,17 @@ impl SharedSessions {
 }
 
 impl Usage {
-    /// A thread is in it, for which another may have to go if there are more than `max`.
+    /// Adds a thread. If there are more than `max`, another thread is dropped.
     fn join(&mut self, thread: &str, max: usize) {
         if self.threads.insert(thread.into()) && self.threads.len() > max {
-            // One that nobody has closed, for lack of anything better to tell them apart by.
+            // Any open thread, because nothing tells which matters less.
             let other = self.threads.iter().find(|it| *it != thread).cloned();
             other.map(|other| self.threads.remove(&other));
         }
     }
 }
 
-/// The session that has not been used for longest is kept no longer.
+/// Stops keeping the session that was unused for longest.
 fn make_room(kept: &mut HashMap<Key, Arc<Shared>>) {
     let unused = kept
         .iter()

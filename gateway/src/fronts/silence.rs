@@ -1,38 +1,39 @@
-//! When a silent peer counts as gone: never before it was asked, and had time to answer.
+//! When a silent peer counts as lost: only after it was asked and had time to answer.
 //!
-//! Time may pass that nobody lived through, as where this process, its machine or all of both stood still.
-//! An alarm that comes late shows that, and the peer is asked again.
+//! The process, its machine or both may stand still for a while. A late alarm shows that, and then the peer
+//! is asked again.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// In so many steps the answer is waited for, so that time that was not lived through is seen.
+/// The wait for an answer has this many steps, so that a standstill is noticed.
 const STEPS: u32 = 4;
 
-/// One peer's silence.
+/// The silence of one peer.
 #[derive(Debug)]
 pub(super) struct Silence {
-    /// How long it may be silent before it is asked.
+    /// How long the peer may be silent before it is asked.
     pub unasked: Duration,
     step: Duration,
-    /// Since it was asked: whether it has said nothing, as of then, and the steps that have passed.
+    /// Set while the peer was asked and has not answered: the time of its last sign of life, and the steps
+    /// that have passed.
     asked: Option<(Instant, u32)>,
 }
 
-/// What to do about it.
+/// What to do next.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// Look again then.
+    /// Check again at that time.
     Again(Instant),
-    /// Ask it, and look again then.
+    /// Ask the peer, and check again at that time.
     Ask(Instant),
     Gone,
 }
 
 impl Silence {
-    /// That of a peer which counts as gone after the time `dead`. It is pinged at that interval before it is
-    /// asked.
+    /// The silence of a peer that counts as lost after `dead`. Before it is asked, it is pinged at
+    /// `ping_interval`.
     pub fn new(ping_interval: Duration, dead: Duration) -> Self {
         let answer = dead.saturating_sub(ping_interval) / 2;
         Silence {
@@ -42,7 +43,8 @@ impl Silence {
         }
     }
 
-    /// The peer has shown life at that time, and this look was `due` at that.
+    /// Checks the peer. `life` is its last sign of life, and `due` the time at which this check was to
+    /// happen.
     pub fn look(&mut self, life: Instant, due: Instant, now: Instant) -> Look {
         let Some((asked, steps)) = self.asked.filter(|(asked, _)| *asked >= life) else {
             self.asked = None;

@@ -1,4 +1,4 @@
-//! What all requests of MCP share, and who sends one.
+//! The state that all requests of MCP share, and the sender of a request.
 
 use std::sync::Arc;
 
@@ -18,30 +18,30 @@ use crate::places::Full;
 use caphost::call::{Code, Error};
 use caphost::dialect::mcp::{STATELESS, Version};
 
-/// What all requests share.
+/// The state that all requests share.
 pub(super) struct Mcp {
     pub hub: Arc<Hub>,
     pub sessions: Arc<Sessions>,
     pub shared: Arc<SharedSessions>,
-    /// Responses that are open.
+    /// The open responses.
     pub open: Arc<Shares>,
-    /// Lists of tools.
+    /// The rate limit of lists of tools.
     pub lists: Arc<Listing>,
 }
 
-/// What a request is told that belongs to no session, though it needs one. With `caphost mcp` the session is
-/// the bridge's to name.
+/// The error of a request that needs a session and names none. With `caphost mcp`, the bridge names the
+/// session.
 const NO_SESSION: &str = "There is no session: begin one with `initialize`, whose answer names it \
     (`Mcp-Session-Id`, which `caphost mcp` sends along), or say the version 2026-07-28 in `_meta`";
 
-/// Who sends a request.
+/// The sender of a request.
 pub(super) struct Asker {
     pub caller: Caller,
     pub holder: Holder,
 }
 
 impl Mcp {
-    /// A share of the responses that may be open.
+    /// A share of the open responses.
     pub(super) fn share(&self, asker: &Asker) -> Result<Share, Refusal> {
         self.open.take(&asker.holder).map_err(|full| {
             let what = match full {
@@ -55,7 +55,7 @@ impl Mcp {
         })
     }
 
-    /// The session a request names, which may have begun on another worker.
+    /// The session that a request names. It may have begun on another worker.
     pub(super) async fn session(
         &self,
         asker: &Asker,
@@ -68,7 +68,7 @@ impl Mcp {
         self.sessions.find(id, caller, holder).await
     }
 
-    /// What a client is told of the server.
+    /// The description of the server for a client.
     pub(super) fn server(&self, caller: &Caller, version: &Version) -> Value {
         let mut info = json!({ "name": "caphost", "version": env!("CARGO_PKG_VERSION") });
         let mut server =
@@ -91,7 +91,7 @@ impl Mcp {
         server
     }
 
-    /// The answer to server/discover, which needs no session.
+    /// The answer to `server/discover`, which needs no session.
     pub(super) fn discovered(&self, caller: &Caller) -> Value {
         let mut server = self.server(caller, &STATELESS);
         let info = server["serverInfo"].take();
@@ -104,7 +104,7 @@ impl Mcp {
     }
 }
 
-/// A result that nobody may keep: it may change at any time, and is for one caller.
+/// A result that no cache may keep: it may change at any time, and is for one caller.
 pub(super) fn cacheable(mut result: Value) -> Value {
     result["ttlMs"] = 0.into();
     result["cacheScope"] = "private".into();

@@ -1,5 +1,4 @@
-//! One session of MCP, as the versions before 2026-07-28 have them: its calls in flight, and the
-//! streams that listen.
+//! One session of MCP, in the versions before 2026-07-28: its calls in flight, and the streams that listen.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -25,62 +24,62 @@ use caphost::dialect::mcp::Version;
 
 /// Characters of a client's name and version that are kept.
 const NAME_CHARS: usize = 256;
-/// Streams that listen. A client needs one; it may open the next before the last is known to be
-/// closed.
+/// How many streams may listen. A client needs one, and may open the next before the gateway knows that the
+/// last is closed.
 pub(crate) const LISTENING: usize = 8;
-/// Messages that wait in one of them.
+/// How many messages may wait in a stream.
 const WAITING: usize = 64;
 
-/// What a cancel without a reason is for.
+/// The reason of a cancel that gives none.
 const CANCELLED: &str = "The client cancelled the request";
 
-/// Who sends a request, and for which app.
+/// The sender of a request, and the app that the request is for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub struct Caller {
-    /// Who.
+    /// The identity of the sender.
     pub identity: Identity,
-    /// The app id in the path, or the only one its token is for; the only app connected, if there
-    /// is neither.
+    /// The app id in the path, or the only app of the token. Without either, the only connected app is meant.
     pub app: Option<Arc<str>>,
-    /// The tools that it wants, if not all.
+    /// The tools that the client wants, if not all.
     #[serde(default)]
     pub tools: Option<Wanted>,
 }
 
 /// One session.
 pub struct McpSession {
-    /// What it is called in lists and logs. Its `Mcp-Session-Id` lets in who knows it.
+    /// Its name in lists and logs. Whoever knows its `Mcp-Session-Id` may use the session, so that is not
+    /// shown.
     pub thread: Arc<str>,
-    /// Whose it is, and for which app.
+    /// The owner of the session, and its app.
     pub caller: Caller,
-    /// Whose share of the sessions it counts towards.
+    /// The holder whose share of the sessions it uses.
     pub holder: Holder,
-    /// The app it stays with, if its caller names none, once it has met one.
+    /// The app that the session stays with once it has met one, if the caller names none.
     pub met: OnceLock<Arc<str>>,
-    /// Whether it has begun on another worker.
+    /// Whether the session has begun on another worker.
     pub is_taken_up: bool,
-    /// What its client says it is called.
+    /// The client's own name and version.
     pub client: ClientInfo,
-    /// The version that is spoken in it.
+    /// The version of MCP in this session.
     pub version: &'static Version,
-    /// Cancelled when it is over.
+    /// Cancelled when the session is over.
     pub ended: CancellationToken,
     state: Mutex<State>,
 }
 
 struct State {
-    /// Its way to the app, which is opened with the first call.
+    /// The session with the app, which is opened for the first call.
     page: Option<calls::Session>,
-    /// The calls in flight, by the ids their client gave them.
+    /// The calls in flight, by the ids that the client has given.
     calls: HashMap<Id, InFlight>,
     overtaken: Overtaken,
-    /// The streams that listen, the newest last: it gets what there is to hear.
+    /// The streams that listen, the newest last. The newest gets the messages.
     listening: VecDeque<(u64, mpsc::Sender<String>)>,
-    /// The number of the last of them.
+    /// The number of the newest stream.
     last: u64,
-    /// The tools as far as the client was told of them; nothing if that is not known.
+    /// The tools that the client was last told of, if that is known.
     tools: Option<u64>,
-    /// The client wants to hear messages of level `notice`.
+    /// Whether the client wants messages of the level `notice`.
     hears_notices: bool,
     used: Instant,
 }
@@ -89,23 +88,23 @@ struct State {
 struct InFlight {
     run: RunId,
     canceller: Canceller,
-    /// Dropped with the entry: nobody waits for the answer any more.
+    /// Dropped with the entry, when the answer is no longer wanted.
     _awaited: oneshot::Sender<()>,
 }
 
-/// Why a request is not taken.
+/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotTaken {
     /// The session has ended.
     Gone,
-    /// Its cancel came first: it is not answered.
+    /// The cancel came first, so the request is not answered.
     Cancelled,
-    /// Its id is in use.
+    /// The id is in use.
     InFlight,
 }
 
 impl McpSession {
-    /// A new one.
+    /// A new session.
     pub fn new(
         caller: Caller,
         holder: Holder,
@@ -139,8 +138,8 @@ impl McpSession {
         }
     }
 
-    /// The app it is for: the one its caller names, or the first that was the only one connected. It
-    /// stays with that, whichever comes later.
+    /// The app of the session: the app that the caller names, or the first that was the only connected one.
+    /// The session stays with that app.
     pub fn app(&self, hub: &Hub) -> Option<&str> {
         if let Some(app) = self.caller.app.as_ref().or(self.met.get()) {
             return Some(app);
@@ -149,20 +148,20 @@ impl McpSession {
         Some(self.met.get_or_init(|| only.app.id.as_str().into()))
     }
 
-    /// The client is about to find these tools.
+    /// The client is about to read these tools.
     pub fn finds(&self, tools: u64) {
         self.state.lock().tools = Some(tools);
     }
 
-    /// The client has said that it is initialised. What it finds is known from here on, unless the session
-    /// has begun on another worker.
+    /// The client has said that it is initialised. From now on it is known which tools it has read, unless
+    /// the session has begun on another worker.
     pub fn initialized(&self, tools: impl FnOnce() -> u64) {
         if !self.is_taken_up {
             self.state.lock().tools.get_or_insert_with(tools);
         }
     }
 
-    /// Takes a request that is answered at once.
+    /// Takes a request that needs no call.
     pub fn take(&self, id: &Id) -> Result<(), NotTaken> {
         let mut state = self.state.lock();
         self.let_in(&mut state, id)?;
@@ -170,8 +169,8 @@ impl McpSession {
         Ok(())
     }
 
-    /// Takes a request for this call, and makes the call. What it returns with the call ends when nobody waits
-    /// for the answer any more.
+    /// Takes a request and makes its call. The receiver that is returned with the call ends when the answer
+    /// is no longer wanted.
     pub fn begin(
         &self,
         hub: &Arc<Hub>,
@@ -192,7 +191,7 @@ impl McpSession {
         Ok((call, given_up))
     }
 
-    /// Nobody needs to know of that call any more. Returns false if it was not in flight.
+    /// Forgets that call. Returns false if it was not in flight.
     pub fn over(&self, id: &Id, run: RunId) -> bool {
         let mut state = self.state.lock();
         state.used = Instant::now();
@@ -203,15 +202,15 @@ impl McpSession {
         is_known
     }
 
-    /// The client cancels a request. The request gets no answer; its stream ends. If the request has not
-    /// come yet, it will not start. If it is over, nothing happens. Returns false if another worker may
-    /// have it.
+    /// The client cancels a request. The request gets no answer, and its stream ends. If the request has not
+    /// come yet, it will not start. If it has ended, nothing happens. Returns false if another worker may
+    /// have the request.
     pub fn cancel(&self, id: &Id, reason: Option<String>) -> bool {
         let mut state = self.state.lock();
         let now = Instant::now();
         state.used = now;
         if let Some(call) = state.over(id) {
-            // On its way to the app at once; what comes of it is for the record only.
+            // The cancel goes to the app at once. Its outcome is for the record only.
             let reason = reason.unwrap_or_else(|| CANCELLED.into());
             call.canceller.cancel(Some(reason));
             return true;
@@ -225,7 +224,7 @@ impl McpSession {
         self.state.lock().overtaken = overtaken;
     }
 
-    /// Another stream that listens: its number, and what is sent to it.
+    /// Another stream that listens: its number and its messages.
     pub fn listen(&self) -> (u64, mpsc::Receiver<String>) {
         let mut state = self.state.lock();
         state.used = Instant::now();
@@ -248,36 +247,36 @@ impl McpSession {
         state.listening.retain(|(it, _)| *it != number);
     }
 
-    /// Whether that stream is the one that gets what there is to hear.
+    /// Whether that stream gets the messages.
     pub fn is_newest(&self, number: u64) -> bool {
         let state = self.state.lock();
         state.listening.back().is_some_and(|(it, _)| *it == number)
     }
 
-    /// The tools may have changed to `tools`. Returns true if that stream is to tell the client, which counts
-    /// as told then.
+    /// The tools may have changed to `tools`. Returns true if that stream is to tell the client, who then
+    /// counts as told.
     pub fn take_news(&self, number: u64, tools: u64) -> bool {
         let mut state = self.state.lock();
         let is_newest = state.listening.back().is_some_and(|(it, _)| *it == number);
         is_newest && state.tools.replace(tools) != Some(tools)
     }
 
-    /// The client wants to hear messages of level `notice`, or not.
+    /// Sets whether the client wants messages of the level `notice`.
     pub fn hear_notices(&self, hears: bool) {
         self.state.lock().hears_notices = hears;
     }
 
-    /// Sends a log message of level `notice` to those that listen.
+    /// Sends a log message of the level `notice` to the client, if it listens.
     pub fn notice(&self, message: impl FnOnce() -> String) {
         let state = self.state.lock();
         let newest = state.listening.back().filter(|_| state.hears_notices);
-        // A client that leaves this many unread has no use for another.
+        // A client that leaves so many messages unread does not need another.
         if let Some((_, sender)) = newest {
             let _ = sender.try_send(message());
         }
     }
 
-    /// Ends the session: what is in flight is cancelled, its streams end.
+    /// Ends the session: calls in flight are cancelled, and its streams end.
     pub fn close(&self) {
         self.ended.cancel();
         let mut state = self.state.lock();
@@ -291,25 +290,25 @@ impl McpSession {
         drop(page);
     }
 
-    /// When it was last used, unless it is in use.
+    /// When the session was last used. `None` while it is in use.
     pub fn unused_since(&self) -> Option<Instant> {
         let state = self.state.lock();
         let busy = !state.calls.is_empty() || !state.listening.is_empty();
         (!busy).then_some(state.used)
     }
 
-    /// For how long it was not used.
+    /// How long the session was unused.
     pub fn unused_for(&self) -> Duration {
         self.unused_since()
             .map_or(Duration::ZERO, |it| it.elapsed())
     }
 
-    /// It was asked for.
+    /// A request has used the session.
     pub fn touch(&self) {
         self.state.lock().used = Instant::now();
     }
 
-    /// Its way to the app.
+    /// The session with the app.
     fn open(&self, hub: &Arc<Hub>) -> calls::Session {
         let client = Client {
             dialect: Dialect::Mcp,
@@ -321,7 +320,7 @@ impl McpSession {
         hub.open_of(self.holder.name(), client)
     }
 
-    /// Lets a request in, if nothing stands against it. A cancel that has waited for it is used up.
+    /// Accepts a request if nothing stands against it. A cancel that has waited for the request is used up.
     fn let_in(&self, state: &mut State, id: &Id) -> Result<(), NotTaken> {
         state.used = Instant::now();
         if self.ended.is_cancelled() {

@@ -1,4 +1,4 @@
-//! Which sessions there are.
+//! The table of sessions.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
@@ -51,7 +51,7 @@ pub struct McpOptions {
 }
 
 impl McpOptions {
-    /// Lowers how many responses are open to as many as there are connections.
+    /// Lowers the number of open responses to the number of connections.
     pub(crate) fn fit(&mut self, connections: usize, of_one: usize) {
         self.mcp_max_open = self.mcp_max_open.min(connections);
         self.mcp_max_open_per_token = self.mcp_max_open_per_token.min(of_one);
@@ -69,13 +69,13 @@ pub struct Sessions {
     pub(super) hub: Arc<Hub>,
     pub(super) idle: Duration,
     max: usize,
-    /// How many one holder may have.
+    /// How many sessions one holder may have.
     share: usize,
     table: Mutex<Table>,
 }
 
 impl Sessions {
-    /// None yet.
+    /// An empty table.
     pub fn new(hub: Arc<Hub>, options: &McpOptions) -> Arc<Self> {
         let sessions = Arc::new(Sessions {
             hub,
@@ -93,7 +93,7 @@ impl Sessions {
         sessions
     }
 
-    /// Begins a session: its id. One that is not in use may have to end for it.
+    /// Begins a session and returns its id. An unused session may have to end for it.
     pub async fn begin(
         &self,
         caller: &Caller,
@@ -105,19 +105,19 @@ impl Sessions {
         let thread = Uuid::new_v4().to_string().into();
         let session = McpSession::new(caller.clone(), holder.clone(), thread, client, version);
         let app = session.app(&self.hub);
-        // What the client sees on another worker may be older, or newer.
+        // On another worker the client may see older or newer tools.
         if self.hub.cluster().is_none() {
             session.finds(tools::offered(&self.hub, app));
         }
         let session = Arc::new(session);
         self.enter(&id, &session)?;
         tracing::debug!(session = %session.thread, owner = %caller.identity.name, "begun");
-        // Before the client knows the id: its next message may come to another worker.
+        // Before the client knows the id, because its next message may come to another worker.
         self.tell_begun(&id, &session).await;
         Ok(id)
     }
 
-    /// The session with that id, if it is the caller's. It may have begun on another worker.
+    /// The session with that id, if it belongs to the caller. It may have begun on another worker.
     pub async fn find(
         &self,
         id: &str,
@@ -141,7 +141,7 @@ impl Sessions {
         let _ = told.await;
     }
 
-    /// A session has ended, on whichever worker: here it ends now, and does not come back.
+    /// A session has ended on some worker: it ends here too, and does not come back.
     pub(super) fn end_here(&self, id: &str, why: &'static str) {
         let ended = self.table().end(id);
         close(ended, why);
@@ -153,7 +153,7 @@ impl Sessions {
         close(ended.into_iter().map(|(_, session)| session), "unused");
     }
 
-    /// Adds a session, for which one that is not in use may have to end.
+    /// Adds a session. An unused session may have to end for it.
     pub(super) fn enter(&self, id: &str, new: &Arc<McpSession>) -> Result<(), Refusal> {
         let mut table = self.table();
         if table.has(id) {
@@ -171,7 +171,7 @@ impl Sessions {
     }
 }
 
-/// Closes sessions that are in the table no more.
+/// Closes sessions that were removed from the table.
 fn close(ended: impl IntoIterator<Item = Arc<McpSession>>, why: &'static str) {
     for session in ended {
         session.close();
@@ -179,31 +179,31 @@ fn close(ended: impl IntoIterator<Item = Arc<McpSession>>, why: &'static str) {
     }
 }
 
-/// 404: it has ended, or never was, or is another's.
+/// 404: the session has ended, never existed, or belongs to another.
 pub(super) fn no_session() -> Refusal {
     Refusal::not_found("Session not found")
 }
 
-/// 503: there are as many sessions as there may be, all in use.
+/// 503: there are as many sessions as allowed, and all are in use.
 fn no_room() -> Refusal {
     let message = "All MCP sessions that you may have are in use: end those that are not needed, or raise --mcp-max-sessions and --mcp-max-sessions-per-token";
     let error = Error::new(Code::RATE_LIMITED, message);
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
 }
 
-/// Sessions by their ids, and what other workers have told of those that are not here.
+/// Sessions by id, and what other workers have said about sessions that are not here.
 #[derive(Default)]
 pub(super) struct Table {
     sessions: HashMap<String, Arc<McpSession>>,
     ended: Remembered<String, (), ABSENT>,
-    /// Cancels for sessions that are not here, and when they came: their requests may come here.
+    /// Cancels for sessions that are not here, with their times of arrival: their requests may come here.
     early: VecDeque<(String, Id, Instant)>,
 }
 
 impl Table {
-    /// Makes room for a session of `holder`, who may have `share` of `max`. If there is none left, one
-    /// session is ended, the one unused for longest: among the holder's own if it has its share, else
-    /// among those of the holder with most. The ended session is here no more.
+    /// Makes room for a session of `holder`, who may have `share` of `max`. If there is no room, the session
+    /// that was unused for longest ends: one of the holder's own if it has its share, else one of the holder
+    /// with most. The ended session is removed.
     fn make_room(
         &mut self,
         holder: &Holder,
@@ -216,7 +216,7 @@ impl Table {
         }
         let own = held.get(holder).copied().unwrap_or_default();
         let has_share = own >= share;
-        // The last places are for those who have none: for others one unused session ends.
+        // The last places are for holders without a session. For others an unused session ends.
         let kept = if own > 0 { last_places(max) } else { 0 };
         if !has_share && self.sessions.len() < max - kept {
             return Ok(None);
@@ -236,17 +236,17 @@ impl Table {
         gone.map(Some).ok_or_else(no_room)
     }
 
-    /// Whether that one is here.
+    /// Whether the session with that id is here.
     fn has(&self, id: &str) -> bool {
         self.sessions.contains_key(id)
     }
 
-    /// Whether that one is here, or has ended.
+    /// Whether the session with that id is here, or has ended.
     pub fn knows(&self, id: &str) -> bool {
         self.has(id) || self.ended.get(id).is_some()
     }
 
-    /// Adds a session. Returns false if it is here, or has ended by now.
+    /// Adds a session. Returns false if it is already here, or has ended.
     fn insert(&mut self, id: String, session: &Arc<McpSession>) -> bool {
         if self.knows(&id) {
             return false;
@@ -281,13 +281,13 @@ impl Table {
         }
     }
 
-    /// It has ended, on whichever worker: it is here no more.
+    /// The session has ended on some worker. Removes it here.
     pub fn end(&mut self, id: &str) -> Option<Arc<McpSession>> {
         self.ended.insert(id.into(), ());
         self.sessions.remove(id)
     }
 
-    /// Those that were used within that time.
+    /// The sessions that were used within that time.
     pub fn used_within(&self, time: Duration) -> Vec<(String, Arc<McpSession>)> {
         let used = self
             .sessions

@@ -18,13 +18,13 @@ use caphost::call::{Code, Error};
 use caphost::dialect::mcp::Version;
 use caphost::offers::near;
 
-/// Apps that an error names.
+/// How many apps an error names.
 const MAX_NAMED: usize = 10;
 /// How a client names its app.
 const REMEDY: &str =
     "Name one: with `--app <app id>` of `caphost mcp`, or in the path, /mcp/<app id>";
 
-/// The result of `tools/list`: all tools, for few clients ask for a second page.
+/// The result of `tools/list`: all tools on one page, because few clients ask for a second.
 pub fn list(
     hub: &Hub,
     caller: &Caller,
@@ -48,7 +48,7 @@ pub fn list(
     Ok(json!({ "tools": tools }))
 }
 
-/// The capabilities that a client wants, each with the name that its tool is listed under.
+/// The capabilities that a client wants, each with its tool name.
 fn listed<'a>(
     offer: &'a Offer,
     wanted: Option<&Wanted>,
@@ -59,7 +59,7 @@ fn listed<'a>(
     })
 }
 
-/// The app that is called, or how the call ends without it.
+/// The offer of the called app, or the end of the call without it.
 pub fn offer(hub: &Hub, caller: &Caller, app: Option<&str>) -> Result<Arc<Offer>, Ended> {
     hub.offer(app).map_err(|failure| {
         if failure.code != Code::DISCONNECTED {
@@ -72,7 +72,7 @@ pub fn offer(hub: &Hub, caller: &Caller, app: Option<&str>) -> Result<Arc<Offer>
     })
 }
 
-/// Why there are no tools, in words for a client's model, while the app is not there.
+/// Why there are no tools while the app is missing, in words for a model.
 pub fn missing(hub: &Hub, caller: &Caller, failure: &Failure) -> String {
     let others = others(hub, caller);
     if failure.code != Code::DISCONNECTED {
@@ -97,7 +97,7 @@ fn several(apps: &[String]) -> String {
     format!("Several apps are connected: {}. {REMEDY}", apps.join(", "))
 }
 
-/// Several apps are connected, and the client has not said which it means.
+/// The error when several apps are connected and the client names none.
 fn no_choice(hub: &Hub, caller: &Caller) -> RpcError {
     let apps = others(hub, caller);
     let message = several(&apps);
@@ -106,12 +106,12 @@ fn no_choice(hub: &Hub, caller: &Caller) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, message).with_data(error_json(&error))
 }
 
-/// The first apps connected that the caller may reach.
+/// The first connected apps that the caller may reach.
 fn others(hub: &Hub, caller: &Caller) -> Vec<String> {
     hub.app_ids(&caller.identity, MAX_NAMED)
 }
 
-/// A number that changes with the tools that an app has.
+/// A number that changes with the tools of an app.
 pub fn offered(hub: &Hub, app: Option<&str>) -> u64 {
     let offer = hub.offer(app).ok();
     offer.map_or(0, |offer| offer.fingerprint())

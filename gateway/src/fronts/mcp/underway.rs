@@ -1,4 +1,4 @@
-//! A call that is not answered yet: its response, and who waits for it.
+//! A call that is not answered yet: its response, and its caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,24 +32,24 @@ use caphost::dialect::mcp::Version;
 /// is sent: a client may give up on a server that sends nothing, as it cannot tell one that works from one that
 /// is gone. Clients wait for a head for at least 30 s.
 const IN_ONE_PIECE: Duration = Duration::from_secs(10);
-/// The same where the answer is part of a stream in any case.
+/// The same time, for an answer that is part of a stream in any case.
 const PROMPT: Duration = Duration::from_millis(10);
 
-/// Messages of one call that its client has not read: progress, and its answer.
+/// How many messages of one call its client may leave unread: progress, and the answer.
 const UNREAD: usize = 16;
 
 /// The tool that a call means.
 pub struct Tool {
     pub offer: Arc<Offer>,
     pub name: String,
-    /// What the client is told of progress, if it wants to know.
+    /// The progress for the client, if the client wants it.
     pub progress: Option<Progress>,
-    /// What the client can read.
+    /// The client's version.
     pub version: &'static Version,
 }
 
 impl Tool {
-    /// How the request with that id ends, as the call did.
+    /// The end of the request with that id, from the end of the call.
     pub fn ended(&self, id: &Id, run: RunId, outcome: Outcome) -> Ended {
         match outcome {
             Outcome::Done { data, metadata } => {
@@ -61,14 +61,14 @@ impl Tool {
         }
     }
 
-    /// Whether the client is told an output schema of it.
+    /// Whether the client was told an output schema of the tool.
     fn promises(&self) -> bool {
         self.version.structure && self.offer.keeps_promise(&self.name, tools::promises)
     }
 }
 
-/// A call whose answer its client waits for, or none once that is answered. If it is dropped before, the call
-/// is cancelled.
+/// A call whose answer its client waits for. `None` once the call is answered. Dropping it before cancels the
+/// call.
 pub struct Underway(Option<Awaited>);
 
 struct Awaited {
@@ -78,20 +78,20 @@ struct Awaited {
     within: Within,
 }
 
-/// What a call is made in.
+/// The session in which a call is made.
 pub enum Within {
     /// A session of MCP.
     Session {
         session: Arc<McpSession>,
-        /// Ends when the client cancels the call: it is not answered then.
+        /// Ends when the client cancels the call, which is then not answered.
         given_up: oneshot::Receiver<()>,
     },
-    /// A session of the app that those without one share, and which is kept as long as the call.
+    /// A session of the app that requests without a session share. It is kept as long as the call.
     Shared { _in_use: InUse },
 }
 
 impl Underway {
-    /// The answer to the request with that id is that of `call`, which calls `tool`.
+    /// The answer to the request with that id, which is the end of `call`.
     pub fn new(id: Id, tool: Tool, call: Call, within: Within) -> Self {
         Underway(Some(Awaited {
             id,
@@ -101,7 +101,7 @@ impl Underway {
         }))
     }
 
-    /// The response. It is read as slowly as its client likes: the call does not wait for that.
+    /// The response. The client may read it slowly: the call does not wait.
     pub async fn respond(mut self, share: Share, accepted: Accepted) -> Response {
         let patience = match accepted {
             Accepted { events: false, .. } => Duration::MAX,
@@ -112,7 +112,7 @@ impl Underway {
             match timeout(patience, self.next()).await {
                 Ok(None) => return whole(None, accepted),
                 Ok(Some(answer)) if self.0.is_none() => {
-                    // It is open until it is written.
+                    // The response counts as open until it is written.
                     return whole(Some(&answer), accepted).map(|body| keep(body, share));
                 }
                 Ok(Some(progress)) if accepted.events => break Some(progress),
@@ -127,7 +127,7 @@ impl Underway {
         events(first, messages, share)
     }
 
-    /// Goes on until the call is answered, or its response is closed.
+    /// Goes on until the call is answered, or the response is closed.
     async fn see_through(mut self, sender: mpsc::Sender<String>) {
         loop {
             let message = tokio::select! {
@@ -138,15 +138,15 @@ impl Underway {
             let Some(message) = message else {
                 return;
             };
-            // There is room for the answer. Progress that nobody reads makes way for what comes next.
+            // One place is kept for the answer. Progress that nobody reads is dropped.
             if self.0.is_none() || sender.capacity() > 1 {
                 let _ = sender.try_send(message);
             }
         }
     }
 
-    /// The next message: its progress, or its answer. None if there will be no answer, or there was one. Safe
-    /// to drop and to call again.
+    /// The next message: progress, or the answer. `None` after the answer, or if there will be none. Dropping
+    /// this future loses nothing.
     async fn next(&mut self) -> Option<String> {
         loop {
             let it = self.0.as_mut()?;
@@ -186,7 +186,7 @@ impl Awaited {
         let Within::Session { session, .. } = self.within else {
             return answer(&self.id, ended.map(ToolResult::complete));
         };
-        // The id may be used again as soon as the client has read this.
+        // The client may use the id again as soon as it has read this.
         session.over(&self.id, self.call.id);
         let answer = answer(&self.id, ended);
         if is_abandoned {
@@ -195,9 +195,9 @@ impl Awaited {
         answer
     }
 
-    /// Nobody waits for the answer any more.
+    /// The answer is no longer wanted.
     fn give_up(mut self) {
-        // Its client may have cancelled it before, and said why.
+        // The client may have cancelled the call before, with a reason.
         let is_cancelled = match &self.within {
             Within::Session { session, .. } => !session.over(&self.id, self.call.id),
             Within::Shared { .. } => false,
@@ -206,7 +206,7 @@ impl Awaited {
             let reason = "The response stream was closed";
             self.call.canceller().cancel(Some(reason.into()));
         }
-        // How it ends is for the record, and told if that takes long.
+        // The end of the call is for the record only.
         tokio::spawn(async move {
             let outcome = loop {
                 if let Step::Ended(outcome) = self.call.next().await {
@@ -224,8 +224,8 @@ fn is_abandoned(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Cancelled { stop, .. } if *stop == Stop::Abandoned)
 }
 
-/// Waits for the late end of a call that was abandoned, and tells its client of it as a log message,
-/// unless the session ends before.
+/// Waits for the late end of an abandoned call, and tells its client with a log message, unless the session
+/// ends first.
 async fn tell_late_end(session: Arc<McpSession>, id: Id, call: Call) {
     let call_id = call.call_id().to_string();
     let late = tokio::select! {

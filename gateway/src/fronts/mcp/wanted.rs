@@ -7,15 +7,15 @@ use url::form_urlencoded;
 
 use crate::fronts::refusal::Refusal;
 
-/// Bytes of the names, at most.
+/// The most bytes of the names.
 const BYTES: usize = 4_096;
 
-/// Names with commas between them, in each of which `*` stands for any characters.
+/// Names with commas between them. In a name, `*` stands for any characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub struct Wanted(Arc<str>);
 
 impl Wanted {
-    /// What the query of a request says; none: all tools.
+    /// The tools that the query of a request names. `None` means all tools.
     pub fn of(query: Option<&str>) -> Result<Option<Self>, Refusal> {
         let mut given = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
         let Some((_, names)) = given.find(|(name, _)| name == "tools") else {
@@ -29,7 +29,7 @@ impl Wanted {
         }
     }
 
-    /// Whether it names that tool.
+    /// Whether that tool is named.
     pub fn has(&self, tool: &str) -> bool {
         let mut names = self.0.split(',').map(str::trim);
         names.any(|pattern| matches(pattern, tool))

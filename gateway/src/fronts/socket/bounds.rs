@@ -15,28 +15,29 @@ use crate::limits::{Limits, REGISTRATION_BYTES};
 use crate::rate_limit::RateLimiter;
 use crate::tally::Tally;
 
-/// Frames of all connections of one token, or of one address without a token, that are no message or a
-/// request that is refused, and how many may come at once. A peer that sends more has to wait.
+/// How many frames per second are accepted of all connections of one token, or of one address without a
+/// token, if they are no message or a refused request. The same number may come at once. A peer that sends
+/// more has to wait.
 pub(crate) const REFUSED_PER_SECOND: u32 = 5_000;
 pub(crate) const REFUSED_AT_ONCE: u32 = 10_000;
 
-/// The largest message of an app that has not registered: a registration, and what is around it.
+/// The largest message of an app that has not registered: a registration and its envelope.
 pub(crate) const FIRST_BYTES: usize = REGISTRATION_BYTES + (64 << 10);
 
-/// What every WebSocket is opened with.
+/// The bounds with which every WebSocket is opened.
 #[derive(Debug)]
 pub(crate) struct SocketBounds {
-    /// Counts what is unfinished on all connections.
+    /// Count the unfinished messages of all connections.
     pub unfinished: Arc<Ledgers>,
-    /// Turns at reading what takes long.
+    /// Turns at reading large messages.
     pub turns: Arc<Turns>,
-    /// At reading what does not.
+    /// Turns at reading small messages.
     pub bursts: Bursts,
-    /// Of what all connections of a party send only to be refused.
+    /// The rate of refused frames, by party.
     pub refused: RateLimiter,
     /// Apps that have not registered yet.
     pub lobby: Arc<Lobby>,
-    /// Agents that speak ABP. The broker bounds them all.
+    /// ABP agents. The broker bounds all of them.
     pub agents: Arc<Shares>,
 }
 
@@ -60,9 +61,9 @@ impl SocketBounds {
     }
 }
 
-/// The connections of apps that have not registered. When a party has too many, or when there are too many
-/// of all strangers, the one that has waited longest is closed: an app registers as soon as it is
-/// connected. There are only so many tokens, and no stranger takes the place of one that has shown one.
+/// The connections of apps that have not registered. When a party, or all strangers, have too many, the
+/// connection that has waited longest is closed: an app registers as soon as it is connected. The number of
+/// tokens is limited, and no stranger takes the place of a peer with a token.
 #[derive(Debug)]
 pub(crate) struct Lobby {
     most: usize,
@@ -73,18 +74,18 @@ pub(crate) struct Lobby {
 #[derive(Debug, Default)]
 struct Waiting {
     last: u64,
-    /// In the order they came.
+    /// In order of arrival.
     all: BTreeMap<u64, (Party, Arc<Outbox>)>,
     of_party: Tally<Party, usize>,
     strangers: usize,
 }
 
-/// A place in the lobby, which is free again when this is dropped.
+/// A place in the lobby. Dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct LobbyPlace(Arc<Lobby>, u64);
 
 impl Lobby {
-    /// Adds the connection of `outbox`, which is that party's.
+    /// Adds the connection of `outbox`, which belongs to that party.
     pub fn enter(self: &Arc<Self>, party: Party, outbox: Arc<Outbox>) -> LobbyPlace {
         let mut waiting = self.waiting.lock();
         if waiting.of_party.of(&party) >= self.most_of_one {
@@ -110,7 +111,7 @@ impl Waiting {
         Some(outbox)
     }
 
-    /// Closes the one that has waited longest, of such a party.
+    /// Closes the connection of such a party that has waited longest.
     fn close_oldest(&mut self, is_such: impl Fn(&Party) -> bool) {
         let mut all = self.all.iter();
         let oldest = all.find(|(_, (party, _))| is_such(party));
@@ -118,7 +119,7 @@ impl Waiting {
         if let Some(outbox) = oldest.and_then(|number| self.remove(number)) {
             let reason = "Too many apps are connected that have not registered";
             outbox.close(CloseCode::TRY_AGAIN, reason.into());
-            // It is not given the time to take leave.
+            // The connection ends without a closing handshake.
             outbox.end();
         }
     }

@@ -1,19 +1,20 @@
-//! How many messages are read of one connection before others have their turn: fewer, the more connections
-//! of the same party have some to read, so that nobody's wait is longer for being behind many of them.
+//! How many messages of one connection are read before others have their turn. The number falls as more
+//! connections of the same party have messages, so that a party with many connections makes nobody wait
+//! longer.
 
 use std::sync::Arc;
 
 use crate::bounds::in_use::InUse;
 use crate::bounds::ledger::Party;
 
-/// Of all connections of one party together.
+/// For all connections of one party together.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// One counter for each party: how many of its connections have messages to read.
+/// For each party, how many of its connections have messages to read.
 #[derive(Debug, Default)]
 pub(crate) struct Bursts(InUse<Party, ()>);
 
-/// A connection of that party has messages to read, until this is dropped.
+/// A connection of that party has messages to read, until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Burst(Arc<()>);
 

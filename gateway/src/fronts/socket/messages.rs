@@ -1,9 +1,9 @@
 //! The messages of one WebSocket, read from its frames (RFC 6455).
 //!
-//! What has come of a message is kept apart from the buffer that frames are read into, so that a large one
-//! leaves no more room behind than a small one. Of a message that is too large to be accepted only the
-//! beginning is kept, which is enough to refuse it under its id. Fragments are counted as well: a message
-//! in any number of them is not seen before its end.
+//! The parts of a message are kept apart from the buffer into which frames are read, so that a large message
+//! leaves no more memory behind than a small one. Of a message that is too large only the beginning is kept,
+//! which is enough to refuse it under its id. Fragments are counted too: nobody sees a message of many
+//! fragments before its end.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -22,39 +22,39 @@ use super::stream::{End, Watch};
 use crate::broker::CloseCode;
 use crate::rate_limit::Pace;
 
-/// How much is kept of a message that is too large, and the largest frame that is written.
+/// How much of a message that is too large is kept, and the size of the largest frame that is written.
 pub(super) const PART: usize = 64 << 10;
-/// Room made for what comes, and the largest message that stays there.
+/// The room for incoming bytes, and the size of the largest message that stays there.
 const READ: usize = 32 << 10;
-/// The least room that is read into.
+/// The least room for a read.
 const LEAST: usize = 4 << 10;
 /// The longest control frame.
 const CONTROL: u64 = 125;
 
-/// A fragment of fewer bytes costs more than its bytes do.
+/// A smaller fragment costs more than its bytes.
 const TINY: u64 = 1 << 10;
-/// Fragments of less than 1 KiB of one connection, not counting the last of each message. A peer that
-/// sends more has to wait.
+/// How many fragments of less than 1 KiB one connection may send per second, without the last of each
+/// message. A peer that sends more has to wait.
 pub(crate) const TINY_PER_SECOND: u32 = 1_000;
 
-/// The most bytes of a message that are kept, and the most that are read.
+/// How many bytes of a message are kept, and how many are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageBytes {
-    /// Of a message with more the beginning is kept.
+    /// Of a larger message the beginning is kept.
     pub kept: usize,
-    /// A message with more ends the connection.
+    /// A larger message ends the connection.
     pub read: usize,
 }
 
-/// What is read from a WebSocket.
+/// The input of a WebSocket.
 #[derive(Debug)]
 pub(super) struct Messages<S> {
     stream: S,
-    /// Is told what is unfinished.
+    /// Notified of unfinished messages.
     watch: Watch,
     replies: Arc<Replies>,
     most: MessageBytes,
-    /// What has come and is not looked at yet.
+    /// Bytes that have come and are not read yet.
     buffer: BytesMut,
     message: Option<Partial>,
     frame: Option<Rest>,
@@ -62,13 +62,13 @@ pub(super) struct Messages<S> {
     is_over: bool,
 }
 
-/// What has come.
+/// One thing that has come.
 #[derive(Debug)]
 pub(super) enum Received {
     Text(Text),
-    /// Of a binary message nothing is kept: it had this many bytes.
+    /// A binary message of that size. Its bytes are not kept.
     Binary(usize),
-    /// A ping, which is answered, or a pong.
+    /// A ping, which was answered, or a pong.
     Control,
     /// The last frame of all, which is answered.
     Close,

@@ -1,4 +1,4 @@
-//! Whether a JSON Schema can be compiled: a client that cannot compile one has no tools at all.
+//! Whether a JSON Schema can be compiled. A client that cannot compile one schema loses all tools.
 
 use regress::Regex;
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ const OBJECTS: [&str; 5] = [
     "definitions",
     "dependentSchemas",
 ];
-/// Keywords whose value is a number, and those whose value is a number of things.
+/// Keywords whose value is a number or a count.
 const NUMBERS: [&str; 5] = [
     "minimum",
     "maximum",
@@ -37,8 +37,7 @@ const AMOUNTS: [&str; 8] = [
     "maxContains",
 ];
 
-/// Whether every keyword that is known has a value of its kind, and every reference leads somewhere in the
-/// schema.
+/// Whether every known keyword has a value of its kind, and every reference leads to a part of the schema.
 pub fn is_sound(schema: &Map<String, Value>) -> bool {
     let whole = Value::Object(schema.clone());
     has_sense(&whole, &whole, 0)
@@ -89,12 +88,13 @@ fn is_type(value: &Value) -> bool {
     value.as_str().is_some_and(|it| TYPES.contains(&it))
 }
 
-/// A regular expression as JavaScript has them: most clients are written in that, or check as it does.
+/// Whether JavaScript accepts the regular expression: most clients are written in JavaScript, or check as it
+/// does.
 fn is_pattern(text: &str) -> bool {
     Regex::with_flags(text, "u").is_ok()
 }
 
-/// Whether a reference means a part of the schema: by a pointer, or by an anchor.
+/// Whether a reference names a part of the schema, by a pointer or by an anchor.
 fn leads_somewhere(reference: &str, whole: &Value) -> bool {
     let Some(fragment) = reference.strip_prefix('#') else {
         return false;
@@ -105,7 +105,7 @@ fn leads_somewhere(reference: &str, whole: &Value) -> bool {
     }
 }
 
-/// A pointer in a fragment is written as in an address.
+/// The text of a pointer in a fragment, which is written as in a URL.
 fn unescaped(fragment: &str) -> String {
     percent_encoding::percent_decode_str(fragment)
         .decode_utf8_lossy()
