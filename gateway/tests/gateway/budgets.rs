@@ -182,7 +182,7 @@ async fn apps_with_a_token_that_never_register_have_a_bound() {
 async fn who_does_not_register_is_answered_once() {
     let gateway = Gateway::start().await;
     for (text, answered) in [
-        (call("1", "c").to_string(), "NOT_INITIALIZED"),
+        (call("1", "c").to_string(), "NOT_IMPLEMENTED"),
         ("nonsense".into(), "INVALID_PARAMS"),
         (
             request("app/resume", "r", json!(7)).to_string(),
