@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { trim } from '../../../scripts/build/glue.mjs';
 
 const glue = `
-export class Handle {
+class Handle {
     __destroy_into_raw() {
         const ptr = this.__wbg_ptr;
         return ptr;
