@@ -131,9 +131,7 @@ test('parameters that fail the schema are told where, and the handler does not r
       additionalProperties: false,
     };
     host.register('strict', { inputSchema }, async () => (ran += 1));
-    for (const [name, schema] of Object.entries({ no: false, yes: true, 'bad.anchor': { properties: { a: { $ref: '#nowhere' } } }, 'bad.ref': { $ref: '#/nowhere' } })) {
-      host.register(name, { inputSchema: schema }, async () => 'ran');
-    }
+    for (const [name, schema] of Object.entries({ no: false, yes: true })) host.register(name, { inputSchema: schema }, async () => 'ran');
     const abp = await inPage(host);
     const bad = [{}, { html: 7 }, { html: '' }, { html: 'x', options: {} }, { html: 'x', options: { pageSize: 'b5' } }, { html: 'x', options: { pageSize: 'a4', margin: '1' } },
       { html: 'x', list: [1, 'two'] }, { html: 'x', more: 1 }, JSON.parse('{"html":"x","__proto__":1}')];
@@ -141,7 +139,7 @@ test('parameters that fail the schema are told where, and the handler does not r
     for (const params of bad) errors.push((await abp.call('strict', params)).error);
     const fine = await abp.call('strict', { html: 'x', options: { pageSize: 'a4' }, list: [1] });
     const odd = [];
-    for (const name of ['no', 'yes', 'bad.anchor', 'bad.ref']) odd.push((await abp.call(name, { a: 'x' })).error?.code ?? 'ran');
+    for (const name of ['no', 'yes']) odd.push((await abp.call(name, { a: 'x' })).error?.code ?? 'ran');
     return { errors: errors.map((it) => [it?.code, it?.details?.path]), fine: fine.data, odd };
   });
   assert.deepEqual(seen.errors, [
@@ -149,7 +147,7 @@ test('parameters that fail the schema are told where, and the handler does not r
     ['INVALID_TYPE', 'options.margin'], ['INVALID_TYPE', 'list.1'], ['INVALID_PARAMS', 'more'], ['INVALID_PARAMS', '__proto__'],
   ]);
   assert.equal(seen.fine, 1);
-  assert.deepEqual(seen.odd, ['INVALID_PARAMS', 'ran', 'OPERATION_FAILED', 'OPERATION_FAILED']);
+  assert.deepEqual(seen.odd, ['INVALID_PARAMS', 'ran']);
 });
 
 test('registrations that make no sense are refused whole', async () => {
@@ -162,7 +160,7 @@ test('registrations that make no sense are refused whole', async () => {
     round.properties = { round };
     const run = async () => 1;
     const refused = [[undefined, {}, run], ['', {}, run], ['x'.repeat(257), {}, run], ['a', {}, undefined], ['a', {}, 'run'], ['a', 'text', run], ['a', [], run],
-      ['a', { inputSchema: 'x' }, run], ['a', { inputSchema: { properties: { a: { pattern: '[' } } } }, run], ['a', { inputSchema: { type: 'strng' } }, run], ['a', { outputSchema: 7 }, run], ['a', { inputSchema: round }, run], ['a', { outputSchema: { const: 1n } }, run],
+      ['a', { inputSchema: 'x' }, run], ['a', { inputSchema: { properties: { a: { pattern: '[' } } } }, run], ['a', { inputSchema: { type: 'strng' } }, run], ['a', { inputSchema: { properties: { a: { $ref: '#nowhere' } } } }, run], ['a', { inputSchema: { $ref: '#/nowhere' } }, run], ['a', { outputSchema: 7 }, run], ['a', { inputSchema: round }, run], ['a', { outputSchema: { const: 1n } }, run],
       ...[0, -1, 1.5, NaN, Infinity, '2', {}].map((concurrency) => ['a', { concurrency }, run]), ['test.echo', {}, run]];
     const codes = refused.map((given) => {
       try {
@@ -177,5 +175,5 @@ test('registrations that make no sense are refused whole', async () => {
       .map((options) => rejection(createHost(options))));
     return { codes, hosts: hosts.map(({ code }) => code), added: host.manifest().capabilities.length - before, echo: (await abp.call('test.echo', { a: 1 })).data };
   });
-  assert.deepEqual(seen, { codes: Array(21).fill('INVALID_PARAMS'), hosts: Array(9).fill('INVALID_PARAMS'), added: 0, echo: { a: 1 } });
+  assert.deepEqual(seen, { codes: Array(23).fill('INVALID_PARAMS'), hosts: Array(9).fill('INVALID_PARAMS'), added: 0, echo: { a: 1 } });
 });
