@@ -54,7 +54,7 @@ for (const place of places) {
     if (!seen) return;
     assert.equal(seen.panic.code, 'INTERNAL_ERROR');
     assert.equal(seen.host.code, 'NOT_SUPPORTED');
-    assert.match(seen.host.message, /return before `Host::new` when `worker::is_worker\(\)`/);
+    assert.match(seen.host.message, /return before `Host::new` if `worker::is_worker\(\)`/);
     assert.equal(seen.missing.code, 'CAPABILITY_UNAVAILABLE');
     assert.match(seen.missing.message, /^The module serves no "worker.missing": .* worker::serve or worker::serve_sync /);
     assert.equal(seen.params.code, 'INVALID_PARAMS');
