@@ -1,5 +1,7 @@
 //! Whether a JSON Schema can be compiled. A client that cannot compile one schema loses all tools.
 
+use std::collections::HashSet;
+
 use regress::Regex;
 use serde_json::{Map, Value};
 
@@ -37,17 +39,48 @@ const AMOUNTS: [&str; 8] = [
     "maxContains",
 ];
 
-/// Whether every known keyword has a value of its kind, and every reference leads to a part of the schema.
+/// Keywords whose value is text.
+const TEXTS: [&str; 6] = [
+    "$id",
+    "$anchor",
+    "$dynamicAnchor",
+    "$schema",
+    "$comment",
+    "format",
+];
+
+/// Whether every known keyword has a value of its kind, every reference leads to a part of the schema, and no two
+/// parts have the same name.
 pub fn is_sound(schema: &Map<String, Value>) -> bool {
     let whole = Value::Object(schema.clone());
-    has_sense(&whole, &whole, 0)
+    has_sense(&whole, &whole, 0) && are_unique(&whole, &mut HashSet::new())
+}
+
+/// Whether no two parts of a schema have the same `$id` or anchor.
+fn are_unique<'a>(schema: &'a Value, names: &mut HashSet<&'a str>) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().all(|(keyword, value)| {
+            let name = matches!(keyword.as_str(), "$id" | "$anchor" | "$dynamicAnchor");
+            match value.as_str().filter(|_| name) {
+                Some(name) => names.insert(name),
+                None => are_unique(value, names),
+            }
+        }),
+        Value::Array(items) => items.iter().all(|it| are_unique(it, names)),
+        _ => true,
+    }
 }
 
 fn has_sense(schema: &Value, whole: &Value, depth: usize) -> bool {
     match schema {
         Value::Bool(_) => true,
         Value::Object(members) => {
+            // A keyword of OpenAPI, which validators accept beside a type only.
+            let is_nullable_right = members
+                .get("nullable")
+                .is_none_or(|it| it.is_boolean() && members.contains_key("type"));
             depth <= MAX_DEPTH
+                && is_nullable_right
                 && members.iter().all(|(keyword, value)| {
                     is_of_its_kind(keyword, value, whole)
                         && schemas(keyword, value)
@@ -62,26 +95,34 @@ fn has_sense(schema: &Value, whole: &Value, depth: usize) -> bool {
 fn is_of_its_kind(keyword: &str, value: &Value, whole: &Value) -> bool {
     match keyword {
         "type" => match value {
-            Value::Array(types) => !types.is_empty() && types.iter().all(is_type),
+            Value::Array(types) => !types.is_empty() && types.iter().all(is_type) && differ(types),
             only => is_type(only),
         },
         "required" => {
             let names = value.as_array();
-            names.is_some_and(|names| names.iter().all(Value::is_string))
+            names.is_some_and(|names| names.iter().all(Value::is_string) && differ(names))
         }
-        "enum" => value.is_array(),
+        "enum" => value.as_array().is_some_and(|values| !values.is_empty()),
+        "uniqueItems" => value.is_boolean(),
         "pattern" => value.as_str().is_some_and(is_pattern),
         "patternProperties" => {
             let patterns = value.as_object();
             patterns.is_some_and(|patterns| patterns.keys().all(|it| is_pattern(it)))
         }
         "$ref" | "$dynamicRef" => value.as_str().is_some_and(|it| leads_somewhere(it, whole)),
+        _ if TEXTS.contains(&keyword) => value.is_string(),
         _ if OBJECTS.contains(&keyword) => value.is_object(),
         _ if LISTS.contains(&keyword) => value.as_array().is_some_and(|them| !them.is_empty()),
         _ if NUMBERS.contains(&keyword) => value.is_number(),
         _ if AMOUNTS.contains(&keyword) => value.as_f64().is_some_and(|it| it >= 0.0),
         _ => true,
     }
+}
+
+/// Whether no text of the list comes twice.
+fn differ(texts: &[Value]) -> bool {
+    let mut seen = HashSet::new();
+    texts.iter().all(|it| seen.insert(it.as_str()))
 }
 
 fn is_type(value: &Value) -> bool {
@@ -149,6 +190,8 @@ mod tests {
             json!({ "$ref": "#x", "definitions": { "a": { "$id": "#x" } } }),
             json!({ "items": { "$ref": "#" } }),
             json!({ "unknown": 7, "minLength": 3 }),
+            json!({ "type": "string", "nullable": true, "format": "date" }),
+            json!({ "properties": { "$id": { "type": "string" }, "format": true } }),
         ] {
             assert!(sound(good.clone()), "{good}");
         }
@@ -165,6 +208,15 @@ mod tests {
             json!({ "maxItems": -1 }),
             json!({ "$ref": "#/$defs/none" }),
             json!({ "$ref": "https://example.com/other.json" }),
+            json!({ "enum": [] }),
+            json!({ "nullable": true }),
+            json!({ "type": "string", "nullable": "x" }),
+            json!({ "uniqueItems": "yes" }),
+            json!({ "type": ["string", "string"] }),
+            json!({ "required": ["a", "a"] }),
+            json!({ "format": 7 }),
+            json!({ "properties": { "a": { "$id": "x" }, "b": { "$id": "x" } } }),
+            json!({ "$defs": { "a": { "$anchor": "x" }, "b": { "$anchor": "x" } } }),
         ] {
             assert!(!sound(bad.clone()), "{bad}");
         }
