@@ -147,8 +147,7 @@ impl Broker {
         let max = JOINED;
         if agent.pending.joined() >= max {
             let message = format!("{max} cancels wait for the answers to others of the same calls");
-            return Err(Error::new(Code::RATE_LIMITED, message)
-                .with_details(Box::new(json!({ "limit": "inFlight", "max": max }))));
+            return Err(over("inFlight", max, message));
         }
         let owner = &agent.profile.owner.name;
         let bytes = id.map_or(0, str::len);
@@ -202,16 +201,14 @@ impl Broker {
         if !has_room && agent.pending.amount(request).count >= self.limits.in_flight {
             let max = self.limits.in_flight;
             let message = format!("{max} requests of this type are in flight");
-            return Err(Error::new(Code::RATE_LIMITED, message)
-                .with_details(Box::new(json!({ "limit": "inFlight", "max": max }))));
+            return Err(over("inFlight", max, message));
         }
         if !has_room && agent.is_here() && !self.tokens.is_empty() {
             let own = self.in_flight.of(&agent.profile.owner.name, request);
             let max = self.limits.in_flight_per_token;
             if own.count >= max {
                 let message = format!("{max} requests of this type are in flight with this token");
-                return Err(Error::new(Code::RATE_LIMITED, message)
-                    .with_details(Box::new(json!({ "limit": "inFlightPerToken", "max": max }))));
+                return Err(over("inFlightPerToken", max, message));
             }
             let max = self.limits.retention.bytes;
             if own.bytes + kept > max {
@@ -374,8 +371,13 @@ fn too_many_bytes(max: usize) -> Failure {
     let message = format!(
         "The ids and names of requests of this type in flight with this token may have {max} bytes"
     );
+    over("inFlightBytes", max, message)
+}
+
+/// The error of a request past that bound.
+fn over(limit: &str, max: usize, message: String) -> Failure {
     Error::new(Code::RATE_LIMITED, message)
-        .with_details(Box::new(json!({ "limit": "inFlightBytes", "max": max })))
+        .with_details(Box::new(json!({ "limit": limit, "max": max })))
 }
 
 fn not_initialized() -> Failure {

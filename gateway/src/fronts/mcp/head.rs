@@ -46,14 +46,14 @@ impl Accepted {
 
 /// How much a type is wanted.
 #[derive(Clone, Copy, Debug)]
-struct Wanted {
+struct Preference {
     weight: f32,
     /// The place of its range in `Accept`.
     place: usize,
 }
 
-impl Wanted {
-    const NOT: Self = Wanted {
+impl Preference {
+    const NOT: Self = Preference {
         weight: 0.0,
         place: usize::MAX,
     };
@@ -131,7 +131,7 @@ impl<'a> Head<'a> {
     }
 
     /// The weight of a type: the most specific range of `Accept` that includes the type decides.
-    fn wanted(self, kind: &str) -> Wanted {
+    fn wanted(self, kind: &str) -> Preference {
         let ranges = self.0.get_all(ACCEPT).iter();
         let ranges = ranges.filter_map(|value| value.to_str().ok());
         let mut ranges = ranges
@@ -139,7 +139,7 @@ impl<'a> Head<'a> {
             .filter(|range| !range.trim().is_empty())
             .peekable();
         if ranges.peek().is_none() {
-            return Wanted {
+            return Preference {
                 weight: 1.0,
                 place: 0,
             };
@@ -153,14 +153,14 @@ impl<'a> Head<'a> {
                 _ => return None,
             };
             let weight = weight_of(range);
-            Some((specific, Wanted { weight, place }))
+            Some((specific, Preference { weight, place }))
         });
         decisive
             .max_by(|(one, a), (other, b)| {
                 let by_weight = one.cmp(other).then(a.weight.total_cmp(&b.weight));
                 by_weight.then(b.place.cmp(&a.place))
             })
-            .map_or(Wanted::NOT, |(_, wanted)| wanted)
+            .map_or(Preference::NOT, |(_, wanted)| wanted)
     }
 
     /// The value of a header. A value that is no text is the empty text, which is never right.
