@@ -6,7 +6,7 @@ use serde::Serialize;
 use wasm_bindgen::JsValue;
 
 use super::object::{copy, get, object, put};
-use super::{Error, data, params, sys};
+use super::{Error, data, millis, params, sys};
 
 /// The app, as agents see it.
 ///
@@ -256,9 +256,7 @@ impl Progress {
     /// The progress as it is sent. Built only here, as nobody has asked for most reports of
     /// handlers.
     pub(super) fn into_js(self) -> JsValue {
-        let remaining = self
-            .estimated_remaining
-            .map(|it| it.as_secs_f64() * 1_000.0);
+        let remaining = self.estimated_remaining.map(millis);
         let (stage, status) = (self.stage.as_deref(), self.status.as_deref());
         sys::progress(self.done, self.total, stage, status, remaining)
     }

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use futures::future::LocalBoxFuture;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
@@ -14,7 +15,7 @@ use super::context::{CallContext, Place};
 use super::inner::State;
 use super::object::{object, put};
 use super::sys::now;
-use super::{Error, data, inspect, worker};
+use super::{Error, data, inspect, millis, worker};
 use crate::call::CallId;
 use crate::session::CallRequest;
 
@@ -54,21 +55,27 @@ pub struct ChildCall<T> {
     data: PhantomData<fn() -> T>,
 }
 
-impl<T> ChildCall<T> {
-    pub(super) fn new(
-        context: &CallContext,
+impl CallContext {
+    /// A call of another capability of this host, as a child of this call. `.await` makes the call,
+    /// and a cancel of this call cancels it. The end of the child does not end this call.
+    ///
+    /// The parameters are an object: a struct, or a `serde_json::json!({ … })`.
+    pub fn call<T: DeserializeOwned>(
+        &self,
         capability: &str,
-        params: Result<JsValue, Error>,
-    ) -> Self {
+        params: &impl Serialize,
+    ) -> ChildCall<T> {
         ChildCall {
-            context: context.clone(),
+            context: self.clone(),
             capability: capability.into(),
-            params,
+            params: data::write(params),
             timeout: None,
             data: PhantomData,
         }
     }
+}
 
+impl<T> ChildCall<T> {
     /// Cancels the child if it takes longer.
     pub fn with_timeout(mut self, time: Duration) -> Self {
         self.timeout = Some(time);
@@ -91,7 +98,7 @@ impl<T: DeserializeOwned + 'static> IntoFuture for ChildCall<T> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let timeout = self.timeout.map(|it| it.as_secs_f64() * 1_000.0);
+            let timeout = self.timeout.map(millis);
             let (capability, params) = (self.capability, self.params?);
             let answer = match &self.context.place {
                 Place::Page { host, key, .. } => {

@@ -9,7 +9,6 @@ use web_sys::AbortSignal;
 
 use super::ask::await_response;
 use super::builder::Progress;
-use super::child::ChildCall;
 use super::end::End;
 use super::inner::{Inner, State};
 use super::object::get;
@@ -190,18 +189,6 @@ impl CallContext {
             Place::Page { end, .. } => end.signal(),
             Place::Worker { call, .. } => Ok(call.signal()),
         }
-    }
-
-    /// A call of another capability of this host, as a child of this call. `.await` makes the call,
-    /// and a cancel of this call cancels it. The end of the child does not end this call.
-    ///
-    /// The parameters are an object: a struct, or a `serde_json::json!({ … })`.
-    pub fn call<T: DeserializeOwned>(
-        &self,
-        capability: &str,
-        params: &impl Serialize,
-    ) -> ChildCall<T> {
-        ChildCall::new(self, capability, data::write(params))
     }
 
     /// Asks the agent a question, and waits for the `data` of its answer. `request` is any object

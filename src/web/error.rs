@@ -9,7 +9,7 @@ use std::time::Duration;
 use wasm_bindgen::{JsError, JsValue};
 
 use super::caller::CallError;
-use super::{Failure, object, perform, sys};
+use super::{Failure, millis, object, perform, sys};
 use crate::call::Code;
 
 /// The reason why a capability, or another request of an app or an agent, did not work.
@@ -174,7 +174,7 @@ impl Error {
     pub(super) fn into_failure(self) -> Failure {
         let mut failure = Failure::new(self.code, self.message);
         failure.retryable = self.retryable;
-        failure.retry_after = self.retry_after.map(|it| it.as_secs_f64() * 1_000.0);
+        failure.retry_after = self.retry_after.map(millis);
         failure.alternatives = self.alternatives;
         failure.details = self.details;
         failure

@@ -7,7 +7,11 @@
 //! it forever. Some code enters wasm without the guard, such as a task of the app. For a panic in
 //! such code, a panic hook does the same.
 
+use std::time::Duration;
+
 use wasm_bindgen::JsValue;
+
+use crate::call::Millis;
 
 mod agent;
 mod ask;
@@ -59,6 +63,11 @@ pub use worker_module::WorkerModule;
 
 /// An error of the core, with details that are a JavaScript value. Hosts and agents use this type.
 type Failure = crate::call::Error<JsValue>;
+
+/// A time as JavaScript has it: milliseconds.
+fn millis(time: Duration) -> Millis {
+    time.as_secs_f64() * 1_000.0
+}
 
 fn some(value: JsValue) -> Option<JsValue> {
     (!value.is_undefined()).then_some(value)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use wasm_bindgen::prelude::*;
 
 use super::object::{copy, object, put};
-use super::{Error, perform};
+use super::{Error, millis, perform};
 
 /// A module of the app for workers, and the number of these workers. [`crate::worker::serve`] sets
 /// the handlers that run there.
@@ -52,7 +52,7 @@ impl WorkerModule {
 
     /// How long a call has to end before its worker is terminated. Default 50 ms.
     pub fn settle_grace(self, grace: Duration) -> Self {
-        self.with("settleGrace", grace.as_secs_f64() * 1_000.0)
+        self.with("settleGrace", millis(grace))
     }
 
     /// The URL of this package's `worker.js`, for a bundler that does not keep it beside the glue.

@@ -21,7 +21,7 @@ use super::answer::{CallError, CancelResponse};
 use crate::call::{CallId, Code};
 use crate::web::object::{object, put};
 use crate::web::sys::now;
-use crate::web::{Error, data, panics};
+use crate::web::{Error, data, millis, panics};
 
 /// A call that [`Call::start`] or `.await` makes. Created with [`Agent::call`].
 ///
@@ -124,7 +124,7 @@ impl<T: DeserializeOwned> Call<T> {
     /// Cancels the call if it takes longer. The call then ends with [`CallError::Cancelled`], whose
     /// `timed_out` is true.
     pub fn with_timeout(mut self, time: Duration) -> Self {
-        put(&self.options, "timeout", time.as_secs_f64() * 1_000.0);
+        put(&self.options, "timeout", millis(time));
         self.timeout = Some(time);
         self
     }
@@ -229,7 +229,7 @@ struct Limit {
 impl Limit {
     fn new(time: Duration) -> Self {
         Limit {
-            ends: now() + time.as_secs_f64() * 1_000.0,
+            ends: now() + millis(time),
             cancelled: Cell::new(false),
             reached: Cell::new(false),
         }

@@ -10,7 +10,7 @@ use super::agent::Agent;
 use super::sys;
 use crate::web::names::in_rust;
 use crate::web::object::{copy, get, object, put, texts_of as texts};
-use crate::web::{AgentHandle, Error, Host, panics};
+use crate::web::{AgentHandle, Error, Host, millis, panics};
 
 /// The options for connecting an agent. [`Agent`] has functions to connect without options.
 ///
@@ -119,7 +119,7 @@ impl Connect {
     }
 
     fn with_time(self, key: &str, time: Duration) -> Self {
-        self.with(key, time.as_secs_f64() * 1_000.0)
+        self.with(key, millis(time))
     }
 
     /// Like [`Agent::in_page`], with the same errors.
