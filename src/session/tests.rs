@@ -57,6 +57,30 @@ fn question(timeout: Option<Millis>) -> Question<u32> {
     }
 }
 
+const EVERYTHING: Features = Features {
+    notifications: true,
+    progress: true,
+    elicitation: true,
+};
+
+const NOTHING: Features = Features {
+    notifications: false,
+    progress: false,
+    elicitation: false,
+};
+
+/// The `initialize` of an agent with that name, which wants every capability.
+fn hello(name: &str, features: Features) -> Initialize {
+    Initialize {
+        agent: Agent {
+            name: name.into(),
+            version: "1".into(),
+        },
+        features,
+        scope: Scope::default(),
+    }
+}
+
 fn join(host: &mut Host, session: &str) -> ConnectionId {
     let agent = host.connect();
     open(host, agent, session);
@@ -64,18 +88,7 @@ fn join(host: &mut Host, session: &str) -> ConnectionId {
 }
 
 fn open(host: &mut Host, agent: ConnectionId, session: &str) {
-    let params = Initialize {
-        agent: Agent {
-            name: "test".into(),
-            version: "1".into(),
-        },
-        features: Features {
-            notifications: true,
-            progress: true,
-            elicitation: true,
-        },
-        scope: Scope::default(),
-    };
+    let params = hello("test", EVERYTHING);
     host.initialize(agent, Some(1), params, session.into(), 0.0);
     assert!(matches!(
         drain(host)[..],
@@ -357,18 +370,7 @@ fn shutdown_cancels_and_answers_what_is_in_flight_before_the_session_ends() {
 }
 
 fn join_again(host: &mut Host, agent: ConnectionId) {
-    let params = Initialize {
-        agent: Agent {
-            name: "test".into(),
-            version: "1".into(),
-        },
-        features: Features {
-            notifications: true,
-            progress: true,
-            elicitation: true,
-        },
-        scope: Scope::default(),
-    };
+    let params = hello("test", EVERYTHING);
     host.initialize(agent, None, params.clone(), "again".into(), 3.0);
     host.initialize(agent, None, params, "twice".into(), 3.0);
     let steps = drain(host);
@@ -575,18 +577,7 @@ fn every_limit_refuses_with_rate_limited() {
     };
     assert!(error.retry_after.is_some());
     let second = host.connect();
-    let params = Initialize {
-        agent: Agent {
-            name: "late".into(),
-            version: "1".into(),
-        },
-        features: Features {
-            notifications: true,
-            progress: true,
-            elicitation: true,
-        },
-        scope: Scope::default(),
-    };
+    let params = hello("late", EVERYTHING);
     host.initialize(second, None, params, "second".into(), 0.0);
     assert!(matches!(
         &drain(&mut host)[..],

@@ -2,11 +2,25 @@
 import { createHost } from 'caphost';
 import { startGateway } from '../e2e/support/gateway.mjs';
 
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** Starts a gateway, and connects a host to it. @param {any} host */
+export async function serve(host) {
+  const gateway = await startGateway();
+  host.connectGateway(`${gateway.wsUrl}/abp/app`);
+  while ((await fetch(`${gateway.url}/abp.json`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+  return {
+    gateway,
+    host,
+    async stop() {
+      host.close();
+      await gateway.stop();
+    },
+  };
+}
 
 /** Starts the gateway, and connects the app to it. */
 export async function startApp() {
-  const gateway = await startGateway();
   const host = await createHost({ app: { id: 'tried', name: 'Tried', version: '1.0.0' } });
   /** @type {{ reason: string, at: number }[]} */
   const cancels = [];
@@ -28,16 +42,9 @@ export async function startApp() {
       signal.throwIfAborted();
     }
   });
-  host.connectGateway(`${gateway.wsUrl}/abp/app`);
-  while ((await fetch(`${gateway.url}/abp.json`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
   return {
-    gateway,
-    host,
+    ...await serve(host),
     /** Why and when work was cancelled. */
     cancels,
-    async stop() {
-      host.close();
-      await gateway.stop();
-    },
   };
 }

@@ -114,18 +114,13 @@ fn an_agent_that_joins_in_between_has_each_name_once_in_its_list_or_told() {
     register(&mut host, "before");
     host.unregister("work");
     let second = host.connect();
-    let params = Initialize {
-        agent: Agent {
-            name: "second".into(),
-            version: "1".into(),
-        },
-        features: Features {
+    let params = hello(
+        "second",
+        Features {
             notifications: true,
-            progress: false,
-            elicitation: false,
+            ..NOTHING
         },
-        scope: Scope::default(),
-    };
+    );
     host.initialize(second, None, params, "second".into(), 0.0);
     register(&mut host, "after");
     host.unregister("before");
@@ -189,18 +184,13 @@ fn whoever_takes_no_notifications_or_has_left_is_not_told() {
     host.disconnect(agent, 0.0);
     assert!(told(&next_turn(&mut host)).is_empty());
     let deaf = host.connect();
-    let params = Initialize {
-        agent: Agent {
-            name: "deaf".into(),
-            version: "1".into(),
-        },
-        features: Features {
+    let params = hello(
+        "deaf",
+        Features {
             notifications: false,
-            progress: true,
-            elicitation: true,
+            ..EVERYTHING
         },
-        scope: Scope::default(),
-    };
+    );
     host.initialize(deaf, None, params, "deaf".into(), 0.0);
     register(&mut host, "newer");
     assert!(told(&next_turn(&mut host)).is_empty());

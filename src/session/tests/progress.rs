@@ -105,18 +105,13 @@ fn each_call_is_heard_for_itself() {
 fn a_report_that_nobody_is_told_of_is_known_before_it_is_made() {
     let (mut host, _) = host();
     let agent = host.connect();
-    let params = Initialize {
-        agent: Agent {
-            name: "test".into(),
-            version: "1".into(),
-        },
-        features: Features {
-            notifications: true,
+    let params = hello(
+        "test",
+        Features {
             progress: false,
-            elicitation: true,
+            ..EVERYTHING
         },
-        scope: Scope::default(),
-    };
+    );
     host.initialize(agent, Some(1), params, "s".into(), 0.0);
     drain(&mut host);
     let key = start(&mut host, agent, "a", "work");

@@ -10,16 +10,8 @@ fn names(names: &[&str]) -> Option<Names> {
 fn join_with(host: &mut Host, scope: Scope) -> (ConnectionId, Initialized<u32>) {
     let agent = host.connect();
     let params = Initialize {
-        agent: Agent {
-            name: "modest".into(),
-            version: "1".into(),
-        },
-        features: Features {
-            notifications: true,
-            progress: true,
-            elicitation: true,
-        },
         scope,
+        ..hello("modest", EVERYTHING)
     };
     host.initialize(agent, Some(1), params, "modest".into(), 0.0);
     match drain(host).pop() {

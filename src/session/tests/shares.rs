@@ -15,18 +15,7 @@ fn grab(host: &mut Host, party: Party) -> usize {
 
 fn opens(host: &mut Host, party: Party) -> bool {
     let agent = host.connect_from(party);
-    let params = Initialize {
-        agent: Agent {
-            name: "agent".into(),
-            version: "1".into(),
-        },
-        features: Features {
-            notifications: false,
-            progress: false,
-            elicitation: false,
-        },
-        scope: Scope::default(),
-    };
+    let params = hello("agent", NOTHING);
     host.initialize(agent, None, params, format!("{agent}").into(), 0.0);
     let steps = drain(host);
     let [

@@ -1,8 +1,7 @@
 /** An app in Node, behind a gateway, with the tools that the MCP conformance suite asks for by name. */
 import { createHost } from 'caphost';
-import { startGateway } from '../../e2e/support/gateway.mjs';
+import { PIXEL, serve } from '../app.mjs';
 
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=';
 const picture = { content: PIXEL, encoding: 'base64', mimeType: 'image/png' };
 // A file that no client shows as text or as a picture.
@@ -51,7 +50,6 @@ const tools = {
 
 /** Starts the gateway, and connects the app to it. */
 export async function startApp() {
-  const gateway = await startGateway();
   const host = await createHost({ app: { id: 'conformance', name: 'Conformance', version: '1.0.0' } });
   for (const [name, [descriptor, handler]] of Object.entries(tools)) host.register(name, { description: name, ...descriptor }, handler);
   let changes = 0;
@@ -59,14 +57,5 @@ export async function startApp() {
     host.register(`added_${changes += 1}`, { description: 'Added' }, () => 'added');
     return 'changed';
   });
-  host.connectGateway(`${gateway.wsUrl}/abp/app`);
-  while ((await fetch(`${gateway.url}/abp.json`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
-  return {
-    /** Where the suite connects. */
-    url: `${gateway.url}/mcp`,
-    async stop() {
-      host.close();
-      await gateway.stop();
-    },
-  };
+  return serve(host);
 }

@@ -31,7 +31,7 @@ for (const version of VERSIONS) {
     const results = mkdtempSync(join(tmpdir(), 'caphost-conformance-'));
     try {
       const { code, output } = await run(String(node), [
-        suite, 'server', '--url', app.url, '--suite', 'all', '--spec-version', version,
+        suite, 'server', '--url', `${app.gateway.url}/mcp`, '--suite', 'all', '--spec-version', version,
         '--expected-failures', join(here, `${version}.yml`), '--output-dir', results,
       ], { quiet: true });
       assert.equal(code, 0, output);
