@@ -1,15 +1,15 @@
-//! Which messages the other side has. Both sides count what they receive and keep what they have
-//! sent until the other side says that it has it; with a new connection each sends again what the
-//! other lacks. In the manner of XMPP's stream management (XEP-0198).
+//! Which messages the other side has received. Each side counts the messages that it receives. Each side
+//! keeps the messages that it has sent until the other side acknowledges them. On a new connection each side
+//! sends the missing messages again. This resembles XMPP's stream management (XEP-0198).
 
 use std::collections::VecDeque;
 
-/// Messages after which an acknowledgement is due.
+/// How many unacknowledged messages make an acknowledgement due.
 const MESSAGES: u64 = 64;
-/// Bytes after which one is due.
+/// How many unacknowledged bytes make an acknowledgement due.
 const BYTES: usize = 1 << 20;
 
-/// What was sent, as long as it is not known to have arrived.
+/// The messages that were sent and that the other side has not acknowledged.
 #[derive(Debug)]
 pub struct Sent<M> {
     kept: VecDeque<(M, usize)>,
@@ -17,7 +17,7 @@ pub struct Sent<M> {
     acknowledged: u64,
 }
 
-/// The other side says that it has received more than was sent, or less than it had before.
+/// The other side acknowledges more messages than were sent, or fewer than it acknowledged before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misfit;
 
@@ -43,7 +43,7 @@ impl<M> Sent<M> {
         self.bytes
     }
 
-    /// The other side has received this many of all messages.
+    /// The other side has received `received` messages in total.
     pub fn acknowledge(&mut self, received: u64) -> Result<(), Misfit> {
         let more = received.checked_sub(self.acknowledged).ok_or(Misfit)?;
         let more = usize::try_from(more).map_err(|_| Misfit)?;
@@ -56,24 +56,24 @@ impl<M> Sent<M> {
         Ok(())
     }
 
-    /// What is to be sent again with a new connection, in order.
+    /// The messages to send again on a new connection, in order.
     pub fn kept(&self) -> impl Iterator<Item = &M> {
         self.kept.iter().map(|(message, _)| message)
     }
 }
 
-/// When the other side is to be told what has arrived.
+/// When to send an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// A little later: this is the first that it is not told of.
+    /// A little later: this is the first unacknowledged message.
     Later,
-    /// With the one that came before.
+    /// With an acknowledgement that is already due.
     Pending,
     /// Now.
     Now,
 }
 
-/// What has arrived.
+/// How many messages have arrived, and how many of them the other side knows of.
 #[derive(Debug, Default)]
 pub struct Received {
     count: u64,
@@ -93,13 +93,13 @@ impl Received {
         }
     }
 
-    /// How many have arrived, to tell the other side: from then on it counts as told. `None` if it knows.
+    /// How many messages have arrived, if the other side does not know. The caller must tell the other side.
     pub fn take_untold(&mut self) -> Option<u64> {
         let untold = self.told < self.count;
         untold.then(|| self.tell())
     }
 
-    /// How many have arrived, to tell the other side in any case.
+    /// How many messages have arrived. The caller must tell the other side.
     pub fn tell(&mut self) -> u64 {
         self.told = self.count;
         self.untold_bytes = 0;
@@ -111,14 +111,14 @@ impl Received {
 mod tests {
     use super::*;
 
-    /// One of two sides: it sends the numbers 0, 1, 2, … and notes those it is sent.
+    /// One of two sides. A side sends the numbers 0, 1, 2, … and notes the numbers that arrive.
     #[derive(Default)]
     struct Side {
         sent: Sent<u64>,
         next: u64,
         received: Received,
         heard: Vec<u64>,
-        /// What is on its way to the other side.
+        /// The frames on their way to the other side.
         wire: VecDeque<Frame>,
     }
 
@@ -149,14 +149,14 @@ mod tests {
             }
         }
 
-        /// A new connection: the other side has `received`.
+        /// There is a new connection: the other side has received `received` messages.
         fn resume(&mut self, received: u64) {
             self.sent.acknowledge(received).unwrap();
             self.wire = self.sent.kept().copied().map(Frame::Message).collect();
         }
     }
 
-    /// The connection breaks, with all that is on its way, and another one takes its place.
+    /// The connection breaks and all frames on their way are lost. A new connection takes its place.
     fn reconnect(app: &mut Side, gateway: &mut Side) {
         let (of_app, of_gateway) = (app.received.tell(), gateway.received.tell());
         app.resume(of_gateway);
@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn wherever_the_connection_breaks_every_message_arrives_once_and_in_order() {
-        // Five messages and two acknowledgements each way; so many of them arrive.
+        // Each side sends five messages and two acknowledgements. Only `up` and `down` of these frames
+        // arrive.
         for (up, down) in (0..=7).flat_map(|up| (0..=7).map(move |down| (up, down))) {
             for again in 0..=5 {
                 let (mut app, mut gateway) = (Side::default(), Side::default());

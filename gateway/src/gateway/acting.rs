@@ -1,4 +1,4 @@
-//! Telling the broker what has happened, and doing what it asks for.
+//! Tells the broker what has happened, and does what the broker asks for.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use crate::gateway::outbox::{Pushed, unread};
 use crate::gateway::resume::registered;
 use crate::wire::Outgoing;
 
-/// Long enough to be woken by something else, in milliseconds.
+/// The longest wait, in milliseconds. Something else ends the wait before that.
 const FAR: f64 = 86_400_000.0;
 
-/// What is done when nothing is locked any more.
+/// The work to do once no lock is held.
 #[derive(Default)]
 struct After {
     news: SmallVec<[News; 2]>,
@@ -30,13 +30,13 @@ struct After {
 }
 
 impl Hub {
-    /// Tells the broker what has happened, and does what it asks for.
+    /// Tells the broker what has happened, and does what the broker asks for.
     pub fn handle(&self, event: Event<'_>) {
         self.handle_with(event, |_| {});
     }
 
-    /// Like [`Hub::handle`]. Runs `before` first, under the same lock. Returns true if the broker refused the
-    /// event.
+    /// Like [`Hub::handle`], but runs `before` first, under the same lock. Returns true if the broker refused
+    /// the event.
     pub(crate) fn handle_with(
         &self,
         mut event: Event<'_>,
@@ -53,7 +53,7 @@ impl Hub {
         let mut state = self.state();
         before(&mut state);
         if let Event::Message { message, .. } = &mut event {
-            // Else a made-up token would let one more app in than may be.
+            // Otherwise a made-up token would let in one app more than the limit.
             message.find_replaced(|token, app| state.outboxes.peer_of_session(token, app));
         }
         match event {
@@ -73,7 +73,7 @@ impl Hub {
             while let Some(action) = state.broker.next_action() {
                 self.perform(&mut state, action, now, &mut after);
             }
-            // What follows from that is done as well.
+            // Making room may cause further actions: the loop performs them as well.
             if !self.make_room(&mut state, now, &mut after) {
                 break;
             }
@@ -98,7 +98,7 @@ impl Hub {
         is_refused
     }
 
-    /// Tells the broker of its deadlines, for ever.
+    /// Tells the broker of its deadlines, forever.
     pub(crate) async fn keep_time(&self) -> ControlFlow<()> {
         loop {
             let wait = self.until_deadline();
@@ -109,12 +109,12 @@ impl Hub {
         }
     }
 
-    /// Deals with what is due. How long until there is more.
+    /// Handles the deadlines that are due. Returns the time until the next deadline.
     fn until_deadline(&self) -> Duration {
         let due = |hub: &Hub| {
             let state = hub.state();
             let next = state.broker.next_deadline();
-            // As long as the broker is locked nothing can be due earlier.
+            // While the broker is locked, no earlier deadline can appear.
             hub.timer.awaits(next);
             next.map(|next| next - hub.now().monotonic_ms)
         };
@@ -124,14 +124,14 @@ impl Hub {
             next = due(self);
         }
         let wait = next.map_or(FAR, |wait| wait.clamp(0.0, FAR));
-        // Timers are no finer than that.
+        // Timers are not more precise than one millisecond.
         Duration::from_secs_f64(wait.ceil() / 1_000.0)
     }
 
-    /// Tells the broker what waits.
+    /// Tells the broker how many bytes wait.
     fn note_waiting(&self, state: &mut State, event: &Event<'_>) {
         let for_all = self.queued.used();
-        // Looked up only when it counts.
+        // The app is looked up only when the broker needs it.
         let app = match event {
             Event::Message { peer, .. } | Event::Call { session: peer, .. }
                 if state.broker.is_much(for_all) =>
@@ -205,7 +205,7 @@ impl Hub {
             }
             Action::Replaced { token, app, by } => match outboxes.replaced(&token, &app, &by) {
                 Some(peer) => broker.handle(Event::Gone { peer }, now),
-                // Another worker may have it.
+                // Another worker may have the session.
                 None => after.replaced = Some(Replaced { token, app, by }),
             },
             Action::Superseded {
@@ -244,8 +244,8 @@ impl Hub {
         }
     }
 
-    /// While more waits for all peers than may, gives up the one for which most waits of the owner for
-    /// whose peers most waits. Returns whether any was.
+    /// Gives up peers while more bytes wait for all peers than the limit allows. Picks the owner whose peers
+    /// have most bytes waiting, and of these peers the one with most. Returns whether there was room to make.
     fn make_room(&self, state: &mut State, now: Now, after: &mut After) -> bool {
         let max = self.limits.queued_bytes_of_all;
         let mut made = self.queued.used() > max && state.outboxes.drop_leaving();

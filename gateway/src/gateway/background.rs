@@ -1,7 +1,8 @@
-//! Tasks that are to go on for as long as the gateway does.
+//! Background tasks, which run as long as the gateway does.
 //!
-//! One that panics would be missed by nobody: the runtime drops it, and those that wait for it wait on.
-//! So it is logged, `/readyz` names it while it is down, and it begins again where it can.
+//! Nobody would notice a task that panics: the runtime drops the task, and whoever waits for it waits
+//! forever. So the gateway logs the panic, lists the task at `/readyz` while the task is down, and restarts
+//! the task if possible.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -16,13 +17,14 @@ use tokio::time::{Instant, sleep};
 
 use crate::pauses::Pauses;
 
-/// Before a task begins again; about twice as long each time it does not last, up to the longest.
+/// The first pause before a task restarts. Each time that the task does not last, the pause about doubles, up
+/// to the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A task that was up this long counts as lasting.
+/// A task that has run this long counts as lasting.
 const LASTED: Duration = Duration::from_secs(60);
 
-/// How the background tasks are.
+/// The state of the background tasks.
 #[derive(Debug)]
 pub struct Tasks {
     first_pause: Duration,
@@ -39,13 +41,13 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// The names of those that are down.
+    /// The names of the tasks that are down.
     pub fn down(&self) -> Vec<&'static str> {
         self.down.lock().keys().copied().collect()
     }
 
-    /// Runs what `begin` makes, until that says that it is over. Whatever panics or ends before is
-    /// logged, and begins again after a pause.
+    /// Runs the future that `begin` makes until the future returns `Break`. If the future panics or returns
+    /// `Continue`, the gateway logs that and calls `begin` again after a pause.
     pub async fn keep_going<F: Future<Output = ControlFlow<()>>>(
         &self,
         name: &'static str,
@@ -76,7 +78,7 @@ impl Tasks {
         }
     }
 
-    /// Runs a task that cannot begin again: if it panics that is logged, and it stays down.
+    /// Runs a task that cannot restart. If the task panics, the gateway logs that and the task stays down.
     pub async fn report(&self, name: &'static str, task: impl Future<Output = ()>) {
         if let Err(panic) = AssertUnwindSafe(task).catch_unwind().await {
             let why = words(&*panic);
@@ -95,7 +97,7 @@ impl Tasks {
     }
 }
 
-/// A task is down until this is dropped.
+/// Marks a task as down until this value is dropped.
 struct Down<'a>(&'a Tasks, &'static str);
 
 impl Drop for Down<'_> {

@@ -1,4 +1,4 @@
-//! What a hub says to the other workers. What they say comes by way of
+//! What a hub tells the other workers. Messages of other workers come in through
 //! [`Elsewhere`](super::elsewhere::Elsewhere), which knows the hub.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,19 +12,19 @@ use crate::cluster::message::{AppKey, Message, Parcel, Replaced};
 use crate::cluster::{Cluster, WorkerId};
 use crate::remembered::Remembered;
 
-/// Agents that have left apps here and are remembered, of each worker.
+/// How many agents of one worker are remembered after they have left apps here.
 const REMEMBERED: usize = 1_024;
 
-/// An agent of another worker, by its app here and its name there.
+/// The key of an agent of another worker: its app here, and its name on its own worker.
 pub(super) type AgentKey = (AppKey, String);
 
-/// A hub's part in a cluster.
+/// The part of a hub that belongs to the cluster.
 pub(super) struct Clustered {
     pub cluster: Arc<Cluster>,
-    /// Apps of this worker that the others may have to be told of.
+    /// The apps of this worker that may have changed since the other workers were told.
     changed: Mutex<BTreeSet<AppKey>>,
     more_changed: Notify,
-    /// Agents of other workers that have left apps here, as the broker has known them.
+    /// The agents of other workers that have left apps here, by their ids on the broker here.
     left: Mutex<BTreeMap<WorkerId, Remembered<PeerId, AgentKey, REMEMBERED>>>,
 }
 
@@ -43,13 +43,13 @@ impl Clustered {
         self.all_may_have_changed([app.0]);
     }
 
-    /// The others may have to be told of all these.
+    /// Notes that all these apps may have changed.
     pub fn all_may_have_changed(&self, apps: impl IntoIterator<Item = AppKey>) {
         self.changed.lock().extend(apps);
         self.more_changed.notify_one();
     }
 
-    /// Waits for apps that the others may have to be told of.
+    /// Waits for apps that may have changed.
     pub async fn changed(&self) -> BTreeSet<AppKey> {
         loop {
             let changed = std::mem::take(&mut *self.changed.lock());
@@ -60,13 +60,14 @@ impl Clustered {
         }
     }
 
-    /// The worker that has the session with that token, if it is one of the others.
+    /// The worker that holds the session with that token, if it is another worker.
     pub fn home_of(&self, token: &str) -> Option<WorkerId> {
         let (process, _) = token.split_once('.')?;
         self.cluster.of_process(process.parse().ok()?)
     }
 
-    /// The session that an app has replaced is to end where it is, if it is one of another worker.
+    /// Tells another worker that an app has replaced its session there, so that the worker ends the session.
+    /// Does nothing if the session belongs to this worker.
     pub fn tell_home(&self, replaced: Replaced) {
         if let Some(worker) = self.home_of(&replaced.token) {
             self.cluster
@@ -74,8 +75,8 @@ impl Clustered {
         }
     }
 
-    /// An agent of that worker leaves its app here: its worker is still told how the work ends that it leaves
-    /// behind.
+    /// An agent of that worker leaves its app here. The worker is still told how the agent's remaining work
+    /// ends.
     pub fn agent_leaves(&self, worker: WorkerId, peer: PeerId, key: AgentKey) {
         let mut left = self.left.lock();
         left.entry(worker).or_default().insert(peer, key);
@@ -86,7 +87,7 @@ impl Clustered {
         self.left.lock().remove(&worker);
     }
 
-    /// An app here says something to an agent that has left it.
+    /// An app here sends a message to an agent that has left the app.
     pub fn say_to_left(&self, agent: PeerId, text: String) {
         let found = self.left.lock().iter().find_map(|(worker, left)| {
             let key = left.get(&agent)?;

@@ -1,22 +1,22 @@
-//! What a text frame counts as.
+//! How a text frame counts towards the rate limits.
 
-/// By which rate a frame is counted.
+/// The rate that a frame counts towards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     /// A message.
     Message,
-    /// A request, which its endpoint has counted: it is answered, and need not wait.
+    /// A request that its endpoint has counted already. The gateway answers it without delay.
     Request,
-    /// `app/update`, for which much is done.
+    /// `app/update`, which costs the gateway much work.
     Update,
-    /// A message that was answered with an error at once.
+    /// A message that the gateway answered with an error at once.
     Refused,
-    /// No message: it cannot be read.
+    /// No message: the frame cannot be read.
     Aside,
 }
 
 impl Counted {
-    /// A message of that kind, if it is one.
+    /// A message of that kind, if the frame has a kind.
     pub(crate) fn of(kind: Option<&str>) -> Self {
         match kind {
             Some("app/update") => Counted::Update,

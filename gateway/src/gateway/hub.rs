@@ -1,4 +1,4 @@
-//! The broker, and the queues it writes into.
+//! The hub: the broker, and the queues that the broker writes into.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,21 +28,21 @@ use crate::tokens::Tokens;
 use crate::wire::{Failure, Incoming};
 use rustc_hash::FxHashMap;
 
-/// Notices kept for a session that does not read them at once.
+/// How many notices the hub keeps for a session that does not read them at once.
 pub(crate) const NOTICES: usize = 256;
 
-/// Hears what other workers tell, until it answers with false.
+/// A function that hears the notices of other workers until it returns false.
 type HearsOthers = Box<dyn Fn(&Notice) -> bool + Send>;
 
-/// What all connections share.
+/// The state that all connections share.
 pub struct Hub {
-    /// The bounds.
+    /// The gateway's limits.
     pub limits: Limits,
-    /// Who may connect as what.
+    /// The tokens: who may connect in which role.
     pub tokens: Tokens,
-    /// What is counted.
+    /// The gateway's metrics.
     pub metrics: Arc<Metrics>,
-    /// How the background tasks are.
+    /// The state of the background tasks.
     pub tasks: Arc<Tasks>,
     state: Mutex<State>,
     started: Instant,
@@ -50,29 +50,29 @@ pub struct Hub {
     pub(super) timer: Timer,
     pub(super) queued: Arc<Budget>,
     connections: watch::Sender<usize>,
-    /// How far the gateway's life has come.
+    /// The phase of the gateway's life.
     pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) listeners: Listeners,
     pub(crate) notices: broadcast::Sender<CancelNotice>,
-    /// What is looked for on other workers.
+    /// The searches on other workers.
     pub(super) searches: Searches,
-    /// Who hears what other workers tell.
+    /// The functions that hear the notices of other workers.
     pub(super) hears_others: Mutex<Vec<HearsOthers>>,
     clustered: OnceLock<Arc<Clustered>>,
-    /// Names this process. The tokens of its apps' sessions begin with it.
+    /// The name of this process. The tokens of its apps' sessions begin with it.
     pub(crate) process: Uuid,
 }
 
 pub(crate) struct State {
     pub broker: Broker,
     pub outboxes: Queues,
-    /// Who waits for the outcome of a revocation.
+    /// The cancels that wait for the outcome of a revocation, by run.
     pub revocations: HashMap<RunId, Vec<oneshot::Sender<CancelOutcome>>>,
-    /// Who waits for the calls that fronts make.
+    /// Where the steps of the fronts' calls go, by run.
     pub sinks: FxHashMap<RunId, Sink>,
 }
 
-/// Counts a connection while it lives.
+/// Counts a connection until it is dropped.
 pub struct Connected(Arc<Hub>);
 
 impl Drop for Connected {
@@ -81,7 +81,8 @@ impl Drop for Connected {
     }
 }
 
-/// A queue to a peer that is not one of the broker's: a front's own. It counts while this lasts.
+/// A queue to a peer of a front, which the broker does not know. The queue counts until this value is
+/// dropped.
 pub(crate) struct Queued {
     hub: Arc<Hub>,
     peer: PeerId,
@@ -96,7 +97,7 @@ impl Drop for Queued {
 }
 
 impl Hub {
-    /// A hub with nobody on it.
+    /// A hub without peers.
     pub fn new(limits: Limits, tokens: Tokens) -> Self {
         let broker = Broker::new(limits.clone(), tokens.clone());
         Hub {
@@ -125,30 +126,30 @@ impl Hub {
         }
     }
 
-    /// The cluster this worker is part of, if it is one of several.
+    /// The cluster of this worker, if the worker is part of one.
     pub fn cluster(&self) -> Option<&Arc<Cluster>> {
         self.clustered().map(|clustered| &clustered.cluster)
     }
 
-    /// Its part in the cluster, if it has one.
+    /// This hub's part in the cluster, if it has one.
     pub(super) fn clustered(&self) -> Option<&Arc<Clustered>> {
         self.clustered.get()
     }
 
-    /// Makes this worker part of a cluster, once.
+    /// Makes this worker part of a cluster. May be called only once.
     pub(super) fn join_cluster(&self, clustered: Arc<Clustered>) {
         let _ = self.clustered.set(clustered);
     }
 
-    /// Adds a connection; `joined` makes the event that tells the broker.
+    /// Adds a connection. `joined` makes the event that tells the broker of it.
     pub fn join(
         self: &Arc<Self>,
         joined: impl FnOnce(PeerId) -> Event<'static>,
     ) -> (PeerId, Arc<Outbox>, Connected) {
         let peer = self.next_peer();
         let event = joined(peer);
-        // It exists as long as its worker says so. If its queue overflows, the queue is emptied and the app
-        // stays.
+        // The app exists as long as its worker says so. If its queue overflows, the queue is emptied and the
+        // app stays.
         let lasts = matches!(
             event,
             Event::AppJoined {
@@ -167,28 +168,30 @@ impl Hub {
         (peer, outbox, connected)
     }
 
-    /// Names a peer to be.
+    /// The id of a new peer.
     pub(crate) fn next_peer(&self) -> PeerId {
         PeerId(self.next_number())
     }
 
-    /// A number greater than all before.
+    /// A number that is greater than all numbers before.
     pub(crate) fn next_number(&self) -> u64 {
         self.last_number.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Counts a connection: the gateway does not end before it has, or the close timeout is over.
+    /// Counts a connection. The gateway does not end before the connection has ended or the close timeout is
+    /// over.
     pub fn connected(self: &Arc<Self>) -> Connected {
         self.connections.send_modify(|count| *count += 1);
         Connected(self.clone())
     }
 
-    /// How many bytes wait for all peers, what is kept for apps that may come back included.
+    /// How many bytes wait for all peers. Messages that are kept for apps that may come back count as well.
     pub fn queued_bytes(&self) -> usize {
         self.queued.used()
     }
 
-    /// A queue to a peer of `owner` that is not one of the broker's, while this lasts.
+    /// A queue to a peer of `owner` that the broker does not know. The queue counts until the returned value
+    /// is dropped.
     pub(crate) fn queue(self: &Arc<Self>, owner: &Arc<str>) -> Queued {
         let outbox = Arc::new(self.new_outbox());
         let peer = self.next_peer();
@@ -206,14 +209,14 @@ impl Hub {
         Outbox::new(self.limits.queued_bytes, self.queued.clone())
     }
 
-    /// A peer has sent a text frame; `shared` is the buffer it lies in.
+    /// A peer has sent a text frame. `shared` is the buffer that contains `text`.
     pub fn receive(&self, peer: PeerId, text: &str, shared: Option<&Bytes>) {
         let incoming = Incoming::new(text, shared, &self.limits);
         self.handle(Event::received(peer, incoming.envelope(&self.limits)));
     }
 
-    /// The queue to a peer is shorter than it was, unless it has grown again by now, or the peer is on
-    /// another connection.
+    /// The queue to a peer has become shorter. Does nothing if the queue has grown again by now or the peer
+    /// is on another connection.
     pub fn relieved(&self, peer: PeerId, outbox: &Outbox) {
         let now = self.now();
         let mut state = self.state();
@@ -223,11 +226,11 @@ impl Hub {
         }
     }
 
-    /// `/abp.json` of the app named; of the only one, or the demo app, when none is.
+    /// The `/abp.json` of the named app. Without a name, of the only app or of the demo app.
     pub fn manifest(&self, app: Option<&str>) -> Result<Bytes, Failure> {
         let shown = self.state().broker.shown(app);
         let (offer, text) = shown?;
-        // Made once for what the app offers, and nobody waits for it who does not want it.
+        // The text is made once for each offer, outside the lock.
         Ok(text.get_or_init(|| offer.manifest().into()).clone())
     }
 
@@ -241,7 +244,8 @@ impl Hub {
         self.state().broker.requests_in_flight()
     }
 
-    /// Whether nothing is waited for: no answer, and no end of a call that its agent has left behind.
+    /// Whether the gateway waits for nothing: neither for an answer nor for the end of a call that its agent
+    /// has left behind.
     pub fn is_idle(&self) -> bool {
         let broker = &self.state().broker;
         broker.requests_in_flight() == 0 && broker.calls_left() == 0
@@ -252,7 +256,7 @@ impl Hub {
         self.state().broker.peers()
     }
 
-    /// What the metrics read when they are asked for.
+    /// The values that the metrics read on demand.
     pub fn readings(&self) -> Readings<'_> {
         let cluster = self.cluster().map(|it| (it.standing(), it.traffic()));
         let state = self.state();

@@ -1,19 +1,19 @@
-//! How far the gateway's life has come, for those that have to end with it.
+//! The phase of the gateway's life, for tasks that must end with the gateway.
 
 use tokio::sync::watch;
 
 /// What the gateway does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
-    /// It serves.
+    /// The gateway serves.
     Serving,
-    /// It takes no new calls and lets those in flight end.
+    /// The gateway takes no new calls and lets the calls in flight end.
     Draining,
-    /// It ends what is left.
+    /// The gateway ends the remaining calls.
     Stopping,
 }
 
-/// The phase, which only goes forward.
+/// The current phase, which only moves forward.
 #[derive(Debug)]
 pub(crate) struct Lifecycle(watch::Sender<Phase>);
 
@@ -26,7 +26,7 @@ impl Lifecycle {
         *self.0.borrow()
     }
 
-    /// Goes on to `phase`.
+    /// Moves on to `phase`.
     pub(crate) fn enter(&self, phase: Phase) {
         self.0.send_if_modified(|now| {
             let later = *now < phase;
@@ -35,7 +35,7 @@ impl Lifecycle {
         });
     }
 
-    /// Waits for `phase`, or a later one.
+    /// Waits for `phase` or a later phase.
     pub(crate) fn reached(&self, phase: Phase) -> impl Future<Output = ()> + Send + use<> {
         let mut phases = self.0.subscribe();
         async move {

@@ -1,4 +1,4 @@
-//! Who listens for which app.
+//! The listeners of each app.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use tokio::sync::watch;
 use crate::broker::Offered;
 use crate::tokens::app_of;
 
-/// Entries before unused ones are removed, 64.
+/// The number of entries below which unused entries are not removed: 64.
 const FEW: usize = 64;
 
-/// Who listens for which app. The number in a channel only says that something has changed.
+/// The listeners of each app. The number in a channel only signals that something has changed.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
-    /// Changes of the only app there is.
+    /// Signals changes of the only app that is connected.
     only: watch::Sender<u64>,
     by_app: Mutex<ByApp>,
 }
@@ -22,12 +22,12 @@ pub(crate) struct Listeners {
 #[derive(Debug, Default)]
 struct ByApp {
     senders: HashMap<Box<str>, watch::Sender<u64>>,
-    /// How many there were when it was last looked who still listens.
+    /// How many entries remained when unused entries were last removed.
     swept: usize,
 }
 
 impl Listeners {
-    /// Changes whenever that app, or the only one, may offer something else.
+    /// A receiver that changes whenever that app, or the only app, may offer something else.
     pub fn listen(&self, app: Option<&str>) -> watch::Receiver<u64> {
         let Some(app) = app else {
             return self.only.subscribe();
@@ -44,12 +44,12 @@ impl Listeners {
         sender.subscribe()
     }
 
-    /// Wakes those that listen for that app, or for the only one.
+    /// Wakes the listeners of that app, and the listeners of the only app.
     pub fn tell(&self, offered: &Offered) {
         if let Some(sender) = self.by_app.lock().senders.get(&*offered.app) {
             sender.send_modify(|changes| *changes += 1);
         }
-        // With more than two there was no only one before, either.
+        // With more than two apps now, there was no only app before, either.
         if offered.apps <= 2 {
             self.only.send_modify(|changes| *changes += 1);
         }

@@ -1,4 +1,4 @@
-//! What the fronts share: calls, cancels, runs, queues and metrics.
+//! The parts that the fronts share: calls, cancels, runs, queues and metrics.
 
 mod acknowledgements;
 mod acting;

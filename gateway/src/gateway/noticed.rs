@@ -1,4 +1,4 @@
-//! What the hub logs of peers, once nothing is locked any more.
+//! The hub's log entries about peers, written once no lock is held.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use crate::refusals;
 use crate::tokens::Role;
 use crate::wire::for_log;
 
-/// What is logged.
+/// A log entry about a peer.
 pub(super) enum Noticed {
     Emptied(PeerId),
     Overflow(PeerId),
     Evicted(PeerId),
     Unkept(PeerId),
     Superseded {
-        /// The instances, as `caphost apps` lists them.
+        /// The instances, in the form of `caphost apps`.
         before: String,
         now: Option<String>,
         was: Arc<str>,
         by: Arc<str>,
-        /// Nobody has a token.
+        /// Whether no tokens are configured.
         anyone: bool,
     },
-    /// An app may not register.
+    /// The gateway refuses to register an app.
     Refused {
         address: Option<SocketAddr>,
         app: Option<String>,
@@ -33,7 +33,7 @@ pub(super) enum Noticed {
 }
 
 impl Noticed {
-    /// Nothing is to be locked meanwhile.
+    /// Writes the log entry. No lock must be held meanwhile.
     pub fn log(&self, limit: usize) {
         match self {
             Noticed::Emptied(peer) => tracing::warn!(
@@ -59,7 +59,7 @@ impl Noticed {
             } => {
                 let (before, now) = (for_log(before), now.as_ref().map(for_log));
                 let (was, by) = (&**was, &**by);
-                // A second tab, or somebody else.
+                // A second tab, or another person.
                 match was == by || *anyone {
                     true => tracing::info!(before, now, owner = by, "an app has another instance"),
                     false => {

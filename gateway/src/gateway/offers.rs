@@ -1,4 +1,4 @@
-//! What apps offer, and who is told that an app offers something else.
+//! The offers of apps, and the listeners that hear of changed offers.
 
 use std::sync::Arc;
 
@@ -10,50 +10,50 @@ use crate::tokens::Identity;
 use crate::wire::Failure;
 
 impl Hub {
-    /// The apps connected, by their ids.
+    /// The apps that are connected, by their ids.
     pub fn apps(&self) -> Vec<AppInfo> {
         self.state().broker.app_infos()
     }
 
-    /// The ids of the first of those that `viewer` may reach, at most so many.
+    /// The ids of apps that `viewer` may reach, at most `most` of them.
     pub fn app_ids(&self, viewer: &Identity, most: usize) -> Vec<String> {
         self.state().broker.app_ids(viewer, most)
     }
 
-    /// The apps connected that `viewer` may reach, with their instances.
+    /// The connected apps that `viewer` may reach, with their instances.
     pub fn connected_apps(&self, viewer: &Identity) -> Vec<ConnectedApp> {
         self.state().broker.connected(viewer)
     }
 
-    /// What the app with that id offers; the only one connected, if none is named.
-    /// `DISCONNECTED` when there is none, `INVALID_PARAMS` when there are several.
+    /// The offer of the app with that id. Without an id, the offer of the only app. Returns `DISCONNECTED` if
+    /// there is no such app, and `INVALID_PARAMS` if there are several.
     pub fn offer(&self, app: Option<&str>) -> Result<Arc<Offer>, Failure> {
         self.state().broker.offer(app)
     }
 
-    /// What the app on that connection offers, if it has registered.
+    /// The offer of the app on that connection, if the app has registered.
     pub(crate) fn offer_on(&self, peer: PeerId) -> Option<Arc<Offer>> {
         self.state().broker.offer_on(peer)
     }
 
-    /// What the app on that connection offers, and which of its instances it is.
+    /// The offer of the app on that connection, and the app's instance.
     pub(crate) fn instance_on(&self, peer: PeerId) -> Option<(Arc<Offer>, Instance)> {
         let state = self.state();
         let instance = state.broker.instance(peer)?.clone();
         Some((state.broker.offer_on(peer)?, instance))
     }
 
-    /// What the apps of this worker offer, by their connections.
+    /// The offers of the apps of this worker, by their connections.
     pub fn offers_here(&self) -> Vec<(PeerId, Arc<Offer>)> {
         self.state().broker.offers_here()
     }
 
-    /// Changes whenever [`Hub::offer`] of that app may say something else.
+    /// A receiver that changes whenever [`Hub::offer`] of that app may return something else.
     pub fn offer_changes(&self, app: Option<&str>) -> watch::Receiver<u64> {
         self.listeners.listen(app)
     }
 
-    /// Tells listeners which apps offer something else. Not to be called within the hub's lock.
+    /// Tells the listeners which apps offer something else. Must not be called while the hub is locked.
     pub(crate) fn tell_offered(&self, offered: impl IntoIterator<Item = Offered>) {
         for offered in offered {
             self.listeners.tell(&offered);

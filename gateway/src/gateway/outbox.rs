@@ -1,7 +1,8 @@
-//! What waits to be written to one peer.
+//! The queue of messages to one peer.
 //!
-//! Of a peer that may come back on another connection what it has not acknowledged is kept as well. The
-//! queue of the next connection takes it over; until there is one, messages are only kept.
+//! If the peer may come back on another connection, the queue also keeps the messages that the peer has not
+//! acknowledged. The queue of the next connection takes these messages over. Until there is a next
+//! connection, messages are only kept.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -17,48 +18,48 @@ use super::acknowledgements::{Misfit, Sent};
 use crate::broker::{Backlog, CloseCode};
 use crate::wire::{Outgoing, for_log};
 
-/// How far a connection has come.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OutboxPhase {
-    /// Messages come and go.
+    /// Messages are queued and written.
     Open,
-    /// Nothing is queued any more; what is queued is written, then the close frame.
+    /// Nothing is queued any more. The queued messages are written, then the close frame.
     Closing,
     /// Nothing more is written.
     Over,
 }
 
-/// What became of a message pushed.
+/// The result of pushing a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pushed {
-    /// It waits.
+    /// The message waits.
     Queued,
-    /// It waits, and with it the queue has passed half or three quarters of its limit.
+    /// The message waits, and with it the queue has passed half or three quarters of its limit.
     Grown(Backlog),
-    /// There was no room for it: the queue is over.
+    /// There was no room for the message. The queue is over.
     Overflow,
-    /// There was no room for it in a queue that lasts: it and what waited are dropped, except
-    /// farewells.
+    /// There was no room for the message in a lasting queue. The message and all waiting messages are
+    /// dropped, except farewells.
     Emptied,
-    /// It waits, and the peer cannot come back any more: too much was kept for that.
+    /// The message waits, but the peer cannot come back any more: too much was kept for that.
     Unkept,
 }
 
-/// Why the connection of a peer is closed whose queue has no room.
+/// The close reason for a peer whose queue has no room.
 pub(crate) fn unread(limit: usize) -> String {
     format!("More than {limit} bytes were left unread")
 }
 
-/// What is to be written next.
+/// The next thing to write.
 #[derive(Debug)]
 pub enum OutboxStep {
-    /// A message, and what to give to [`Outbox::written`] afterwards.
+    /// A message, and the cost to give to [`Outbox::written`] afterwards.
     Message(Outgoing, usize),
-    /// The close frame, the last of all.
+    /// The close frame, which is always last.
     Close(CloseCode, String),
 }
 
-/// The bytes that wait for all peers together, in queues and kept to be sent again.
+/// The bytes that wait for all peers together: in queues, and kept for sending again.
 #[derive(Debug, Default)]
 pub(crate) struct Budget(AtomicUsize);
 
@@ -76,18 +77,18 @@ impl Budget {
     }
 }
 
-/// A queue bounded in bytes, which counts a message until it is written.
+/// A queue that is bounded in bytes. A message counts until it is written.
 #[derive(Debug)]
 pub struct Outbox {
     limit: usize,
     lasts: bool,
     budget: Arc<Budget>,
     queue: Mutex<Queue>,
-    /// There is something to write.
+    /// Signals that there is something to write.
     wake: Notify,
-    /// Something else has changed that somebody may wait for.
+    /// Signals that something else has changed.
     changed: Notify,
-    /// For the log: where the peer is, and which app it says it is.
+    /// For the log: the peer's address, and the app id that the peer claims.
     address: OnceLock<SocketAddr>,
     app: OnceLock<String>,
 }
@@ -96,19 +97,20 @@ pub struct Outbox {
 struct Queue {
     messages: VecDeque<Outgoing>,
     bytes: usize,
-    /// What is kept for another connection, if there may be one.
+    /// The messages that are kept for another connection, if there may be one.
     kept: Option<Sent<Outgoing>>,
     close: Option<(CloseCode, String)>,
     phase: OutboxPhase,
     backlog: Backlog,
     /// A waiter waits until no more than this many bytes are left.
     awaited: Option<usize>,
-    /// When something was last written, or there was nothing to write.
+    /// When something was last written, or when the queue last began to fill.
     moved: Instant,
 }
 
 impl Outbox {
-    /// An empty queue for at most `limit` bytes, or one message. They count towards `budget`.
+    /// An empty queue for one message, or for several of at most `limit` bytes. The bytes count towards
+    /// `budget`.
     pub(crate) fn new(limit: usize, budget: Arc<Budget>) -> Self {
         Outbox {
             limit,
@@ -131,28 +133,28 @@ impl Outbox {
         }
     }
 
-    /// The log is to say that this is the queue to a peer there.
+    /// Sets the peer's address for the log.
     pub(crate) fn log_address(&self, address: SocketAddr) {
         let _ = self.address.set(address);
     }
 
-    /// The log is to say that the peer is the app with that id, as it claims.
+    /// Sets the app id that the peer claims, for the log.
     pub(crate) fn log_app(&self, app: &str) {
         let _ = self.app.set(for_log(app));
     }
 
-    /// What the log is to say of the peer: its address, and which app it says it is.
+    /// What the log says of the peer: its address and the app id that it claims.
     pub(crate) fn peer(&self) -> (Option<SocketAddr>, Option<String>) {
         (self.address.get().copied(), self.app.get().cloned())
     }
 
-    /// This queue, but one that is emptied and goes on when there is no room.
+    /// Makes the queue lasting: without room, the queue is emptied and goes on.
     pub(crate) fn lasting(mut self) -> Self {
         self.lasts = true;
         self
     }
 
-    /// Queues a message. After [`Outbox::close`] it is dropped, unless it is kept.
+    /// Queues a message. After [`Outbox::close`] the message is dropped, unless it is kept.
     pub fn push(&self, message: Outgoing) -> Pushed {
         let mut queue = self.queue.lock();
         let (cost, is_open) = (message.cost(), queue.phase == OutboxPhase::Open);
@@ -211,12 +213,12 @@ impl Outbox {
         grown.map_or(Pushed::Queued, Pushed::Grown)
     }
 
-    /// From now on keeps what is pushed until the peer has it.
+    /// From now on, keeps each pushed message until the peer acknowledges it.
     pub(crate) fn keep(&self) {
         self.queue.lock().kept = Some(Sent::default());
     }
 
-    /// The peer has received this many of the messages that were to be kept.
+    /// The peer has received this many of the kept messages in total.
     pub(crate) fn acknowledge(&self, received: u64) -> Result<(), Misfit> {
         let mut queue = self.queue.lock();
         let Some(kept) = &mut queue.kept else {
@@ -228,8 +230,8 @@ impl Outbox {
         taken
     }
 
-    /// The connection is lost: until another takes over, messages are only kept. How much that is by now;
-    /// nothing if there can be no other connection.
+    /// The connection is lost. Until another connection takes over, messages are only kept. Returns how full
+    /// the queue is with kept messages, or `None` if there can be no other connection.
     pub(crate) fn suspend(&self) -> Option<Backlog> {
         let mut queue = self.queue.lock();
         let kept = queue.kept.as_ref()?.bytes();
@@ -241,8 +243,8 @@ impl Outbox {
         Some(backlog)
     }
 
-    /// Takes over from the connection before, of which the peer has received this many messages: queues
-    /// `first`, then what is lacking, whatever the limit.
+    /// Takes over from the connection before, of which the peer has received `received` messages. Queues
+    /// `first`, then the messages that the peer lacks, even beyond the limit.
     pub(crate) fn take_over(
         &self,
         before: &Outbox,
@@ -264,7 +266,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// The peer does not come back: nothing is kept for it any more.
+    /// The peer does not come back: drops the messages that were kept for it.
     pub(crate) fn forget(&self) {
         self.give_up(&mut self.queue.lock());
     }
@@ -281,7 +283,7 @@ impl Outbox {
         queue.messages.push_back(message);
     }
 
-    /// Drops all but farewells: what waits, and `last`.
+    /// Drops the waiting messages and `last`, except farewells.
     fn empty(&self, queue: &mut Queue, last: Option<Outgoing>) {
         let all = std::mem::take(&mut queue.messages).into_iter().chain(last);
         self.budget.give_back(std::mem::take(&mut queue.bytes));
@@ -293,8 +295,8 @@ impl Outbox {
         self.changed.notify_waiters();
     }
 
-    /// There is no room for what waits here, as too much waits for all. Returns whether the queue is over:
-    /// one that lasts is only emptied.
+    /// Drops the waiting messages, because too much waits for all peers. Returns whether the queue is over. A
+    /// lasting queue is only emptied.
     pub(crate) fn evict(&self) -> bool {
         match self.lasts {
             true => self.empty(&mut self.queue.lock(), None),
@@ -306,7 +308,8 @@ impl Outbox {
         !self.lasts
     }
 
-    /// How many bytes wait or are kept, and since when nothing was written. None: there is no connection.
+    /// How many bytes wait or are kept, and since when nothing was written. The time is `None` if there is no
+    /// connection.
     pub(crate) fn waiting(&self) -> (usize, Option<Instant>) {
         let queue = self.queue.lock();
         let kept = queue.kept.as_ref().map(Sent::bytes);
@@ -315,7 +318,7 @@ impl Outbox {
         (queue.bytes + kept.unwrap_or_default(), moved)
     }
 
-    /// Closes after what is queued. The first reason given is the one sent.
+    /// Closes the connection after the queued messages. The first reason given is the one sent.
     pub fn close(&self, code: CloseCode, reason: String) {
         let mut queue = self.queue.lock();
         queue.close.get_or_insert((code, reason));
@@ -325,7 +328,7 @@ impl Outbox {
         self.changed.notify_waiters();
     }
 
-    /// Drops what is queued: nothing more is written.
+    /// Drops the queued messages. Nothing more is written.
     pub fn end(&self) {
         let mut queue = self.queue.lock();
         queue.messages.clear();
@@ -336,7 +339,7 @@ impl Outbox {
         self.changed.notify_waiters();
     }
 
-    /// Takes out what is next, if there is anything.
+    /// Takes out the next step, if there is one.
     pub fn pop(&self) -> Option<OutboxStep> {
         let mut queue = self.queue.lock();
         match queue.messages.pop_front() {
@@ -351,7 +354,7 @@ impl Outbox {
         }
     }
 
-    /// Waits for what is next.
+    /// Waits for the next step.
     pub async fn next(&self) -> OutboxStep {
         loop {
             if let Some(step) = self.pop() {
@@ -361,7 +364,7 @@ impl Outbox {
         }
     }
 
-    /// A message that was taken out has been written. Returns whether [`Outbox::backlog`] is less for it.
+    /// A message that was taken out has been written. Returns whether [`Outbox::backlog`] became less.
     pub fn written(&self, cost: usize) -> bool {
         let mut queue = self.queue.lock();
         let gone = cost.min(queue.bytes);
@@ -372,14 +375,14 @@ impl Outbox {
         let few = queue.awaited.is_some_and(|few| queue.bytes <= few);
         queue.awaited = queue.awaited.filter(|_| !few);
         drop(queue);
-        // Not every time: as a rule, the waiter is the task that writes.
+        // Not after every message: as a rule, the waiter is the task that writes.
         if less || few {
             self.changed.notify_waiters();
         }
         less
     }
 
-    /// Whether messages still come and go.
+    /// Whether messages are still queued and written.
     pub fn is_open(&self) -> bool {
         self.queue.lock().phase == OutboxPhase::Open
     }
@@ -389,12 +392,12 @@ impl Outbox {
         self.queue.lock().phase == OutboxPhase::Over
     }
 
-    /// Whether the queue has passed half of its limit and is not short again.
+    /// Whether the queue has passed half of its limit and has not become short again.
     pub fn is_congested(&self) -> bool {
         self.backlog() != Backlog::Short
     }
 
-    /// How far the queue has been filled, and has not been emptied again.
+    /// How full the queue became, until it becomes short again.
     pub fn backlog(&self) -> Backlog {
         self.queue.lock().backlog
     }
@@ -404,7 +407,8 @@ impl Outbox {
         self.until(|queue| queue.backlog == Backlog::Short).await;
     }
 
-    /// Waits until at most `few` bytes are queued, or nothing is queued any more. For one at a time.
+    /// Waits until at most `few` bytes are queued, or the connection closes. Only one task may wait at a
+    /// time.
     pub async fn drained(&self, few: usize) {
         let is_done = |queue: &mut Queue| {
             let is_done = queue.bytes <= few || queue.phase != OutboxPhase::Open;
@@ -414,7 +418,7 @@ impl Outbox {
         self.until(is_done).await;
     }
 
-    /// Waits until the connection has come as far as `phase`.
+    /// Waits until the connection reaches `phase`.
     pub async fn reached(&self, phase: OutboxPhase) {
         self.until(|queue| queue.phase >= phase).await;
     }
@@ -422,7 +426,7 @@ impl Outbox {
     async fn until(&self, holds: impl Fn(&mut Queue) -> bool) {
         let mut changed = pin!(self.changed.notified());
         loop {
-            // Told from here on, whatever changes while it looks.
+            // From here on, a change during the check below wakes this task.
             changed.as_mut().enable();
             if holds(&mut self.queue.lock()) {
                 return;

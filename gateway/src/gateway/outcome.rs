@@ -9,9 +9,9 @@ use caphost::call::{Code, Error, Stop, StoppedBy};
 /// An `ABPError`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AbpError {
-    /// What a program decides on.
+    /// The error code, for programs.
     pub code: String,
-    /// What a person reads.
+    /// The error message, for people.
     pub message: String,
     /// Whether the same request may succeed later.
     pub retryable: bool,
@@ -20,12 +20,12 @@ pub struct AbpError {
 }
 
 impl AbpError {
-    /// One of the gateway's own.
+    /// An error of the gateway itself.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         AbpError::from(&Error::<Value>::new(code, message.into()))
     }
 
-    /// The app, or the way to it, is gone.
+    /// The app, or the connection to it, is gone.
     pub fn disconnected() -> Self {
         AbpError::new(
             Code::DISCONNECTED,
@@ -33,7 +33,7 @@ impl AbpError {
         )
     }
 
-    /// Reads an error as an app wrote it.
+    /// Reads an error of an app.
     pub fn read(body: Value) -> Self {
         let text = |key: &str| body[key].as_str().map(str::to_string);
         let code = text("code").unwrap_or_else(|| Code::OPERATION_FAILED.as_str().into());
@@ -63,32 +63,32 @@ impl From<&crate::wire::Failure> for AbpError {
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// With what it was to return.
+    /// The call has returned its result.
     Done {
-        /// What the handler returned, as JSON without line breaks. None for null.
+        /// The handler's return value, as JSON without line breaks. `None` means null.
         data: Option<Json>,
-        /// `{duration, cached?}`, if the app says.
+        /// `{duration, cached?}`, if the app sent it.
         metadata: Option<Value>,
     },
-    /// It failed.
+    /// The call failed.
     Failed(AbpError),
-    /// It is cancelled, and that is a fact.
+    /// The call is cancelled, and the app or the gateway confirms it.
     Cancelled {
-        /// The reason that was given, if one is known.
+        /// The reason that was given, if there is one.
         reason: Option<String>,
-        /// How far the stop was seen.
+        /// How far the work was seen to stop.
         stop: Stop,
-        /// What has stopped it, if the app says.
+        /// What has stopped the work, if the app says so.
         by: Option<StoppedBy>,
     },
 }
 
-/// What a call does next.
+/// The next step of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// It says how far it is: a `ProgressInfo`.
+    /// The call reports progress: a `ProgressInfo`.
     Progress(Value),
-    /// It is over, and nothing follows.
+    /// The call is over, and no step follows.
     Ended(Outcome),
 }
 
@@ -101,7 +101,7 @@ impl Outcome {
         })
     }
 
-    /// The data is left as the text it is: it may be large, and most callers only pass it on.
+    /// The data stays text: it may be large, and most callers only pass it on.
     fn parse(response: &Json) -> serde_json::Result<Self> {
         let (mut is_success, mut data, mut metadata) = (false, None, None);
         members(response.as_str().as_bytes(), |key, value| match key {
@@ -126,7 +126,7 @@ impl Outcome {
     }
 }
 
-/// What came of a cancel.
+/// The result of a cancel.
 pub type Confirmation = CancelOutcome<AbpError>;
 
 impl Confirmation {

@@ -1,4 +1,4 @@
-//! Which deadline of the broker is waited for.
+//! The deadline of the broker that the gateway waits for.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,12 +6,12 @@ use tokio::sync::Notify;
 
 use crate::broker::Broker;
 
-/// Which deadline is waited for.
+/// The deadline that the gateway waits for.
 #[derive(Debug)]
 pub(super) struct Timer {
-    /// Something is due earlier than is waited for.
+    /// Signals that something is due earlier.
     earlier: Notify,
-    /// The deadline that is waited for, as the bits of its time.
+    /// The deadline that the gateway waits for, as the bits of its time.
     awaited: AtomicU64,
 }
 
@@ -25,7 +25,7 @@ impl Default for Timer {
 }
 
 impl Timer {
-    /// Looks, while the broker is locked, whether something is due earlier than is waited for.
+    /// Checks whether something is due earlier. The broker must be locked meanwhile.
     pub(super) fn look(&self, broker: &Broker) {
         let next = broker.next_deadline().map_or(u64::MAX, f64::to_bits);
         if next < self.awaited.load(Ordering::Relaxed) {
@@ -34,7 +34,7 @@ impl Timer {
         }
     }
 
-    /// That deadline is waited for from now on, while the broker is locked.
+    /// Sets the deadline to wait for. The broker must be locked meanwhile.
     pub(super) fn awaits(&self, next: Option<f64>) {
         let next = next.map_or(u64::MAX, f64::to_bits);
         self.awaited.store(next, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! One call, from its making to its end.
+//! One call, from its start to its end.
 
 use std::fmt;
 use std::future::Future;
@@ -10,7 +10,8 @@ use crate::broker::{self, Event, PeerId, Reply};
 use crate::gateway::{AbpError, Hub, Outcome, Step};
 use caphost::call::{LateEnd, Stop};
 
-/// The way to the app, as a client and its calls share it: it lasts as long as this.
+/// The connection of a client to the app, which the client and its calls share. The client leaves the app
+/// when this value is dropped.
 pub(super) struct Way {
     pub hub: Arc<Hub>,
     pub peer: PeerId,
@@ -30,10 +31,10 @@ impl Drop for Way {
     }
 }
 
-/// A call being made. Dropped before its end it is cancelled: nobody waits for it any more.
+/// A call in flight. Dropping the call before its end cancels it, because nobody waits for it any more.
 #[derive(Debug)]
 pub struct Call {
-    /// The run it is.
+    /// The run of this call.
     pub id: RunId,
     call_id: Arc<str>,
     canceller: Canceller,
@@ -41,12 +42,12 @@ pub struct Call {
     end: End,
 }
 
-/// How far a call is for its caller.
+/// How much of a call's end its caller has heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Awaited,
     Told,
-    /// It was told, and the end of its handler may still be heard of.
+    /// The caller was told the end, and may still hear how the handler ends.
     Abandoned,
 }
 
@@ -58,8 +59,8 @@ pub struct Canceller {
 }
 
 impl Canceller {
-    /// Asks the app to cancel: that is on its way when this returns. What comes of it, the end of the call
-    /// tells.
+    /// Asks the app to cancel. The request is on its way when this function returns. The outcome of the call
+    /// tells whether the cancel succeeded.
     pub fn cancel(&self, reason: Option<String>) {
         let run = self.run;
         self.way.hub.handle(Event::Cancel { run, reason });
@@ -87,15 +88,16 @@ impl Call {
         }
     }
 
-    /// What it does next. Safe to drop and to call again.
+    /// The next step of the call. The returned future may be dropped, and the function may be called again.
     pub async fn next(&mut self) -> Step {
-        // After its end: that it ended disconnected, again and again.
+        // After its end, the call reports again and again that it ended disconnected.
         if !matches!(self.end, End::Awaited) {
             return Step::Ended(Outcome::Failed(AbpError::disconnected()));
         }
         loop {
             match self.steps.next().await {
-                // What every reader can read was let in, so this can be read.
+                // The gateway has accepted only progress that every reader can read, so this progress can be
+                // read.
                 Some(broker::Step::Progress(info)) => {
                     return Step::Progress(info.value().unwrap_or_default());
                 }
@@ -108,7 +110,7 @@ impl Call {
         }
     }
 
-    /// How it ends.
+    /// How the call ends.
     pub async fn outcome(mut self) -> Outcome {
         loop {
             if let Step::Ended(outcome) = self.next().await {
@@ -117,18 +119,18 @@ impl Call {
         }
     }
 
-    /// Its id on the app's side.
+    /// The id of the call on the app's side.
     pub fn call_id(&self) -> &str {
         &self.call_id
     }
 
-    /// What cancels it.
+    /// The handle that cancels the call.
     pub fn canceller(&self) -> Canceller {
         self.canceller.clone()
     }
 
-    /// How the handler of a call that has ended as abandoned ends after all; nothing if that is not
-    /// heard of as long as the session lasts, which this does not keep.
+    /// How the handler of a call that ended as abandoned ends in the end. `None` if the gateway does not hear
+    /// of that before the session ends. The future does not keep the session alive.
     pub fn late_end(mut self) -> impl Future<Output = Option<LateEnd>> + Send + use<> {
         let wanted = self.end == End::Abandoned;
         self.end = End::Told;
@@ -167,7 +169,7 @@ impl Drop for Call {
             self.canceller.cancel(Some(reason.into()));
         }
         if self.end != End::Told {
-            // Dropped when nothing is locked any more.
+            // The sink is dropped once the lock is released.
             let sink = self.canceller.way.hub.state().sinks.remove(&self.id);
             drop(sink);
         }

@@ -1,8 +1,9 @@
-//! Calls that fronts make: each is a run.
+//! Calls that fronts make. Each call is a run.
 //!
-//! A front opens a [`Session`] for each of its clients and makes its calls there. To the app the
-//! session is an agent like any other, so the rules of a call hold as they do over a WebSocket; the
-//! calls go to the broker, and what becomes of them comes from it, without being text in between.
+//! A front opens a [`Session`] for each of its clients and makes the client's calls in that session. For the
+//! app the session is an agent like any other, so a call follows the same rules as a call over a WebSocket.
+//! The calls go to the broker directly, and their steps come back from the broker, without a detour through
+//! text.
 
 mod call;
 mod session;
@@ -21,36 +22,36 @@ use caphost::call::CallId;
 pub use session::Session;
 pub(crate) use steps::Sink;
 
-/// Whom a session is for.
+/// The client of a session.
 #[derive(Clone, Debug)]
 pub struct Client {
-    /// What its calls come in.
+    /// The dialect of the client's calls.
     pub dialect: Dialect,
-    /// Whose they are.
+    /// The owner of the client's calls.
     pub owner: Identity,
-    /// The app id it wants; the only app connected if there is none.
+    /// The id of the app that the client wants. `None` means the only app that is connected.
     pub app: Option<String>,
-    /// What the app is told that the agent is called.
+    /// The agent name that the app is told.
     pub name: String,
-    /// And its version.
+    /// The agent version that the app is told.
     pub version: String,
 }
 
-/// A call to make.
+/// A new call.
 #[derive(Clone, Debug, Default)]
 pub struct NewCall {
     /// The capability's name.
     pub capability: String,
-    /// What its handler gets.
+    /// The parameters for the handler.
     pub params: Option<Json>,
-    /// How long it may take before the app cancels it.
+    /// The time after which the app cancels the call.
     pub timeout: Option<Duration>,
-    /// The id the dialect gives it, as plain text.
+    /// The call's id in the dialect, as plain text.
     pub dialect_id: Option<String>,
-    /// The conversation it is part of.
+    /// The conversation that the call is part of.
     pub thread: Option<String>,
-    /// The callId on the app's side; the run's id if there is none.
+    /// The callId on the app's side. `None` means the run's id.
     pub call_id: Option<CallId>,
-    /// Whether progress is wanted.
+    /// Whether the caller wants progress.
     pub progress: bool,
 }

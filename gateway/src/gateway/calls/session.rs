@@ -1,4 +1,4 @@
-//! One client's way to its app.
+//! The session of one client with its app.
 
 use std::sync::Arc;
 
@@ -13,8 +13,9 @@ use crate::wire::Json;
 use crate::wire::abp;
 use caphost::call::CallId;
 
-/// One client's calls. Clones share it; when the last is dropped its agent leaves the app once the
-/// calls made in it have ended. It is opened with the first call, and again after the app was lost.
+/// A session for the calls of one client. Clones share the session. When the last clone is dropped and all
+/// calls of the session have ended, the session's agent leaves the app. The first call opens the session. If
+/// the app was lost, the next call opens the session again.
 #[derive(Clone, Debug)]
 pub struct Session(Arc<Way>);
 
@@ -40,8 +41,8 @@ impl Session {
         Session(Arc::new(Way { hub, peer, client }))
     }
 
-    /// Makes a call. Its run is registered when this returns; whatever is wrong with it comes as
-    /// its outcome.
+    /// Makes a call. The call's run is registered when this function returns. Any problem with the call
+    /// becomes the call's outcome.
     pub fn call(&self, call: NewCall) -> Call {
         let broker::NewSession { app, profile, .. } = &self.0.client;
         let run = RunId::random();
@@ -69,7 +70,7 @@ impl Session {
     }
 }
 
-/// The callId of a call that was given none.
+/// The callId of a call that has none of its own.
 fn own_id(run: RunId) -> CallId {
     CallId::parse(&run.to_string()).unwrap_or_else(|_| CallId::random())
 }

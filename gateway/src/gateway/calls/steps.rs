@@ -1,4 +1,4 @@
-//! What a call does, from the broker to the one that waits for it.
+//! The steps of a call, from the broker to the caller.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -9,11 +9,11 @@ use parking_lot::Mutex;
 
 use crate::broker::Step;
 
-/// Progress that waits for a caller who does not take it. Beyond that the newest replaces the one
-/// before it: a caller that is behind wants to know how far the call is now.
+/// How many progress messages wait for a caller that does not take them. Beyond that the newest message
+/// replaces the one before: a caller that is behind wants to know how far the call is now.
 const PROGRESS: usize = 16;
 
-/// The broker's end. Dropped, it says that nothing more will come.
+/// The broker's end. When the broker drops its end, no more steps come.
 #[derive(Debug)]
 pub(crate) struct Sink(Arc<Slot>);
 
@@ -31,7 +31,7 @@ struct Waiting {
     waker: Option<Waker>,
 }
 
-/// Both ends of a new one.
+/// Both ends of a new channel of steps.
 pub(super) fn steps() -> (Sink, Steps) {
     let slot = Arc::new(Slot::default());
     (Sink(slot.clone()), Steps(slot))
@@ -69,7 +69,8 @@ impl Drop for Sink {
 }
 
 impl Steps {
-    /// What comes next; nothing when nothing more will. Safe to drop and to call again.
+    /// The next step, or `None` if no more steps come. The returned future may be dropped, and the function
+    /// may be called again.
     pub(super) async fn next(&self) -> Option<Step> {
         poll_fn(|context| {
             let mut waiting = self.0.0.lock();

@@ -1,4 +1,4 @@
-//! Dialects' calls through the broker to an app, without a socket.
+//! Calls of dialects through the broker to an app, without a socket.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::tokens::Tokens;
 use crate::wire::Json;
 use caphost::call::Stop;
 
-/// An id that nobody meets by chance.
+/// An id that no run has by chance.
 const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
 
-/// An app on the broker: what it is sent comes out of `inbox`.
+/// An app on the broker. The messages that the broker sends to the app come out of `inbox`.
 struct App {
     hub: Arc<Hub>,
     peer: broker::PeerId,
@@ -57,7 +57,8 @@ impl App {
         self.hub.receive(self.peer, &text, None);
     }
 
-    /// The next message of that type; those of other types are passed over, `initialize` answered.
+    /// The next message of type `kind`. This function skips messages of other types, but answers
+    /// `initialize`.
     async fn expect(&mut self, kind: &str) -> Value {
         let wait = async {
             loop {
@@ -124,7 +125,7 @@ fn call(dialect_id: &str) -> NewCall {
     }
 }
 
-/// What an app that gives no grade has confirmed.
+/// The confirmation of an app that does not say how far the work has stopped.
 fn abandoned() -> Confirmation {
     Confirmation::confirmed(Stop::Abandoned.into())
 }
@@ -232,7 +233,8 @@ async fn a_call_nobody_waits_for_is_cancelled_in_the_app() {
     let session = hub.open(client(Dialect::Rap));
     drop(session.call(call("7")));
     drop(session);
-    // Dropped before it went out: it never does. Another, dropped afterwards, is cancelled.
+    // The call was dropped before it was sent: the app never gets it. A call that is dropped after it was
+    // sent is cancelled.
     let session = hub.open(client(Dialect::Rap));
     let call = session.call(call("8"));
     let sent = app.expect("capabilities/call").await;
@@ -284,7 +286,7 @@ async fn a_call_cancelled_behind_a_slow_initialize_and_forgotten_is_never_sent()
     let initialize = app.expect("initialize").await;
     let confirmation = hub.cancel(waiting.id, None, &admin).await;
     assert!(confirmation.cancelled(), "{confirmation:?}");
-    // Another one that ends takes its place among those that are remembered.
+    // Another call that ends pushes the first one out of the remembered runs.
     let other = session.call(call("8"));
     hub.cancel(other.id, None, &admin).await;
     assert!(hub.run(waiting.id, &admin).is_none());

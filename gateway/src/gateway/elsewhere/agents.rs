@@ -1,4 +1,4 @@
-//! Agents of other workers on apps here, as agents of the broker here.
+//! Agents of other workers that use apps here. Each is an agent of the broker here.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::gateway::clustered::AgentKey;
 use crate::tokens::Identity;
 
 impl Elsewhere {
-    /// An agent there says something to its app here.
+    /// An agent of another worker sends a message to its app here.
     pub(super) fn agent_said(
         &self,
         worker: WorkerId,
@@ -35,7 +35,8 @@ impl Elsewhere {
             peer,
             app: Wanted::Peer(PeerId(key.0)),
             profile: Profile {
-                // Whose it is and what it speaks, its own worker knows: it keeps its runs.
+                // The agent's own worker knows the agent's owner and dialect, because that worker keeps the
+                // agent's runs.
                 dialect: Dialect::Abp,
                 owner: Identity::anyone(),
                 holder: holder.unwrap_or_else(|| worker.to_string().into()),
@@ -59,7 +60,7 @@ impl Elsewhere {
             elsewhere.send(worker, Message::AgentLost { app, agent });
             elsewhere.departed.notify_waiters();
         };
-        // Entered before it can end.
+        // The lock is held until the agent is entered, so that the agent cannot end before.
         let mut others = self.others();
         let forwarder = self.forward(worker, joined, parcel, closed);
         if let Some(other) = others.all.get_mut(&worker) {
@@ -68,18 +69,18 @@ impl Elsewhere {
         peer
     }
 
-    /// An agent there has gone.
+    /// An agent of another worker is gone.
     pub(super) fn agent_gone(&self, worker: WorkerId, key: &AgentKey) {
         let gone = self.of(worker, |other| other.agents.remove(key));
         if let Some(proxy) = gone {
-            // Before it can leave work behind.
+            // This is noted before the agent can leave work behind.
             self.clustered.agent_leaves(worker, proxy.peer, key.clone());
             proxy.leave(&self.hub);
             self.departed.notify_waiters();
         }
     }
 
-    /// Whether agents there are on that app here.
+    /// Whether agents of other workers use that app of this worker.
     pub(super) fn serves_others(&self, app: AppKey) -> bool {
         let others = self.others();
         let mut agents = others.all.values().flat_map(|other| other.agents.keys());

@@ -1,5 +1,5 @@
-//! Apps of this worker, as the others are told of them: each change once, and of an app that is known
-//! already only what is different.
+//! Tells the other workers of the apps of this worker. Each change is told once. Of an app that the others
+//! know already, only the difference is told.
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
@@ -13,21 +13,21 @@ use crate::broker::{CapabilityInfo, Instance, Offer, PeerId};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message};
 
-/// How long the last messages of an app that is gone may be on their way.
+/// How long the last messages of an app that is gone may take.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// How long a change waits for room on the way to those that are slow.
+/// How long a change waits for room in the queues to slow workers.
 const ROOM: Duration = Duration::from_secs(1);
-/// How often to check on them without being told.
+/// How often to look whether an app still serves other workers.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The apps the others have been told of.
+/// The apps that the other workers have been told of.
 pub(super) type Announced = BTreeMap<AppKey, (Arc<Offer>, Instance)>;
 
-/// What has become of an offer.
+/// How an offer has changed.
 #[derive(Debug, PartialEq)]
 enum Change {
     None,
-    /// This much of it is different.
+    /// These capabilities are different.
     Some {
         added: Vec<CapabilityInfo>,
         removed: Vec<String>,
@@ -36,19 +36,19 @@ enum Change {
 }
 
 impl Elsewhere {
-    /// Tells the others of the apps of this worker, and of what they offer, for ever.
+    /// Tells the other workers of the apps of this worker and of their offers, forever.
     pub async fn announce(&self) -> Infallible {
-        // Whatever was about to be told when this last ended.
+        // Changes that were not told yet when this task last ended.
         let here = self.hub.offers_here().into_iter();
         let known: Vec<_> = self.announced.lock().keys().copied().collect();
         let all = here.map(|(app, _)| app.0).chain(known);
         self.clustered.all_may_have_changed(all);
         loop {
-            // What changes again while it waits is told once.
+            // An app that changes again while it waits is told once.
             for app in self.clustered.changed().await {
                 self.cluster().room_everywhere(ROOM).await;
                 self.tell(app);
-                // There may be thousands, and a lease to be renewed.
+                // There may be thousands of apps, and the lease must be renewed meanwhile.
                 tokio::task::yield_now().await;
             }
         }
@@ -56,7 +56,8 @@ impl Elsewhere {
 
     fn tell(&self, app: AppKey) {
         let offer = self.hub.instance_on(PeerId(app));
-        // Held until it is said: a worker that comes meanwhile is told of it before, or after.
+        // The lock is held until the message is sent. So a new worker is told of the app either before or
+        // after.
         let mut announced = self.announced.lock();
         let Some((offer, instance)) = offer else {
             if announced.remove(&app).is_some() {
@@ -78,7 +79,7 @@ impl Elsewhere {
         self.cluster().send_all(&told.into());
     }
 
-    /// Tells a new worker of all.
+    /// Tells a new worker of all apps.
     pub(super) fn announce_all_to(&self, worker: WorkerId) {
         let announced = self.announced.lock();
         for (app, (offer, instance)) in &*announced {
@@ -86,7 +87,7 @@ impl Elsewhere {
         }
     }
 
-    /// Tells a worker all of an app, because it could not follow a change.
+    /// Tells a worker everything about an app, because the worker could not apply a change.
     pub(super) fn announce_to(&self, worker: WorkerId, app: AppKey) {
         let announced = self.announced.lock();
         if let Some((offer, instance)) = announced.get(&app) {
@@ -94,7 +95,7 @@ impl Elsewhere {
         }
     }
 
-    /// Tells that an app has gone, after what it had said to agents elsewhere.
+    /// Tells the other workers that an app has gone, after the app's last messages to their agents.
     async fn farewell(&self, app: AppKey) {
         let silent = async {
             loop {
@@ -110,7 +111,7 @@ impl Elsewhere {
     }
 }
 
-/// Says all of an app.
+/// The message that tells everything about an app.
 fn whole(app: AppKey, (offer, instance): (&Arc<Offer>, &Instance)) -> Message {
     Message::App {
         app,
@@ -119,8 +120,8 @@ fn whole(app: AppKey, (offer, instance): (&Arc<Offer>, &Instance)) -> Message {
     }
 }
 
-/// What is different. A difference leaves what is offered in order of the names: what is not in that
-/// order is told whole.
+/// The difference between two offers. A receiver that applies a difference has the capabilities in order of
+/// their names. So an offer in another order is told as a whole.
 fn change(known: &Offer, offer: &Offer) -> Change {
     if known == offer {
         return Change::None;
@@ -132,7 +133,7 @@ fn change(known: &Offer, offer: &Offer) -> Change {
     if known.app != offer.app || !is_sorted(known) || !is_sorted(offer) {
         return Change::All;
     }
-    // What is in both and not the same goes, and comes again.
+    // A capability that differs is removed and added again.
     let added = without(offer, known).cloned();
     let removed = without(known, offer).map(|it| it.name.clone());
     Change::Some {
@@ -141,7 +142,7 @@ fn change(known: &Offer, offer: &Offer) -> Change {
     }
 }
 
-/// The capabilities of one that the other does not have, or not so.
+/// The capabilities of `one` that `other` lacks or has in another form.
 fn without<'a>(one: &'a Offer, other: &'a Offer) -> impl Iterator<Item = &'a CapabilityInfo> {
     let other: HashMap<_, _> = other.capabilities.iter().map(|it| (&it.name, it)).collect();
     let all = one.capabilities.iter();

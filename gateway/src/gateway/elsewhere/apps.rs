@@ -1,4 +1,4 @@
-//! Apps of other workers, as apps of the broker here.
+//! Apps of other workers. Each is an app of the broker here.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::cluster::message::{AppKey, Message, Parcel};
 use crate::tokens::Identity;
 use crate::wire::Incoming;
 
-/// What the broker says of a change that does not fit what it knows begins so: changes have the id 1.
+/// How an error of the broker begins when a change does not fit. Changes have the id 1.
 const MISFIT: &str = r#"{"type":"error","id":1,"#;
 
 impl Elsewhere {
-    /// A worker holds an app, or it offers something else now.
+    /// Another worker has an app, or the app offers something else now.
     pub(super) fn app_offers(
         &self,
         worker: WorkerId,
@@ -38,12 +38,12 @@ impl Elsewhere {
         let Ok(offer) = serde_json::to_string(&Payload { offer, instance }) else {
             return;
         };
-        // Its schemas stay the text they are.
+        // The schemas stay as they were written.
         let message = format!(r#"{{"type":"{kind}","id":0,"timestamp":0,"payload":{offer}}}"#);
         self.told(peer, &message);
     }
 
-    /// An app there has changed what it offers.
+    /// An app of another worker has changed what it offers.
     pub(super) fn app_changed(
         &self,
         worker: WorkerId,
@@ -52,7 +52,7 @@ impl Elsewhere {
         removed: &[String],
     ) {
         let Some(peer) = self.app_peer(worker, app) else {
-            // It was refused: as it is now it may be taken.
+            // The broker here has refused the app. The app may be accepted as it is now.
             return self.send(worker, Message::TellApp { app });
         };
         let (Ok(added), Ok(removed)) =
@@ -66,7 +66,7 @@ impl Elsewhere {
         self.told(peer, &message);
     }
 
-    /// In the place of an app there.
+    /// Gives a message to the broker as if the app had sent the message.
     fn told(&self, peer: PeerId, message: &str) {
         let limits = &self.hub.limits;
         let incoming = Incoming::new(message, None, limits);
@@ -77,12 +77,12 @@ impl Elsewhere {
     fn join_app(&self, worker: WorkerId, app: AppKey, id: &str) -> PeerId {
         let joined = self.hub.join(|peer| Event::AppJoined {
             peer,
-            // Its worker has seen its token.
+            // The app's own worker has checked the token.
             identity: Some(Identity::anyone()),
             seat: Seat::Elsewhere,
         });
         let peer = joined.0;
-        // For the log, should it be refused.
+        // The name appears in the log if the app is refused.
         joined.1.log_app(&format!("{id} on worker {worker}"));
         let hub = self.hub.clone();
         let parcel = move |message: String| {
@@ -93,7 +93,7 @@ impl Elsewhere {
                 hub.state().broker.holder_on(peer, agent)
             })
         };
-        // If it offers something else it may be taken.
+        // If the app offers something else later, the broker may accept it.
         let closed = move |elsewhere: &Elsewhere| {
             elsewhere.of(worker, |other| {
                 let is_it = other.apps.get(&app).is_some_and(|it| it.peer == peer);
@@ -108,14 +108,14 @@ impl Elsewhere {
         peer
     }
 
-    /// An app there has gone.
+    /// An app of another worker has gone.
     pub(super) fn app_gone(&self, worker: WorkerId, app: AppKey) {
         if let Some(proxy) = self.of(worker, |other| other.apps.remove(&app)) {
             proxy.leave(&self.hub);
         }
     }
 
-    /// An app there says something to an agent of ours.
+    /// An app of another worker sends a message to an agent here.
     pub(super) fn app_said(&self, worker: WorkerId, app: AppKey, agent: String, text: &Bytes) {
         let Some(peer) = self.app_peer(worker, app) else {
             return;
@@ -138,21 +138,21 @@ impl Elsewhere {
         self.hub.handle(event);
     }
 
-    /// An app there does not serve an agent of ours any more.
+    /// An app of another worker no longer serves an agent here.
     pub(super) fn app_lost_agent(&self, worker: WorkerId, app: AppKey, agent: String) {
         if let Some(peer) = self.app_peer(worker, app) {
             self.hub.handle(Event::AgentLost { app: peer, agent });
         }
     }
 
-    /// A worker takes no new calls: new sessions of its apps go elsewhere, or are refused.
+    /// A worker takes no new calls. New sessions of its apps go to another app, or the gateway refuses them.
     pub(super) fn apps_drain(&self, worker: WorkerId) {
         for peer in self.apps_of(worker) {
             self.hub.handle(Event::AppDraining { peer });
         }
     }
 
-    /// A worker is about to leave: what is in flight on its apps is cancelled.
+    /// A worker is about to leave. Cancels the calls in flight on the apps of that worker.
     pub(super) fn cancel_on_apps_of(&self, worker: WorkerId) {
         let apps = self.apps_of(worker).into_iter();
         for run in apps.flat_map(|app| self.hub.runs_on(app)) {
@@ -176,13 +176,13 @@ impl Elsewhere {
     }
 }
 
-/// A message of the broker to an app, as it goes to the worker that has it.
+/// Turns a message of the broker to an app into the message to the app's worker.
 fn to_app(
     app: AppKey,
     message: String,
     holder: impl FnOnce(&str) -> Option<Arc<str>>,
 ) -> Option<Parcel> {
-    // What it says to the app itself, such as `app/registered`, is of no interest there.
+    // Messages to the app itself, such as `app/registered`, are not needed on that worker.
     let (kind, agent) = head(&message)?;
     let agent = agent.to_string();
     if kind == "agent/closed" {
@@ -195,8 +195,8 @@ fn to_app(
     })
 }
 
-/// The type and the agent of a message that the broker has written. Up to the agent there is nothing
-/// in it but what the broker itself has chosen.
+/// The type and the agent of a message of the broker. The broker itself has written everything in the message
+/// up to the agent.
 fn head(message: &str) -> Option<(&str, &str)> {
     let (kind, rest) = message.strip_prefix(r#"{"type":""#)?.split_once('"')?;
     let (head, rest) = rest.split_once(r#""agent":""#)?;

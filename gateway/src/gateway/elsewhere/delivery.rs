@@ -1,6 +1,6 @@
-//! What a session on another worker says to its app here: it is written as fast as the app reads, and
-//! the other worker is told how much was. What is not written waits there as far as the broker knows, so
-//! that an app which does not keep up is given no more calls, as if it were connected there.
+//! Delivers the messages of a session on another worker to its app here. The messages are written as fast as
+//! the app reads, and the other worker is told how much was written. The broker there counts the rest as
+//! waiting. So an app that does not keep up gets no more calls, as if it were connected there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +13,15 @@ use crate::cluster::WorkerId;
 use crate::cluster::message::{Message, TunnelId};
 use crate::gateway::outbox::{Outbox, OutboxStep};
 
-/// Bytes in the app's queue beyond which nothing is added: 64 KiB, or a quarter of what it holds.
+/// How many bytes may be in the app's queue before nothing is added: 64 KiB, or a quarter of the queue's
+/// limit.
 const AHEAD_BYTES: usize = 64 << 10;
-/// Bytes after which the other worker is told.
+/// How many written bytes make a report to the other worker due.
 const TELL_BYTES: usize = 256 << 10;
-/// Time after which it is told in any case.
+/// The time after which a report is due in any case.
 const TELL: Duration = Duration::from_millis(100);
 
-/// Writes what is said to `outbox`, until nobody is left to say anything.
+/// Writes the messages of `said` to `outbox` until no sender is left.
 pub(super) async fn deliver(
     elsewhere: Arc<Elsewhere>,
     worker: WorkerId,
@@ -38,7 +39,7 @@ pub(super) async fn deliver(
         };
         match next {
             Ok(Some(OutboxStep::Message(message, cost))) => {
-                // One that is large goes alone: it always fits.
+                // A large message goes alone: it always fits an empty queue.
                 let few = if cost > ahead { 0 } else { ahead };
                 outbox.drained(few).await;
                 outbox.push(message);

@@ -1,9 +1,9 @@
-//! Apps and agents of other workers, as peers of the broker here; apps of this worker, as the others
-//! are told of them.
+//! Apps and agents of other workers, which are peers of the broker here. The other workers are also told of
+//! the apps of this worker.
 //!
-//! Each worker holds the apps and agents connected to it. An app of one worker is an app on the
-//! brokers of all others, and an agent that calls it from there is an agent on the broker of its
-//! worker, so the rules of a call hold across workers as they do within one.
+//! Each worker holds the apps and agents that are connected to it. An app of one worker is an app on the
+//! brokers of all other workers. An agent that calls this app from another worker is an agent on the broker
+//! of the app's worker. So a call across workers follows the same rules as a call within one worker.
 //!
 //! | module | what it knows |
 //! |---|---|
@@ -39,7 +39,7 @@ use crate::gateway::lifecycle::Phase;
 use crate::gateway::resume::Resume;
 pub use tunnels::Tunnel;
 
-/// What this worker has to do with the others.
+/// The part of this worker that deals with other workers.
 pub struct Elsewhere {
     me: Weak<Elsewhere>,
     hub: Arc<Hub>,
@@ -50,25 +50,25 @@ pub struct Elsewhere {
     departed: Notify,
 }
 
-/// The other workers, by what is here of them.
+/// The other workers, with their peers here.
 #[derive(Default)]
 struct Others {
     all: BTreeMap<WorkerId, Other>,
     last_tunnel: TunnelId,
 }
 
-/// What is here of another worker.
+/// The peers of another worker.
 #[derive(Default)]
 struct Other {
-    /// Its apps, which are apps of the broker here.
+    /// The apps of that worker, which are apps of the broker here.
     apps: HashMap<AppKey, Proxy>,
-    /// Its agents on apps of ours, which are agents of the broker here.
+    /// The agents of that worker on apps here, which are agents of the broker here.
     agents: HashMap<AgentKey, Proxy>,
     tunnels: Tunnels,
 }
 
 impl Elsewhere {
-    /// Makes the worker of `hub` one of several.
+    /// Makes the worker of `hub` part of a cluster.
     pub fn join(hub: Arc<Hub>, cluster: Arc<Cluster>) -> Arc<Self> {
         let clustered = Arc::new(Clustered::new(cluster));
         hub.join_cluster(clustered.clone());
@@ -92,8 +92,8 @@ impl Elsewhere {
         shared.unwrap_or_else(|| unreachable!("whoever asks holds one"))
     }
 
-    /// Calls `look` with what is here of that worker, unless it is gone. `look` runs under the lock: it must
-    /// not call the hub.
+    /// Calls `look` with the peers of that worker, unless the worker is gone. `look` runs under the lock, so
+    /// it must not call the hub.
     fn of<T>(&self, worker: WorkerId, look: impl FnOnce(&mut Other) -> Option<T>) -> Option<T> {
         self.others().all.get_mut(&worker).and_then(look)
     }
@@ -131,7 +131,7 @@ impl Here for Elsewhere {
         let Some(other) = self.others().all.remove(&worker) else {
             return;
         };
-        // Remove agents first, so that apps here stop working for them before anything else.
+        // Remove the agents first, so that the apps here stop working for them before anything else happens.
         let proxies = other.agents.into_values().chain(other.apps.into_values());
         proxies.for_each(|proxy| proxy.leave(&self.hub));
         other.tunnels.dissolve();
@@ -189,7 +189,7 @@ impl Here for Elsewhere {
             } => self.session_closes(from, tunnel, code, reason),
             Message::Replaced(replaced) => self.hub.session_replaced(&replaced),
             Message::Tell(notice) => self.hub.obey(from, notice),
-            // The cluster itself takes care of these.
+            // The cluster itself handles these messages.
             Message::Hello { .. } | Message::Ask { .. } | Message::Answer { .. } | Message::Bye => {
             }
         }
@@ -218,7 +218,7 @@ impl Here for Elsewhere {
         let adopted = self
             .hub
             .adopt(runs, gone.process, |home| back.contains(&home));
-        // Who has come meanwhile may have come before the copies.
+        // A process that has come back meanwhile may have come before the copies were entered.
         for process in cluster.processes().filter(|it| !back.contains(it)) {
             self.hub.give_back(process);
         }

@@ -11,14 +11,14 @@ use crate::cluster::message::Parcel;
 use crate::gateway::hub::{Connected, Hub};
 use crate::gateway::outbox::{Outbox, OutboxStep};
 
-/// A peer that stands for an app or an agent.
+/// A peer of the broker that stands for an app or an agent of another worker.
 pub(super) struct Proxy {
     pub peer: PeerId,
     pub forwarder: AbortHandle,
 }
 
 impl Proxy {
-    /// It leaves the broker: whom it stood for is gone.
+    /// The proxy leaves the broker, because its app or agent is gone.
     pub fn leave(self, hub: &Hub) {
         self.forwarder.abort();
         hub.handle(Event::Gone { peer: self.peer });
@@ -26,8 +26,8 @@ impl Proxy {
 }
 
 impl Elsewhere {
-    /// Sends what is queued for `peer` to `worker`, each message as `parcel` makes it, until the
-    /// broker closes it. `closed` is called then.
+    /// Sends each message that is queued for `peer` to `worker`, as `parcel` makes it. Stops when the broker
+    /// closes the queue, and then calls `closed`.
     pub(super) fn forward(
         &self,
         worker: WorkerId,

@@ -1,5 +1,5 @@
-//! Apps that come back to another worker: their session stays where it is, and the worker they came
-//! to passes its messages on.
+//! Tunnels for apps that come back to another worker than before. The session stays on its worker. The worker
+//! with the new connection passes on the session's messages.
 
 use std::collections::{HashMap, VecDeque};
 use std::iter::repeat_n;
@@ -21,40 +21,40 @@ use crate::gateway::resume::{Attached, NOT_RESUMED, Resume};
 use crate::tokens::Identity;
 use crate::wire::Outgoing;
 
-/// The ends of tunnels to one other worker.
+/// The ends of the tunnels between this worker and another worker.
 #[derive(Default)]
 pub(super) struct Tunnels {
-    /// Connections here, of sessions there.
+    /// Connections of this worker whose sessions are on the other worker.
     connections: HashMap<TunnelId, Connection>,
-    /// Sessions here, on connections there.
+    /// Sessions of this worker whose connections are on the other worker.
     sessions: HashMap<TunnelId, Held>,
 }
 
 /// A connection of an app.
 struct Connection {
-    /// The app as it counts here.
+    /// The peer that counts the app on this worker.
     peer: PeerId,
     outbox: Arc<Outbox>,
-    /// What the session says to it.
+    /// The messages of the session to the app.
     said: mpsc::UnboundedSender<OutboxStep>,
 }
 
-/// A session's hold on its connection.
+/// A session with a connection on another worker.
 struct Held {
     end: Arc<End>,
     forwarder: AbortHandle,
 }
 
-/// A session's end of a tunnel.
+/// The session's end of a tunnel.
 struct End {
     attached: Mutex<Option<Attached>>,
-    /// What each message costs that is on its way and not written to the app, so that to the broker
-    /// it still waits.
+    /// The cost of each message that is on its way and not yet written to the app. The broker still counts
+    /// these messages as waiting.
     unwritten: Mutex<VecDeque<usize>>,
 }
 
 impl End {
-    /// Messages of that cost have been written to the app.
+    /// Messages of these costs have been written to the app.
     fn written(&self, costs: impl Iterator<Item = usize>) {
         let attached = self.attached.lock();
         let Some(attached) = &*attached else { return };
@@ -69,8 +69,9 @@ impl End {
     }
 }
 
-/// The way from an app's connection here to its session on another worker. Dropped, the connection
-/// was lost, and the session waits for another; [`Tunnel::end`] ends the session as well.
+/// The tunnel from an app's connection here to its session on another worker. If the tunnel is dropped, the
+/// connection was lost and the session waits for another connection. [`Tunnel::end`] ends the session as
+/// well.
 pub struct Tunnel {
     elsewhere: Arc<Elsewhere>,
     worker: WorkerId,
@@ -78,34 +79,34 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
-    /// The app has sent a text frame of `bytes` bytes. If those are more than are accepted, `text` is the
-    /// beginning.
+    /// The app has sent a text frame of `bytes` bytes. If the frame is larger than the gateway accepts,
+    /// `text` is only its beginning.
     pub fn text(&self, text: &str, bytes: usize) {
         let from = Message::FromConnection { tunnel: self.id };
         let mut text = text.to_string();
         if bytes > text.len() {
-            // The other worker refuses it by its length.
+            // The other worker refuses the message because of its length.
             let refused = self.elsewhere.hub.limits.message_bytes + 1;
             text.extend(repeat_n(' ', refused.saturating_sub(text.len())));
         }
         self.elsewhere.send_text(self.worker, from, text);
     }
 
-    /// The app has sent a binary frame of so many bytes.
+    /// The app has sent a binary frame of `bytes` bytes.
     pub fn binary(&self, bytes: usize) {
         let tunnel = self.id;
         let message = Message::BinaryFromConnection { tunnel, bytes };
         self.elsewhere.send(self.worker, message);
     }
 
-    /// Waits for room on the way for what the app sends. None: there is room.
+    /// Waits for room for the app's messages on the way to the other worker. `None` means that there is room.
     pub fn room(&self) -> Option<BoxFuture<'static, ()>> {
         let (cluster, worker) = (self.elsewhere.cluster().clone(), self.worker);
         let room = || async move { cluster.room(worker).await }.boxed();
         (!self.elsewhere.cluster().has_room(worker)).then(room)
     }
 
-    /// The app has closed the connection, or broken a rule: the session is over.
+    /// The app has closed the connection or broken a rule. The session is over.
     pub fn end(self) {
         self.over(false);
     }
@@ -128,29 +129,29 @@ impl Drop for Tunnel {
 }
 
 impl Tunnels {
-    /// The other worker is gone: its sessions are, and sessions here wait for another connection.
+    /// The other worker is gone, and its sessions with it. Sessions here wait for another connection.
     pub fn dissolve(self) {
         for held in self.sessions.into_values() {
             held.forwarder.abort();
             let attached = held.end.attached.lock().take();
             if let Some(attached) = attached {
-                // What is not written takes no room any more: the next connection gets it.
+                // Unwritten messages take no more room: the next connection gets them.
                 attached.outbox().end();
             }
         }
         for connection in self.connections.into_values() {
             let reason = "The worker that held the session is gone";
             let close = OutboxStep::Close(CloseCode::TRY_AGAIN, reason.into());
-            // After what the session has said.
+            // The close frame follows the last messages of the session.
             let _ = connection.said.send(close);
         }
     }
 }
 
 impl Elsewhere {
-    /// Has a session of another worker go on over the connection behind `outbox`: its app has sent
-    /// [`Resume`], and is `by`. Nothing if no worker known has such a session; whether it can be
-    /// resumed, the app is told by that worker.
+    /// Continues a session of another worker on the connection behind `outbox`. The app has sent [`Resume`],
+    /// and its identity is `by`. Returns `None` if no known worker has the session. If a worker has the
+    /// session, that worker tells the app whether it can resume.
     pub fn take_up(
         &self,
         resume: Resume<'_>,
@@ -188,8 +189,8 @@ impl Elsewhere {
         })
     }
 
-    /// This worker stops: apps whose sessions go on at other workers lose their connections, without a
-    /// close frame, and take them up again at another.
+    /// This worker stops. Apps with sessions on other workers lose their connections without a close frame,
+    /// and resume their sessions on another connection.
     pub fn let_go(&self) {
         let mut others = self.others();
         let tunnels = others.all.iter_mut();
@@ -203,14 +204,14 @@ impl Elsewhere {
         for (worker, (tunnel, connection)) in lost {
             let lost = true;
             self.send(worker, Message::ConnectionOver { tunnel, lost });
-            // Else it would be closed with all apps here.
+            // Otherwise the broker would close the connection with all apps here.
             let peer = connection.peer;
             self.hub.handle(Event::Gone { peer });
             connection.outbox.end();
         }
     }
 
-    /// An app has come back to another worker.
+    /// An app of this worker's session has connected to another worker.
     pub(super) fn taken_up(
         &self,
         worker: WorkerId,
@@ -235,12 +236,12 @@ impl Elsewhere {
             let held = Held { end, forwarder };
             other.tunnels.sessions.insert(tunnel, held);
         } else {
-            // Nobody would ever end it.
+            // The worker is gone, so nothing else would end the forwarder.
             forwarder.abort();
         }
     }
 
-    /// Passes on what a session says, until it is on another connection or over.
+    /// Passes on the messages of a session until the session moves to another connection or ends.
     fn forward_session(
         &self,
         worker: WorkerId,
@@ -275,7 +276,7 @@ impl Elsewhere {
         forwarding.abort_handle()
     }
 
-    /// The app has sent something over its connection there.
+    /// The app has sent a text frame over its connection on the other worker.
     pub(super) fn connection_said(&self, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
         let (Some(end), Ok(message)) = (self.end_of(worker, tunnel), std::str::from_utf8(text))
         else {
@@ -286,7 +287,7 @@ impl Elsewhere {
         }
     }
 
-    /// The app has sent a binary frame over its connection there.
+    /// The app has sent a binary frame over its connection on the other worker.
     pub(super) fn connection_sent_binary(&self, worker: WorkerId, tunnel: TunnelId, bytes: usize) {
         if let Some(end) = self.end_of(worker, tunnel)
             && let Some(attached) = &*end.attached.lock()
@@ -295,7 +296,7 @@ impl Elsewhere {
         }
     }
 
-    /// Notes that this many more messages were written to the app there.
+    /// Notes that this many more messages were written to the app on the other worker.
     pub(super) fn written(&self, worker: WorkerId, tunnel: TunnelId, messages: usize) {
         let Some(end) = self.end_of(worker, tunnel) else {
             return;
@@ -314,7 +315,7 @@ impl Elsewhere {
         })
     }
 
-    /// The app's connection there is over.
+    /// The app's connection on the other worker is over.
     pub(super) fn connection_over(&self, worker: WorkerId, tunnel: TunnelId, lost: bool) {
         let held = self.of(worker, |other| other.tunnels.sessions.remove(&tunnel));
         let Some(held) = held else { return };
@@ -327,7 +328,7 @@ impl Elsewhere {
         }
     }
 
-    /// The session there says something to the app here.
+    /// A session of the other worker sends a message to the app here.
     pub(super) fn session_said(&self, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
         let said = self.of(worker, |other| {
             Some(other.tunnels.connections.get(&tunnel)?.said.clone())
@@ -337,7 +338,7 @@ impl Elsewhere {
         }
     }
 
-    /// There is no session there for the app here, which the text tells it.
+    /// The other worker has no session for the app here. The text tells the app so.
     pub(super) fn session_refused(&self, worker: WorkerId, tunnel: TunnelId, text: &Bytes) {
         let connection = self.of(worker, |other| other.tunnels.connections.remove(&tunnel));
         if let Some(connection) = connection {
@@ -347,7 +348,7 @@ impl Elsewhere {
         }
     }
 
-    /// The session there closes the connection here.
+    /// A session of the other worker closes the app's connection here.
     pub(super) fn session_closes(
         &self,
         worker: WorkerId,

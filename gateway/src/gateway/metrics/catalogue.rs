@@ -1,4 +1,4 @@
-//! The metrics there are: their names, what they tell, and what they begin with.
+//! The catalogue of metrics: their names, descriptions and start values.
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
@@ -90,12 +90,12 @@ const COUNTERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Each with the upper bounds of its buckets, in seconds.
+/// The histograms, each with the upper bounds of its buckets in seconds.
 const HISTOGRAMS: &[(&str, &str, &[f64])] = &[
     (
         "caphost_run_duration_seconds",
         "From a call to its end, by dialect.",
-        // From a call that computes nothing to one that exports a large file.
+        // From a call that computes nothing to a call that exports a large file.
         &[
             0.001, 0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0, 60.0, 300.0, 1_800.0,
         ],
@@ -103,12 +103,12 @@ const HISTOGRAMS: &[(&str, &str, &[f64])] = &[
     (
         "caphost_cancel_confirmation_seconds",
         "From the first request to cancel a call to its confirmation, by dialect.",
-        // Milliseconds, which is as fine as runs are timed, and at most the confirm timeout.
+        // Milliseconds, which is the precision of run times, up to the confirm timeout.
         &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 5.0],
     ),
 ];
 
-/// A recorder of one gateway's own.
+/// A recorder for one gateway.
 pub(super) fn recorder() -> PrometheusRecorder {
     let mut builder = PrometheusBuilder::new();
     for (name, _, bounds) in HISTOGRAMS {
@@ -120,7 +120,7 @@ pub(super) fn recorder() -> PrometheusRecorder {
     builder.build_recorder()
 }
 
-/// Tells the recorder what each metric is.
+/// Gives the recorder the description of each metric.
 pub(super) fn describe() {
     for (name, what) in GAUGES {
         describe_gauge!(*name, Unit::Count, *what);
@@ -136,8 +136,8 @@ pub(super) fn describe() {
     }
 }
 
-/// A counter that is not there before it first counts hides that first time from `rate()`. Those of runs
-/// are there once they are registered.
+/// Starts the counters at zero. A counter that appears only with its first count hides that count from
+/// `rate()`. The counters of runs exist as soon as they are registered.
 pub(super) fn start_at_zero() {
     gauge!("caphost_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     for dialect in Dialect::ALL.map(Dialect::as_str) {

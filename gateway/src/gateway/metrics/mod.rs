@@ -1,4 +1,4 @@
-//! What is counted, for Prometheus. Times are in seconds; every name starts with `caphost_`.
+//! The metrics for Prometheus. Times are in seconds. Every name starts with `caphost_`.
 
 mod catalogue;
 mod run_metrics;
@@ -21,27 +21,27 @@ pub use run_metrics::CancelResult;
 use run_metrics::RunMetrics;
 use tool_servers::TOOL_SERVERS;
 
-/// What is read when it is asked for, not counted as it happens.
+/// The values that are read on demand and not counted as they happen.
 #[derive(Clone, Copy, Debug)]
 pub struct Readings<'a> {
-    /// Apps connected.
+    /// How many apps are connected.
     pub apps: usize,
-    /// Agents, by their dialect.
+    /// How many agents are connected, by dialect.
     pub agents: [(Dialect, usize); 4],
-    /// Requests and questions that wait for an answer.
+    /// How many requests and questions wait for an answer.
     pub in_flight: usize,
     /// The broker's counters.
     pub counters: Counters,
-    /// Whether Redis answers, the workers there are, and what went to and from them; where this is
-    /// one of several.
+    /// Whether Redis answers, how many workers there are, and the traffic between them. `None` without a
+    /// cluster.
     pub cluster: Option<(Standing, &'a Traffic)>,
-    /// Counts of apps' sessions.
+    /// The counts of apps' sessions.
     pub sessions: SessionCounts,
 }
 
 /// The metrics of one gateway. Every method is cheap and may be called from anywhere.
 pub struct Metrics {
-    /// Counters of the RAP tool servers whose tools are used.
+    /// The counters of the RAP tool servers whose tools the gateway uses.
     pub tool_servers: ToolServerCounters,
     recorder: PrometheusRecorder,
     runs: RunMetrics,
@@ -75,7 +75,7 @@ impl Metrics {
         self.runs.started[dialect.index()].increment(1);
     }
 
-    /// A run is over; and its cancel, if there was one.
+    /// A run has ended, and with it the run's cancel, if there was one.
     pub fn run_ended(&self, run: &Run) {
         self.runs.ended(run);
         if let Some(stop) = run.stop() {
@@ -103,7 +103,7 @@ impl Metrics {
         });
     }
 
-    /// It is known what came of a cancel. [`Metrics::run_ended`] says so itself.
+    /// The result of a cancel is known. [`Metrics::run_ended`] calls this itself.
     pub fn cancel_answered(&self, dialect: Dialect, result: CancelResult) {
         let (dialect, result) = (dialect.as_str(), result.as_str());
         self.with(|| {
@@ -112,7 +112,7 @@ impl Metrics {
         });
     }
 
-    /// A callback was delivered, or given up, after `retries` attempts more than the first.
+    /// A callback was delivered or given up after `retries` further attempts.
     pub fn callback_ended(&self, delivered: bool, retries: u32) {
         let result = if delivered { "delivered" } else { "failed" };
         self.with(|| {
@@ -121,14 +121,14 @@ impl Metrics {
         });
     }
 
-    /// An HTTP request was answered with that status.
+    /// The gateway has answered an HTTP request with that status.
     pub fn http_answered(&self, status: u16) {
         self.with(|| {
             counter!("caphost_http_responses_total", "status" => status.to_string()).increment(1);
         });
     }
 
-    /// All of it, in Prometheus' text format.
+    /// All metrics in Prometheus' text format.
     pub fn render(&self, readings: Readings<'_>) -> String {
         let Counters {
             answers_dropped,
@@ -164,7 +164,8 @@ impl Metrics {
         self.recorder.handle().render()
     }
 
-    /// To be called every few seconds: what was recorded since is kept one by one until then.
+    /// Sums up the recorded values. Must be called every few seconds, because the recorder keeps every value
+    /// until then.
     pub fn sum_up(&self) {
         self.recorder.handle().run_upkeep();
     }

@@ -1,19 +1,19 @@
-//! What is counted of runs and their cancels.
+//! The metrics of runs and their cancels.
 
 use metrics::{Counter, Histogram, counter, histogram};
 
 use crate::broker::runs::{Dialect, Run, RunState};
 
-/// By [`Dialect::index`].
+/// The metrics of runs, by [`Dialect::index`].
 pub(super) struct RunMetrics {
     pub started: [Counter; Dialect::ALL.len()],
-    /// By their place in [`RunState::ENDS`].
+    /// The ended runs, by their position in [`RunState::ENDS`].
     ended: [[Counter; RunState::ENDS.len()]; Dialect::ALL.len()],
     durations: [Histogram; Dialect::ALL.len()],
 }
 
 impl RunMetrics {
-    /// With the recorder that is the current one.
+    /// Registers the metrics with the current recorder.
     pub fn register() -> Self {
         RunMetrics {
             started: Dialect::ALL
@@ -24,7 +24,7 @@ impl RunMetrics {
         }
     }
 
-    /// A run is over.
+    /// A run has ended.
     pub fn ended(&self, run: &Run) {
         let dialect = run.dialect.index();
         let outcome = RunState::ENDS.iter().position(|state| *state == run.state);
@@ -40,16 +40,16 @@ fn ended(dialect: Dialect, state: RunState) -> Counter {
     counter!("caphost_runs_ended_total", "dialect" => dialect, "outcome" => outcome)
 }
 
-/// What came of a cancel, once for each run that was asked to be cancelled.
+/// The result of a cancel, counted once for each run with a requested cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelResult {
     /// The run is cancelled.
     Confirmed,
-    /// The run had another end before the cancel came to it.
+    /// The run had ended in another way before the cancel reached it.
     TooLate,
-    /// The app said no, and the run goes on.
+    /// The app refused, and the run goes on.
     Refused,
-    /// Nobody knows: the app or the agent went away.
+    /// Nobody knows the result: the app or the agent went away.
     Unconfirmed,
 }
 
@@ -61,7 +61,7 @@ impl CancelResult {
         CancelResult::Unconfirmed,
     ];
 
-    /// Its name in metrics and logs.
+    /// The name in metrics and logs.
     pub fn as_str(self) -> &'static str {
         match self {
             CancelResult::Confirmed => "confirmed",
@@ -71,7 +71,7 @@ impl CancelResult {
         }
     }
 
-    /// The result for an ended run, if its cancellation was asked for.
+    /// The result for an ended run, if somebody asked to cancel the run.
     pub fn of(run: &Run) -> Option<Self> {
         run.cancel_requested_at?;
         match run.state {

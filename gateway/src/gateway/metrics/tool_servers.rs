@@ -1,29 +1,29 @@
-//! What is counted of RAP tool servers whose tools are used.
+//! The metrics of RAP tool servers whose tools the gateway uses.
 
 use crate::count::Count;
 
-/// Counts since the gateway began.
+/// The counts since the gateway started.
 #[derive(Debug, Default)]
 pub struct ToolServerCounters {
-    /// Invocations made.
+    /// How many invocations were made.
     pub invocations: Count,
-    /// Results that ended a call.
+    /// How many results ended a call.
     pub results: Count,
-    /// Results of no call in flight: late, repeated, or never asked for.
+    /// How many results belonged to no call in flight: late, repeated, or never requested.
     pub results_dropped: Count,
-    /// Events passed on to an agent.
+    /// How many events were passed on to an agent.
     pub events: Count,
-    /// Events of no subscription.
+    /// How many events belonged to no subscription.
     pub events_dropped: Count,
-    /// Callbacks that could not be read.
+    /// How many callbacks could not be read.
     pub callbacks_refused: Count,
-    /// Notifications a tool server has acknowledged.
+    /// How many notifications a tool server has acknowledged.
     pub notices: Count,
-    /// Notifications that did not get through.
+    /// How many notifications did not reach the tool server.
     pub notices_lost: Count,
 }
 
-/// A metric of tool servers: its name, what it is, and where it is counted.
+/// A metric of tool servers: its name, its description, and its counter.
 pub(super) type ToolServerMetric = (
     &'static str,
     &'static str,

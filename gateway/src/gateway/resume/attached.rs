@@ -1,4 +1,4 @@
-//! One connection's hold on a session.
+//! The handle of one connection to a session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,15 +17,16 @@ use crate::gateway::outbox::{Outbox, Pushed, unread};
 use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
 use caphost::call::{Code, Error};
 
-/// How long the first unacknowledged message waits for its acknowledgement, unless more come.
+/// How long the first unacknowledged message waits for its acknowledgement, unless more messages come.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// A session on a connection, wherever that is: what the connection brings goes in with
-/// [`Attached::text`], what is to go out waits in [`Attached::outbox`]. Dropped, the connection was
-/// lost, and the session waits for another; [`Attached::end`] ends the session as well.
+/// A session on a connection. The connection may be to any worker. The connection's frames go in through
+/// [`Attached::text`], and the messages to the app wait in [`Attached::outbox`]. If this value is dropped,
+/// the connection was lost and the session waits for another connection. [`Attached::end`] ends the session
+/// as well.
 ///
-/// When the session goes to another connection the outbox is closed, and what still comes in is
-/// dropped: it comes again on the other one.
+/// When the session moves to another connection, the outbox is closed. Frames that still come in are dropped:
+/// they come again on the other connection.
 pub struct Attached {
     hub: Arc<Hub>,
     session: Arc<AppSession>,
@@ -41,19 +42,19 @@ impl Attached {
         }
     }
 
-    /// What is to be written to the app: take it with [`Outbox::next`], and say with
-    /// [`Outbox::written`] that it was; where that returns `true`, call [`Attached::relieved`].
+    /// The messages to write to the app. Take each with [`Outbox::next`], write it, and call
+    /// [`Outbox::written`]. If that returns `true`, call [`Attached::relieved`].
     pub fn outbox(&self) -> &Arc<Outbox> {
         &self.outbox
     }
 
-    /// The app has sent a text frame; `shared` is the buffer it lies in.
+    /// The app has sent a text frame. `shared` is the buffer that contains `text`.
     pub fn text(&self, text: &str, shared: Option<&Bytes>) -> Counted {
         self.beginning(text, text.len(), shared)
     }
 
-    /// [`Attached::text`] for a frame of `bytes` bytes. If those are more than are accepted, `text` may be
-    /// just the beginning.
+    /// [`Attached::text`] for a frame of `bytes` bytes. If the frame is larger than the gateway accepts,
+    /// `text` may be only its beginning.
     pub fn beginning(&self, text: &str, bytes: usize, shared: Option<&Bytes>) -> Counted {
         let mut inbound = self.session.inbound();
         if !self.is_on(&inbound) {
@@ -90,7 +91,7 @@ impl Attached {
         counted
     }
 
-    /// The app has sent a binary frame of so many bytes, which is refused.
+    /// The app has sent a binary frame of `bytes` bytes, which the gateway refuses.
     pub fn binary(&self, bytes: usize) {
         let inbound = self.session.inbound();
         if self.is_on(&inbound) {
@@ -100,12 +101,12 @@ impl Attached {
         }
     }
 
-    /// [`Outbox::written`] says that the queue is shorter.
+    /// The queue has become shorter, as [`Outbox::written`] has reported.
     pub fn relieved(&self) {
         self.hub.relieved(self.session.peer, &self.outbox);
     }
 
-    /// The app has closed the connection, or broken a rule: the session is over.
+    /// The app has closed the connection or broken a rule. The session is over.
     pub fn end(self) {
         self.hub.end_session(self.session.peer, &self.outbox);
     }
@@ -115,7 +116,7 @@ impl Attached {
         Arc::ptr_eq(&inbound.outbox, &self.outbox)
     }
 
-    /// Takes a message that is not counted.
+    /// Handles a message that is not counted.
     fn control(&self, envelope: &Envelope<'_>) -> Result<(), Failure> {
         if envelope.kind == RESUME {
             let message = "This connection has a session";
@@ -133,7 +134,7 @@ impl Drop for Attached {
     }
 }
 
-/// Acknowledges what has come, a little after the first of it.
+/// Acknowledges the received messages, a little after the first of them.
 async fn acknowledge_later(hub: Arc<Hub>, session: Arc<AppSession>) {
     sleep(IDLE).await;
     let mut inbound = session.inbound();
@@ -152,7 +153,7 @@ fn acknowledge(hub: &Hub, peer: PeerId, inbound: &mut Inbound) {
         Pushed::Overflow => {
             let limit = hub.limits.queued_bytes;
             Noticed::Overflow(peer).log(limit);
-            // A tunnel has no reader that would notice.
+            // The reader of a connection would notice the overflow, but a tunnel has no reader.
             outbox.close(CloseCode::POLICY, unread(limit));
             hub.end_session(peer, outbox);
         }

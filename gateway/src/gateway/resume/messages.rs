@@ -10,32 +10,32 @@ use crate::broker::DIFFERENCES;
 use crate::wire::{Envelope, Failure, Header, Outgoing, error_json, invalid_at};
 use caphost::call::{Code, Error};
 
-/// The first message of a connection that takes up a session.
+/// The first message of a connection that resumes a session.
 pub const RESUME: &str = "app/resume";
-/// Why a connection is closed whose app could not take up a session.
+/// The close reason for a connection whose app could not resume a session.
 pub const NOT_RESUMED: &str = "There is no such session";
-/// Says how much has arrived.
+/// The message that acknowledges received messages.
 pub const ACK: &str = "app/ack";
 
-/// What a connection has to say to take up a session.
+/// The content of a request to resume a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Resume<'a> {
     /// The session's token.
     pub token: &'a str,
     /// How many messages of the session the app has received.
     pub received: u64,
-    /// The request's `id`, as JSON, for the answer.
+    /// The request's `id` as JSON, for the answer.
     pub id: Option<&'a str>,
 }
 
 /// Why a session cannot be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// The requester may take up no session with that token. Nobody is told why: a session of somebody
-    /// else looks like none.
+    /// The requester may resume no session with that token. The answer does not say why: a session of another
+    /// identity looks the same as no session.
     Unknown,
-    /// The app says that it has received what was never sent, or what it had not before. The
-    /// session is over.
+    /// The app claims to have received messages that were never sent, or fewer messages than it claimed
+    /// before. The session is over.
     Misfit,
 }
 
@@ -68,7 +68,7 @@ pub struct AckPayload {
     pub received: u64,
 }
 
-/// Reads the payload of one of them.
+/// Reads the payload of one of these messages.
 pub fn read<'a, T: Deserialize<'a>>(envelope: &Envelope<'a>) -> Result<T, Failure> {
     let read = serde_json::from_str(envelope.object()?);
     read.map_err(|error| invalid_at("payload", format!("`payload`: {error}")))

@@ -1,4 +1,4 @@
-//! Apps that come back: what an app's session is apart from its connection.
+//! Apps that come back. An app's session is separate from its connection.
 //!
 //! | file | what it knows |
 //! |---|---|
@@ -8,9 +8,10 @@
 //! | [`resuming`] | taking up, suspending and giving up sessions |
 //! | [`messages`] | `app/registered`, `app/resume`, `app/resumed`, `app/lost` and `app/ack` |
 //!
-//! What an app has not acknowledged is kept in the queue of its connection, which the next one takes over.
+//! The queue of a connection keeps the messages that the app has not acknowledged. The queue of the next
+//! connection takes these messages over.
 //!
-//! Locks are taken in this order: a session's way in, the hub's state, an outbox.
+//! Locks are taken in this order: a session's inbound side, the hub's state, an outbox.
 
 mod attached;
 mod messages;

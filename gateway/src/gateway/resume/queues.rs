@@ -1,4 +1,4 @@
-//! What waits to be written, by peer, and the sessions that can be resumed.
+//! The queue of each peer, and the sessions that can be resumed.
 
 use std::ptr;
 use std::sync::{Arc, Weak};
@@ -14,45 +14,45 @@ use crate::gateway::outbox::Outbox;
 use crate::tokens::Identity;
 use crate::wire::Outgoing;
 
-/// A peer counts as not reading when something has waited this long and nothing was written to it.
+/// A peer counts as not reading if something has waited this long and nothing was written to the peer.
 const STUCK: Duration = Duration::from_secs(1);
 
-/// Weight divisor for peers that are reading.
+/// The weight divisor for peers that are reading.
 const READS: usize = 8;
 
-/// What waits for a peer.
+/// The queue to a peer.
 struct Queue {
     outbox: Arc<Outbox>,
-    /// Whose it is, if the broker does not know.
+    /// The peer's owner, if the broker does not know the peer.
     owner: Option<Arc<str>>,
     session: Option<Held>,
 }
 
-/// A session that the peer may take up again.
+/// A session that the peer may resume.
 struct Held {
     session: Arc<AppSession>,
-    /// While there is no connection: what gives it up in the end.
+    /// The timer that gives the session up, while there is no connection.
     suspended: Option<AbortHandle>,
 }
 
-/// All of them.
+/// All queues.
 #[derive(Default)]
 pub struct Queues {
     queues: FxHashMap<PeerId, Queue>,
-    /// Queues that are no peer's any more, as long as something of them may be written.
+    /// The queues of forgotten peers, as long as some of their messages may still be written.
     leaving: Vec<Weak<Outbox>>,
-    /// What is counted of the sessions.
+    /// The counts of sessions.
     pub counts: SessionCounts,
 }
 
-/// What is counted of sessions.
+/// The counts of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionCounts {
-    /// That wait for their app.
+    /// How many sessions wait for their app.
     pub suspended: usize,
-    /// How often one was taken up again.
+    /// How many times a session was resumed.
     pub resumed: u64,
-    /// That have ended while they waited for their app.
+    /// How many sessions have ended while they waited for their app.
     pub lost: u64,
 }
 
@@ -61,7 +61,7 @@ impl Queues {
         self.insert_of(None, peer, outbox);
     }
 
-    /// A queue that is no peer's of the broker has an `owner`.
+    /// Inserts a queue. A queue to a peer that the broker does not know has an `owner`.
     pub fn insert_of(&mut self, owner: Option<Arc<str>>, peer: PeerId, outbox: Arc<Outbox>) {
         let session = None;
         let queue = Queue {
@@ -72,7 +72,7 @@ impl Queues {
         self.queues.insert(peer, queue);
     }
 
-    /// The queue of the connection a peer is on, or was on when it was lost.
+    /// The queue of the connection that the peer is on, or was on before the connection was lost.
     pub fn get(&self, peer: &PeerId) -> Option<&Arc<Outbox>> {
         self.queues.get(peer).map(|queue| &queue.outbox)
     }
@@ -82,11 +82,10 @@ impl Queues {
         self.get(&peer).is_some_and(|it| ptr::eq(&**it, outbox))
     }
 
-    /// Drops what peers that are forgotten have not read of their last messages. Returns whether there were
-    /// any such peers.
+    /// Drops the unread last messages of peers that are forgotten. Returns whether there were any such peers.
     pub fn drop_leaving(&mut self) -> bool {
         let leaving = self.leaving.iter().filter_map(Weak::upgrade);
-        // One that is open may be a session's by now.
+        // An open queue may belong to a session by now.
         let leaving: Vec<_> = leaving.filter(|outbox| !outbox.is_open()).collect();
         leaving.iter().for_each(|outbox| outbox.end());
         self.leaving
@@ -94,8 +93,9 @@ impl Queues {
         !leaving.is_empty()
     }
 
-    /// The peer to evict: the largest queue of the owner with most. What waits for a peer that reads
-    /// counts less. `owner` tells whose a peer is; a peer without an owner counts for itself.
+    /// The peer to evict: the peer with the largest queue, of the owner with most bytes waiting. The bytes of
+    /// a peer that reads count less. `owner` returns the owner of a peer. A peer without an owner counts for
+    /// itself.
     pub fn longest<'a>(&'a self, owner: impl Fn(PeerId) -> Option<&'a Arc<str>>) -> Option<PeerId> {
         let now = Instant::now();
         let weights = self.queues.iter().filter_map(|(peer, queue)| {
@@ -119,7 +119,7 @@ impl Queues {
         most.map(|(_, _, peer)| *peer)
     }
 
-    /// Forgets a peer, whose session is over.
+    /// Forgets a peer whose session is over.
     pub fn remove(&mut self, peer: &PeerId) -> Option<Arc<Outbox>> {
         let Queue {
             outbox, session, ..
@@ -137,20 +137,20 @@ impl Queues {
         Some(outbox)
     }
 
-    /// The peer that has the session with that token, if it is one of that app. Whose it is, the broker
-    /// knows.
+    /// The peer whose session has that token, if the session belongs to that app. The broker checks the
+    /// owner.
     pub fn peer_of_session(&self, token: &str, app: &str) -> Option<PeerId> {
         let session = self.session_named(token)?;
         (session.has(token) && *session.app == *app).then_some(session.peer)
     }
 
-    /// The session with that token, if `by` may take it up.
+    /// The session with that token, if `by` may resume it.
     pub fn session(&self, token: &str, by: &Identity) -> Option<&Arc<AppSession>> {
         let session = self.session_named(token)?;
         session.is_of(token, by).then_some(session)
     }
 
-    /// The session whose peer a token names. The rest of the token is not looked at.
+    /// The session of the peer that a token names. The rest of the token is not checked.
     fn session_named(&self, token: &str) -> Option<&Arc<AppSession>> {
         let (_, rest) = token.split_once('.')?;
         let (peer, _) = rest.split_once('.')?;
@@ -162,8 +162,8 @@ impl Queues {
         Some(&self.queues.get(&peer)?.session.as_ref()?.session)
     }
 
-    /// From now on messages to `peer` are kept until it has them. `registered`, with the token in
-    /// it, is the last one that is not.
+    /// From now on, messages to `peer` are kept until the peer acknowledges them. `registered`, which
+    /// contains the token, is the last message that is not kept.
     pub fn keep(
         &mut self,
         peer: PeerId,
@@ -174,7 +174,7 @@ impl Queues {
         let Some(queue) = self.queues.get_mut(&peer) else {
             return;
         };
-        // If there is no room for it the connection is over, and reading from it ends.
+        // If there is no room for this message, the connection is over, and its reader stops.
         queue.outbox.push(registered);
         queue.outbox.keep();
         let session = AppSession::new(peer, app, token, queue.outbox.clone());
@@ -184,7 +184,7 @@ impl Queues {
         });
     }
 
-    /// The session of that peer has no connection, and will be given up.
+    /// The session of that peer has no connection. `timer` will give the session up.
     pub fn suspend(&mut self, peer: PeerId, timer: AbortHandle) {
         let queue = self.queues.get_mut(&peer);
         if let Some(held) = queue.and_then(|queue| queue.session.as_mut()) {
@@ -193,9 +193,9 @@ impl Queues {
         }
     }
 
-    /// The session of that peer, which has received so many messages, goes on over the connection behind
-    /// `outbox`: `first` goes there, then what is lacking. Closes the connection before. Returns whether
-    /// there was none.
+    /// Continues the session of that peer, which has received `received` messages, on the connection behind
+    /// `outbox`. Queues `first` there, then the messages that the peer lacks. Closes the connection before.
+    /// Returns whether there was no connection before.
     pub fn resume(
         &mut self,
         peer: PeerId,
@@ -211,7 +211,7 @@ impl Queues {
         let before = std::mem::replace(&mut queue.outbox, outbox.clone());
         let reason = "The app has resumed on another connection";
         before.close(CloseCode::REPLACED, reason.into());
-        // What it has not written goes over the new one.
+        // The new connection writes the messages that the old one has not written.
         before.end();
         self.counts.resumed += 1;
         let timer = held.suspended.take();
@@ -222,9 +222,9 @@ impl Queues {
         Ok(timer.is_some())
     }
 
-    /// `app` has registered afresh, as `by`, and says that its session was the one with that token:
-    /// closes the session's connection, if it has one. The peer the session was; nothing if it was
-    /// not theirs.
+    /// `app` has registered again as `by`, and claims that its session had that token. Closes the session's
+    /// connection, if there is one. Returns the peer of the session, or `None` if the session does not belong
+    /// to that app and identity.
     pub fn replaced(&mut self, token: &str, app: &str, by: &Identity) -> Option<PeerId> {
         let session = self.session(token, by)?;
         let peer = (*session.app == *app).then_some(session.peer)?;
@@ -262,7 +262,7 @@ mod tests {
         }
         assert_eq!(queues.longest(|peer| names.get(&peer)), Some(PeerId(2)));
         assert_eq!(queues.longest(|_| None), Some(PeerId(4)), "each for itself");
-        // A front's own queue is somebody's too.
+        // A front's own queue has an owner, too.
         queues.insert_of(Some("modest".into()), PeerId(5), waits(5_000));
         assert_eq!(queues.longest(|peer| names.get(&peer)), Some(PeerId(4)));
         queues.remove(&PeerId(4));

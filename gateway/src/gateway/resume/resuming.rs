@@ -1,4 +1,4 @@
-//! What the hub does with sessions: taking them up, suspending them, giving them up.
+//! How the hub resumes, suspends and gives up sessions.
 
 use std::sync::Arc;
 
@@ -16,14 +16,15 @@ use crate::tokens::Identity;
 use crate::wire::Outgoing;
 
 impl Hub {
-    /// What the tokens of this hub's sessions begin with, up to the first `.`.
+    /// The beginning of this hub's session tokens, up to the first `.`.
     pub fn resume_prefix(&self) -> Simple {
         self.process.simple()
     }
 
-    /// Has a session go on over the connection behind `outbox`, which may be anywhere: its app has
-    /// sent [`Resume`], and is `by`. The answer and what the app lacks are in the outbox by then,
-    /// whatever its limit. If the session is on another connection, that one is closed.
+    /// Continues a session on the connection behind `outbox`, which may be on any worker. The app has sent
+    /// [`Resume`], and its identity is `by`. When this function returns, the answer and the messages that the
+    /// app lacks are in the outbox, even beyond its limit. If the session is on another connection, that
+    /// connection is closed.
     pub fn resume(
         self: &Arc<Self>,
         resume: Resume<'_>,
@@ -33,7 +34,7 @@ impl Hub {
         let known = self.state().outboxes.session(resume.token, by).cloned();
         let session = known.ok_or(Lost::Unknown)?;
         let peer = session.peer;
-        // What the connection before has brought is either counted and done, or dropped.
+        // Each message of the connection before is either counted and handled, or dropped.
         let mut inbound = session.inbound();
         let now = self.now();
         let mut state = self.state();
@@ -65,20 +66,20 @@ impl Hub {
         messages::lost(self.now().unix_ms, id, why)
     }
 
-    /// Who has registered the app that this peer is, if it has registered.
+    /// The identity that has registered this app, if the app has registered.
     pub(crate) fn registered_by(&self, peer: PeerId) -> Option<Identity> {
         self.state().broker.registered_by(peer).cloned()
     }
 
-    /// The session that `peer` has just registered, if it has one.
+    /// The session that `peer` has just registered, if there is one.
     pub(crate) fn attached(self: &Arc<Self>, peer: PeerId) -> Option<Attached> {
         let session = self.state().outboxes.session_of(peer)?.clone();
         let outbox = session.inbound().outbox.clone();
         Some(Attached::new(self.clone(), session, outbox))
     }
 
-    /// The connection behind `outbox`, of that peer's session, was lost: the session waits for another for
-    /// the grace time.
+    /// The connection behind `outbox`, which that peer's session uses, was lost. The session waits for
+    /// another connection for the grace time.
     pub(crate) fn connection_lost(self: &Arc<Self>, peer: PeerId, outbox: &Arc<Outbox>) {
         let now = self.now();
         let mut state = self.state();
@@ -106,13 +107,13 @@ impl Hub {
         tracing::debug!(peer = peer.0, "suspended");
     }
 
-    /// Ends the session of that peer, if it is still on the connection behind `outbox`, or was last. Returns
-    /// whether it was.
+    /// Ends the session of that peer, if the connection behind `outbox` is the session's current or last
+    /// connection. Returns whether it is.
     pub(crate) fn end_session(&self, peer: PeerId, outbox: &Outbox) -> bool {
         let mut state = self.state();
         let is_on = state.outboxes.is_on(peer, outbox);
         if is_on {
-            // From here on nobody takes it up.
+            // From here on, nobody can resume the session.
             state.outboxes.remove(&peer);
         }
         drop(state);
@@ -122,7 +123,8 @@ impl Hub {
         is_on
     }
 
-    /// An app has registered afresh with another worker, in place of its session here, if that is its own.
+    /// An app has registered again on another worker and replaces its session here. Does nothing if the
+    /// session is not the app's own.
     pub(crate) fn session_replaced(&self, replaced: &Replaced) {
         let Replaced { token, app, by } = replaced;
         let peer = self.state().outboxes.replaced(token, app, by);
@@ -131,7 +133,7 @@ impl Hub {
         }
     }
 
-    /// Ends a session that cannot be taken up again, if it is still on that connection.
+    /// Ends a session that cannot be resumed, if the session is still on that connection.
     fn give_up(&self, peer: PeerId, outbox: &Outbox) {
         if self.end_session(peer, outbox) {
             outbox.close(CloseCode::REPLACED, "The app cannot be resumed".into());

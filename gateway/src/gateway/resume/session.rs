@@ -1,4 +1,4 @@
-//! One app's session, which outlives the connection it is on.
+//! The session of one app, which outlives the app's connection.
 
 use std::sync::Arc;
 
@@ -10,26 +10,26 @@ use crate::gateway::acknowledgements::Received;
 use crate::gateway::outbox::Outbox;
 use crate::tokens::Identity;
 
-/// A session. The queue of the connection it is on has what its app has not acknowledged.
+/// A session. The queue of the session's connection keeps the messages that the app has not acknowledged.
 pub struct AppSession {
-    /// The app, to the broker.
+    /// The app's peer on the broker.
     pub peer: PeerId,
-    /// What the app is called by.
+    /// The app's id.
     pub app: Arc<str>,
-    /// Who has registered it.
+    /// The identity that has registered the app.
     owner: Identity,
-    /// A connection that knows it may take the session up.
+    /// The token of the session. A connection that knows the token may resume the session.
     token: String,
     inbound: Mutex<Inbound>,
 }
 
-/// The way in.
+/// The inbound side of a session.
 pub struct Inbound {
-    /// That of the connection whose messages are taken.
+    /// The outbox of the connection whose messages the session accepts.
     pub outbox: Arc<Outbox>,
-    /// What was taken.
+    /// The messages that the session has received.
     pub received: Received,
-    /// Whether it will be acknowledged a little later.
+    /// Whether an acknowledgement is scheduled.
     pub is_timed: bool,
 }
 
@@ -54,17 +54,17 @@ impl AppSession {
         }
     }
 
-    /// Whether that is its token. How long this takes tells nothing of it.
+    /// Whether that is the session's token. The time of the comparison reveals nothing about the token.
     pub fn has(&self, token: &str) -> bool {
         self.token.as_bytes().ct_eq(token.as_bytes()).into()
     }
 
-    /// Whether `by`, which shows `token`, may take it up, or have it ended.
+    /// Whether `by`, which shows `token`, may resume or end the session.
     pub fn is_of(&self, token: &str, by: &Identity) -> bool {
         self.has(token) && by.may_reach(&self.app) && (by.is_admin() || by.name == self.owner.name)
     }
 
-    /// The way in. The one that takes a message holds it until the broker knows the message.
+    /// The inbound side. A thread that takes a message holds this lock until the broker knows the message.
     pub fn inbound(&self) -> MutexGuard<'_, Inbound> {
         self.inbound.lock()
     }

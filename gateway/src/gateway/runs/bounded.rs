@@ -1,15 +1,15 @@
-//! How large a list of runs is: each may have a long reason, and much to say of its progress.
+//! Bounds the size of a list of runs: each run may have a long reason and much progress.
 
 use std::sync::Arc;
 
 use crate::broker::runs::Run;
 
-/// Bytes of a list, about, 8 MiB: enough for as many short runs as a list may have.
+/// How many bytes a list may have, about 8 MiB: enough for as many short runs as a list may have.
 pub(crate) const LIST_BYTES: usize = 8 << 20;
-/// Bytes of a run without its texts, about.
+/// How many bytes a run has without its texts, about.
 const RUN_BYTES: usize = 600;
 
-/// The newest, as many as fit in `max` bytes, and how many are left out.
+/// The newest runs that fit in `max` bytes, and how many runs are left out.
 pub(super) fn bounded(mut runs: Vec<Arc<Run>>, max: usize) -> (Vec<Arc<Run>>, usize) {
     let (all, mut bytes) = (runs.len(), 0);
     runs.retain(|run| {
@@ -21,14 +21,14 @@ pub(super) fn bounded(mut runs: Vec<Arc<Run>>, max: usize) -> (Vec<Arc<Run>>, us
     (runs, cut)
 }
 
-/// How long a run is as JSON, about.
+/// How many bytes a run has as JSON, about.
 fn length(run: &Run) -> usize {
     let texts = [
         run.dialect_id.as_deref(),
         Some(&*run.owner.name),
         run.thread.as_deref(),
         run.app.as_deref(),
-        // In its name as well.
+        // The run's name contains the capability as well.
         Some(&*run.capability),
         Some(&*run.capability),
         Some(&*run.call_id),

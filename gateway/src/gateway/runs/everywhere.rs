@@ -1,4 +1,4 @@
-//! Runs and their cancels on all workers: without a cluster those here.
+//! Runs and their cancels on all workers. Without a cluster, only on this worker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use caphost::call::Code;
 
 /// How long each worker may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a cancel may take to get to a run's worker, and its answer to come back.
+/// How long a cancel may take to reach a run's worker, and the answer to come back.
 const WAY: Duration = Duration::from_secs(1);
 const NO_ANSWER: &str = "No answer from the worker of this run";
 
-/// What is listed.
+/// A list of runs.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// Newest first.
+    /// The runs, newest first.
     pub runs: Vec<Arc<Run>>,
-    /// How many are left out.
+    /// How many runs are left out.
     pub omitted: usize,
-    /// Why more may be missing, if so.
+    /// Why more runs may be missing, if so.
     pub unsure: Option<Unsure>,
 }
 
@@ -45,7 +45,7 @@ impl<R> Default for There<R> {
 }
 
 impl<R> There<R> {
-    /// Nothing has been heard.
+    /// No worker has said anything.
     fn unsure_of(unsure: Option<Unsure>) -> Self {
         There {
             runs: Vec::new(),
@@ -56,12 +56,12 @@ impl<R> There<R> {
 }
 
 impl Hub {
-    /// The run `viewer` means by a run id, or by a dialect's own, on whichever worker it is.
+    /// The run on any worker that `viewer` means by a run id or by a dialect's own id.
     pub async fn seek(&self, request_id: &str, viewer: &Identity) -> Sought {
         self.sought(request_id, viewer, false).await
     }
 
-    /// [`Hub::seek`], for a cancel: of several that have all ended it is the last to end.
+    /// [`Hub::seek`] for a cancel. If several runs match and all have ended, the last to end is meant.
     pub async fn seek_to_cancel(&self, request_id: &str, viewer: &Identity) -> Sought {
         self.sought(request_id, viewer, true).await
     }
@@ -72,7 +72,8 @@ impl Hub {
         self.meant(request_id, there, here, viewer, cancels).await
     }
 
-    /// [`Hub::seek_to_cancel`]; if there is no such run anywhere, the cancel is kept for it, wherever it comes.
+    /// [`Hub::seek_to_cancel`]. If no worker has such a run, the workers keep the cancel for a run that comes
+    /// later.
     pub async fn seek_or_cancel_early(
         &self,
         request_id: &str,
@@ -85,7 +86,7 @@ impl Hub {
         if let (Some(kept), Some(cluster)) = (kept, self.cluster())
             && !cluster.tell_all(Notice::CancelEarly(kept.clone()))
         {
-            // Its run may come to a worker that has not heard of it.
+            // The cancel is forgotten, because its run may come to a worker that has not heard of the cancel.
             self.forget_early(&kept);
             let _ = cluster.tell_all(Notice::EarlyTaken(kept));
             return Sought::Unsure(Unsure::Full);
@@ -93,7 +94,7 @@ impl Hub {
         self.meant(request_id, there, here, by, true).await
     }
 
-    /// What is meant by an id of those that are here and there. A run of another worker is fetched.
+    /// Decides which of the runs here and on other workers an id means. A run of another worker is fetched.
     async fn meant(
         &self,
         request_id: &str,
@@ -125,13 +126,13 @@ impl Hub {
             }
             _ => here.into_iter().find(|it| it.id == run.id),
         };
-        // It may have been forgotten meanwhile.
+        // The run may have been forgotten meanwhile.
         run.map_or(Sought::None, |run| {
             Sought::One(Box::new(Placed { run, home, sure }))
         })
     }
 
-    /// Cancels a run where it is: see [`Hub::cancel`].
+    /// Cancels a run on the worker that has it. See [`Hub::cancel`].
     pub async fn cancel_at_home(
         &self,
         placed: &Placed,
@@ -151,8 +152,8 @@ impl Hub {
         }
     }
 
-    /// Tells the sessions that listen, on all workers, and other gateways that `by` cancels what it
-    /// calls `request_id`: that run, if it is known. How many sessions here were told.
+    /// Tells the listening sessions of all workers, and other gateways, that `by` cancels `request_id`. `run`
+    /// is that run, if it is known. Returns how many sessions on this worker were told.
     pub fn announce_cancel(
         &self,
         request_id: &str,
@@ -166,22 +167,22 @@ impl Hub {
             run: run.map(NoticedRun::from),
         };
         if let Some(cluster) = self.cluster() {
-            // Who listens there misses it if there is no room: the cancel itself goes on.
+            // If there is no room, the listeners on other workers miss the notice. The cancel itself goes on.
             let _ = cluster.tell_all(Notice::Cancelled(notice.clone()));
         }
         self.publish_cancel(request_id, reason, by);
         self.announce_cancelled(notice)
     }
 
-    /// Tells other gateways that `by` cancels what it calls `request_id`.
+    /// Tells other gateways that `by` cancels `request_id`.
     pub fn publish_cancel(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
         if let Some(cluster) = self.cluster() {
             cluster.publish_cancel(request_id, reason, by);
         }
     }
 
-    /// The runs of all workers that `viewer` may see, newest first: all in flight, and the newest
-    /// `ended` of those that have ended.
+    /// The runs of all workers that `viewer` may see, newest first. Contains all runs in flight and the
+    /// newest `ended` runs that have ended.
     pub async fn list(&self, viewer: &Identity, ended: usize) -> Listed {
         let mut there = There::default();
         if let Some(cluster) = self.cluster() {
@@ -199,7 +200,7 @@ impl Hub {
             let here = runs.into_iter().map(Placed::here);
             let placed = merged(here.chain(there.runs), |run| RunMark::from(&**run));
             runs = placed.into_iter().map(|it| it.run).collect();
-            // Stable: of one worker the order is as it was.
+            // The sort is stable: the runs of one worker keep their order.
             runs.sort_by_key(|run| std::cmp::Reverse(run.registered_at));
             omitted += leave_out(&mut runs, ended);
         }
@@ -211,7 +212,7 @@ impl Hub {
         }
     }
 
-    /// What the others say of an id, unless it names a run of this worker.
+    /// What the other workers say of an id, unless the id names a run of this worker.
     async fn ask_for(&self, request_id: &str, viewer: &Identity) -> There<RunMark> {
         let id: Option<RunId> = request_id.parse().ok();
         let own = id.and_then(|id| self.run(id, viewer));
@@ -230,7 +231,7 @@ impl Hub {
     }
 }
 
-/// The runs in an answer, and how many are left out of it.
+/// Reads the runs in an answer, and how many runs the answer leaves out.
 type Read<R> = fn(Answer) -> Option<(Vec<R>, usize)>;
 
 fn listed(answer: Answer) -> Option<(Vec<Arc<Run>>, usize)> {
@@ -247,7 +248,7 @@ fn found(answer: Answer) -> Option<(Vec<RunMark>, usize)> {
     }
 }
 
-/// Asks all others. The one that has the very run that is looked for ends the search.
+/// Asks all other workers. The search ends when a worker has the very run that is searched for.
 async fn ask_all<R>(
     cluster: &Cluster,
     question: Question,

@@ -1,4 +1,4 @@
-//! What becomes of runs, counted and logged: never parameters, results, reasons or secrets.
+//! Counts and logs the events of runs. The log never contains parameters, results, reasons or secrets.
 
 use smallvec::SmallVec;
 
@@ -10,7 +10,7 @@ use crate::wire::for_log;
 use caphost::call::Stop;
 
 impl Hub {
-    /// Changes the ledger at the present time, and reports what has happened to it.
+    /// Changes the ledger at the present time, and reports the events.
     pub(crate) fn change_runs<T>(&self, change: impl FnOnce(&mut Runs, u64) -> T) -> T {
         let now = self.now().unix_ms;
         let mut state = self.state();
@@ -22,7 +22,7 @@ impl Hub {
         result
     }
 
-    /// What has happened to runs, which the cluster knows before anything of it leaves the hub.
+    /// Takes the events of runs, and tells the cluster before any of them leaves the hub.
     pub(crate) fn note(&self, runs: &mut Runs) -> SmallVec<[News; 2]> {
         let news = runs.take_news();
         if let Some(cluster) = self.cluster() {
@@ -31,7 +31,7 @@ impl Hub {
         news
     }
 
-    /// Counts and logs, without holding the ledger up.
+    /// Counts and logs the events without a lock on the ledger.
     pub(crate) fn report(&self, news: SmallVec<[News; 2]>) {
         if let Some(cluster) = self.cluster().filter(|_| !news.is_empty()) {
             cluster.write_down();
@@ -61,7 +61,7 @@ impl Hub {
                 }
                 News::EarlyTaken(early) => {
                     if let Some(cluster) = self.cluster() {
-                        // Where this is not heard it is forgotten in its time.
+                        // A worker that does not hear this forgets the cancel when the cancel expires.
                         let _ = cluster.tell_all(Notice::EarlyTaken(*early));
                     }
                 }

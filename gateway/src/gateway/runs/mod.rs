@@ -1,5 +1,4 @@
-//! Runs: what becomes of them here, and seeking, listing and cancelling them here and on other
-//! workers.
+//! Runs: their course on this worker, and finding, listing and cancelling them on all workers.
 
 mod bounded;
 mod everywhere;
@@ -34,7 +33,7 @@ impl Hub {
         self.open_of(holder, client)
     }
 
-    /// A session for a client, which counts towards that holder's share.
+    /// A session for a client, which counts towards the share of `holder`.
     pub(crate) fn open_of(self: &Arc<Self>, holder: Arc<str>, client: Client) -> Session {
         Session::new(self.clone(), client, holder)
     }
@@ -44,11 +43,11 @@ impl Hub {
         self.state().broker.runs().in_flight()
     }
 
-    /// The newest of the runs `viewer` may see, newest first: `ended` of those that have ended, and at
-    /// most 10 000 of those in flight. How many are left out.
+    /// The newest runs that `viewer` may see, newest first: `ended` runs that have ended, and at most 10 000
+    /// runs in flight. Also returns how many runs are left out.
     pub fn recent_runs(&self, viewer: &Identity, ended: usize) -> (Vec<Arc<Run>>, usize) {
         let now = self.now().unix_ms;
-        // Sorted when nobody waits for the ledger any more.
+        // The runs are sorted after the lock on the ledger is released.
         let recent = self.state().broker.runs().recent(viewer, ended, now);
         let (runs, omitted) = newest(recent.0, ended);
         (runs, omitted + recent.1)
@@ -61,15 +60,15 @@ impl Hub {
         run.filter(|run| viewer.may_see(&run.owner, run.app.as_deref()))
     }
 
-    /// The runs here that `viewer` may mean by a run id, or by a dialect's own.
+    /// The runs here that `viewer` may mean by a run id or by a dialect's own id.
     pub fn matches(&self, request_id: &str, viewer: &Identity) -> Vec<Arc<Run>> {
         let now = self.now().unix_ms;
         let state = self.state();
         state.broker.runs().matches(request_id, viewer, now)
     }
 
-    /// The runs here that `by` means. If there is none and `keep`, the cancel is kept for it: as it
-    /// is kept.
+    /// The runs here that `by` means. If there is no such run and `keep` is true, the ledger keeps the
+    /// cancel. Also returns the kept cancel.
     pub(crate) fn matches_or_keep(
         &self,
         request_id: &str,
@@ -85,13 +84,13 @@ impl Hub {
         })
     }
 
-    /// The runs that an app has, by its connection.
+    /// The runs of an app, by the app's connection.
     pub fn runs_on(&self, app: PeerId) -> Vec<RunId> {
         self.state().broker.runs_on(app)
     }
 
-    /// Asks the app to cancel a run that `by` may see, and waits for its answer for at most the
-    /// confirm timeout. Of a run that is over it tells how it ended.
+    /// Asks the app to cancel a run that `by` may see, and waits at most the confirm timeout for the answer.
+    /// If the run is over, returns how the run ended.
     pub async fn cancel(&self, id: RunId, reason: Option<String>, by: &Identity) -> Confirmation {
         if self.run(id, by).is_none() {
             return Confirmation::refused(Some("Operation not found".into()), None);
@@ -106,7 +105,7 @@ impl Hub {
         self.handle(Event::Revoke { run: id, reason });
         let outcome = timeout(self.limits.confirm_timeout, confirmed).await;
         let outcome = outcome.ok().and_then(Result::ok);
-        // The app may have answered the call meanwhile, though not its cancel.
+        // The app may have answered the call meanwhile, but not the cancel.
         let outcome = outcome.or_else(|| self.state().broker.outcome_of_ended(id));
         let outcome = outcome.unwrap_or_else(unconfirmed);
         let (cancelled, stop) = (outcome.cancelled(), outcome.stop.map(Stop::as_str));
@@ -114,28 +113,27 @@ impl Hub {
         outcome.into()
     }
 
-    /// Cancels asked for through the cancellation API.
+    /// The cancels that come in through the cancellation API.
     pub fn cancellations(&self) -> broadcast::Receiver<CancelNotice> {
         self.notices.subscribe()
     }
 
-    /// Tells the sessions that listen of a cancel. How many they are.
+    /// Tells the listening sessions of a cancel. Returns how many there are.
     pub fn announce_cancelled(&self, notice: CancelNotice) -> usize {
         self.notices.send(notice).unwrap_or(0)
     }
 
-    /// Whether the other workers of a cluster can be reached.
+    /// Notes whether this worker can reach the other workers of the cluster.
     pub(crate) fn reaches_others(&self, reached: bool) {
         self.state().broker.set_cut_off(!reached);
     }
 
-    /// Calls `hears` with whatever other workers tell from now on, until it answers that it is gone:
-    /// with false.
+    /// From now on, calls `hears` with each notice of other workers, until `hears` returns false.
     pub fn hear_others(&self, hears: impl Fn(&Notice) -> bool + Send + 'static) {
         self.hears_others.lock().push(Box::new(hears));
     }
 
-    /// Another worker has told something that others here know what to do about.
+    /// Gives a notice of another worker to the functions that listen.
     pub(crate) fn pass_on(&self, notice: &Notice) {
         self.hears_others.lock().retain(|hears| hears(notice));
     }

@@ -1,4 +1,4 @@
-//! What other workers, and other gateways, ask and tell of the runs here.
+//! Questions and notices of other workers, and of other gateways, about the runs here.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::gateway::runs::sought::{Placed, Sought};
 use crate::tokens::{Identity, Role};
 use crate::wire::for_log;
 
-/// Bytes of a list for another worker, about: 4 MiB.
+/// How many bytes a list for another worker may have, about: 4 MiB.
 const ANSWER_BYTES: usize = 4 << 20;
 
 impl Hub {
@@ -44,7 +44,7 @@ impl Hub {
         }
     }
 
-    /// Does what another worker tells everybody.
+    /// Obeys a notice that another worker sends to all workers.
     pub(crate) fn obey(self: &Arc<Self>, from: WorkerId, notice: Notice) {
         let told = for_log(format_args!("{notice:?}"));
         tracing::debug!(worker = %from, told, "another worker tells");
@@ -69,13 +69,13 @@ impl Hub {
         }
     }
 
-    /// Another worker keeps a cancel. Its run may have come here meanwhile.
+    /// Another worker keeps a cancel. The cancel's run may have come to this worker meanwhile.
     fn obey_early(self: &Arc<Self>, early: EarlyCancel) {
         let Some(run) = self.meet_early(early.clone()) else {
             return;
         };
         if let Some(cluster) = self.cluster() {
-            // Where this is not heard it is forgotten in its time.
+            // A worker that does not hear this forgets the cancel when the cancel expires.
             let _ = cluster.tell_all(Notice::EarlyTaken(early.clone()));
         }
         if !run.state.is_over() {
@@ -94,8 +94,8 @@ impl Hub {
                 app: None,
             },
         };
-        // Where the run is, it is cancelled; the other workers have heard the same. Others are asked only of
-        // what may be cancelled here.
+        // The worker that has the run cancels it, because all workers have heard the same message. The other
+        // workers are asked only if a run here matches and may be cancelled.
         let found = self.matches(&message.run_id, &by);
         let is_live = |run: &Arc<Run>| !run.adopted && !run.state.is_over();
         if found.len() != 1 || !found.iter().all(is_live) {
@@ -110,7 +110,7 @@ impl Hub {
         });
     }
 
-    /// The run here that an id means, if there is no other on all workers.
+    /// The run here that an id means, if no other run on any worker matches.
     async fn meant_here(&self, run_id: &str, by: &Identity) -> Option<RunId> {
         let placed = match self.seek(run_id, by).await {
             Sought::One(placed) => placed,
@@ -128,18 +128,18 @@ impl Hub {
         is_live(&placed).then_some(placed.run.id)
     }
 
-    /// Another worker keeps a cancel: the run here that it meets. If there is none, it is kept here
-    /// too.
+    /// Another worker keeps a cancel. Returns the run here that the cancel is for. If there is none, this
+    /// worker keeps the cancel as well.
     pub(crate) fn meet_early(&self, mut early: EarlyCancel) -> Option<Arc<Run>> {
         self.change_runs(|runs, now| {
-            // A worker of another version, or with other options, may keep more.
+            // A worker with another version or other options may keep more cancels.
             if !runs.keeps_early(&early.request_id) {
                 return None;
             }
             early.at = early.at.min(now);
             match runs.find(&early.request_id, &early.by, now) {
                 Found::Several(_) => return None,
-                // One that had ended by then is another.
+                // A run that had ended before the cancel is another run.
                 Found::One(run) if run.ended_at.is_none_or(|ended| ended >= early.at) => {
                     runs.forget_early(&early);
                     return Some(run);
@@ -151,18 +151,18 @@ impl Hub {
         })
     }
 
-    /// A cancel for a run yet to come has met it on another worker.
+    /// A cancel for a run yet to come has found its run on another worker.
     pub(crate) fn forget_early(&self, early: &EarlyCancel) {
         self.change_runs(|runs, _| runs.forget_early(early));
     }
 
-    /// The cancels kept for runs yet to come.
+    /// The cancels that are kept for runs yet to come.
     pub(crate) fn early_cancels(&self) -> Vec<EarlyCancel> {
         let now = self.now().unix_ms;
         self.state().broker.runs().early_cancels(now)
     }
 
-    /// Enters runs of a worker that is gone: those that are remembered now.
+    /// Enters the runs of a worker that is gone. Returns the ids of the runs that are remembered now.
     pub(crate) fn adopt(
         &self,
         runs: Vec<Arc<Run>>,
@@ -172,17 +172,17 @@ impl Hub {
         self.change_runs(|ledger, now| ledger.adopt(runs, gone, back, now))
     }
 
-    /// That process is back: copies of its runs end.
+    /// That process is back: the copies of its runs end.
     pub(crate) fn give_back(&self, home: Uuid) {
         self.change_runs(|runs, _| runs.give_back(home));
     }
 
-    /// All runs that are remembered here.
+    /// The ids of all runs that are remembered here.
     pub(crate) fn run_ids(&self) -> Vec<RunId> {
         self.state().broker.runs().ids()
     }
 
-    /// These runs, as far as they are remembered here.
+    /// The runs with these ids, if they are remembered here.
     pub(crate) fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Arc<Run>>)> {
         let state = self.state();
         let runs = state.broker.runs();

@@ -1,4 +1,4 @@
-//! What the workers say of an id, put together.
+//! Combines what the workers say of an id.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,16 +8,16 @@ use std::sync::Arc;
 use crate::broker::runs::{Found, Run, RunId, RunMark};
 use crate::cluster::WorkerId;
 
-/// Why there may be runs that are not known of.
+/// Why there may be unknown runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsure {
-    /// Redis does not answer, so nobody can be asked.
+    /// Redis does not answer, so no worker can be asked.
     Redis,
-    /// How many workers have not answered, or are gone with their runs not taken over yet.
+    /// How many workers have not answered, or are gone while no worker has taken over their runs yet.
     Workers(usize),
-    /// Whoever asks has so many searches under way that there is no room for one more.
+    /// The requester has too many searches in progress.
     Busy,
-    /// There is no room on the way to other workers.
+    /// There is no room in the queues to other workers.
     Full,
 }
 
@@ -42,14 +42,14 @@ impl fmt::Display for Unsure {
     }
 }
 
-/// A run, and where it is.
+/// A run and its worker.
 #[derive(Clone, Debug)]
 pub struct Placed<R = Arc<Run>> {
     /// The run.
     pub run: R,
-    /// Its worker; none for this one.
+    /// The worker that has the run. `None` means this worker.
     pub(crate) home: Option<WorkerId>,
-    /// Whether all workers were asked for others that may be meant, as far as was needed.
+    /// Whether all workers that may have a matching run were asked.
     pub(super) sure: bool,
 }
 
@@ -69,12 +69,12 @@ impl<R> Placed<R> {
         }
     }
 
-    /// Whether it is a run of this worker.
+    /// Whether the run belongs to this worker.
     pub fn is_here(&self) -> bool {
         self.home.is_none()
     }
 
-    /// Whether no other can be meant.
+    /// Whether no other run can be meant.
     pub fn is_sure(&self) -> bool {
         self.sure
     }
@@ -83,18 +83,18 @@ impl<R> Placed<R> {
 /// What an id means, as far as the workers say.
 #[derive(Clone, Debug)]
 pub enum Sought {
-    /// No run that may be seen.
+    /// No run that the requester may see.
     None,
-    /// Exactly one.
+    /// Exactly one run.
     One(Box<Placed>),
-    /// Several, by their own ids.
+    /// Several runs, by their own ids.
     Several(Vec<RunId>),
-    /// No run on the workers that have answered, but not all have.
+    /// No run on the workers that have answered, but not all workers have answered.
     Unsure(Unsure),
 }
 
-/// What somebody means by an id, of those that are `found` here and elsewhere. Who `cancels` means of
-/// several that have all ended the last to end, as nothing can be cancelled by mistake.
+/// Decides which of the `found` runs an id means. If `cancels` is true and all matching runs have ended, the
+/// last to end is meant, because nothing can be cancelled by mistake.
 pub(super) fn meant(
     request_id: &str,
     mut found: Vec<Placed<RunMark>>,
@@ -111,7 +111,7 @@ pub(super) fn meant(
     Found::among_by(found, |it| it.run)
 }
 
-/// Each run once: as its own worker knows it, rather than one that has adopted it.
+/// Each run once. The run of its own worker is preferred to the copy of a worker that has adopted it.
 pub(super) fn merged<R>(
     all: impl IntoIterator<Item = Placed<R>>,
     mark: impl Fn(&R) -> RunMark,
