@@ -20,7 +20,7 @@ pub struct Outgoing<P> {
     pub transfer: bool,
 }
 
-/// How a call ends for its caller.
+/// How a call ends for its caller. A request for the list ends with a response or fails.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Settled<P> {
     /// With the host's response, as it came.
@@ -96,6 +96,8 @@ pub enum Request<P> {
         /// For logs and the handler.
         reason: Option<String>,
     },
+    /// A request for the list of capabilities.
+    List,
     /// The end of the session.
     Shutdown {
         /// For logs.
@@ -113,7 +115,7 @@ pub enum Action<P> {
     Wake,
     /// Send a request under this id.
     Send(RequestKey, Request<P>),
-    /// Settle a call.
+    /// Settle a call, or a request for the list of capabilities.
     Settle(RequestKey, Settled<P>),
     /// Settle a cancel.
     SettleCancel(RequestKey, CancelOutcome<P>),

@@ -129,6 +129,8 @@ impl<P: Clone> AgentState<P> {
     pub fn unsendable(&mut self, key: RequestKey, error: Error<P>) {
         if self.calls.contains_key(&key) {
             self.settle(key, Settled::Failed(error));
+        } else if self.lists.contains(&key) {
+            self.settle_list(key, Settled::Failed(error));
         } else {
             self.cancel_failed(key, error);
         }

@@ -83,6 +83,11 @@ impl<P: Clone> AgentState<P> {
                 Settled::Failed(Error::new(Code::DISCONNECTED, UNKNOWN)),
             );
         }
+        for key in std::mem::take(&mut self.lists) {
+            let error = Error::new(code.clone(), message);
+            self.actions
+                .push_back(Action::Settle(key, Settled::Failed(error)));
+        }
         // An agent may be kept long after its session is over, and then needs little memory.
         self.calls = FxHashMap::default();
         self.cancels = FxHashMap::default();

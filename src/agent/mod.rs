@@ -2,14 +2,15 @@
 //!
 //! [`AgentState`] is a pure state machine like [`crate::session::HostState`]: its methods are the
 //! events, and each puts what is to be done into a queue of [`Action`]s. Whatever the host does or
-//! fails to do, every call and every cancel settles exactly once, and the two never contradict
-//! each other.
+//! fails to do, every call, cancel and list settles exactly once, and a call and its cancels never
+//! contradict each other.
 
 mod action;
 mod calls;
 mod cancels;
 mod end;
 mod late;
+mod lists;
 mod liveness;
 mod replies;
 mod state;

@@ -44,6 +44,8 @@ impl<P: Clone> AgentState<P> {
         self.life.received(key);
         if self.calls.contains_key(&key) {
             self.called(key, response, None);
+        } else if self.lists.contains(&key) {
+            self.listed(key, response);
         } else if !self.life.answered(key) {
             let message = "The app refused the message";
             self.cancel_failed(key, Error::new(Code::TRANSPORT_ERROR, message));

@@ -13,7 +13,8 @@ use crate::call::{Code, Deadlines, Ledger, Millis};
 /// How long an agent waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgentOptions {
-    /// How long the host has to answer a cancel, and to answer a call past its timeout: 5 s.
+    /// How long the host has to answer a cancel or a request for the list of capabilities, and to
+    /// answer a call past its timeout: 5 s.
     pub grace: Millis,
     /// How long past its timeout a call is left to the host: 100 ms. Then the agent itself cancels
     /// the call, because some hosts keep no timeouts.
@@ -51,6 +52,8 @@ pub(super) enum DeadlineOf {
     Call(RequestKey),
     /// The cancel stays unconfirmed.
     Cancel(RequestKey),
+    /// The list has not come.
+    List(RequestKey),
     /// Check whether everything that a shutdown waits for has been answered.
     Shutdown,
     /// Stop waiting for the end of a shutdown.
@@ -64,6 +67,7 @@ pub struct AgentState<P> {
     pub(super) calls: FxHashMap<RequestKey, Box<Pending<P>>>,
     pub(super) unsent: VecDeque<RequestKey>,
     pub(super) cancels: FxHashMap<RequestKey, PendingCancel>,
+    pub(super) lists: Vec<RequestKey>,
     /// Calls by their ids: the pending calls, and the ends of the last calls.
     pub(super) ledger: Ledger,
     pub(super) deadlines: Deadlines<DeadlineOf>,
@@ -83,6 +87,7 @@ impl<P: Clone> AgentState<P> {
             calls: FxHashMap::default(),
             unsent: VecDeque::new(),
             cancels: FxHashMap::default(),
+            lists: Vec::new(),
             ledger: Ledger::new(options.remembered),
             deadlines: Deadlines::default(),
             actions: VecDeque::new(),
@@ -122,11 +127,11 @@ impl<P: Clone> AgentState<P> {
     /// When to call [`AgentState::handle_timeout`] next. `None` means never, unless something
     /// changes.
     pub fn next_deadline(&mut self) -> Option<Millis> {
-        let (calls, cancels) = (&self.calls, &self.cancels);
+        let (calls, cancels, lists) = (&self.calls, &self.cancels, &self.lists);
         let closing = self.shutting_down.is_some();
         let next = self
             .deadlines
-            .next(|key| live(calls, cancels, closing, key));
+            .next(|key| live(calls, cancels, lists, closing, key));
         let next = self.life.next().min(next.unwrap_or(f64::INFINITY));
         next.is_finite().then_some(next)
     }
@@ -138,6 +143,7 @@ impl<P: Clone> AgentState<P> {
                 DeadlineOf::Backstop(key) => self.cancel_quietly(key, None, now),
                 DeadlineOf::Call(key) => self.call_unanswered(key),
                 DeadlineOf::Cancel(key) => self.cancel_unanswered(key),
+                DeadlineOf::List(key) => self.list_unanswered(key),
                 DeadlineOf::Shutdown => self.shutdown_soon(now),
                 DeadlineOf::Close => self.shutdown_unanswered(),
             }
@@ -145,11 +151,13 @@ impl<P: Clone> AgentState<P> {
         self.look_for_life(now);
     }
 
-    /// Notes that `count` deadlines no longer matter, because their call or cancel has settled.
+    /// Notes that `count` deadlines no longer matter, because their call, cancel or list
+    /// has settled.
     pub(super) fn forget_deadlines(&mut self, count: usize) {
-        let (calls, cancels) = (&self.calls, &self.cancels);
+        let (calls, cancels, lists) = (&self.calls, &self.cancels, &self.lists);
         for _ in 0..count {
-            self.deadlines.forget(|key| live(calls, cancels, true, key));
+            self.deadlines
+                .forget(|key| live(calls, cancels, lists, true, key));
         }
     }
 
@@ -166,12 +174,14 @@ impl<P: Clone> AgentState<P> {
 fn live<P>(
     calls: &FxHashMap<RequestKey, Box<Pending<P>>>,
     cancels: &FxHashMap<RequestKey, PendingCancel>,
+    lists: &[RequestKey],
     closing: bool,
     key: DeadlineOf,
 ) -> bool {
     match key {
         DeadlineOf::Backstop(key) | DeadlineOf::Call(key) => calls.contains_key(&key),
         DeadlineOf::Cancel(key) => cancels.contains_key(&key),
+        DeadlineOf::List(key) => lists.contains(&key),
         DeadlineOf::Shutdown | DeadlineOf::Close => closing,
     }
 }

@@ -4,6 +4,7 @@ mod calls;
 mod cancels;
 mod ends;
 mod late;
+mod lists;
 mod liveness;
 mod timeouts;
 

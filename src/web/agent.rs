@@ -30,12 +30,14 @@ extern "C" {
     fn send_call(this: &AgentShell, key: u32);
     #[wasm_bindgen(method, js_name = sendCancel)]
     fn send_cancel(this: &AgentShell, key: u32, id: &str, reason: Option<&str>);
+    #[wasm_bindgen(method, js_name = sendList)]
+    fn send_list(this: &AgentShell, key: u32);
     #[wasm_bindgen(method, js_name = sendShutdown)]
     fn send_shutdown(this: &AgentShell, key: u32, reason: Option<&str>);
-    /// Settles a call with a response exactly as it arrived.
+    /// Settles a call, or a request for the list, with a response exactly as it arrived.
     #[wasm_bindgen(method)]
     fn settle(this: &AgentShell, key: u32, response: &JsValue);
-    /// Settles a call that failed without a response.
+    /// Settles a request that failed without a response.
     #[wasm_bindgen(method)]
     fn fail(this: &AgentShell, key: u32, error: &JsValue);
     /// Settles a call that was cancelled, without a response. The argument says how far the call
@@ -196,7 +198,13 @@ impl AgentHandle {
         })
     }
 
-    /// Performs the actions that result from the last cancel.
+    /// Asks for the list of capabilities. Returns the key of the answer. The shell calls
+    /// [`AgentHandle::drive`] as for a cancel.
+    pub fn list(agent: u32) -> RequestKey {
+        get(agent).state.borrow_mut().list(now())
+    }
+
+    /// Performs the actions that result from the last cancel or request for the list.
     pub fn drive(agent: u32, shell: &AgentShell) {
         get(agent).drive(shell);
     }
@@ -321,6 +329,12 @@ impl AgentHandle {
         hear(agent, shell, |state| state.ended(call, end));
     }
 
+    /// Takes the host's answer to a request for the list of capabilities. If `answer` is undefined,
+    /// it cannot be read.
+    pub fn listed(agent: u32, shell: &AgentShell, key: RequestKey, answer: JsValue) {
+        hear(agent, shell, |state| state.listed(key, some(answer)));
+    }
+
     /// Takes the host's refusal of a request that it does not accept as a message of the protocol.
     pub fn refused(agent: u32, shell: &AgentShell, key: RequestKey, response: JsValue) {
         hear(agent, shell, |state| state.refused(key, some(response)));
@@ -346,6 +360,7 @@ fn perform(shell: &AgentShell, action: Action<JsValue>) {
         Action::Send(key, Request::Cancel { call, reason }) => {
             shell.send_cancel(key, call.as_str(), reason.as_deref());
         }
+        Action::Send(key, Request::List) => shell.send_list(key),
         Action::Send(key, Request::Shutdown { reason }) => {
             shell.send_shutdown(key, reason.as_deref());
         }

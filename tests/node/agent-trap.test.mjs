@@ -24,6 +24,7 @@ const handle = {
   forget: count,
   call: () => (count(), (key += 1)),
   cancel: () => (count(), (key += 1)),
+  list: () => (count(), (key += 1)),
   flush: count,
   drive: count,
   heard: trap,
@@ -50,7 +51,9 @@ test('a trap that one agent meets settles what every agent of the instance has p
     agent.call('x', {}, { signal }).finally(() => order.push(`call ${at}`)),
     agent.cancel('x').finally(() => order.push(`cancel ${at}`)),
   ]);
+  const lists = agents.map(({ agent }) => assert.rejects(agent.listCapabilities(), { name: 'CapHostError', ...internal }));
   agents[0]?.messenger.onmessage({});
+  await Promise.all(lists);
   for (const [call, cancel] of answers) {
     assert.deepEqual(await call, { success: false, error: internal });
     assert.deepEqual(await cancel, { callId: 'x', cancelled: false, reason: internal.message, error: internal });
@@ -69,6 +72,7 @@ test('a lost instance is never entered again, by an old agent or a new one', asy
   assert.equal(await agent.closed, 'failed');
   assert.deepEqual(await agent.call('x'), { success: false, error: internal });
   assert.deepEqual((await agent.cancel('x')).error, internal);
+  await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', ...internal });
   await agent.shutdown();
   assert.equal(messenger.closed, 1);
   assert.equal(entered, before);

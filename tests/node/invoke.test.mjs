@@ -165,6 +165,15 @@ test('an agent lists what the app offers, with descriptions and schemas', async 
   await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'DISCONNECTED' });
 });
 
+test('an agent that has shut its session down lists nothing', async () => {
+  const { agent } = await pair();
+  const asked = agent.listCapabilities();
+  await agent.shutdown();
+  // The app had the request before it had the end of the session.
+  assert.equal((await asked).length, 4);
+  await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'NOT_INITIALIZED' });
+});
+
 test('an app that does not list what it offers is waited for no longer than the grace', async () => {
   /** @type {any} */
   const messenger = {
@@ -174,18 +183,23 @@ test('an app that does not list what it offers is waited for no longer than the 
       const payload = { sessionId: 's', protocolVersion: '0.1', app: { id: 'a', name: 'A', version: '1' }, capabilities: [{ name: 'x', available: true }], features: {} };
       if (type === 'initialize') queueMicrotask(() => messenger.onmessage({ type: 'initialize-result', id, payload }));
       else if (type === 'capabilities/list' && refuse) queueMicrotask(() => messenger.onmessage({ type: 'error', id, payload: { success: false, error: { code: 'NOT_IMPLEMENTED', message: 'What?', retryable: false } } }));
-      else if (type === 'capabilities/list' && odd) queueMicrotask(() => messenger.onmessage({ type: 'capabilities/list-result', id, payload: { capabilities: [7] } }));
+      else if (type === 'capabilities/list' && odd) queueMicrotask(() => messenger.onmessage({ type: 'capabilities/list-result', id, payload: { capabilities: odd } }));
     },
   };
   let refuse = false;
-  let odd = false;
+  /** @type {unknown} */
+  let odd;
   const agent = await connect(messenger, { grace: 30 });
   await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'TIMEOUT', message: 'The app has not listed its capabilities within 30 ms' });
   refuse = true;
   await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'NOT_IMPLEMENTED', message: 'What?' });
   refuse = false;
-  odd = true;
-  await assert.rejects(agent.describeCapability('x'), { code: 'TRANSPORT_ERROR' });
+  // The last holds 4 billion elements, which nobody can look at.
+  for (odd of [[7], 'x', {}, new Array(2 ** 32 - 1)]) {
+    const began = performance.now();
+    await assert.rejects(agent.describeCapability('x'), { code: 'TRANSPORT_ERROR' });
+    assert.ok(performance.now() - began < 2_000);
+  }
   messenger.onclose();
   await agent.closed;
 });

@@ -140,7 +140,8 @@ impl Agent {
     ///
     /// # Errors
     /// [`Code::TIMEOUT`](crate::Code::TIMEOUT) or [`Code::DISCONNECTED`](crate::Code::DISCONNECTED)
-    /// if the app does not answer, [`Code::DECODE_FAILED`](crate::Code::DECODE_FAILED) if its
+    /// if the app does not answer, [`Code::NOT_INITIALIZED`](crate::Code::NOT_INITIALIZED) once the
+    /// session was shut down, [`Code::DECODE_FAILED`](crate::Code::DECODE_FAILED) if its
     /// answer cannot be read as `T`.
     pub async fn list_capabilities<T: DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
         data::read("The app has answered", self.js().list_capabilities().await?)

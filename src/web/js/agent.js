@@ -3,11 +3,11 @@
  * callbacks and the timer that belong to them.
  */
 import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
-import { BAD_CALL_ID, failure, report, text } from './errors.js';
-import { receiveFromApp } from './from-app.js';
+import { BAD_CALL_ID, failure, report, text, thrown } from './errors.js';
+import { errorOf, receiveFromApp } from './from-app.js';
 import { Guard, guarded, lost, oneWay } from './guard.js';
 import { Caller } from './invoke.js';
-import { Listing } from './listing.js';
+import { LIST, complete, isNamed, listOf } from './listing.js';
 import { onWindow } from './on-window.js';
 import { newId, soon } from './platform.js';
 import { Questions } from './questions.js';
@@ -49,7 +49,6 @@ export class Agent extends Caller {
   #messenger;
   #options;
   #questions;
-  #listing;
   /** @type {(how: string) => void} */
   #close = () => {};
 
@@ -70,6 +69,9 @@ export class Agent extends Caller {
     /** @param {number} key @param {string} callId @param {string} [reason] */
     sendCancel: (key, callId, reason) =>
       this.#post(key, 'capabilities/cancel', { callId, ...(reason !== undefined && { reason }) }),
+
+    /** @param {number} key */
+    sendList: (key) => this.#post(key, LIST, {}),
 
     /** @param {number} key @param {string} [reason] */
     sendShutdown: (key, reason) => this.#post(key, 'shutdown', { ...(reason !== undefined && { reason }) }),
@@ -115,18 +117,17 @@ export class Agent extends Caller {
     this.#rust = guarded(handle);
     const { grace = 5000, liveness = Infinity } = options;
     this.#number = this.#rust.open(grace, liveness, session.life !== undefined);
-    oneWay(this.#shell, ['sendCall', 'sendCancel', 'sendShutdown', 'progress', 'ended']);
+    oneWay(this.#shell, ['sendCall', 'sendCancel', 'sendList', 'sendShutdown', 'progress', 'ended']);
     unreachable.register(this, [this.#rust, this.#number]);
     this.#messenger = messenger;
     this.#options = options;
     this.#questions = new Questions(messenger, options.onElicitation);
-    this.#listing = new Listing(messenger, grace);
     /** @type {string | null} */
     this.sessionId = session.sessionId;
     this.app = session.app;
     this.features = session.features;
     /** @type {any[]} */
-    this.capabilities = named(session.capabilities);
+    this.capabilities = listOf(session.capabilities).filter(isNamed);
     /** How the session ended: 'shutdown', 'disconnected', or 'failed'. */
     this.closed = new Promise((resolve) => {
       this.#close = resolve;
@@ -215,8 +216,16 @@ export class Agent extends Caller {
   }
 
   /** @returns {Promise<any[]>} the Capability objects of the app */
-  listCapabilities() {
-    return this.#listing.ask(this.capabilities);
+  async listCapabilities() {
+    const known = this.capabilities;
+    const { capabilities, error } = await new Promise((resolve) => {
+      const key = this.#rust.list(this.#number);
+      if (!key) return resolve({ error: lost(LOST) });
+      this.#pending.set(key, { resolve });
+      return this.#rust.drive(this.#number, this.#shell);
+    });
+    if (!capabilities) throw thrown(errorOf(error));
+    return complete(capabilities, known);
   }
 
   /** @param {string} name @returns {Promise<any>} its Capability object; null if there is none */
@@ -254,7 +263,6 @@ export class Agent extends Caller {
   /** @param {any} envelope */
   #receive(envelope) {
     receiveFromApp(this.#rust, this.#number, this.#shell, envelope);
-    this.#listing.take(envelope);
     if (envelope?.type === 'elicitation/request') this.#questions.ask(envelope.id, envelope.payload);
     else if (envelope?.type === 'notification') this.#notified(getA('string', envelope.payload, 'event'), envelope.payload?.data);
   }
@@ -299,7 +307,6 @@ export class Agent extends Caller {
     this.#stay();
     this.sessionId = null;
     this.#questions.close();
-    this.#listing.close();
     report(() => this.#messenger.close());
     this.#close(how);
   }
@@ -317,15 +324,6 @@ export class Agent extends Caller {
     if (this.sessionId !== null) this.#end('failed');
   }
 }
-
-/** More names than any app has. A very short message can hold a very long array. */
-const MAX_LISTED = 65_536;
-
-/** @param {unknown} list of an app's @returns {any[]} */
-const listOf = (list) => (Array.isArray(list) && list.length <= MAX_LISTED ? list : []);
-
-/** @param {unknown} list an app's list @returns {any[]} */
-const named = (list) => listOf(list).filter((it) => typeof it?.name === 'string');
 
 /** @param {unknown} callId @param {{ message: string }} error */
 const refusal = (callId, error) => cancelResponse(callId, error.message, error);

@@ -6,6 +6,7 @@
 import { OPEN } from './codes.js';
 import { CALL_ENDED } from './envelope.js';
 import { problem } from './errors.js';
+import { LIST, isListing } from './listing.js';
 import { MAX_NAME, get, getA, isObject } from './read.js';
 import { reasonOf } from './signal.js';
 
@@ -28,6 +29,8 @@ export function receiveFromApp(rust, agent, shell, envelope) {
       return cancelResult(rust, agent, shell, keyOf(get(envelope, 'id')), payload);
     case 'error':
       return rust.refused(agent, shell, keyOf(get(envelope, 'id')), responseOf(payload));
+    case `${LIST}-result`:
+      return rust.listed(agent, shell, keyOf(get(envelope, 'id')), listing(payload));
     case 'shutdown-result':
       return rust.shutDown(agent, shell);
     case 'progress': {
@@ -67,8 +70,16 @@ function callResult(rust, agent, shell, key, payload) {
   return OPEN.includes(error.code) ? rust.undecided(agent, shell, key, failed) : rust.called(agent, shell, key, failed);
 }
 
+/** @param {any} payload @returns {object | undefined} the app's list or error; undefined if it has neither */
+function listing(payload) {
+  const error = get(payload, 'error');
+  if (error != null) return { error };
+  const capabilities = get(payload, 'capabilities');
+  return isListing(capabilities) ? { capabilities } : undefined;
+}
+
 /** An error in a form that every reader can read. @param {any} given the error of an app */
-function errorOf(given) {
+export function errorOf(given) {
   const code = getA('string', given, 'code') || 'OPERATION_FAILED';
   // Some apps send the error as a text.
   const message = getA('string', given, 'message') || (typeof given === 'string' && given) || 'The app did not say what went wrong';

@@ -46,6 +46,7 @@ pub fn request(key: RequestKey, request: Request<Value>, timestamp: Millis) -> V
             let payload = json!({ "callId": call.as_str() });
             (kind::CANCEL, with_reason(payload, reason))
         }
+        Request::List => (kind::LIST, json!({})),
         Request::Shutdown { reason } => (kind::SHUTDOWN, with_reason(json!({}), reason)),
     };
     envelope(kind, Some(&key.to_string().into()), timestamp, payload)
