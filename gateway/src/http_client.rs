@@ -1,4 +1,4 @@
-//! Requests to other servers.
+//! HTTP requests to other servers.
 
 use std::error::Error;
 use std::sync::Once;
@@ -7,25 +7,25 @@ use std::time::Duration;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Response};
 
-/// How long opening a connection may take, 5 s: a slower host is down, or not there.
+/// How long opening a connection may take: 5 s. A slower host is down or does not exist.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a connection is kept for the next request, 4 s: many servers close one after 5 s, and
-/// a request sent into its end fails.
+/// How long an idle connection is kept for the next request: 4 s. Many servers close an idle connection after
+/// 5 s, and a request that meets the close fails.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// A client that follows no redirect, uses no proxy of the environment, and gives a request
-/// `timeout` from its start to the end of its answer. It carries no credentials.
+/// A client that follows no redirects and uses no proxy of the environment. A request may take `timeout` from
+/// its start to the end of its answer. The client sends no credentials.
 ///
-/// Cheap to clone, and a clone shares its connections; make one per purpose.
+/// A client is cheap to clone, and its clones share its connections. Make one client per purpose.
 pub fn client(timeout: Duration) -> Client {
     with(|builder| builder.timeout(timeout))
 }
 
-/// [`client`], configured by `configure` instead of a timeout.
+/// A client like [`client`]'s, but configured by `configure` and without a timeout.
 pub fn with(configure: impl Fn(ClientBuilder) -> ClientBuilder) -> Client {
     let configured = || configure(builder());
     let with_roots = configured().build().or_else(|error| {
-        // Typically a container without certificates; plain HTTP works without them.
+        // This usually is a container without certificates. Plain HTTP works without them.
         tracing::warn!(%error, "no root certificates: https servers cannot be reached");
         configured().tls_certs_only([]).build()
     });
@@ -42,7 +42,7 @@ fn builder() -> ClientBuilder {
         .pool_idle_timeout(IDLE_TIMEOUT)
 }
 
-/// The body of an answer, unless it has more than `max` bytes.
+/// The body of an answer. `None` if the body has more than `max` bytes.
 pub async fn whole_body(mut response: Response, max: usize) -> reqwest::Result<Option<Vec<u8>>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -54,7 +54,7 @@ pub async fn whole_body(mut response: Response, max: usize) -> reqwest::Result<O
     Ok(Some(body))
 }
 
-/// The error at the root of a chain says what happened; those around it say where.
+/// The innermost error of a chain. It says what happened, and the outer errors say where.
 pub fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a dyn Error {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
@@ -63,7 +63,7 @@ pub fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a dyn Error {
     innermost
 }
 
-/// Makes ring the cryptography of TLS in this process, unless one was chosen before.
+/// Installs ring as the cryptography for TLS in this process, unless another one is installed.
 pub fn install_crypto() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

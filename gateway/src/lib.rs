@@ -12,10 +12,10 @@
 //! # }
 //! ```
 //!
-//! Inside, each module knows one thing: see "How it is built" in its README.md.
+//! Each module has one task: see "How it is built" in its README.md.
 //!
-//! The broker never parses a payload into a tree: it checks that every later reader can read it, and
-//! passes it on as it came.
+//! The broker never parses a payload into a tree. It checks that every later reader can read the payload, and
+//! passes the payload on as it came.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
@@ -53,8 +53,8 @@ pub use limits::{Limits, Retention};
 pub use server::{Config, Server};
 pub use tokens::{Identity, Role, Token, Tokens};
 
-/// No interface: what the integration tests look at beside what a client of a running gateway sees,
-/// and the parts they drive without a socket.
+/// Not part of the interface. The integration tests use this to look at state that a client of a running
+/// gateway does not see, and to drive parts without a socket.
 #[doc(hidden)]
 pub mod for_tests {
     pub use crate::broker::runs::{Dialect, Found, RunState};

@@ -1,4 +1,4 @@
-//! The bounds of the gateway, which are options of `caphost serve`.
+//! The limits of the gateway, which are options of `caphost serve`.
 
 use std::time::Duration;
 
@@ -6,15 +6,16 @@ use clap::Args;
 
 use crate::options::{bytes, count, defaults, duration, duration_or_none, rate};
 
-/// Levels of nesting in what the gateway's own agents and dialects can read: one less than where
-/// serde_json gives up. More is not carried whatever [`Limits::depth`] says, as nobody would answer.
+/// How deeply values may be nested for the gateway's own agents and dialects: one level less than serde_json
+/// accepts. The gateway does not carry deeper values, whatever [`Limits::depth`] says, because no reader
+/// could answer them.
 pub const MAX_DEPTH: usize = 127;
 
-/// The largest `app/register` and `app/update`, and the largest message of an app that has not
+/// The size of the largest `app/register` and `app/update`, and of the largest message of an app that has not
 /// registered: 1 MiB.
 pub const REGISTRATION_BYTES: usize = 1 << 20;
 
-/// Bytes kept of the largest registration when its capabilities are as small as possible.
+/// How many bytes are kept of the largest registration if its capabilities are as small as possible.
 const LARGEST_REGISTERED: usize = 10 << 20;
 
 /// Every bound of messages, connections and runs.
@@ -152,7 +153,7 @@ impl Default for Retention {
     }
 }
 
-/// Enough bytes for the registration of any one app.
+/// Parses a number of bytes that is enough for the registration of any one app.
 fn registered_bytes(text: &str) -> Result<usize, String> {
     let size = bytes(text)?;
     if size >= LARGEST_REGISTERED {
@@ -162,7 +163,7 @@ fn registered_bytes(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A nesting depth that the JSON reader can handle.
+/// Parses a nesting depth that the JSON reader can handle.
 fn depth(text: &str) -> Result<usize, String> {
     let levels = count(text)?;
     if levels <= MAX_DEPTH {

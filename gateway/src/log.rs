@@ -1,5 +1,5 @@
-//! Standard error, as the whole process writes to it: whoever has something to say never waits for its
-//! reader, and never fails for want of one. A thread writes; what it cannot write is lost, and counted.
+//! Standard error for the whole process. A writer never waits for the reader of standard error, and never
+//! fails without one. One thread writes the lines. Lines that cannot be written are lost and counted.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::OnceLock;
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-/// Bytes that may wait to be written. A line that finds no room is lost.
+/// How many bytes may wait to be written. A line without room is lost.
 const MOST_WAITING: usize = 1 << 20;
 
-/// A process that ends waits so long for its last lines to be written.
+/// How long a process that ends waits for its last lines to be written.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
-/// Until it is tried again, where standard error does not block and has no room.
+/// The pause before the next attempt, if standard error is non-blocking and full.
 const FULL: Duration = Duration::from_millis(10);
 
-/// Standard error. Every `write` is one line or several, and succeeds.
+/// Standard error. Every `write` is one or several lines, and succeeds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Log;
 
@@ -27,7 +27,7 @@ impl Write for Log {
         Ok(lines.len())
     }
 
-    /// Waits for nobody: see [`LastLines`].
+    /// Does not wait: see [`LastLines`].
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -38,14 +38,14 @@ pub(crate) fn lines_lost() -> u64 {
     LOG.get().map_or(0, |it| it.state.lock().lost)
 }
 
-/// Waits until everything is written, within a bound.
+/// Waits until everything is written, but not longer than [`LAST_LINES`].
 pub(crate) fn wait_for_lines() {
     if let Some(log) = LOG.get() {
         log.finish(LAST_LINES);
     }
 }
 
-/// A process that ends keeps it until then. Dropped, it waits for its last lines.
+/// The process keeps this value until it ends. Dropping the value waits for the last lines.
 #[derive(Debug)]
 pub(crate) struct LastLines;
 
@@ -61,13 +61,13 @@ fn standard_error() -> &'static Lines {
     LOG.get_or_init(|| Lines::written_to(io::stderr()))
 }
 
-/// Lines that wait for one thread to write them.
+/// The lines that wait for one thread to write them.
 #[derive(Debug, Default)]
 struct Lines {
     state: Mutex<State>,
-    /// Told when there is something to write.
+    /// Signals that there is something to write.
     added: Condvar,
-    /// Told when there is nothing.
+    /// Signals that there is nothing left to write.
     written: Condvar,
 }
 
@@ -82,7 +82,7 @@ impl Lines {
     fn written_to(writer: impl Write + Send + 'static) -> &'static Self {
         let lines: &Lines = Box::leak(Box::default());
         let thread = thread::Builder::new().name("log".into());
-        // Without it the lines are lost, as they are when nobody reads them.
+        // Without the thread the lines are lost, as if nobody read them.
         let _ = thread.spawn(|| lines.write_all(writer));
         lines
     }
@@ -126,7 +126,7 @@ impl Lines {
     }
 }
 
-/// Writes as much as can be written. The rest.
+/// Writes as much as possible. Returns the rest.
 fn write<'a>(writer: &mut impl Write, mut lines: &'a [u8]) -> &'a [u8] {
     while !lines.is_empty() {
         match writer.write(lines) {
@@ -153,7 +153,7 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(20);
 
-    /// A reader that says for each write what becomes of it.
+    /// A test reader that decides the result of each write.
     struct Reader {
         says: Receiver<io::Result<usize>>,
         has: Arc<Mutex<Vec<u8>>>,

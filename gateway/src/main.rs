@@ -1,6 +1,6 @@
-//! The command line of caphost.
+//! The `caphost` command.
 
-/// A broker allocates a little for every message, often on one thread what another gives back.
+/// A broker makes many small allocations, often on one thread, and frees them on another.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,13 +1,12 @@
-//! Options of the command line: times, sizes and counts as they are written, and the defaults of
-//! the structs that are made of them.
+//! Command-line options: parsing times, sizes and counts, and the defaults of the structs that hold options.
 
 use std::time::Duration;
 
 use clap::{Args, Command};
 
-/// The options as they are when nobody sets any: each default is declared at its option alone.
+/// The options if nobody sets any. Each default is declared only at its option.
 ///
-/// The environment does not count, so that who builds a gateway from code gets the same everywhere.
+/// The environment does not count. So a program that builds a gateway gets the same defaults everywhere.
 pub(crate) fn defaults<T: Args>() -> T {
     let options = T::augment_args(Command::new("defaults").no_binary_name(true));
     let options = options.mut_args(|option| option.env(None));
@@ -16,17 +15,17 @@ pub(crate) fn defaults<T: Args>() -> T {
     read.unwrap_or_else(|error| unreachable!("every option has a default: {error}"))
 }
 
-/// Past a year timers lose their meaning, and some their range.
+/// A year in seconds. Longer timers have no meaning, and some timers cannot represent them.
 const YEAR: f64 = 31_536_000.0;
 
-/// `500ms`, `15s`, `15`, `2m`: more than nothing.
+/// `500ms`, `15s`, `15` or `2m`. Must be more than zero.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    // A very short one is rounded to nothing.
+    // A very short time is rounded to zero.
     let read = within_a_year(text)?.filter(|read| !read.is_zero());
     read.ok_or_else(|| "expected more than 0 and at most a year".into())
 }
 
-/// A time, or none at all.
+/// A time, or zero.
 pub(crate) fn duration_or_none(text: &str) -> Result<Duration, String> {
     within_a_year(text)?.ok_or_else(|| "expected 0, or at most a year".into())
 }
@@ -50,7 +49,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     read.ok_or_else(|| "expected a time such as 500ms, 15s or 2m".into())
 }
 
-/// `65536`, `64KiB`, `16MiB`, `1GiB`: more than nothing.
+/// `65536`, `64KiB`, `16MiB` or `1GiB`. Must be more than zero.
 pub(crate) fn bytes(text: &str) -> Result<usize, String> {
     let (number, unit) = split(text);
     let scale: usize = match unit {

@@ -1,11 +1,11 @@
-//! Pauses that grow, for what is tried again.
+//! Growing pauses between attempts.
 
 use std::time::Duration;
 
 use uuid::Uuid;
 
-/// The pauses between the attempts at one thing: each twice as long as the one before, up to a
-/// longest, and varied by a quarter so that what failed together does not come back together.
+/// The pauses between attempts. Each pause is twice as long as the one before, up to a longest pause. Each
+/// pause varies by a quarter, so that several tasks that failed together do not retry together.
 #[derive(Debug)]
 pub(crate) struct Pauses {
     first: Duration,
@@ -22,7 +22,7 @@ impl Pauses {
         }
     }
 
-    /// The next one.
+    /// The next pause.
     pub(crate) fn next(&mut self) -> Duration {
         let pause = self.next.min(self.longest);
         self.next = (pause * 2).min(self.longest);
@@ -31,7 +31,7 @@ impl Pauses {
         pause.mul_f64(0.75 + f64::from(chance) / f64::from(u32::MAX) / 2.0)
     }
 
-    /// To be called after a success: the next pause is the first again.
+    /// Starts with the first pause again. Must be called after a success.
     pub(crate) fn reset(&mut self) {
         self.next = self.first;
     }

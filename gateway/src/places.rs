@@ -1,4 +1,5 @@
-//! Places that each holder has its share of, and the last of which are for those who have none.
+//! Places that several holders share. Each holder has a share, and the last places are for holders without a
+//! place.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -6,50 +7,50 @@ use std::hash::Hash;
 
 use crate::tally::Tally;
 
-/// How many of so many places are the last: a tenth.
+/// How many of `max` places are the last places: a tenth.
 pub(crate) fn last_places(max: usize) -> usize {
     max / 10
 }
 
-/// How many places there are, and for whom.
+/// The number of places, and how they are shared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
     max: usize,
-    /// How many one holder may have.
+    /// How many places one holder may have.
     share: usize,
-    /// How many of the last are for those who have none.
+    /// How many of the last places are for holders without a place.
     last: usize,
 }
 
 impl Bound {
-    /// `max` places, of which one holder may have `share`.
+    /// `max` places. One holder may have `share` of them.
     pub fn new(max: usize, share: usize) -> Self {
         let last = 0;
         Bound { max, share, last }
     }
 
-    /// The same, with the last places kept for those who have none.
+    /// Like [`Bound::new`], but the last places are for holders without a place.
     pub fn with_last_kept(max: usize, share: usize) -> Self {
         let last = last_places(max);
         Bound { max, share, last }
     }
 }
 
-/// Who has how many places.
+/// The places that each holder has taken.
 #[derive(Debug)]
 pub(crate) struct Places<K> {
     all: usize,
     by: Tally<K, usize>,
 }
 
-/// Why there are none.
+/// Why a holder may not take a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Full {
-    /// All are taken.
+    /// All places are taken.
     All(usize),
-    /// The holder has its share.
+    /// The holder has its full share.
     Share(usize),
-    /// The last ones are for those who have none.
+    /// The last places are for holders without a place.
     Last(usize),
 }
 
@@ -73,7 +74,7 @@ impl<K> Default for Places<K> {
 }
 
 impl<K: Clone + Eq + Hash> Places<K> {
-    /// Whether `holder` may take so many more.
+    /// Whether `holder` may take `amount` more places.
     pub fn check<Q>(&self, holder: &Q, amount: usize, bound: Bound) -> Result<(), Full>
     where
         K: Borrow<Q>,
@@ -94,19 +95,19 @@ impl<K: Clone + Eq + Hash> Places<K> {
         }
     }
 
-    /// Takes so many, whether there is room or not.
+    /// Takes `amount` places, even if there is no room.
     pub fn take(&mut self, holder: &K, amount: usize) {
         self.all += amount;
         self.by.change(holder, |own| *own += amount);
     }
 
-    /// Gives back so many of those that were taken.
+    /// Gives back `amount` places.
     pub fn give_back(&mut self, holder: &K, amount: usize) {
         self.all -= amount;
         self.by.change(holder, |own| *own -= amount);
     }
 
-    /// How many are taken, and by how many holders.
+    /// How many places are taken, and by how many holders.
     #[cfg(test)]
     pub fn taken(&self) -> (usize, usize) {
         (self.all, self.by.holders())

@@ -1,8 +1,8 @@
-//! How often each key may do something: a rate per key, in bounded memory.
+//! How often each key may do something: a rate limit per key, in bounded memory.
 //!
-//! Keys are hashed into a fixed number of slots with a secret of this process, and each slot has a
-//! bucket of its own. So memory is bounded whatever keys come, nothing is ever evicted (an evicted
-//! bucket would be a full one again), and two keys share a bucket only by a chance nobody can steer.
+//! A secret of this process hashes the keys into a fixed number of slots, and each slot has its own bucket.
+//! So the memory is bounded whatever keys come. No bucket is ever evicted, because an evicted bucket would
+//! come back full. Two keys share a bucket only by a chance that nobody can steer.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::num::NonZeroU32;
@@ -13,20 +13,20 @@ use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{DefaultDirectRateLimiter as DirectLimiter, Quota, RateLimiter as Governor};
 
-/// How many keys have a bucket of their own, at most. An entry takes some 32 bytes.
+/// How many keys can have their own bucket, at most. An entry takes about 32 bytes.
 const SLOTS: u64 = 1 << 16;
 
-/// Limits how often one may do something.
+/// Limits how often something may happen.
 #[derive(Debug)]
 pub struct Pace(DirectLimiter);
 
 impl Pace {
-    /// `rate` times a second, and `burst` times at once.
+    /// A limit of `rate` times a second, and `burst` times at once.
     pub fn new(rate: f64, burst: f64) -> Self {
         Pace(Governor::direct(quota(rate, burst)))
     }
 
-    /// Counts one use, or says how long it is to wait for the next.
+    /// Counts one use. If the limit is reached, returns the wait until the next use.
     pub fn check(&self) -> Result<(), Duration> {
         let now = || DefaultClock::default().now();
         let checked = self.0.check();
@@ -35,7 +35,7 @@ impl Pace {
 }
 
 fn quota(rate: f64, burst: f64) -> Quota {
-    // Nanoseconds are the finest there is, a day the coarsest that makes sense.
+    // The period is at least a nanosecond, which is the finest time, and at most a day.
     let period = (1.0 / rate).clamp(1e-9, 86_400.0);
     let burst = NonZeroU32::new(burst.ceil() as u32).unwrap_or(NonZeroU32::MIN);
     let quota = Quota::with_period(Duration::from_secs_f64(period));
@@ -53,12 +53,12 @@ pub struct RateLimiter<C: Clock = DefaultClock> {
 }
 
 impl RateLimiter {
-    /// `rate` times a second for each key, with a burst of one second's worth, but at least one.
+    /// A limit of `rate` times a second for each key. The burst is one second's worth, but at least one.
     pub fn per_second(rate: f64) -> Self {
         Self::with_clock(rate, rate, DefaultClock::default())
     }
 
-    /// `rate` times a second for each key, and `burst` times at once.
+    /// A limit of `rate` times a second for each key, and `burst` times at once.
     pub fn with_burst(rate: f64, burst: f64) -> Self {
         Self::with_clock(rate, burst, DefaultClock::default())
     }
@@ -74,7 +74,7 @@ impl<C: Clock + Clone> RateLimiter<C> {
         }
     }
 
-    /// Counts one use by `key`, or says how long it is to wait for the next.
+    /// Counts one use by `key`. If the limit is reached, returns the wait until the next use.
     pub fn check(&self, key: &impl Hash) -> Result<(), Duration> {
         let slot = self.hasher.hash_one(key) % SLOTS;
         let not_until = match self.buckets.check_key(&slot) {

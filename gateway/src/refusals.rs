@@ -1,4 +1,5 @@
-//! The log of those that are refused: each reason now and then, as one may try as often as it likes.
+//! The log of refused peers and requests. Each reason is logged now and then, because a peer may try as often
+//! as it likes.
 
 use std::net::SocketAddr;
 
@@ -6,9 +7,9 @@ use crate::seldom::SeldomOf;
 use crate::tokens::Role;
 use crate::wire::for_log;
 
-/// A peer on a WebSocket is refused, as an app or as an agent. It may have named an app.
+/// A peer on a WebSocket is refused as an app or as an agent. The peer may have named an app.
 pub(crate) fn peer(role: Role, reason: &str, address: Option<SocketAddr>, app: Option<&str>) {
-    // What one does does not hide what others do.
+    // The refusals of one kind of peer do not hide those of the other kind.
     static APPS: SeldomOf = SeldomOf::new();
     static AGENTS: SeldomOf = SeldomOf::new();
     let seldom = match role {
@@ -25,8 +26,8 @@ pub(crate) fn peer(role: Role, reason: &str, address: Option<SocketAddr>, app: O
     }
 }
 
-/// A request over HTTP is refused for the token it shows, or for showing none. Of its URL only the path
-/// is told: the query may hold a token.
+/// An HTTP request is refused because of its token, or because it has none. The log contains only the path of
+/// the URL, because the query may contain a token.
 pub(crate) fn request(reason: &str, path: &str, address: SocketAddr, token_shown: bool) {
     static REQUESTS: SeldomOf = SeldomOf::new();
     let reason = for_log(reason);

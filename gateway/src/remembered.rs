@@ -1,10 +1,10 @@
-//! What is remembered of what there was, as long as there is not too much of it.
+//! A bounded memory of past things.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-/// The newest, at most `MOST` of them.
+/// The newest entries, at most `MOST` of them.
 #[derive(Debug)]
 pub(crate) struct Remembered<K, V, const MOST: usize> {
     all: HashMap<K, V>,
@@ -21,8 +21,8 @@ impl<K, V, const MOST: usize> Default for Remembered<K, V, MOST> {
 }
 
 impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
-    /// Remembers one, as the newest. The value that is forgotten for it: its own one before, or that of
-    /// the oldest.
+    /// Remembers a value as the newest entry. Returns the value that is forgotten for it: the key's former
+    /// value, or the value of the oldest entry.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let forgotten = self.remove(&key).or_else(|| self.make_room());
         self.order.push_back(key.clone());
@@ -30,7 +30,7 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
         forgotten
     }
 
-    /// That one, if it is remembered.
+    /// The value of that key, if it is remembered.
     pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -38,7 +38,7 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
         self.all.get(key)
     }
 
-    /// That one, to be changed.
+    /// The value of that key, for changes.
     pub fn get_mut<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
@@ -46,7 +46,7 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
         self.all.get_mut(key)
     }
 
-    /// That one, which is remembered as `new` if it is not yet.
+    /// The value of that key. If the key is not remembered, remembers it with the value `new`.
     pub fn get_or_insert(&mut self, key: K, new: V) -> &mut V {
         if !self.all.contains_key(&key) {
             self.make_room();
@@ -55,7 +55,7 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
         self.all.entry(key).or_insert(new)
     }
 
-    /// Forgets one.
+    /// Forgets the value of that key.
     pub fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -71,7 +71,7 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
         self.all.remove(&oldest)
     }
 
-    /// All that are remembered, oldest first.
+    /// All remembered entries, oldest first.
     pub fn into_all(mut self) -> impl Iterator<Item = (K, V)> {
         self.order.into_iter().filter_map(move |key| {
             let value = self.all.remove(&key)?;
@@ -79,7 +79,7 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
         })
     }
 
-    /// How many are remembered.
+    /// How many entries are remembered.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         assert_eq!(self.order.len(), self.all.len());

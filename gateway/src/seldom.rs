@@ -1,10 +1,10 @@
-//! What goes on for long, or is done again and again, is logged now and then.
+//! Limits log lines about conditions that last or repeat.
 
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Time between two log lines on the same subject.
+/// The time between two log lines on the same subject.
 const SELDOM: Duration = Duration::from_secs(10);
 
 /// Limits one log line to once in 10 s.
@@ -30,11 +30,11 @@ impl Seldom {
     }
 }
 
-/// Subjects that have a line of their own within [`SELDOM`], at most.
+/// How many subjects may have their own line within [`SELDOM`].
 const SUBJECTS: usize = 8;
 
-/// [`Seldom`] for each of a few subjects, which strangers may choose: what does not fit, or was told of
-/// lately, is counted for the next line.
+/// [`Seldom`] for each of a few subjects, which strangers may choose. Events without room for their subject,
+/// or with a recently logged subject, are counted for the next line.
 #[derive(Debug)]
 pub(crate) struct SeldomOf(Mutex<Told>);
 
@@ -52,8 +52,8 @@ impl SeldomOf {
         }))
     }
 
-    /// Whether a line about `subject` is due, and how many of any subject were left out since the last
-    /// line.
+    /// Whether a line about `subject` is due. If it is, returns how many lines of any subject were left out
+    /// since the last line.
     pub fn is_due(&self, subject: &str) -> Option<usize> {
         self.is_due_at(subject, Instant::now())
     }

@@ -1,11 +1,11 @@
-//! How much each holder has of something.
+//! How much of something each holder has.
 
 use std::borrow::Borrow;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-/// What each holder has: who has nothing is forgotten.
+/// The amounts by holder. A holder with nothing is forgotten.
 #[derive(Debug)]
 pub(crate) struct Tally<K, T>(FxHashMap<K, T>);
 
@@ -16,7 +16,7 @@ impl<K, T> Default for Tally<K, T> {
 }
 
 impl<K: Clone + Eq + Hash, T: Copy + Default + PartialEq> Tally<K, T> {
-    /// What that holder has.
+    /// The amount of that holder.
     pub fn of<Q: Eq + Hash + ?Sized>(&self, holder: &Q) -> T
     where
         K: Borrow<Q>,
@@ -24,7 +24,7 @@ impl<K: Clone + Eq + Hash, T: Copy + Default + PartialEq> Tally<K, T> {
         self.0.get(holder).copied().unwrap_or_default()
     }
 
-    /// Changes what that holder has.
+    /// Changes the amount of that holder.
     pub fn change(&mut self, holder: &K, change: impl FnOnce(&mut T)) {
         let Some(has) = self.0.get_mut(holder) else {
             let mut has = T::default();
@@ -40,17 +40,17 @@ impl<K: Clone + Eq + Hash, T: Copy + Default + PartialEq> Tally<K, T> {
         }
     }
 
-    /// How many have something.
+    /// How many holders have something.
     pub fn holders(&self) -> usize {
         self.0.len()
     }
 
-    /// What each of them has.
+    /// The holders with their amounts.
     pub fn iter(&self) -> impl Iterator<Item = (&K, T)> {
         self.0.iter().map(|(holder, has)| (holder, *has))
     }
 
-    /// Takes what everybody has.
+    /// Takes the amounts of all holders.
     pub fn take(&mut self) -> impl Iterator<Item = (K, T)> + use<K, T> {
         std::mem::take(&mut self.0).into_iter()
     }

@@ -1,4 +1,4 @@
-//! Bearer tokens: who may connect as what.
+//! Bearer tokens: which bearer may connect in which role.
 
 #[cfg(test)]
 mod tests;
@@ -11,32 +11,32 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
-/// Characters of a secret that strangers may guess at, at least.
+/// How many characters a secret must have, if strangers can guess at it.
 pub(crate) const SECRET_CHARS: usize = 16;
 
-/// What stands between an app's id and that of one of its instances, where one is wanted.
+/// The separator between an app's id and the id of one of its instances.
 pub(crate) const INSTANCE: char = '#';
 
-/// The id of the app that is wanted, without that of an instance.
+/// The id of the wanted app, without the id of an instance.
 pub(crate) fn app_of(wanted: &str) -> &str {
     wanted.split(INSTANCE).next().unwrap_or(wanted)
 }
 
-/// What a token's bearer may be.
+/// The role of a token's bearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Role {
-    /// Offers capabilities.
+    /// The bearer offers capabilities.
     App,
-    /// Calls them, and sees and cancels its own runs.
+    /// The bearer calls capabilities, and sees and cancels its own runs.
     Agent,
-    /// May do everything, and sees and cancels all runs.
+    /// The bearer may do everything, and sees and cancels all runs.
     Admin,
 }
 
 impl Role {
-    /// Its name in `--token ROLE=SECRET`.
+    /// The role's name in `--token ROLE=SECRET`.
     pub fn as_str(self) -> &'static str {
         match self {
             Role::App => "app",
@@ -49,7 +49,7 @@ impl Role {
         self == wanted || self == Role::Admin
     }
 
-    /// What a peer is told that may not act in this role; `shown` is whether there was a token at all.
+    /// The message for a peer that may not act in this role. `shown` is whether the peer showed a token.
     pub(crate) fn needed(self, denied: Denied, shown: bool) -> String {
         let why = match (denied, shown) {
             (Denied::Forbidden, _) => "This token has another role",
@@ -61,25 +61,25 @@ impl Role {
     }
 }
 
-/// Who speaks, as far as the gateway knows.
+/// The identity of a peer, as far as the gateway knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub struct Identity {
-    /// What it may do.
+    /// The role.
     pub role: Role,
-    /// Its name in logs and lists: `agent-1` for the second token configured, never its secret;
-    /// `anyone` where no token is.
+    /// The name in logs and lists: `agent-1` for the second configured token, never the secret. `anyone` if
+    /// no tokens are configured.
     pub name: Arc<str>,
-    /// The only app it may offer or reach.
+    /// The only app that this identity may offer or reach. `None` means any app.
     pub app: Option<Arc<str>>,
 }
 
 impl Identity {
-    /// Any peer of a gateway without tokens.
+    /// The identity of any peer of a gateway without tokens.
     pub fn anyone() -> Self {
         Identity::new(Role::Admin, "anyone")
     }
 
-    /// The gateway itself.
+    /// The identity of the gateway itself.
     pub fn gateway() -> Self {
         Identity::new(Role::Admin, "gateway")
     }
@@ -92,17 +92,17 @@ impl Identity {
         }
     }
 
-    /// Whether it sees and cancels the runs of all.
+    /// Whether this identity sees and cancels all runs.
     pub fn is_admin(&self) -> bool {
         self.role == Role::Admin
     }
 
-    /// Whether it may offer, or call, the app with that id.
+    /// Whether this identity may offer or call the app with that id.
     pub fn may_reach(&self, app: &str) -> bool {
         self.app.as_deref().is_none_or(|only| only == app_of(app))
     }
 
-    /// What [`Identity::may_see`] is true of.
+    /// Whose calls [`Identity::may_see`] allows.
     pub(crate) fn sees(&self) -> Sees {
         match (self.role, &self.app) {
             (Role::Admin, None) => Sees::All,
@@ -111,7 +111,8 @@ impl Identity {
         }
     }
 
-    /// Whether it may see and cancel what belongs to `owner`, in the app `app` if that is known.
+    /// Whether this identity may see and cancel the calls of `owner` in `app`. `app` is `None` if the app is
+    /// not known.
     pub fn may_see(&self, owner: &Identity, app: Option<&str>) -> bool {
         match self.role {
             Role::Admin => self.app.is_none() || app.is_some_and(|app| self.may_reach(app)),
@@ -120,37 +121,37 @@ impl Identity {
     }
 }
 
-/// Whose calls somebody may see.
+/// Whose calls an identity may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sees {
-    /// Those of its own name.
+    /// Calls of its own name.
     Own,
-    /// Those of one app, made by anybody.
+    /// Calls in one app, by any identity.
     OfApp,
-    /// All.
+    /// All calls.
     All,
 }
 
-/// Why somebody may not.
+/// Why a peer may not do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
-    /// No token was shown that is known.
+    /// The peer has shown no known token.
     Missing,
-    /// The token shown is of a role that may not.
+    /// The role of the shown token does not allow it.
     Forbidden,
 }
 
-/// Whose secrets somebody has shown.
+/// The identities whose secrets a peer has shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// There are no tokens: anybody may be anything.
+    /// No tokens are configured, so any peer may act in any role.
     Anyone,
-    /// The tokens with these secrets: for each secret in turn, in the order they are configured.
+    /// The identities with the shown secrets: for each secret in turn, in the order of the configuration.
     Bearers(Vec<Identity>),
 }
 
 impl Known {
-    /// Who it is that may act as `wanted`: the first that may.
+    /// The first identity that may act in the role `wanted`.
     pub(crate) fn acts_as(&self, wanted: Role) -> Result<Identity, Denied> {
         match self {
             Known::Anyone => Ok(Identity::anyone()),
@@ -172,7 +173,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Whose it is, if it is at that place.
+    /// The identity of this token, if it is at that position.
     fn identity(&self, index: usize) -> Identity {
         let name = format!("{}-{index}", self.role.as_str());
         Identity {
@@ -196,7 +197,7 @@ impl FromStr for Token {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // What is given is not repeated: it may be a secret without its role.
+        // The error does not repeat the text, because the text may be a secret without a role.
         let expected = "expected ROLE[@APP]=SECRET with the role app, agent or admin";
         let (who, secret) = text.split_once('=').ok_or(expected)?;
         let (given, app) = match who.split_once('@') {
@@ -233,7 +234,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Those tokens.
+    /// The given tokens.
     pub fn new(tokens: Vec<Token>) -> Self {
         Tokens { tokens }
     }
@@ -243,15 +244,14 @@ impl Tokens {
         self.tokens.is_empty()
     }
 
-    /// Whether apps with that id are for those with a token of their own: one of role app is for that
-    /// app alone.
+    /// Whether the app with that id is reserved: there is a token of role `app` for that app alone.
     pub fn reserve(&self, app: &str) -> bool {
         let is_its = |token: &Token| token.role == Role::App && token.app.as_deref() == Some(app);
         self.tokens.iter().any(is_its)
     }
 
-    /// Whether every secret is too long to be guessed: at least 16 characters. The error names the
-    /// token, not its secret.
+    /// Checks that every secret is too long to guess: at least 16 characters. The error names the token
+    /// without its secret.
     pub(crate) fn check_secrets(&self) -> Result<(), String> {
         let guessable = self
             .tokens
@@ -266,8 +266,8 @@ impl Tokens {
         }
     }
 
-    /// The identity with that name, as in a message that shows no secret. An unknown name gives an
-    /// agent that owns nothing.
+    /// The identity with that name, for messages that contain no secret. An unknown name becomes an agent
+    /// that owns nothing.
     pub fn named(&self, name: &str) -> Identity {
         let anyone = Identity::anyone();
         if self.is_empty() && name == &*anyone.name {
@@ -279,8 +279,8 @@ impl Tokens {
             .unwrap_or_else(|| Identity::new(Role::Agent, name))
     }
 
-    /// Who the bearer of `presented` is, if it may act as `wanted`. If several tokens have the same
-    /// secret, the first that grants it counts.
+    /// The identity of the bearer of `presented`, if it may act in the role `wanted`. If several tokens have
+    /// the same secret, the first token that allows the role counts.
     pub fn identify<'a>(
         &self,
         wanted: Role,
@@ -289,7 +289,8 @@ impl Tokens {
         self.known(presented).acts_as(wanted)
     }
 
-    /// Whose secrets these are. Takes as long for a wrong secret as for a right one of the same length.
+    /// The identities with these secrets. The comparison takes as long for a wrong secret as for a right one
+    /// of the same length.
     pub(crate) fn known<'a>(&self, presented: impl IntoIterator<Item = &'a str>) -> Known {
         if self.is_empty() {
             return Known::Anyone;

@@ -1,6 +1,7 @@
-//! The agent that the command line is: the core's [`AgentState`] with ABP around it, for one call.
+//! The agent of the command line: the core's [`AgentState`] with ABP around it, for one call.
 //!
-//! It has no socket and no clock: its owner feeds in what arrives, and sends what it gives.
+//! The agent has no socket and no clock. Its owner feeds in the messages that arrive, and sends the messages
+//! that the agent returns.
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,21 +16,22 @@ use crate::wire::{Subject, mended};
 use caphost::agent::{Action, AgentOptions, AgentState, Outgoing};
 use caphost::call::{CallId, Code, Millis, StoppedBy};
 
-/// The id of the one request that the state knows nothing of.
+/// The id of the `initialize` request, which the core's state does not know.
 const INITIALIZE: &str = "initialize";
 
-/// What happens to the call, or to its cancel.
+/// An event of the call or of its cancel.
 #[derive(Debug, PartialEq)]
 pub(super) enum Event {
     /// An ABP `ProgressInfo`.
     Progress(Value),
-    /// The call has ended, with that `ABPResponse`.
+    /// The call has ended with that `ABPResponse`.
     Ended(Value),
-    /// The cancel is answered, with that `CancelResponse`.
+    /// The cancel was answered with that `CancelResponse`.
     Cancelled(Value),
 }
 
-/// An agent. It takes no questions; of notifications it heeds that abandoned calls have ended.
+/// An agent. It refuses questions, and the only notifications that it handles tell that an abandoned call has
+/// ended.
 pub(super) struct Agent {
     state: AgentState<Value>,
     started: Instant,
@@ -38,14 +40,14 @@ pub(super) struct Agent {
     events: VecDeque<Event>,
     /// The id of the call.
     call: String,
-    /// What has stopped the call, as was said first.
+    /// What has stopped the call, as the app first reported.
     stopped_by: Option<StoppedBy>,
     over: bool,
 }
 
 impl Agent {
-    /// One that says hello first. It waits for the confirmation of a cancel, and for a response past
-    /// its timeout, no longer than `grace`.
+    /// A new agent, which sends `initialize` first. The agent waits at most `grace` for the confirmation of a
+    /// cancel, and for a response after the call's timeout.
     pub fn new(grace: Duration) -> Self {
         let options = AgentOptions {
             grace: grace.as_secs_f64() * 1_000.0,
@@ -70,19 +72,19 @@ impl Agent {
         }
     }
 
-    /// The result of `initialize`, or why there will be none, once either is known.
+    /// The result of `initialize` or the error, once one of them is known.
     pub fn session(&self) -> Option<&Result<Value, Failure>> {
         self.session.as_ref()
     }
 
-    /// Makes the call. Whatever is wrong with it comes as its outcome.
+    /// Makes the call. Any problem with the call becomes its outcome.
     pub fn call(&mut self, call: Outgoing<Value>) {
         self.call = call.id.as_str().into();
         self.state.call(call);
         self.perform();
     }
 
-    /// Cancels the call. The confirmation always comes.
+    /// Cancels the call. A confirmation always follows.
     pub fn cancel(&mut self, call: CallId, reason: Option<String>) {
         self.state.cancel(call, reason, self.now());
         self.perform();
@@ -94,20 +96,20 @@ impl Agent {
         self.perform();
     }
 
-    /// What is to be sent next.
+    /// The messages to send next.
     pub fn outgoing(&mut self) -> &mut VecDeque<String> {
         &mut self.outgoing
     }
 
-    /// What has happened. When the session is over: that the call has ended disconnected, again and
-    /// again.
+    /// Removes and returns the next event. When the session is over, every further event tells that the call
+    /// has ended disconnected.
     pub fn next_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front();
         let disconnected = || json!({ "success": false, "error": Failure::disconnected().body() });
         event.or_else(|| self.over.then(|| Event::Ended(disconnected())))
     }
 
-    /// Whether the session is over, so that the connection can be let go.
+    /// Whether the session is over and the connection can be closed.
     pub fn is_over(&self) -> bool {
         self.over
     }
@@ -120,19 +122,19 @@ impl Agent {
             .and_then(|after| self.started.checked_add(after))
     }
 
-    /// The deadline is over.
+    /// Handles a deadline that has passed.
     pub fn handle_timeout(&mut self) {
         self.state.handle_timeout(self.now());
         self.perform();
     }
 
-    /// The connection is gone.
+    /// Handles the loss of the connection.
     pub fn lost(&mut self) {
         self.refused(Failure::disconnected());
         self.perform();
     }
 
-    /// A text frame has arrived.
+    /// Handles a text frame that has arrived.
     pub fn receive(&mut self, text: &str) {
         self.state.heard(self.now());
         match serde_json::from_str::<Value>(&mended(text)) {
@@ -151,7 +153,8 @@ impl Agent {
         self.stopped_by = self.stopped_by.or(said.and_then(|it| it.by));
     }
 
-    /// A message that cannot be read. If it answers something, that is not left waiting.
+    /// Handles a message that cannot be read. If the message is an answer, the request fails and does not
+    /// wait any longer.
     fn unreadable(&mut self, text: &str, error: &serde_json::Error) {
         tracing::warn!(%error, "an app's message cannot be read");
         let id = Subject::peek(text, &Limits::default()).id;
@@ -174,7 +177,7 @@ impl Agent {
         }
     }
 
-    /// There will be no session, or no more of it.
+    /// The session was refused or is over.
     fn refused(&mut self, error: Failure) {
         self.session.get_or_insert(Err(error));
         self.state.disconnected();
@@ -239,7 +242,7 @@ mod tests {
         agent.receive(&result.to_string());
     }
 
-    /// With a call on its way, and the id of its request.
+    /// An agent with a call in flight, and the id of the call's request.
     fn calling() -> (Agent, Value) {
         let mut agent = Agent::new(Duration::from_secs(5));
         answer_hello(&mut agent, json!({ "sessionId": "s" }));

@@ -1,4 +1,4 @@
-//! The HTTP interface of a gateway, and what may be wrong with the way to it.
+//! The HTTP interface of a gateway, and the errors of the connection to it.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use super::gateway_args::Access;
 use crate::http_client::{self, innermost, whole_body};
 use caphost::call::Code;
 
-/// No gateway sends longer answers.
+/// The largest answer that is accepted. No gateway sends longer answers.
 pub(super) const MAX_ANSWER_BYTES: usize = 1 << 30;
 
-/// How long a whole exchange may take. A cancel is answered when the app has answered, which the
-/// gateway bounds itself; this bound is for a gateway that has stopped answering.
+/// How long a whole exchange may take. The gateway itself limits how long a cancel may wait for the app's
+/// answer. This limit is for a gateway that has stopped answering.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A gateway, to ask something over HTTP.
+/// A gateway that is asked over HTTP.
 pub(super) struct Api<'a> {
     access: &'a Access,
     client: reqwest::Client,
@@ -35,7 +35,7 @@ impl<'a> Api<'a> {
         self.ask(self.client.get(url)).await
     }
 
-    /// Posts a JSON document, and gets one.
+    /// Posts a JSON document, and returns the JSON document in the answer.
     pub async fn post(&self, url: Url, body: &Value) -> Result<Value, Failure> {
         self.ask(self.client.post(url).json(body)).await
     }
@@ -65,7 +65,7 @@ impl<'a> Api<'a> {
 }
 
 impl Failure {
-    /// There is no connection to the gateway.
+    /// The error for a gateway that cannot be reached.
     pub fn unreachable(access: &Access, error: &(dyn std::error::Error + 'static)) -> Self {
         let cause = innermost(error);
         let message = format!("cannot reach the gateway at {}: {cause}", access.shown());
@@ -73,7 +73,7 @@ impl Failure {
             .hint("Is `caphost serve` running there? --gateway or CAPHOST_GATEWAY names another.")
     }
 
-    /// What answers there is something else.
+    /// The error for a server that is not a gateway.
     pub fn not_a_gateway(access: &Access, answer: &str) -> Self {
         let shown = access.shown();
         let message = format!("{shown} did not answer as a gateway does ({answer})");
@@ -81,7 +81,7 @@ impl Failure {
             .hint("--gateway or CAPHOST_GATEWAY names another.")
     }
 
-    /// The gateway has answered with an HTTP error, and perhaps an `ABPError`.
+    /// The error for a gateway that has answered with an HTTP error, perhaps with an `ABPError`.
     pub fn refused(access: &Access, status: StatusCode, said: Option<Value>) -> Self {
         match status {
             StatusCode::UNAUTHORIZED => {

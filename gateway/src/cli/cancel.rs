@@ -83,7 +83,7 @@ fn said(answer: &Value, cancelled: bool, waited: Duration) -> String {
         };
         return format!("{said}: {run}{}", stops::clause(grade));
     }
-    // What cannot be tried again was not asked of anybody: the run had ended before.
+    // An error that is not retryable means that nobody was asked: the run had ended before.
     let error = &answer["error"];
     if error["code"] == Code::TIMEOUT.as_str() && error["retryable"] != false {
         let within = span(waited.as_secs_f64() * 1_000.0);

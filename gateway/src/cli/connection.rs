@@ -1,4 +1,4 @@
-//! An agent of ours at a gateway, over a WebSocket.
+//! The command line's agent, connected to a gateway over a WebSocket.
 
 use std::future::poll_fn;
 use std::time::Duration;
@@ -24,10 +24,10 @@ use caphost::call::{CallId, Code};
 /// How long TCP, TLS and the upgrade may take together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long opening a session may take, by default.
+/// How long opening a session may take by default.
 pub(super) const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Time between two pings. A gateway that is silent for [`SILENCE`] is gone.
+/// The time between two pings. A gateway that is silent for [`SILENCE`] counts as gone.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long the gateway may be silent.
@@ -38,11 +38,12 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(super) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// A session with an app. Dropped, it leaves without a word, and what is in flight is cancelled.
+/// A session with an app. If the connection is dropped, it closes without a shutdown and the calls in flight
+/// are cancelled.
 pub(super) struct Connection {
     agent: Agent,
     socket: Socket,
-    /// What was last sent may still have to be written.
+    /// Whether the last messages may still have to be written.
     unwritten: bool,
     heard: Instant,
     pings: Interval,
@@ -51,7 +52,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Opens a session with the app wanted, within `patience`. See [`Agent::new`] for the grace.
+    /// Opens a session with the app within `patience`. See [`Agent::new`] for `grace`.
     pub async fn open(
         gateway: &GatewayArgs,
         grace: Duration,
@@ -98,7 +99,7 @@ impl Connection {
         }
     }
 
-    /// What the app offers, by name, in its order.
+    /// The names of the capabilities that the app offers, in the app's order.
     pub fn capabilities(&self) -> impl Iterator<Item = &str> {
         let listed = self.session()["capabilities"].as_array();
         let listed = listed.into_iter().flatten();
@@ -115,7 +116,7 @@ impl Connection {
         self.agent.cancel(call, Some(reason.into()));
     }
 
-    /// What happens next to the call or its cancel. Dropped before, nothing is lost.
+    /// The next event of the call or its cancel. If the future is dropped, no event is lost.
     pub async fn next(&mut self) -> Event {
         loop {
             if let Some(event) = self.agent.next_event() {
@@ -125,7 +126,7 @@ impl Connection {
         }
     }
 
-    /// Leaves politely, and soon.
+    /// Ends the session and closes the connection, within [`CLOSE_TIMEOUT`].
     pub async fn close(mut self) {
         let closing = async {
             self.agent.shut_down();
@@ -139,14 +140,14 @@ impl Connection {
         let _ = timeout(CLOSE_TIMEOUT, closing).await;
     }
 
-    /// Sends, receives or waits, until something has come of it. May be dropped at any time.
+    /// Sends, receives or waits until something has happened. The future may be dropped at any time.
     async fn go_on(&mut self) {
         if self.agent.is_over() {
             return;
         }
         let deadline = self.agent.deadline();
         let silence = self.heard + SILENCE;
-        // What is sent is buffered by the socket, and does not keep us from reading.
+        // The socket buffers sent messages, so sending does not delay reading.
         while let Some(text) = self.agent.outgoing().pop_front() {
             if self.socket.start_send_unpin(Message::text(text)).is_err() {
                 return self.agent.lost();
@@ -156,7 +157,7 @@ impl Connection {
         let Connection {
             socket, unwritten, ..
         } = self;
-        // One half must not keep the other waiting.
+        // Writing and reading must not wait for each other.
         let either = poll_fn(|context| {
             use std::task::Poll;
             if *unwritten && let Poll::Ready(flushed) = socket.poll_flush_unpin(context) {
@@ -168,7 +169,7 @@ impl Connection {
             socket.poll_next_unpin(context)
         });
         tokio::select! {
-            // Answers first: a timeout must not overtake the response that has come before it.
+            // Messages are handled first: a timeout must not overtake a response that has come before it.
             biased;
             message = either => self.received(message),
             () = sleep_until(deadline.unwrap_or(silence)), if deadline.is_some() => {
@@ -236,12 +237,12 @@ fn silent(access: &Access) -> Failure {
     Failure::new(Code::TIMEOUT, message)
 }
 
-/// Why there is no session, in terms of the command line.
+/// The error for a session that could not be opened, in terms of the command line.
 fn no_session(failure: Failure, closed: Option<u16>) -> Failure {
     let apps = failure.detail_list("apps");
     if !apps.is_empty() {
         let failure = match failure.code() {
-            // The one named is not.
+            // The named app is not connected.
             "DISCONNECTED" => failure,
             _ => failure.with_message("several apps are connected: name one with --app"),
         };

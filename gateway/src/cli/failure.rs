@@ -1,4 +1,4 @@
-//! How a subcommand ends: its exit status, and why it has failed.
+//! How a subcommand ends: its exit status, and the reason of a failure.
 
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -14,13 +14,13 @@ use caphost::call::{Code, Error};
 /// The exit status of a subcommand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
-    /// 0: what was asked for has been done.
+    /// 0: the subcommand has done its task.
     Done,
-    /// 1: it has not, or nobody knows.
+    /// 1: the subcommand has not done its task, or nobody knows whether it has.
     Failed,
-    /// 2: wrong usage that clap does not see; what it sees it reports itself.
+    /// 2: wrong usage that clap does not detect. Clap itself reports the errors that it detects.
     Usage,
-    /// 130: the call was cancelled, and that is confirmed.
+    /// 130: the call was cancelled, and the cancel is confirmed.
     Cancelled,
 }
 
@@ -35,8 +35,8 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a subcommand has not done what was asked for: an `ABPError`, the app's or one found here, and
-/// what may help; or a mere text, where it has nothing to do with the gateway or its app.
+/// Why a subcommand has failed. This is an `ABPError` of the app or of the command line, with hints. It is a
+/// plain text if the failure has nothing to do with the gateway or its app.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Failure {
     body: Value,
@@ -48,7 +48,8 @@ impl Failure {
         Failure::from_body(error_json(&Error::<Value>::new(code, message)))
     }
 
-    /// An error as it came. What is no `ABPError` is still an error.
+    /// A failure with an error as it was received. A value that is not an `ABPError` still counts as an
+    /// error.
     pub fn from_body(body: Value) -> Self {
         let body = if body.is_object() {
             body
@@ -59,7 +60,7 @@ impl Failure {
         Failure { body, hints }
     }
 
-    /// An error as an app wrote it, with what it has left out.
+    /// A failure with an error of an app. Missing fields are filled in.
     pub fn of_app(body: Value) -> Self {
         let error = AbpError::read(body);
         let mut failure = Failure::from_body(error.body);
@@ -68,12 +69,12 @@ impl Failure {
         failure
     }
 
-    /// The app, or the way to it, is gone.
+    /// The failure of a lost connection to the app.
     pub fn disconnected() -> Self {
         Failure::from_body(AbpError::disconnected().body)
     }
 
-    /// One that is a mere text.
+    /// A failure that is a plain text.
     pub fn plain(message: impl Into<String>) -> Self {
         Failure {
             body: Value::String(message.into()),
@@ -102,17 +103,17 @@ impl Failure {
         self.body["code"].as_str().unwrap_or("INTERNAL_ERROR")
     }
 
-    /// What the gateway lists under that name in the details.
+    /// The texts that the gateway lists under that name in the error's details.
     pub fn detail_list(&self, name: &str) -> Vec<String> {
         texts(&self.body["details"][name])
     }
 
-    /// Names the app or the gateway suggests instead.
+    /// The names that the app or the gateway suggests instead.
     pub fn alternatives(&self) -> Vec<String> {
         texts(&self.body["alternatives"])
     }
 
-    /// Lines for standard error: which subcommand did not work, why, and what may help.
+    /// The lines for standard error: the subcommand that failed, the reason, and hints.
     pub fn explain(&self, subcommand: &str) -> String {
         if let Value::String(message) = &self.body {
             return format!("caphost: {message}");
@@ -133,7 +134,7 @@ impl Failure {
         if !path.is_empty() {
             lines.push(format!("  at: {}", one_line(path)));
         }
-        // The validator's other findings: the first is usually the message itself.
+        // The other findings of the validator. The first finding is usually the message itself.
         for found in self.detail_list("errors") {
             if !message.contains(&found) {
                 lines.push(format!("  {}", one_line(&found)));
@@ -157,7 +158,7 @@ impl Failure {
         lines.join("\n")
     }
 
-    /// Says it on standard error, and with `json` as `{ error }` on standard output.
+    /// Reports the failure on standard error. With `json`, also prints `{ error }` on standard output.
     pub fn report(&self, subcommand: &str, json: bool) -> Exit {
         say(&self.explain(subcommand));
         if json

@@ -1,4 +1,5 @@
-//! Which gateway a subcommand talks to, and as whom: the options all its clients share.
+//! The options that all clients of a gateway share: which gateway a subcommand talks to, and with which
+//! token.
 
 use std::fmt;
 
@@ -33,12 +34,12 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// The gateway, as it is named in a sentence.
+    /// The gateway's URL for messages to people.
     pub fn shown(&self) -> &str {
         self.gateway.as_str().trim_end_matches('/')
     }
 
-    /// The URL of a path of the gateway, such as `abp.json`, for HTTP.
+    /// The HTTP URL of a path of the gateway, such as `abp.json`.
     pub fn http_url(&self, path: &str) -> Url {
         let mut url = self.gateway.clone();
         let base = url.path().trim_end_matches('/');
@@ -46,11 +47,11 @@ impl Access {
         url
     }
 
-    /// The URL of a path of the gateway for WebSocket.
+    /// The WebSocket URL of a path of the gateway.
     pub fn web_socket_url(&self, path: &str) -> Url {
         let mut url = self.http_url(path);
         let scheme = if url.scheme() == "https" { "wss" } else { "ws" };
-        // Both are special schemes, between which a URL may change.
+        // The URL standard allows this change, because both schemes are special.
         let _ = url.set_scheme(scheme);
         url
     }
@@ -62,12 +63,12 @@ impl Access {
 }
 
 impl GatewayArgs {
-    /// The WebSocket URL for agents of the app wanted.
+    /// The WebSocket URL for agents of the app.
     pub fn agent_url(&self) -> Url {
         self.with_app(self.access.web_socket_url("abp"))
     }
 
-    /// Adds which app is wanted, if one is named.
+    /// Adds the app to the URL, if an app is named.
     pub fn with_app(&self, mut url: Url) -> Url {
         if let Some(app) = &self.app {
             url.query_pairs_mut().append_pair("app", app);
@@ -76,12 +77,13 @@ impl GatewayArgs {
     }
 }
 
-/// A token that no log shows.
+/// A token that never appears in a log.
 #[derive(Clone)]
 pub(super) struct Secret(String);
 
 impl Secret {
-    /// Only what a header can carry; an empty one is refused rather than taken for none.
+    /// Accepts only characters that a header can carry. Refuses an empty token instead of treating it as no
+    /// token.
     fn parse(text: &str) -> Result<Self, String> {
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) {
             Ok(Secret(text.to_string()))

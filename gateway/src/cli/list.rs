@@ -13,7 +13,7 @@ use super::gateway_args::GatewayArgs;
 use super::terminal::{one_line, print, print_json, table};
 use crate::options::duration;
 
-/// Nothing is called: there is nothing to wait for.
+/// The agent makes no call, so there is little to wait for.
 const GRACE: Duration = Duration::from_secs(1);
 
 const EXAMPLES: &str = "\
@@ -50,9 +50,9 @@ impl List {
     }
 }
 
-/// The app wanted, and what it offers, described. Connecting may take `timeout`.
+/// The app, and its capabilities with their descriptions. Connecting may take `timeout`.
 ///
-/// The session tells names; descriptions and schemas are in the manifest.
+/// The session contains only names. Descriptions and schemas are in the manifest.
 pub(super) async fn offered(
     gateway: &GatewayArgs,
     timeout: Duration,
@@ -61,7 +61,7 @@ pub(super) async fn offered(
     let app = connection.session()["app"].clone();
     let offered = connection.session()["capabilities"].clone();
     let mut url = gateway.access.http_url("abp.json");
-    // For one instance, what that instance offers.
+    // If an instance is named, the manifest is that instance's.
     if let Some(id) = gateway.app.as_deref().or(app["id"].as_str()) {
         url.query_pairs_mut().append_pair("app", id);
     }
@@ -71,7 +71,7 @@ pub(super) async fn offered(
     Ok((app, capabilities))
 }
 
-/// What the session offers, and what the manifest says of it.
+/// The capabilities of the session, with their descriptions from the manifest.
 fn described(offered: &Value, manifest: &Value) -> Vec<Value> {
     let describe = |offer: &Value| {
         let of_same_name = |it: &&Value| it["name"] == offer["name"];

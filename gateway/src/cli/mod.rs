@@ -87,7 +87,7 @@ enum Command {
 }
 
 impl Command {
-    /// Finds what is wrong with the options that parsing does not.
+    /// Checks the options for errors that parsing does not find.
     fn check(&mut self) -> Result<(), String> {
         match self {
             Command::Serve(serve) => serve.check(),
@@ -112,7 +112,7 @@ impl Command {
     }
 }
 
-/// Runs the command line given to the process.
+/// Runs the command line with the arguments of the process.
 ///
 /// Exit status 0: done, 1: failed, 2: wrong usage, 130: the call was cancelled.
 pub fn main() -> ExitCode {
@@ -147,8 +147,8 @@ pub fn main() -> ExitCode {
     ended.into()
 }
 
-/// How many threads read files and do what takes milliseconds. On a busy machine each file that is asked
-/// for takes one more, and none gives its memory back before it has been idle for seconds.
+/// How many threads may read files and do other work that takes milliseconds. On a busy machine each
+/// requested file adds a thread, and a thread gives its memory back only after seconds of idling.
 const MOST_BLOCKING: usize = 64;
 
 fn run(command: Command) -> Result<Exit, Failure> {
@@ -166,8 +166,8 @@ fn wants_json(options: &ArgMatches) -> bool {
     json.copied().unwrap_or_default()
 }
 
-/// The options of the connection that stand before a subcommand, put behind it: these are options of
-/// subcommands, as `serve` has another `--token`.
+/// Moves the connection options from before the subcommand to behind it. These are options of the
+/// subcommands, because `serve` has another `--token`.
 fn connection_last(given: Vec<OsString>) -> Vec<OsString> {
     let is_option = |it: &OsString, names: &[&str]| names.iter().any(|name| *it == **name);
     let has_value = |it: &OsString| {
@@ -223,7 +223,7 @@ enum Format {
 }
 
 impl Logging {
-    /// Logs from now on.
+    /// Starts logging.
     fn start(self) {
         let log = tracing_subscriber::fmt()
             .with_env_filter(EnvFilter::new(&self.log))
@@ -236,7 +236,8 @@ impl Logging {
     }
 }
 
-/// As the standard library says it, which would wait for whoever reads standard error.
+/// Logs a panic in the standard library's words. The standard library itself would wait for the reader of
+/// standard error.
 fn log_panic(panic: &PanicHookInfo<'_>) {
     let thread = thread::current();
     let name = thread.name().unwrap_or("<unnamed>");

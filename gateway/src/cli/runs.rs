@@ -75,7 +75,7 @@ fn shown(runs: &[Value], answer: &Value) -> String {
     with_doubt(text, answer)
 }
 
-/// With the reason why there may be more, if there is one.
+/// Adds the reason why there may be more runs, if there is a reason.
 fn with_doubt(text: String, answer: &Value) -> String {
     match answer["incomplete"].as_str() {
         Some(why) => format!("{text}\n{}", one_line(why)),
@@ -113,7 +113,7 @@ fn row(run: &Value, now: f64) -> Vec<String> {
         state.push_str(&format!(": \"{}\"", shortened(&one_line(reason))));
     }
     let by = match (run["agent"].as_str(), run["owner"].as_str()) {
-        // Nobody has a token.
+        // No tokens are configured.
         (Some(agent), Some("anyone")) => one_line(agent),
         (Some(agent), _) => format!("{}, {}", one_line(agent), text("owner")),
         (None, _) => text("owner"),
@@ -128,7 +128,7 @@ fn row(run: &Value, now: f64) -> Vec<String> {
     ]
 }
 
-/// How far the stop of a run was seen, and what became of its work since.
+/// How far the work of a run was seen to stop, and how the work ended later.
 fn seen(stop: Stop, ended: Option<LateEnd>) -> String {
     let later = match (stop, ended) {
         (Stop::Abandoned, Some(LateEnd { success: true, .. })) => ", ended later, successfully",
@@ -143,7 +143,7 @@ fn seen(stop: Stop, ended: Option<LateEnd>) -> String {
     format!(" ({stop}){later}")
 }
 
-/// Characters of a reason in a line.
+/// How many characters of a reason a line shows.
 const REASON: usize = 60;
 
 fn shortened(reason: &str) -> String {
@@ -152,7 +152,7 @@ fn shortened(reason: &str) -> String {
     format!("{kept}{more}")
 }
 
-/// Who went away before it was known how a run ended.
+/// Which side went away before the end of a run was known.
 fn gone(lost: &str) -> Option<&'static str> {
     match lost {
         "agent" => Some("its agent left, and the app did not say how it ended"),
@@ -202,7 +202,7 @@ mod tests {
             ),
             (json!("app"), "the app went away"),
             (json!("gateway"), "the gateway stopped"),
-            // Of an older gateway, and of one that is newer.
+            // From an older gateway, and from a newer gateway.
             (json!(null), "DISCONNECTED"),
             (json!("moon"), "DISCONNECTED"),
         ] {

@@ -1,9 +1,9 @@
-//! Options that may hold a secret: those whose value from the environment is not shown by `--help`.
+//! Options that may contain a secret. `--help` does not show their values from the environment.
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Command, Error};
 
-/// The error, without the value if that may be a secret.
+/// The error without the option's value, if the value may be a secret.
 pub(super) fn without_secret(mut error: Error, command: &mut Command) -> Error {
     command.build();
     let Some(ContextValue::String(named)) = error.get(ContextKind::InvalidArg) else {

@@ -26,13 +26,13 @@ impl Serve {
         self.server.check()
     }
 
-    /// Serves until a signal.
+    /// Serves until a signal arrives.
     pub(super) async fn run(self) -> Result<Exit, Failure> {
         if let Some(file) = &self.config {
             tracing::info!(file = %file.display(), "configured");
         }
         let (www, package) = (&self.server.www, &self.server.package);
-        // A page that lacks its package fails where nobody looks for the cause.
+        // Without its package the page fails, and the cause would be hard to find.
         if www.is_dir() && !package.is_dir() {
             let package = package.display();
             tracing::warn!(%package, "there is no such directory, so nothing is served under /caphost/: see --package");
@@ -49,7 +49,7 @@ impl Serve {
         let scheme = server.scheme();
         let reloading = server.tls().cloned();
         let reloading = reloading.map(|tls| (tls, signals.hang_ups()));
-        // The parent process may not read standard output.
+        // A separate thread prints, because the parent process may not read standard output.
         tokio::task::spawn_blocking(move || {
             let _ = writeln!(std::io::stdout(), "caphost: serving {scheme}://{address}/");
         });

@@ -1,22 +1,22 @@
-//! The signals that end the process: SIGINT, SIGTERM and SIGHUP; elsewhere than on Unix, Ctrl-C. A
-//! server with TLS takes SIGHUP apart, to read its certificate again.
+//! The signals that end the process: SIGINT, SIGTERM and SIGHUP. On other systems than Unix, Ctrl-C. A server
+//! with TLS uses SIGHUP to read its certificate again.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-/// Signals that come so soon after one another are one: a terminal sends Ctrl-C to a process and to
-/// the npm that started it, which passes it on.
+/// Signals that follow each other within this time count as one. A terminal sends Ctrl-C both to this process
+/// and to the npm process that started it, and npm passes the signal on.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
 
-/// Signals that have come since it was made.
+/// The signals since this value was created.
 pub(super) struct Signals {
     #[cfg(unix)]
     sources: Vec<tokio::signal::unix::Signal>,
 }
 
 impl Signals {
-    /// Listens from now on: the process does not end by itself any more.
+    /// Starts listening. From now on a signal does not end the process by itself.
     #[cfg(unix)]
     pub(super) fn listen() -> Result<Self, String> {
         use tokio::signal::unix::{SignalKind, signal};
@@ -30,7 +30,7 @@ impl Signals {
         Ok(Signals { sources })
     }
 
-    /// Listens to SIGHUP apart, which is then no signal that ends the process.
+    /// Takes SIGHUP out of the signals that end the process.
     #[cfg(unix)]
     pub(super) fn hang_ups(&mut self) -> HangUps {
         HangUps(self.sources.pop())
@@ -46,12 +46,12 @@ impl Signals {
         Ok(Signals {})
     }
 
-    /// The first signal.
+    /// Waits for the first signal.
     pub(super) async fn first(&mut self) {
         self.next().await;
     }
 
-    /// The second one, after `first`.
+    /// Waits for the second signal. Must be called after `first`.
     pub(super) async fn second(&mut self) {
         let same = Instant::now() + ONE_SIGNAL;
         while timeout_at(same, self.next()).await.is_ok() {}
@@ -79,7 +79,7 @@ pub(super) struct HangUps(Option<tokio::signal::unix::Signal>);
 pub(super) struct HangUps;
 
 impl HangUps {
-    /// Waits for the next.
+    /// Waits for the next SIGHUP.
     pub(super) async fn next(&mut self) {
         #[cfg(unix)]
         if let Some(hang_up) = &mut self.0

@@ -21,7 +21,7 @@ pub(super) struct Stdio {
 }
 
 impl Stdio {
-    /// Carries messages until either side ends.
+    /// Passes messages on until either side ends.
     pub(super) async fn run(self) -> Result<Exit, Failure> {
         let access = &self.gateway.access;
         let url = self.gateway.with_app(access.web_socket_url("jsonrpc"));
@@ -46,7 +46,7 @@ pub(super) struct Mcp {
 }
 
 impl Mcp {
-    /// Carries messages until the client is gone, or a signal.
+    /// Passes messages on until the client is gone or a signal arrives.
     pub(super) async fn run(self) -> Result<Exit, Failure> {
         let access = &self.gateway.access;
         let mut url = access.http_url("mcp");

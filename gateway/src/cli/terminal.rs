@@ -1,6 +1,6 @@
-//! What a person sees: text fit for a terminal, columns, and standard output that may fail.
+//! The output for people: text that is safe for a terminal, columns, and standard output that may fail.
 //!
-//! What an app says must not move the cursor, change colours or reorder the line it stands in.
+//! Text of an app must not move the cursor, change colours or reorder the line.
 
 use std::io::{ErrorKind, Write, stdout};
 
@@ -9,25 +9,25 @@ use serde_json::Value;
 
 use crate::log::{Log, wait_for_lines};
 
-/// Below that, wrapping helps nobody.
+/// The narrowest column that is wrapped.
 const NARROWEST: usize = 20;
 
-/// The text without what a terminal would obey. Line breaks stay.
+/// The text without the control characters that a terminal obeys. Line breaks stay.
 pub(super) fn printable(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\t', " ");
     let harmful = |it: char| it != '\n' && commands(it);
     text.replace(harmful, "\u{fffd}")
 }
 
-/// The text in one line.
+/// The text on one line.
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     printable(&words.join(" "))
 }
 
-/// Pretty JSON. What a terminal would obey is escaped, so it says the same.
+/// Pretty-printed JSON. Control characters are escaped, so the value stays the same.
 pub(super) fn json(value: &Value) -> String {
-    // Only strings hold such characters, and in a string any character may be escaped.
+    // Only strings contain such characters, and in a string any character may be escaped.
     let written = format!("{value:#}");
     let mut text = String::with_capacity(written.len());
     for it in written.chars() {
@@ -40,22 +40,22 @@ pub(super) fn json(value: &Value) -> String {
     text
 }
 
-/// Controls, and what changes the direction of the text after it.
+/// Whether a character is a control character or changes the direction of the text after it.
 fn commands(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Prints a line or several, all of them written when this returns.
+/// Prints one or several lines, and returns once they are written.
 ///
-/// A reader that has left, as `head` does, has what it wanted and is no error.
+/// A reader that has left, such as `head`, has read all it wants. This is not an error.
 pub(super) fn print(text: &str) -> Result<(), String> {
     print_bytes(format!("{text}\n").as_bytes())
 }
 
-/// Prints these bytes, all of them written when this returns. The reader may leave, as of [`print`].
+/// Prints the bytes, and returns once they are written. The reader may leave, as in [`print`].
 pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), String> {
-    // What was said before is read before, where both go to one terminal.
+    // If standard output and standard error go to the same terminal, the earlier lines must appear first.
     wait_for_lines();
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -66,7 +66,7 @@ pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Writes a line or several on standard error, and waits for no reader of it.
+/// Writes one or several lines to standard error without waiting for the reader.
 pub(super) fn say(text: &str) {
     let _ = Log.write_all(format!("{text}\n").as_bytes());
 }
@@ -76,7 +76,8 @@ pub(super) fn print_json(document: &Value) -> Result<(), String> {
     print(&json(document))
 }
 
-/// Rows as lines, their columns aligned. On a terminal the last column is wrapped below itself.
+/// Turns rows into lines with aligned columns. On a terminal the last column is wrapped within its own
+/// column.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let terminal = Term::stdout();
     let width = terminal.is_term().then(|| usize::from(terminal.size().1));
@@ -109,7 +110,7 @@ fn lay_out(rows: &[Vec<String>], width: Option<usize>) -> String {
     lines.join("\n")
 }
 
-/// Breaks between words; a word that is wider than the room keeps a line to itself.
+/// Wraps a text between words. A word that is wider than the room gets its own line.
 fn wrap(text: &str, room: Option<usize>) -> Vec<String> {
     let Some(room) = room else {
         return vec![text.to_string()];

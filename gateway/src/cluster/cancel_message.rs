@@ -1,4 +1,5 @@
-//! A message of the channel `cancellation:cancel`, read with care: anybody may write there.
+//! A message of the channel `cancellation:cancel`. Anybody may write to the channel, so reading checks
+//! everything.
 
 use serde_json::{Map, Value};
 
@@ -6,28 +7,30 @@ use super::worker::WorkerId;
 use crate::broker::runs::{ID_CHARS, REASON_CHARS};
 use crate::wire::{clipped, mended_bytes};
 
-/// Bytes of a message, 64 KiB: an id, a reason and a name, each escaped, and what others add.
+/// How many bytes a message may have: 64 KiB. This is enough for an id, a reason and a name, each escaped,
+/// and for the fields of other gateways.
 const MESSAGE_BYTES: usize = 64 << 10;
-/// Characters of who asks, as of any name.
+/// How many characters a requester's name may have, like any name.
 const NAME_CHARS: usize = 256;
-/// Characters of an error that are logged: it may quote the message.
+/// How many characters of an error are logged. The error may quote the message.
 const SHOWN_CHARS: usize = 200;
 
-/// A message of the channel, as anybody may write it.
+/// A message of the channel. Anybody may write it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelMessage {
-    /// A run's own id, or a dialect's.
+    /// A run's own id, or a dialect's id.
     pub run_id: String,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// Who, as the gateway names identities; nobody says so in a message of another gateway's.
+    /// The requester's name, as the gateway names identities. Messages of other gateways contain no such
+    /// name.
     pub requester: Option<String>,
-    /// The worker that has published it.
+    /// The worker that has published the message.
     pub worker: Option<WorkerId>,
 }
 
 impl CancelMessage {
-    /// Reads a message, or says what is wrong with it.
+    /// Reads a message. The error says what is wrong with the message.
     pub(super) fn read(message: &[u8]) -> Result<Self, String> {
         if message.len() > MESSAGE_BYTES {
             return Err(format!("it has more than {MESSAGE_BYTES} bytes"));
@@ -68,7 +71,7 @@ fn is_name(name: &str) -> bool {
     (1..=NAME_CHARS).contains(&name.chars().count())
 }
 
-/// An error without more than a little of what a stranger has sent.
+/// Shortens an error, so that it shows only a little of a stranger's message.
 fn shown(error: impl ToString) -> String {
     clipped(&error.to_string(), SHOWN_CHARS).into()
 }

@@ -1,4 +1,4 @@
-//! The channel `cancellation:cancel`, as ContextForge has it: what is published, and what is heard.
+//! The channel `cancellation:cancel`, as ContextForge defines it: publishing cancels and hearing them.
 
 use std::time::Duration;
 
@@ -14,15 +14,16 @@ use super::member::Member;
 use super::redis::node::in_time;
 use crate::tokens::Identity;
 
-/// Its name: without a prefix, for gateways of other kinds know it as that.
+/// The name of the channel. The name has no prefix, because other kinds of gateways know the channel by this
+/// name.
 const CANCEL_CHANNEL: &str = "cancellation:cancel";
-/// Messages a second that are looked at, whether or not they are obeyed.
+/// How many messages a second are read, whether or not they are obeyed.
 pub(super) const HEARD_PER_SECOND: f64 = 2_000.0;
-/// How often a connection that only listens is pinged.
+/// How often a listening connection is pinged.
 const PING: Duration = Duration::from_secs(1);
 
 impl Cluster {
-    /// Tells gateways outside this cluster that `by` cancels. Waits for nothing.
+    /// Tells gateways outside this cluster that `by` cancels. Does not wait.
     pub fn publish_cancel(&self, request_id: &str, reason: Option<&str>, by: &Identity) {
         if !self.profile.channel {
             return;
@@ -45,7 +46,7 @@ impl Cluster {
         });
     }
 
-    /// A message of the channel that is to be obeyed.
+    /// Reads a message of the channel. Returns `None` if the message must not be obeyed.
     fn heard_on_channel(&self, message: &[u8]) -> Option<CancelMessage> {
         if self.channel_pace.check().is_err() {
             self.warn_of("more come than are obeyed");
@@ -58,8 +59,8 @@ impl Cluster {
                 return None;
             }
         };
-        // A worker of this cluster tells by itself; one of another has callers of its own by the same
-        // names.
+        // Workers of this cluster send the cancel directly. A worker of another cluster has other callers
+        // with the same names.
         if message.worker.is_some() {
             return None;
         }
@@ -79,7 +80,7 @@ impl Cluster {
     }
 }
 
-/// A connection that listens on the channel, if this worker is to.
+/// A connection that listens to the channel, if this worker listens at all.
 pub(super) async fn subscribe(member: &Member) -> RedisResult<Option<PubSub>> {
     if !member.profile.channel {
         return Ok(None);
@@ -89,7 +90,7 @@ pub(super) async fn subscribe(member: &Member) -> RedisResult<Option<PubSub>> {
     Ok(Some(connection))
 }
 
-/// Obeys what is heard until Redis fails.
+/// Obeys the messages of the channel until Redis fails.
 pub(super) async fn listen(member: &Member, connection: Option<PubSub>) -> RedisError {
     let Some(connection) = connection else {
         return std::future::pending().await;

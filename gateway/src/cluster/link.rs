@@ -1,8 +1,8 @@
-//! A reliable way to one other worker, over a stream that may lose, repeat and hold back.
+//! A reliable link to another worker, over a stream that may lose, repeat and delay frames.
 //!
-//! A state machine without sockets or clocks. Frames are numbered from 1 and kept until they are
-//! acknowledged; whatever is missing is sent again, and what has come before is dropped. Of one
-//! pair of workers there is one link: a worker that was taken for dead joins under a new id.
+//! A state machine without sockets or clocks. Frames have numbers from 1, and the link keeps each frame until
+//! it is acknowledged. The link sends missing frames again, and drops repeated frames. Each pair of workers
+//! has one link: a worker that was taken for dead joins under a new id.
 
 #[cfg(test)]
 mod tests;
@@ -11,52 +11,52 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-/// Bytes of the messages put into one frame, unless one message alone has more: 256 KiB.
+/// How many bytes of messages go into one frame: 256 KiB. A single message may be larger.
 const FRAME_BYTES: usize = 256 << 10;
-/// Bytes that may wait to be sent or acknowledged before no more should be pushed: 8 MiB.
+/// How many bytes may wait to be sent or acknowledged before no more should be pushed: 8 MiB.
 const WINDOW_BYTES: usize = 8 << 20;
-/// Milliseconds without an acknowledgement after which what waits for one is sent again; twice as
-/// long each time, up to the longest.
+/// How many milliseconds without an acknowledgement pass before frames are sent again. The time doubles with
+/// each attempt, up to the longest time.
 const RESEND_MS: f64 = 1_000.0;
 const LONGEST_RESEND_MS: f64 = 8_000.0;
-/// Frames taken after which they are acknowledged at once.
+/// How many received frames make an acknowledgement due at once.
 const ACK_FRAMES: u32 = 64;
-/// Milliseconds for which an acknowledgement waits for a frame to go with.
+/// How many milliseconds an acknowledgement waits for a frame that can carry it.
 const ACK_MS: f64 = 100.0;
 
-/// What is sent at once.
+/// A frame, which is sent as one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Its number; 0 for one that only acknowledges.
+    /// The frame's number. A frame that only acknowledges has the number 0.
     pub number: u64,
-    /// The number of the last frame taken.
+    /// The number of the last frame that the sender has received.
     pub ack: u64,
-    /// Its messages, one after the other.
+    /// The messages, one after the other.
     pub body: Bytes,
 }
 
-/// What became of a frame that has come.
+/// The result of receiving a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It is the next one: its messages.
+    /// The frame is the next one. Contains its messages.
     Next(Bytes),
-    /// It had come before, or only acknowledges.
+    /// The frame is a repeated one, or only acknowledges.
     Nothing,
-    /// One before it is missing.
+    /// An earlier frame is missing.
     Early,
 }
 
-/// One worker's end of a link. Times are milliseconds on a clock that never goes back.
+/// One worker's end of a link. Times are milliseconds on a monotonic clock.
 #[derive(Debug, Default)]
 pub struct Link {
     waiting: VecDeque<Bytes>,
     sent: VecDeque<Sent>,
-    /// How many of `sent` are to be sent again.
+    /// How many frames of `sent` must be sent again.
     again: usize,
     bytes: usize,
     last_sent: u64,
     last_taken: u64,
-    /// When an acknowledgement last came, and how many resends were in vain since.
+    /// When an acknowledgement last came, and how many resends had no effect since.
     acknowledged_at: f64,
     resends: i32,
     owed: u32,
@@ -71,7 +71,7 @@ struct Sent {
 }
 
 impl Link {
-    /// Adds a message to be sent.
+    /// Adds a message to send.
     pub fn push(&mut self, message: Bytes) {
         self.bytes += message.len();
         self.waiting.push_back(message);
@@ -82,7 +82,7 @@ impl Link {
         self.bytes < WINDOW_BYTES
     }
 
-    /// Whether everything pushed has been acknowledged.
+    /// Whether the other worker has acknowledged everything that was pushed.
     pub fn is_settled(&self) -> bool {
         self.bytes == 0
     }
@@ -128,7 +128,7 @@ impl Link {
         })
     }
 
-    /// What was given out at `then` was written only `now`: nobody could acknowledge it
+    /// The frames given out at `then` were written only at `now`. The other worker could not acknowledge them
     /// before.
     pub fn written(&mut self, then: f64, now: f64) {
         for sent in self.sent.iter_mut().filter(|sent| sent.at == then) {
@@ -136,7 +136,7 @@ impl Link {
         }
     }
 
-    /// When [`Link::next_frame`] is to be asked again, if nothing happens before.
+    /// When to call [`Link::next_frame`] again, if nothing happens before.
     pub fn deadline(&self) -> Option<f64> {
         let resend = self.resend_at();
         let ack = (self.owed > 0).then_some(self.owed_since + ACK_MS);
@@ -152,12 +152,12 @@ impl Link {
         Some(first.at.max(self.acknowledged_at) + patience)
     }
 
-    /// Everything that is not acknowledged goes out again: it may have been lost.
+    /// Sends all unacknowledged frames again, because they may have been lost.
     pub fn send_again(&mut self) {
         self.again = self.sent.len();
     }
 
-    /// Takes a frame that has come.
+    /// Handles a received frame.
     pub fn take(&mut self, frame: Frame, now: f64) -> Taken {
         self.acknowledged(frame.ack, now);
         if frame.number == 0 {
@@ -187,7 +187,7 @@ impl Link {
         self.again = self.again.min(self.sent.len());
     }
 
-    /// The messages waiting, as many as a frame holds.
+    /// Takes as many waiting messages as fit in a frame.
     fn gather(&mut self) -> Bytes {
         let first = self.waiting.pop_front().unwrap_or_default();
         let fits = |length: usize, next: &Bytes| length + next.len() <= FRAME_BYTES;

@@ -1,5 +1,5 @@
-//! This worker as a member of its cluster: it greets those that come, takes what they say, and gives up
-//! those that are gone.
+//! This worker as a member of its cluster. It greets new workers, handles the messages of other workers, and
+//! gives up workers that are gone.
 
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,41 +17,41 @@ use super::worker::WorkerId;
 use crate::broker::runs::{Run, RunId};
 use crate::wire::for_log;
 
-/// How long an answer waits for room on its way.
+/// How long an answer waits for room in the queue to the worker that asked.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// This worker, as its cluster sees it: what is told of the others, and asked on their behalf. All
-/// of it is called by one task, in order, and must not wait.
+/// The layers above, which hear of the other workers and answer their questions. One task calls all these
+/// functions, in order. They must not block.
 pub trait Here: Send + Sync {
-    /// The others can be reached from now on, or no longer.
+    /// The other workers can be reached from now on, or no longer.
     fn reaches_others(&self, reached: bool);
 
-    /// A worker has come. It is greeted after what it is told here.
+    /// A worker has come. The greeting follows the messages that this function sends.
     fn came(&self, worker: WorkerId);
 
-    /// A worker has left, or has died.
+    /// A worker has left or died.
     fn gone(&self, worker: WorkerId);
 
-    /// A worker says something, other than what the cluster itself takes care of.
+    /// A worker has sent a message that the cluster does not handle itself.
     fn received(&self, from: WorkerId, message: Message, text: Bytes);
 
-    /// A worker asks.
+    /// A worker asks a question.
     fn answer(&self, question: Question) -> BoxFuture<'static, Answer>;
 
     /// Somebody outside the cluster cancels a run.
     fn cancel_heard(&self, message: CancelMessage);
 
-    /// The runs here, which are written down for the others.
+    /// The ids of the runs here, which Redis records for the other workers.
     fn run_ids(&self) -> Vec<RunId>;
 
-    /// These runs, as far as they are remembered.
+    /// The runs with these ids, if they are remembered.
     fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Arc<Run>>)>;
 
-    /// Takes over runs of a worker that is gone: those that are remembered now.
+    /// Takes over runs of a worker that is gone. Returns the ids of the runs that are remembered now.
     fn adopt(&self, gone: WorkerId, runs: Vec<Arc<Run>>) -> Vec<RunId>;
 }
 
-/// A cluster, and whom it tells of the others.
+/// A cluster and the layers above that hear of the other workers.
 #[derive(Clone)]
 pub(super) struct Member {
     pub cluster: Arc<Cluster>,
@@ -67,24 +67,24 @@ impl Deref for Member {
 }
 
 impl Member {
-    /// Makes itself known to a new worker.
+    /// Greets a new worker.
     pub fn greet(&self, worker: WorkerId) {
         let greeting = Message::Hello {
             name: self.options.name(),
             version: VERSION,
         };
         self.tell_lasting(worker);
-        // First of the apps here: who has greeted is known with them.
+        // The apps here go first, so that a worker that has greeted is known with its apps.
         self.here.came(worker);
         self.send(worker, &greeting.into());
     }
 
-    /// A worker has left, or has died.
+    /// A worker has left or died.
     pub fn forget(&self, worker: WorkerId) {
         let peer = {
             let mut peers = self.peers();
             peers.orphans.insert(worker, true);
-            // Nobody waits for an answer of its any longer.
+            // Nobody waits for an answer of that worker any longer.
             peers.asked.retain(|_, (asked, _)| *asked != worker);
             peers.bury(worker)
         };
@@ -96,7 +96,7 @@ impl Member {
         }
     }
 
-    /// All others are given up, and this worker joins anew.
+    /// Gives up all other workers and joins again under a new id.
     pub fn forget_all(&self) {
         let peers = self.peers().reset();
         self.id_changed.notify_one();
@@ -106,14 +106,14 @@ impl Member {
         }
     }
 
-    /// Waits until this worker has another id than that.
+    /// Waits until this worker has another id than `me`.
     pub async fn until_reborn(&self, me: WorkerId) {
         while self.me() == me {
             self.cluster.id_changed.notified().await;
         }
     }
 
-    /// Takes a frame that has come from another worker.
+    /// Handles a frame of another worker.
     pub fn receive(&self, from: WorkerId, frame: Frame) {
         self.traffic.frames_received.add();
         let now = self.now();
@@ -124,12 +124,14 @@ impl Member {
         let Some(body) = body else { return };
         for parcel in Parcel::unpack(body) {
             let error = match parcel {
-                // The frame is acknowledged: one message must not take the others with it.
+                // The whole frame is already acknowledged. So a panic in one message must not affect the
+                // other messages.
                 Ok(Parcel { message, text }) => {
                     let is_last = matches!(message, Message::Bye);
                     let act = AssertUnwindSafe(|| self.act(from, message, text));
                     match catch_unwind(act) {
-                        // Nothing would ever end what comes of a worker that is gone.
+                        // The worker is gone now, so nothing would ever end what further messages would
+                        // create.
                         Ok(()) if is_last => return,
                         Ok(()) => continue,
                         Err(_) => "it made this worker panic".into(),
@@ -155,7 +157,7 @@ impl Member {
                 let (cluster, answer) = (self.cluster.clone(), self.here.answer(question));
                 tokio::spawn(async move {
                     let answer = answer.await;
-                    // Later nobody waits for it any more.
+                    // After this time the other worker does not wait for the answer any more.
                     let answer = Message::Answer { id, answer }.into();
                     cluster.send_within(from, &answer, ANSWER).await;
                 });

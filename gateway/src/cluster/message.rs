@@ -1,4 +1,4 @@
-//! What workers say to each other.
+//! The messages between workers.
 
 #[cfg(test)]
 mod tests;
@@ -14,220 +14,223 @@ use crate::broker::{CancelOutcome, CapabilityInfo, Instance, Offer};
 use crate::tokens::Identity;
 use crate::wire::clipped;
 
-/// Bytes of a message that cannot be read which are shown in the log.
+/// How many bytes of an unreadable message the log shows.
 const SHOWN_BYTES: usize = 64;
 
-/// Names an app by its connection to the worker that holds it.
+/// The id of an app: its connection to the worker that holds it.
 pub type AppKey = u64;
 
-/// Names a connection on the worker the app has come back to. That worker chooses the number.
+/// The id of a tunnel. The worker that the app has come back to chooses the number.
 pub type TunnelId = u64;
 
-/// The version of what workers say to each other, for the logs of the others. A later one may add messages,
-/// which earlier ones pass over, and fields that may be missing. Any other change needs another prefix in
-/// Redis: another cluster.
+/// The version of the messages between workers, which appears in the logs of other workers. A later version
+/// may add messages, which earlier versions skip, and optional fields. Any other change needs another prefix
+/// in Redis, and so another cluster.
 pub const VERSION: u32 = 1;
 
-/// One message.
+/// A message to another worker. "I" is the worker that sends the message, and "you" the worker that receives
+/// it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Message {
-    /// A greeting: what the worker is called by people.
+    /// A greeting with the worker's name.
     Hello {
-        /// Its name, for logs.
+        /// The worker's name, for logs.
         name: String,
-        /// The version it speaks: its [`VERSION`].
+        /// The [`VERSION`] of the worker.
         version: u32,
     },
-    /// I hold an app, or it offers something else now.
+    /// I hold this app, or the app offers something else now.
     App {
-        /// Which one.
+        /// The app.
         app: AppKey,
-        /// What it offers.
+        /// The app's offer.
         offer: Arc<Offer>,
-        /// Which of its instances it is.
+        /// The app's instance.
         instance: Instance,
     },
-    /// That app's offer has changed: this much of it is different.
+    /// The offer of this app has changed.
     AppChanged {
-        /// Which one.
+        /// The app.
         app: AppKey,
-        /// What is new, or not as it was.
+        /// The capabilities that are new or different.
         added: Vec<CapabilityInfo>,
-        /// What is there no longer, or not as it was.
+        /// The names of the capabilities that are gone or different.
         removed: Vec<String>,
     },
-    /// Tell me all of that app of yours: I do not know what has changed in it.
+    /// Tell me everything about your app, because I do not know what has changed in it.
     TellApp {
-        /// Which one.
+        /// The app.
         app: AppKey,
     },
-    /// That app has gone.
+    /// This app of mine has gone.
     AppGone {
-        /// Which one.
+        /// The app.
         app: AppKey,
     },
-    /// From an agent of mine to an app of yours. The text is an envelope.
+    /// A message from an agent of mine to an app of yours. The text is an envelope.
     ToApp {
-        /// Which app.
+        /// The app.
         app: AppKey,
-        /// The agent's name on the app's wire.
+        /// The agent's name in messages to the app.
         agent: String,
-        /// Whose share of the app's sessions it counts towards, with its first message.
+        /// The holder whose share of the app's sessions the agent counts towards. Only the agent's first
+        /// message has it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         holder: Option<Arc<str>>,
     },
-    /// That agent has gone.
+    /// This agent of mine has gone.
     AgentGone {
-        /// Whose app it was on.
+        /// The app that the agent was on.
         app: AppKey,
         /// The agent.
         agent: String,
     },
-    /// From an app of mine to an agent of yours. The text is an envelope.
+    /// A message from an app of mine to an agent of yours. The text is an envelope.
     ToAgent {
-        /// Which app.
+        /// The app.
         app: AppKey,
         /// The agent.
         agent: String,
     },
-    /// My app does not serve that agent any more.
+    /// My app does not serve your agent any more.
     AgentLost {
-        /// Which app.
+        /// The app.
         app: AppKey,
         /// The agent.
         agent: String,
     },
-    /// An app whose session is yours has come back to me.
+    /// An app with a session of yours has connected to me.
     TakeUp {
-        /// Its connection.
+        /// The app's connection.
         tunnel: TunnelId,
         /// The session's token.
         token: String,
-        /// How many of its messages the app has received.
+        /// How many messages of the session the app has received.
         received: u64,
-        /// What the app wants to be answered under, as JSON.
+        /// The id of the app's request, as JSON.
         id: Option<String>,
-        /// Who the app is.
+        /// The app's identity.
         by: Identity,
     },
-    /// It cannot go on: the text tells the app.
+    /// The session cannot be resumed. The text is the answer to the app.
     NotTakenUp {
-        /// The connection.
+        /// The app's connection.
         tunnel: TunnelId,
     },
-    /// The app says. The text is an envelope.
+    /// A message of the app. The text is an envelope.
     FromConnection {
-        /// The connection.
+        /// The app's connection.
         tunnel: TunnelId,
     },
-    /// The app has sent a binary frame, which is refused.
+    /// The app has sent a binary frame, which you must refuse.
     BinaryFromConnection {
-        /// The connection.
+        /// The app's connection.
         tunnel: TunnelId,
-        /// How many bytes it has.
+        /// How many bytes the frame has.
         bytes: usize,
     },
-    /// Say to the app. The text is an envelope.
+    /// A message to the app. The text is an envelope.
     ToConnection {
-        /// The connection.
+        /// The app's connection.
         tunnel: TunnelId,
     },
-    /// This many more of your messages to the app have been written to it.
+    /// This many more of your messages have been written to the app.
     Written {
-        /// The connection.
+        /// The app's connection.
         tunnel: TunnelId,
-        /// How many.
+        /// How many messages.
         messages: usize,
     },
     /// The app's connection is over.
     ConnectionOver {
-        /// The connection.
+        /// The app's connection.
         tunnel: TunnelId,
-        /// It broke, and the app may come back once more.
+        /// Whether the connection was lost, so that the app may come back.
         lost: bool,
     },
     /// Close the app's connection.
     CloseConnection {
-        /// The connection.
+        /// The app's connection.
         tunnel: TunnelId,
         /// A WebSocket close code.
         code: u16,
-        /// Why, for people.
+        /// The reason, for people.
         reason: String,
     },
-    /// An app has registered with me afresh, in place of its session of yours.
+    /// An app has registered with me again and replaces its session of yours.
     Replaced(Replaced),
-    /// Answer me.
+    /// A question to you.
     Ask {
-        /// What to answer under.
+        /// The id for the answer.
         id: u64,
-        /// What is asked.
+        /// The question.
         question: Question,
     },
-    /// You have asked.
+    /// The answer to your question.
     Answer {
-        /// What was asked under.
+        /// The id of the question.
         id: u64,
         /// The answer.
         answer: Answer,
     },
-    /// Everybody should know.
+    /// A notice to all workers.
     Tell(Notice),
-    /// I take no new calls: I am about to leave.
+    /// I take no new calls, because I am about to leave.
     Draining,
-    /// I am about to leave: cancel what you have on apps of mine.
+    /// I am about to leave: cancel your calls on apps of mine.
     Stopping,
-    /// I leave: take what is mine for gone.
+    /// I leave: treat everything of mine as gone.
     Bye,
 }
 
-/// An app has registered afresh, and says that its session was the one with that token.
+/// An app has registered again, and claims that its session had that token.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Replaced {
     /// The token.
     pub token: String,
-    /// What the app is called by.
+    /// The app's id.
     pub app: Arc<str>,
-    /// Who has registered it.
+    /// The identity that has registered the app.
     pub by: Identity,
 }
 
-/// What everybody should know. Ids are as their dialects write them: the one that obeys checks them.
+/// A notice to all workers. Ids are in the form of their dialects. The worker that obeys a notice checks the
+/// ids.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub enum Notice {
-    /// Somebody cancels a run that nobody knows yet.
+    /// Somebody cancels a run that no worker knows yet.
     CancelEarly(EarlyCancel),
-    /// That cancel has met its run.
+    /// That cancel has found its run.
     EarlyTaken(EarlyCancel),
-    /// Sessions that listen are to hear of a cancel.
+    /// The sessions that listen must hear of a cancel.
     Cancelled(CancelNotice),
     /// A RAP runtime cancels a tool call.
     CancelToolCall {
-        /// Its thread.
+        /// The thread of the call.
         thread_id: String,
-        /// The call.
+        /// The tool call.
         tool_call_id: String,
-        /// The app whose tools are addressed, if one is.
+        /// The app whose tools the runtime addresses, if it names an app.
         app: Option<String>,
-        /// Who.
+        /// The requester.
         by: Identity,
     },
     /// A RAP runtime closes a thread.
     CloseThread {
-        /// Which one.
+        /// The thread.
         thread_id: String,
-        /// The app whose tools are addressed, if one is.
+        /// The app whose tools the runtime addresses, if it names an app.
         app: Option<String>,
-        /// Who.
+        /// The requester.
         by: Identity,
     },
-    /// An MCP client cancels a request that is not in flight where the cancel came.
+    /// An MCP client cancels a request that is not in flight on the worker that received the cancel.
     CancelRequest {
         /// The session's id.
         session: String,
-        /// The request, as the client calls it: a number or a string.
+        /// The request's id in the client's form: a number or a string.
         request_id: Value,
-        /// Why.
+        /// The reason.
         reason: Option<String>,
     },
     /// An MCP client ends its session.
@@ -237,63 +240,63 @@ pub enum Notice {
     },
 }
 
-/// What is asked of another worker about its runs.
+/// A question to another worker about its runs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Question {
-    /// Those an id may mean: [`Answer::Found`].
+    /// Which runs an id may mean. The answer is [`Answer::Found`].
     Find {
-        /// A run's own id, or a dialect's.
+        /// A run's own id, or a dialect's id.
         request_id: String,
-        /// Who asks.
+        /// The requester.
         viewer: Identity,
     },
-    /// One that was found: [`Answer::Runs`].
+    /// One run that was found. The answer is [`Answer::Runs`].
     Run {
-        /// Which one.
+        /// The run.
         run: RunId,
-        /// Who asks.
+        /// The requester.
         viewer: Identity,
     },
-    /// All in flight and the newest that have ended: [`Answer::Runs`].
+    /// All runs in flight, and the newest runs that have ended. The answer is [`Answer::Runs`].
     List {
-        /// Who asks.
+        /// The requester.
         viewer: Identity,
-        /// How many of those that have ended.
+        /// How many runs that have ended.
         ended: usize,
     },
-    /// Cancel one, and say what came of it: [`Answer::Cancelled`].
+    /// Cancel a run. The answer is [`Answer::Cancelled`].
     Cancel {
-        /// Which one.
+        /// The run.
         run: RunId,
-        /// Why.
+        /// The reason.
         reason: Option<String>,
-        /// Who asks.
+        /// The requester.
         by: Identity,
     },
 }
 
-/// What is answered.
+/// An answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Answer {
     /// Runs.
     Runs {
-        /// Those that were asked for.
+        /// The requested runs.
         runs: Vec<Arc<Run>>,
-        /// How many were left out.
+        /// How many runs were left out.
         omitted: usize,
     },
-    /// Runs that an id may mean: no more of them than tells which it is.
+    /// The runs that an id may mean, with only the fields that decide between them.
     Found(Vec<RunMark>),
-    /// What came of a cancel, and the `ABPError` with it.
+    /// The result of a cancel, with its `ABPError`.
     Cancelled(CancelOutcome<Value>),
 }
 
-/// A message and the text that goes with it, empty for most.
+/// A message and the text that goes with it. Most messages have an empty text.
 #[derive(Clone, Debug)]
 pub struct Parcel {
     /// The message.
     pub message: Message,
-    /// Text that is not parsed on the way.
+    /// The text, which is not parsed on the way.
     pub text: Bytes,
 }
 
@@ -305,8 +308,8 @@ impl From<Message> for Parcel {
 }
 
 impl Parcel {
-    /// The parcel as bytes: the lengths of message and text as 32-bit numbers, the message as JSON,
-    /// the text. Nothing for what has more than 4 GiB.
+    /// The parcel as bytes: the lengths of message and text as 32-bit numbers, the message as JSON, and the
+    /// text. `None` if the message or the text has more than 4 GiB.
     pub fn pack(&self) -> Option<Bytes> {
         let head = serde_json::to_vec(&self.message).ok()?;
         let mut bytes = BytesMut::with_capacity(8 + head.len() + self.text.len());
@@ -317,8 +320,8 @@ impl Parcel {
         Some(bytes.freeze())
     }
 
-    /// The parcels packed one after the other. One that cannot be read, such as a message of a later
-    /// version, is an error, and those after it follow; only bytes that break off end it.
+    /// The parcels that were packed one after the other. An unreadable parcel, such as a message of a later
+    /// version, is an error, and the parcels after it still follow. Only truncated bytes end the iterator.
     pub fn unpack(mut bytes: Bytes) -> impl Iterator<Item = Result<Parcel, String>> {
         std::iter::from_fn(move || match bytes.is_empty() {
             true => None,

@@ -1,8 +1,7 @@
-//! Several workers on Redis, and what they say to each other.
+//! Several workers on Redis, and the messages between them.
 //!
-//! The layers above use [`Cluster`], a worker's part in its cluster, and implement [`Here`], through
-//! which they are told of the others. Between each two workers there is a link over streams in Redis.
-//! See `docs/cluster.md`.
+//! The layers above use [`Cluster`], which is a worker's part in its cluster. They implement [`Here`], which
+//! hears of the other workers. Each pair of workers has a link over streams in Redis. See `docs/cluster.md`.
 //!
 //! | module | what it knows |
 //! |---|---|
@@ -59,21 +58,21 @@ use peers::Peers;
 pub use traffic::{METRICS, Standing, Traffic};
 pub use worker::{Life, WorkerId};
 
-/// How long to tell the others that this worker leaves.
+/// How long a worker that leaves takes to tell the others.
 const GOODBYE: Duration = Duration::from_millis(500);
-/// How often to check for room without being told of any.
+/// How often to look for room without a notification.
 const LOOK: Duration = Duration::from_millis(50);
-/// The same for a worker that leaves.
+/// How often a worker that leaves looks for acknowledgements.
 const LOOK_WHEN_LEAVING: Duration = Duration::from_millis(5);
 
-/// What a cluster has to know of its worker.
+/// The worker's properties that its cluster needs.
 #[derive(Clone, Debug)]
 pub struct WorkerProfile {
-    /// Names the worker's process. Its apps' session tokens begin with it.
+    /// The id of the worker's process. The session tokens of its apps begin with it.
     pub process: Uuid,
     /// How long ended runs are remembered.
     pub retention: Duration,
-    /// Whether the channel of cancels is listened to and published on.
+    /// Whether the worker listens to the channel of cancels and publishes on it.
     pub channel: bool,
 }
 
@@ -83,21 +82,21 @@ pub struct Cluster {
     options: ClusterOptions,
     profile: WorkerProfile,
     peers: Mutex<Peers>,
-    /// There may be something to send.
+    /// Signals that there may be something to send.
     outgoing: Notify,
-    /// This worker has another id.
+    /// Signals that this worker has another id.
     id_changed: Notify,
-    /// Runs of a worker that is gone are to be taken over.
+    /// Signals that runs of a worker that is gone can be taken over.
     orphaned: Notify,
     records: Records,
-    /// How fast messages of the channel come.
+    /// Limits how many messages of the channel are read.
     channel_pace: Pace,
-    /// Messages of the channel are warned of now and then.
+    /// Limits the warnings about messages of the channel.
     warned: Seldom,
     leaving: AtomicBool,
     traffic: Traffic,
     connected: AtomicBool,
-    /// The connection for commands, while there is one.
+    /// The connection for commands, if there is one.
     commands: Mutex<Option<MultiplexedConnection>>,
     held: Held,
     lasting: Lasting,
@@ -107,8 +106,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A worker about to take part: an error for what is no URL of Redis. Nothing happens before
-    /// [`Cluster::run`].
+    /// A worker that will join a cluster. Returns an error if the URL of Redis is invalid. Nothing happens
+    /// before [`Cluster::run`].
     pub fn new(
         url: &str,
         options: ClusterOptions,
@@ -138,7 +137,7 @@ impl Cluster {
         }))
     }
 
-    /// Takes part until it is dropped. What comes of the others is handed to `here`.
+    /// Takes part in the cluster until the future is dropped. `here` hears of the other workers.
     pub async fn run(self: Arc<Self>, here: Arc<dyn Here>) {
         let member = Member {
             cluster: self,
@@ -147,17 +146,18 @@ impl Cluster {
         match connection::run(&member).await {}
     }
 
-    /// Waits until the others that there are have greeted, which tells of their apps too, at most
-    /// `patience`: whoever asks for such an app from then on finds it.
+    /// Waits, at most `patience`, until the other workers have greeted. A greeting includes a worker's apps,
+    /// so a request for such an app finds the app from then on.
     pub async fn met(&self, patience: Duration) {
         let has_met = || self.connected.load(Ordering::Relaxed) && !self.peers().has_strangers();
         within(patience, LOOK, has_met).await;
     }
 
-    /// Says goodbye: the others take what is here for gone at once.
+    /// Says goodbye, so that the other workers treat this worker's apps and agents as gone at once.
     pub async fn leave(&self) {
         self.leaving.store(true, Ordering::Relaxed);
-        // A worker that hears of it takes over the recorded runs.
+        // The runs must be written first, because a worker that hears the goodbye takes over the written
+        // runs.
         let is_written = || !self.standing().connected || self.records.is_empty();
         within(GOODBYE, LOOK_WHEN_LEAVING, is_written).await;
         self.send_all(&Message::Bye.into());
@@ -166,12 +166,12 @@ impl Cluster {
         let _ = timeout(GOODBYE, self.give_lease_up()).await;
     }
 
-    /// What this worker is called just now. One that was taken for dead joins under a new id.
+    /// The current id of this worker. A worker that was taken for dead joins again under a new id.
     pub fn me(&self) -> WorkerId {
         self.peers().me
     }
 
-    /// How this worker stands with the others.
+    /// Whether this worker can reach the others, and how many they are.
     pub fn standing(&self) -> Standing {
         Standing {
             connected: self.connected.load(Ordering::Relaxed),
@@ -179,12 +179,12 @@ impl Cluster {
         }
     }
 
-    /// What went to and from the others.
+    /// The counts of the traffic to and from the other workers.
     pub fn traffic(&self) -> &Traffic {
         &self.traffic
     }
 
-    /// The others, as far as they can be reached now.
+    /// The other workers that can be reached now.
     pub fn others(&self) -> Vec<WorkerId> {
         match self.connected.load(Ordering::Relaxed) {
             true => self.peers().others.keys().copied().collect(),
@@ -192,30 +192,30 @@ impl Cluster {
         }
     }
 
-    /// How many workers are gone whose runs nobody has taken over yet.
+    /// How many workers are gone whose runs no worker has taken over yet.
     pub fn orphans(&self) -> usize {
         self.peers().orphans.len()
     }
 
-    /// The processes that take part, this one among them.
+    /// The processes that take part, including this one.
     pub fn processes(&self) -> impl Iterator<Item = Uuid> + use<> {
         let others: Vec<_> = self.peers().others.keys().map(|it| it.process).collect();
         others.into_iter().chain([self.profile.process])
     }
 
-    /// The worker that a process is now, if it takes part.
+    /// The current worker of a process, if the process takes part.
     pub fn of_process(&self, process: Uuid) -> Option<WorkerId> {
         self.peers().of_process(process)
     }
 
-    /// What is known of the process of a worker, which was called so when that was written.
+    /// What is known of a worker's process. The worker may have another id by now.
     pub fn life_of(&self, worker: WorkerId) -> Life {
         if worker.process == self.profile.process {
             return Life::Here;
         }
         let now = self.now();
         let peers = self.peers();
-        // One that joins anew has another id.
+        // A worker that has joined again has another id.
         if peers.of_process(worker.process).is_some() {
             return Life::There;
         }
@@ -229,9 +229,9 @@ impl Cluster {
         }
     }
 
-    /// Sends to one worker, unless it is gone. Returns whether it is on its way.
+    /// Sends to one worker, unless the worker is gone. Returns whether the parcel is on its way.
     pub fn send(&self, worker: WorkerId, parcel: &Parcel) -> bool {
-        // Packed while others may send.
+        // The parcel is packed outside the lock, so that others may send meanwhile.
         let bytes = parcel.pack();
         if bytes.is_none() {
             tracing::error!(%worker, "a message is too large for another worker");
@@ -241,12 +241,12 @@ impl Cluster {
         pushed
     }
 
-    /// Sends to all others.
+    /// Sends to all other workers.
     pub fn send_all(&self, parcel: &Parcel) {
         if self.peers().others.is_empty() {
             return;
         }
-        // Packed while others may send.
+        // The parcel is packed outside the lock, so that others may send meanwhile.
         let Some(bytes) = parcel.pack() else { return };
         for peer in self.peers().others.values_mut() {
             peer.link.push(bytes.clone());
@@ -254,25 +254,25 @@ impl Cluster {
         self.outgoing.notify_one();
     }
 
-    /// Sends as soon as there is room on the way to a worker, unless it is gone.
+    /// Waits for room in the queue to a worker, and then sends. Does nothing if the worker is gone.
     pub async fn send_in_turn(&self, worker: WorkerId, parcel: &Parcel) {
         let Some(bytes) = parcel.pack() else {
             return tracing::error!(%worker, "a message is too large for another worker");
         };
-        // Somebody else may take the room.
+        // Another sender may take the room first.
         while !self.peers().push_into_room(worker, bytes.clone()) {
             self.room(worker).await;
         }
         self.outgoing.notify_one();
     }
 
-    /// The same, if there is room within `patience`. Returns whether it is on its way.
+    /// Like `send_in_turn`, but waits at most `patience`. Returns whether the parcel is on its way.
     async fn send_within(&self, worker: WorkerId, parcel: &Parcel, patience: Duration) -> bool {
         let sent = timeout(patience, self.send_in_turn(worker, parcel)).await;
         sent.is_ok() && self.peers().others.contains_key(&worker)
     }
 
-    /// Waits for room on the way to all others, at most `patience`.
+    /// Waits, at most `patience`, for room in the queues to all other workers.
     pub async fn room_everywhere(&self, patience: Duration) {
         let all = async {
             for worker in self.others() {
@@ -282,27 +282,27 @@ impl Cluster {
         let _ = timeout(patience, all).await;
     }
 
-    /// Whether there is room on the way to a worker, or it is gone.
+    /// Whether there is room in the queue to a worker, or the worker is gone.
     pub fn has_room(&self, worker: WorkerId) -> bool {
         self.full(worker).is_none()
     }
 
-    /// Waits for room on the way to a worker.
+    /// Waits for room in the queue to a worker.
     pub async fn room(&self, worker: WorkerId) {
         while let Some(room) = self.full(worker) {
-            // It may have been told between the look and the wait.
+            // The notification may have come between the check and the wait.
             let _ = timeout(LOOK, room.notified()).await;
         }
     }
 
-    /// The next time there may be room on the way to a worker, unless there is now, or it is gone.
+    /// The notification of room in the queue to a worker. `None` if there is room now or the worker is gone.
     fn full(&self, worker: WorkerId) -> Option<Arc<Notify>> {
         let peers = self.peers();
         let peer = peers.others.get(&worker)?;
         (!peer.link.has_room()).then(|| peer.room.clone())
     }
 
-    /// Asks one worker. Nothing if it has not answered within `patience`, or is gone.
+    /// Asks one worker. Returns `None` if the worker does not answer within `patience` or is gone.
     pub async fn ask(
         &self,
         worker: WorkerId,
@@ -323,18 +323,18 @@ impl Cluster {
         answer
     }
 
-    /// Something is happening to runs here, which the others are to know if this worker dies: called
-    /// before anything of it leaves this worker.
+    /// Notes events of runs, which the other workers must know if this worker dies. Must be called before any
+    /// of the events leaves this worker.
     pub fn note(&self, news: &[News]) {
         self.records.note(news);
     }
 
-    /// What was noted may be written down.
+    /// Allows the noted events to be written to Redis.
     pub fn write_down(&self) {
         self.outgoing.notify_one();
     }
 
-    /// Milliseconds on a clock that never goes back.
+    /// The time in milliseconds on a monotonic clock.
     fn now(&self) -> f64 {
         self.started.elapsed().as_secs_f64() * 1_000.0
     }
@@ -344,7 +344,7 @@ impl Cluster {
     }
 }
 
-/// Waits until `holds`, but not longer than `time`, and looks again after `every`.
+/// Waits until `holds` returns true, but not longer than `time`. Checks every `every`.
 async fn within(time: Duration, every: Duration, holds: impl Fn() -> bool) {
     let held = async {
         while !holds() {

@@ -1,4 +1,4 @@
-//! What this worker tells all others.
+//! The notices of this worker to all other workers.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::Cluster;
 use super::message::{Message, Notice, Parcel};
 use super::worker::WorkerId;
 
-/// Notices kept for workers that come later, 1 024.
+/// How many notices are kept for workers that come later: 1 024.
 const LASTING: usize = 1_024;
 
 /// The newest notices for workers that come later, packed.
@@ -27,7 +27,7 @@ impl Lasting {
 }
 
 impl Cluster {
-    /// Tells all others to which there is room on the way. Returns whether these were all.
+    /// Tells all other workers that have room in their queues. Returns whether all of them had room.
     pub fn tell_all(&self, notice: Notice) -> bool {
         let parcel: Parcel = Message::Tell(notice).into();
         let Some(bytes) = parcel.pack() else {
@@ -44,20 +44,21 @@ impl Cluster {
         is_told
     }
 
-    /// Tells all others, and those that come later: one that was out of reach comes anew.
+    /// Tells all other workers, and the workers that come later. A worker that could not be reached joins
+    /// again and is told then.
     pub async fn tell_all_to_come(&self, notice: Notice) {
         let parcel: Parcel = Message::Tell(notice).into();
         if let Some(bytes) = parcel.pack() {
             self.lasting.keep(bytes);
         }
-        // Also while Redis is away: what is on its way then is sent later.
+        // Workers are told even while Redis is away: the queued notices are sent later.
         let others: Vec<_> = self.peers().others.keys().copied().collect();
         for worker in others {
             self.send_in_turn(worker, &parcel).await;
         }
     }
 
-    /// Tells a worker that has come.
+    /// Tells a new worker the lasting notices.
     pub(super) fn tell_lasting(&self, worker: WorkerId) {
         let notices = self.lasting.0.lock().clone();
         let mut peers = self.peers();

@@ -1,4 +1,4 @@
-//! How a worker takes part.
+//! The options of a worker in a cluster.
 
 use std::time::Duration;
 
@@ -48,9 +48,9 @@ impl Default for ClusterOptions {
 }
 
 impl ClusterOptions {
-    /// Checks the prefix, and the URL. It may hold a password, so the error does not repeat it.
+    /// Checks the prefix and the URL. The error does not repeat the URL, because it may contain a password.
     pub(crate) fn check(&self) -> Result<(), String> {
-        // All keys lie in one slot of a Redis Cluster as long as there is something between the braces.
+        // All keys are in one slot of a Redis Cluster as long as there is something between the braces.
         if self.redis_prefix.is_empty() || self.redis_prefix.starts_with('}') {
             return Err("--redis-prefix must not be empty, nor begin with }".into());
         }
@@ -63,7 +63,7 @@ impl ClusterOptions {
         }
     }
 
-    /// What this worker is called.
+    /// The name of this worker.
     pub(super) fn name(&self) -> String {
         let host = || std::env::var("HOSTNAME").unwrap_or_else(|_| "worker".into());
         let name = self.worker_name.clone();

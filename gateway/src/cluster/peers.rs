@@ -1,5 +1,5 @@
-//! The other workers: which there are, from their leases and from what is heard of them, and what is on
-//! the way to them. Without sockets or clocks.
+//! The other workers: which workers there are, according to their leases and messages, and the queues to
+//! them. Has no sockets or clocks.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -15,31 +15,32 @@ use super::message::Answer;
 use super::worker::WorkerId;
 use crate::remembered::Remembered;
 
-/// Frames given out at once: a bound on what is lost with a connection that breaks.
+/// How many frames are given out at once. This bounds what is lost with a broken connection.
 const FRAMES: usize = 64;
-/// Bytes of frames given out at once, or one frame: Redis must answer in time.
+/// How many bytes of frames are given out at once, or one frame. This keeps the answers of Redis fast.
 const BYTES: usize = 2 << 20;
-/// Workers taken for dead that are remembered, 1 024: what they still say must not count.
+/// How many workers that were taken for dead are remembered: 1 024. Their further messages must not count.
 const DEAD: usize = 1_024;
 
-/// Share of its time for which a lease must be missing: a living worker renews its lease sooner.
+/// The fraction of its lifetime that a lease must be missing before its worker counts as dead. A living
+/// worker renews its lease sooner.
 const MISSING: f64 = 0.25;
 
 /// Another worker.
 #[derive(Debug)]
 pub(super) struct OtherWorker {
-    /// What it is called by people; empty before it has greeted.
+    /// The worker's name for people. Empty until the worker has greeted.
     pub name: String,
     pub link: Link,
     pub room: Arc<Notify>,
-    /// When it last spoke, or was first seen.
+    /// When the worker last spoke, or was first seen.
     pub last_heard: f64,
-    /// Since when it has been without a lease.
+    /// Since when the worker has been without a lease.
     pub missing: Option<f64>,
 }
 
 impl OtherWorker {
-    /// One that is seen for the first time.
+    /// A worker that is seen for the first time.
     pub fn new(now: f64) -> Self {
         OtherWorker {
             name: String::new(),
@@ -51,32 +52,32 @@ impl OtherWorker {
     }
 }
 
-/// What is to be done about somebody who is heard.
+/// What is known of a worker that has sent a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// It is one of the others.
+    /// The worker is known.
     Known,
-    /// It has just become one.
+    /// The worker is new.
     New,
-    /// It was taken for dead, and does not know.
+    /// The worker was taken for dead and does not know.
     Dead,
 }
 
-/// What the leases tell.
+/// What the leases tell about the other workers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    /// Who is new.
+    /// The new workers.
     pub new: Vec<WorkerId>,
-    /// Who has died.
+    /// The workers that have died.
     pub gone: Vec<WorkerId>,
-    /// Who was taken for dead, lives, and may not know.
+    /// The workers that were taken for dead but live, and may not know.
     pub undead: Vec<WorkerId>,
 }
 
-/// What the tasks of a cluster share. Times are milliseconds on a clock that never goes back.
+/// The state that the tasks of a cluster share. Times are milliseconds on a monotonic clock.
 #[derive(Debug)]
 pub(super) struct Peers {
-    /// This worker.
+    /// The id of this worker.
     pub me: WorkerId,
     pub others: BTreeMap<WorkerId, OtherWorker>,
     pub dead: Remembered<WorkerId, (), DEAD>,
@@ -84,21 +85,22 @@ pub(super) struct Peers {
     pub lease: f64,
     /// Since when Redis has answered without a break.
     pub healthy_since: f64,
-    /// Who waits for an answer, and whose.
+    /// The waiting questions: which worker was asked, and where its answer goes.
     pub asked: HashMap<u64, (WorkerId, oneshot::Sender<Answer>)>,
     last_asked: u64,
-    /// Whose frame was given out last.
+    /// The worker whose frame was given out last.
     last_served: Option<WorkerId>,
-    /// Workers that have to be told that they were taken for dead.
+    /// The workers that must be told that they were taken for dead.
     pub obituaries: BTreeSet<WorkerId>,
-    /// Workers that are gone and whose runs are not known to be taken over; whether they are to be.
+    /// The workers that are gone and whose runs may not be taken over yet. The value says whether the runs
+    /// may be taken over.
     pub orphans: BTreeMap<WorkerId, bool>,
-    /// Everything in this worker's stream up to that id has been read.
+    /// The id up to which this worker's stream has been read.
     pub read: Option<String>,
 }
 
 impl Peers {
-    /// Nobody else.
+    /// This worker without other workers.
     pub fn new(me: WorkerId, lease: Duration) -> Self {
         Peers {
             me,
@@ -115,8 +117,8 @@ impl Peers {
         }
     }
 
-    /// Puts a packed parcel on the way, if there is room. Returns whether there was; without a worker there is
-    /// nothing to wait for.
+    /// Queues a packed parcel if there is room. Returns whether there was room. Returns true if the worker is
+    /// gone, because there is nothing to wait for.
     pub fn push_into_room(&mut self, worker: WorkerId, bytes: Bytes) -> bool {
         let Some(peer) = self.others.get_mut(&worker) else {
             return true;
@@ -128,30 +130,30 @@ impl Peers {
         has_room
     }
 
-    /// Puts a packed parcel on the way. Returns whether there is such a worker.
+    /// Queues a packed parcel. Returns whether the worker exists.
     pub fn push(&mut self, worker: WorkerId, bytes: Bytes) -> bool {
         let peer = self.others.get_mut(&worker);
         peer.map(|peer| peer.link.push(bytes)).is_some()
     }
 
-    /// The worker that a process is now.
+    /// The current worker of a process.
     pub fn of_process(&self, process: Uuid) -> Option<WorkerId> {
-        // Of its ids the last: an earlier one of its may not be known to be over.
+        // The last id of the process counts: an earlier id may not be known to be over.
         let mut others = self.others.keys();
         others.rfind(|id| id.process == process).copied()
     }
 
-    /// Notes that somebody waits for that worker's answer. Returns the question's number.
+    /// Notes that a question waits for that worker's answer. Returns the question's number.
     pub fn waits_for(&mut self, worker: WorkerId, answer: oneshot::Sender<Answer>) -> u64 {
         self.last_asked += 1;
         self.asked.insert(self.last_asked, (worker, answer));
         self.last_asked
     }
 
-    /// What is to be sent now.
+    /// Takes the frames to send now.
     pub fn frames(&mut self, now: f64) -> Vec<(WorkerId, Frame)> {
         let (mut frames, mut bytes) = (Vec::new(), 0);
-        // One of each in turn, and next time those first that come after the last.
+        // Workers take turns, one frame each. The next call starts with the worker after the last one.
         let mut workers: VecDeque<_> = self.others.keys().copied().collect();
         let first = workers.partition_point(|it| Some(*it) <= self.last_served);
         workers.rotate_left(first);
@@ -170,43 +172,43 @@ impl Peers {
         frames
     }
 
-    /// Workers that are gone for good and whose runs are to be taken over.
+    /// The workers that are gone for good and whose runs can be taken over.
     pub fn to_adopt(&self) -> Vec<WorkerId> {
         let due = self.orphans.iter().filter(|(_, due)| **due);
         due.map(|(id, _)| *id).collect()
     }
 
-    /// What was to be sent at `then` has been sent by `now`.
+    /// The frames given out at `then` were written at `now`.
     pub fn written(&mut self, then: f64, now: f64) {
         for peer in self.others.values_mut() {
             peer.link.written(then, now);
         }
     }
 
-    /// When [`Peers::frames`] is to be asked again, if nothing happens before.
+    /// When to call [`Peers::frames`] again, if nothing happens before.
     pub fn deadline(&self) -> Option<f64> {
         let deadlines = self.others.values().filter_map(|peer| peer.link.deadline());
         deadlines.min_by(f64::total_cmp)
     }
 
-    /// Whether somebody has not greeted yet.
+    /// Whether a worker has not greeted yet.
     pub fn has_strangers(&self) -> bool {
         self.others.values().any(|peer| peer.name.is_empty())
     }
 
-    /// Whether everybody has acknowledged everything.
+    /// Whether all workers have acknowledged everything.
     pub fn all_acknowledged(&self) -> bool {
         self.others.values().all(|peer| peer.link.is_settled())
     }
 
-    /// What was sent may be lost.
+    /// Sends all unacknowledged frames again, because they may have been lost.
     pub fn send_again(&mut self) {
         for peer in self.others.values_mut() {
             peer.link.send_again();
         }
     }
 
-    /// A worker speaks, or has a lease.
+    /// A worker has sent a message.
     pub fn hears(&mut self, worker: WorkerId, now: f64) -> Heard {
         if self.is_buried(worker) {
             return Heard::Dead;
@@ -228,7 +230,7 @@ impl Peers {
         self.dead.get(&worker).is_some()
     }
 
-    /// Takes a frame that has come: whether its sender is new, and its messages.
+    /// Handles a received frame. Returns whether its sender is new, and the frame's messages.
     pub fn take(&mut self, from: WorkerId, frame: Frame, now: f64) -> (bool, Option<Bytes>) {
         let heard = self.hears(from, now);
         let Some(peer) = self.others.get_mut(&from) else {
@@ -246,7 +248,7 @@ impl Peers {
         (heard == Heard::New, body)
     }
 
-    /// These have a lease now.
+    /// Updates the other workers. `alive` are the workers that have a lease now.
     pub fn leases(&mut self, alive: &[WorkerId], now: f64) -> Census {
         let mut census = Census::default();
         for worker in alive.iter().filter(|id| !self.others.contains_key(*id)) {
@@ -258,7 +260,7 @@ impl Peers {
         for worker in &census.new {
             self.others.insert(*worker, OtherWorker::new(now));
         }
-        // A lease that is gone was not renewed for as long as it lasts, unless Redis has lost it.
+        // A missing lease was not renewed for its whole lifetime, unless Redis has lost the lease.
         for (worker, peer) in &mut self.others {
             let missing = !alive.contains(worker);
             peer.missing = missing.then(|| peer.missing.unwrap_or(now));
@@ -271,18 +273,19 @@ impl Peers {
         census
     }
 
-    /// A worker has left, or is taken for dead.
+    /// Removes a worker that has left or is taken for dead.
     pub fn bury(&mut self, worker: WorkerId) -> Option<OtherWorker> {
         self.dead.insert(worker, ());
         self.others.remove(&worker)
     }
 
-    /// Whether Redis has answered long enough for every living worker to have a lease again.
+    /// Whether Redis has answered long enough that every living worker has a lease again.
     pub fn leases_are_back(&self, now: f64) -> bool {
         now - self.healthy_since > self.lease
     }
 
-    /// Joins anew, under another id: everybody is new. Who the others were.
+    /// Takes a new id and forgets the other workers, so that all of them are new. Returns the forgotten
+    /// workers.
     pub fn reset(&mut self) -> BTreeMap<WorkerId, OtherWorker> {
         self.me = self.me.next_life();
         self.asked.clear();

@@ -1,39 +1,39 @@
-//! How a worker stands with its cluster, and what is counted of it.
+//! The standing of a worker in its cluster, and the counts of its traffic.
 
 use crate::count::Count;
 
-/// How a worker stands with its cluster.
+/// The standing of a worker in its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Whether the way to the others works.
+    /// Whether this worker can reach the others.
     pub connected: bool,
-    /// The other workers known.
+    /// How many other workers are known.
     pub others: usize,
 }
 
-/// What went to and from the other workers since the start.
+/// The counts of the traffic with other workers since the start.
 #[derive(Debug, Default)]
 pub struct Traffic {
-    /// Connections to Redis that were made.
+    /// How many connections to Redis were made.
     pub connections: Count,
-    /// Commands sent to Redis, without leases.
+    /// How many commands were sent to Redis, without leases.
     pub commands: Count,
-    /// Frames sent to other workers, those sent again included.
+    /// How many frames were sent to other workers, including repeated frames.
     pub frames_sent: Count,
-    /// Bytes of the messages in them.
+    /// How many bytes of messages these frames had.
     pub bytes_sent: Count,
-    /// Frames that came from other workers, repeated ones included.
+    /// How many frames came from other workers, including repeated frames.
     pub frames_received: Count,
-    /// Messages of other workers that could not be read, or made this one panic.
+    /// How many messages of other workers could not be read, or made this worker panic.
     pub messages_unread: Count,
-    /// Workers that were taken for dead.
+    /// How many workers were taken for dead.
     pub workers_lost: Count,
 }
 
-/// What is counted of a cluster: its name, what it is, and where it stands.
+/// A metric of a cluster: its name, its description, and its counter.
 pub type ClusterMetric = (&'static str, &'static str, fn(&Traffic) -> &Count);
 
-/// All there is.
+/// All metrics of a cluster.
 pub const METRICS: &[ClusterMetric] = &[
     (
         "caphost_redis_connections_total",

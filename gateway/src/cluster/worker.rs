@@ -1,4 +1,4 @@
-//! Workers, and what is known of them.
+//! The ids of workers, and what is known of a worker.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,23 +6,23 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Names a worker while it takes part: one that joins anew has a new id.
+/// The id of a worker while it takes part. A worker that joins again has a new id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WorkerId {
-    /// Its process, which stays the same.
+    /// The worker's process, which stays the same.
     pub process: Uuid,
-    /// How often it has joined anew.
+    /// How many times the worker has joined again.
     life: u32,
 }
 
 impl WorkerId {
-    /// That of a process which has not taken part yet.
+    /// The id of a process that has not taken part yet.
     pub fn of(process: Uuid) -> Self {
         WorkerId { process, life: 0 }
     }
 
-    /// The next of the same process.
+    /// The next id of the same process.
     pub(super) fn next_life(self) -> Self {
         WorkerId {
             life: self.life + 1,
@@ -30,7 +30,7 @@ impl WorkerId {
         }
     }
 
-    /// Some worker's.
+    /// The id of some worker.
     #[cfg(test)]
     pub fn random() -> Self {
         WorkerId::of(Uuid::new_v4())
@@ -70,15 +70,15 @@ impl TryFrom<String> for WorkerId {
     }
 }
 
-/// What is known of a worker that something is kept of.
+/// What is known of a worker whose id is stored somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
-    /// It is this one.
+    /// The worker is this one.
     Here,
-    /// It takes part.
+    /// The worker takes part.
     There,
-    /// It has left, or has died.
+    /// The worker has left or died.
     Over,
-    /// Not all may be known yet.
+    /// The worker is not known, but not all workers may be known yet.
     Unsure,
 }

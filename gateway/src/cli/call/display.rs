@@ -1,4 +1,4 @@
-//! How far a call is: a bar on a terminal, plain lines elsewhere.
+//! Shows the progress of a call: a bar on a terminal, plain lines elsewhere.
 
 use std::time::{Duration, Instant};
 
@@ -8,20 +8,20 @@ use serde_json::Value;
 
 use crate::cli::terminal::{one_line, say};
 
-/// Time between two plain lines.
+/// The time between two plain lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time between two frames of the bar.
+/// The time between two frames of the bar.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// While nothing is known of how far it is.
+/// The template while no progress is known.
 const WAITING: &str = "{spinner:.cyan} {prefix}  {elapsed}  {wide_msg}";
 
-/// Once something is.
+/// The template once progress is known.
 const GOING: &str =
     "{spinner:.cyan} {prefix}  {bar:24.cyan}  {percent:>3} %  {elapsed}  {wide_msg}";
 
-/// Writes on standard error only. Dropped, it leaves no bar behind.
+/// Writes to standard error only. Dropping the display removes the bar.
 pub(super) enum Display {
     Bar(ProgressBar),
     Lines { name: String, next: Instant },
@@ -29,7 +29,7 @@ pub(super) enum Display {
 }
 
 impl Display {
-    /// `lines`: whether to write plain lines where there is no terminal.
+    /// `lines` is whether to write plain lines without a terminal.
     pub fn new(capability: &str, quiet: bool, lines: bool) -> Self {
         let name = one_line(capability);
         let terminal = Term::stderr().is_term() && !is_dumb();
@@ -49,7 +49,7 @@ impl Display {
         }
     }
 
-    /// Something the call waits for that has no progress of its own.
+    /// The call waits for something without progress.
     pub fn waiting(&self, what: &str) {
         if let Display::Bar(bar) = self {
             bar.set_message(what.to_string());
@@ -69,7 +69,7 @@ impl Display {
         }
     }
 
-    /// An ABP `ProgressInfo`, of an app that may write anything into it.
+    /// Shows an ABP `ProgressInfo`. The app may have written anything into it.
     pub fn progress(&mut self, info: &Value) {
         let percentage = percentage(info);
         let stage = stage(info);

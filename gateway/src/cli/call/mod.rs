@@ -27,7 +27,7 @@ use output::Output;
 use params::Params;
 use report::Report;
 
-/// Why an interrupted call is cancelled, for the app.
+/// The reason for the app why an interrupted call is cancelled.
 const REASON: &str = "Interrupted at the command line";
 
 const USAGE: &str = "caphost call <CAPABILITY> [--params <JSON|@FILE|->] [OPTIONS]";
@@ -57,7 +57,7 @@ pub(super) struct Call {
     /// Its parameters, a JSON object: inline, from a file, or - for standard input.
     #[arg(short, long, value_name = "JSON|@FILE|-", allow_hyphen_values = true, value_parser = Params::parse)]
     params: Option<Params>,
-    /// The parameters, once they are read.
+    /// The parameters, after they are read.
     #[arg(skip)]
     read: Option<Value>,
     /// Cancels the call after this time, such as 500ms, 15s or 2m. Connecting to the app counts.
@@ -114,7 +114,7 @@ impl Call {
         exit
     }
 
-    /// Makes the call and waits for its end, with the connection if it is to be closed politely.
+    /// Makes the call and waits for its end. Returns the connection if it must be closed properly.
     async fn make(
         &self,
         mut call: Outgoing<Value>,
@@ -154,14 +154,14 @@ impl Call {
             id: self.call_id.take().unwrap_or_else(CallId::random),
             capability: self.capability.clone(),
             params: self.read.take(),
-            // What connecting leaves of it is known later.
+            // Only after connecting it is known how much of the timeout is left.
             timeout: None,
             progress: true,
             transfer: false,
         }
     }
 
-    /// Watches the call until its end, or until an interrupt has cut it short.
+    /// Watches the call until it ends or an interrupt stops it.
     async fn watch(
         &self,
         connection: &mut Connection,
@@ -181,8 +181,8 @@ impl Call {
         }
         display.cancelling();
         connection.cancel(id.clone(), REASON);
-        // Waits for the confirmation and for the end. When the cancel was refused, waits for the end no
-        // longer than the grace; after a second interrupt, waits for nothing.
+        // Waits for the confirmation and for the end. After a refused cancel, waits at most the grace for the
+        // end. A second interrupt ends the wait.
         let (mut ended, mut confirmed) = (None, None);
         let mut second = pin!(signals.second());
         let mut patience = pin!(Fuse::terminated());
@@ -214,13 +214,13 @@ impl Call {
     }
 }
 
-/// How a call ended for the person who made it, with the `CancelResponse` if one was asked for.
+/// How a call ended for its caller, with the `CancelResponse` if the call was cancelled.
 enum End {
-    /// Interrupted before anything was sent.
+    /// An interrupt came before anything was sent.
     NeverMade,
     /// No call could be made, or nobody waits for its end any longer.
     Failed(Failure, Option<Value>),
-    /// The call has ended, with that `ABPResponse`.
+    /// The call has ended with that `ABPResponse`.
     Settled(Value, Option<Value>),
 }
 

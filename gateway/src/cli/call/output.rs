@@ -1,4 +1,4 @@
-//! The file a result is written to.
+//! The file that a result is written to.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -15,7 +15,7 @@ pub(super) enum Output {
 }
 
 impl Output {
-    /// Reads the value from the command line.
+    /// Parses the value of the command line.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text {
             "" => Err("expected a file".into()),
@@ -24,21 +24,21 @@ impl Output {
         }
     }
 
-    /// Finds out whether it could be written, before a call is made for it.
+    /// Checks that the output could be written, before a call is made.
     pub fn check(&self) -> Result<(), String> {
         let Output::File(path) = self else {
             return Ok(());
         };
         let tried = match fs::metadata(path) {
             Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-            // To open a pipe could mean to wait for its reader.
+            // A pipe is not opened, because opening could wait for its reader.
             Ok(found) if !found.is_file() => Ok(()),
             _ => Draft::new(path).map(drop),
         };
         tried.map_err(|error| cannot(path, &error))
     }
 
-    /// Writes it all. Blocks.
+    /// Writes all bytes. Blocks.
     pub fn write(&self, bytes: &[u8]) -> Result<(), String> {
         match self {
             Output::StandardOutput => print_bytes(bytes),
@@ -46,7 +46,7 @@ impl Output {
         }
     }
 
-    /// As it is named in a sentence.
+    /// The output's name for messages.
     pub fn shown(&self) -> String {
         match self {
             Output::StandardOutput => "standard output".into(),
@@ -61,7 +61,7 @@ fn cannot(path: &Path, error: &io::Error) -> String {
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        // A device or a pipe is written to; nobody wants it replaced.
+        // The bytes are written into a device or a pipe, which must not be replaced.
         return OpenOptions::new().write(true).open(path)?.write_all(bytes);
     }
     let mut draft = Draft::new(path)?;
@@ -70,8 +70,8 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     draft.publish()
 }
 
-/// A file beside the one wanted, which takes its place when it is complete. Dropped before, it is
-/// removed.
+/// A temporary file in the same directory, which replaces the target when it is complete. Dropping the draft
+/// before removes it.
 struct Draft {
     file: File,
     draft: PathBuf,
@@ -80,7 +80,7 @@ struct Draft {
 
 impl Draft {
     fn new(path: &Path) -> io::Result<Self> {
-        // A link stays one, and what it leads to is replaced.
+        // A symbolic link stays, and its target is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let mut name = OsString::from(".");
         name.push(target.file_name().ok_or(io::ErrorKind::InvalidInput)?);
@@ -111,7 +111,7 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Not there any more once it was published.
+        // The draft no longer exists if it was published.
         let _ = fs::remove_file(&self.draft);
     }
 }
@@ -120,7 +120,7 @@ impl Drop for Draft {
 mod tests {
     use super::*;
 
-    /// A directory of its own, gone with its end.
+    /// A temporary directory, which is removed when this value is dropped.
     struct Folder(PathBuf);
 
     impl Folder {

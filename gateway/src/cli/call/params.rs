@@ -1,4 +1,4 @@
-//! The parameters of a call, from wherever they are.
+//! The parameters of a call: inline, from a file, or from standard input.
 
 use std::fs;
 use std::io::{IsTerminal, read_to_string, stdin};
@@ -19,7 +19,7 @@ pub(super) enum Params {
 }
 
 impl Params {
-    /// Reads the value from the command line. Inline JSON is checked at once.
+    /// Parses the value of the command line. Inline JSON is checked at once.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.strip_prefix('@') {
             _ if text == "-" => Ok(Params::StandardInput),
@@ -29,7 +29,7 @@ impl Params {
         }
     }
 
-    /// Reads them to the end. Blocks.
+    /// Reads the parameters to the end. Blocks.
     pub fn read(self) -> Result<Value, String> {
         let (place, text) = match self {
             Params::Inline(params) => return Ok(params),
@@ -46,9 +46,9 @@ impl Params {
     }
 }
 
-/// Parameters are an object: anything else no app would take.
+/// The parameters must be an object: no app accepts anything else.
 fn object(text: &str) -> Result<Value, String> {
-    // Editors of some systems begin a file with a byte order mark.
+    // Some editors begin a file with a byte order mark.
     let text = text.trim_start_matches('\u{feff}');
     let found = match read_value(text) {
         Ok(object @ Value::Object(_)) => return Ok(object),

@@ -1,4 +1,4 @@
-//! How a call ended: for a person, or as one document for a script.
+//! Reports how a call ended: to a person, or as one document to a script.
 
 use std::io::{IsTerminal, stdout};
 use std::time::{Duration, Instant};
@@ -14,24 +14,24 @@ use crate::cli::terminal::{json, one_line, print, say};
 use crate::wire::stops::{self, ALREADY_COMPLETED, Grade};
 use caphost::call::{CallId, Code, Stop};
 
-/// How long a file that is nearly written may take when an interrupt comes.
+/// How long a file may still take to be written after an interrupt.
 const LAST_BYTES: Duration = Duration::from_secs(1);
 
-/// More names than that are no help.
+/// How many names are listed at most. More names do not help.
 const MAX_LISTED: usize = 12;
 
-/// What is known of the call beside its end.
+/// What is known of the call besides its end.
 pub(super) struct Report<'a> {
     pub options: &'a Call,
     pub call_id: CallId,
     /// When the call was made.
     pub made: Instant,
-    /// Names of what the app offers.
+    /// The names of the app's capabilities.
     pub offered: Vec<String>,
 }
 
 impl Report<'_> {
-    /// Tells the end, and what it means for the exit status.
+    /// Reports the end. Returns the exit status.
     pub async fn tell(&self, end: End, signals: &mut Signals) -> Result<Exit, Failure> {
         let mut document = json!({ "callId": self.call_id.as_str(), "success": false });
         if let End::Settled(_, Some(confirmation)) | End::Failed(_, Some(confirmation)) = &end {
@@ -162,7 +162,7 @@ fn write(output: &Output, data: Value, mut document: Value, as_json: bool) -> Re
     let contents = match written {
         Ok(contents) => contents,
         Err(message) => {
-            // The call has been made: what it returned must not be lost as well.
+            // The call has been made, so its result must be printed even if writing fails.
             document["output"] = json!({ "path": output.shown(), "error": message });
             show(data, document, as_json)?;
             return Err(message);
@@ -183,7 +183,7 @@ fn write(output: &Output, data: Value, mut document: Value, as_json: bool) -> Re
     print(&line)
 }
 
-/// Does what blocks, unless an interrupt comes: the reader of a pipe may never read.
+/// Runs a blocking function, unless an interrupt comes: the reader of a pipe may never read.
 async fn finish(
     work: impl FnOnce() -> Result<(), String> + Send + 'static,
     signals: &mut Signals,

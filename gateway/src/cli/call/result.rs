@@ -1,4 +1,4 @@
-//! What a call returned: the file in it, on its way to where it is to be written.
+//! The result of a call: its file, and how the file is written.
 
 use serde_json::{Value, json};
 
@@ -6,19 +6,19 @@ use super::output::Output;
 use crate::cli::terminal::{self, one_line};
 use crate::wire::binary::Binary;
 
-/// What is written for some data.
+/// The content to write for a result.
 #[derive(Debug)]
 pub(super) struct Contents {
     pub bytes: Vec<u8>,
     mime_type: Option<String>,
-    /// The data without what is in the file, if anything is left.
+    /// The data without the file's content, if anything is left.
     pub rest: Option<Value>,
-    /// Where the file is that the data only refers to.
+    /// The URL of the file, if the data only refers to a file.
     reference: Option<String>,
 }
 
 impl Contents {
-    /// The file in the data, or the data as JSON if there is none.
+    /// The file in the data. Without a file, the data as JSON.
     pub fn of(data: &Value, output: &Output) -> Result<Self, String> {
         if let Some(file) = file_of(data) {
             return file;
@@ -47,7 +47,7 @@ impl Contents {
         document
     }
 
-    /// The line that tells a person.
+    /// The line for people.
     pub fn line(&self, output: &Output) -> String {
         let mut line = format!("Wrote {} ({} bytes", output.shown(), self.bytes.len());
         if let Some(mime_type) = &self.mime_type {
@@ -62,18 +62,18 @@ impl Contents {
     }
 }
 
-/// Text from that length on that looks like base64 is not for reading.
+/// Text that looks like base64 and has at least this length is not for reading.
 const LONG: usize = 256;
 
-/// The file in some data: the data itself is one, or one of its fields is. `Err` when it says that
-/// it is one and what is there cannot be read.
+/// The file in some data: the data itself, or one of its fields. `Err` if the data declares a file that
+/// cannot be read.
 fn file_of(data: &Value) -> Option<Result<Contents, String>> {
     data.as_object()?;
     let files = Binary::all(data);
     let of_field = |file: &&Binary| file.path.len() == 2;
     let file = match files.first()? {
         whole if whole.path.len() == 1 => whole,
-        // With several, it is unclear which one is wanted.
+        // With several files it is unclear which one is meant.
         _ if files.iter().filter(of_field).count() > 1 => return None,
         _ => files.iter().find(of_field)?,
     };
@@ -102,7 +102,7 @@ fn read(file: &Binary, data: &Value) -> Result<Contents, String> {
     })
 }
 
-/// The data for a person to read: long base64 is cut.
+/// The data for people: long base64 is shortened.
 pub(super) fn abridged(data: &Value) -> Value {
     match data {
         Value::String(text) if text.len() >= LONG && is_base64(text) => {

@@ -1,9 +1,9 @@
-//! The options of `caphost serve` in a TOML file: each key is the long name of an option.
+//! The options of `caphost serve` in a TOML file. Each key is the long name of an option.
 //!
-//! What the file says becomes the default of the option, so the command line and the environment
-//! win over it, and a new option is a new key without more ado. (An option that needs another one
-//! is to say so in [`Config::check`](crate::server::Config::check): clap's own `requires` does not
-//! count defaults.) No message quotes a value: it may be a secret.
+//! A value of the file becomes the default of its option. So the command line and the environment win over
+//! the file, and every new option automatically has a key. (An option that needs another option must check
+//! this in [`Config::check`](crate::server::Config::check), because clap's own `requires` ignores defaults.)
+//! No message quotes a value, because the value may be a secret.
 
 #[cfg(test)]
 mod page_tests;
@@ -21,9 +21,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command};
 use toml::{Table, Value};
 
-/// The subcommand that takes a file.
+/// The subcommand that accepts a file.
 const SUBCOMMAND: &str = "serve";
-/// The option that names it.
+/// The option that names the file.
 const OPTION: &str = "config";
 
 /// `command` with the file's values as defaults, if `arguments` or the environment name a file.
@@ -40,7 +40,7 @@ pub(super) fn apply(command: Command, arguments: &[OsString]) -> Result<Command,
     with_defaults(command, &table, base).map_err(said)
 }
 
-/// The file to read. What else is wrong with the arguments is told when they are parsed in earnest.
+/// The file to read. Other errors in the arguments are reported when the arguments are parsed for real.
 fn wanted(command: &Command, arguments: &[OsString]) -> Option<PathBuf> {
     let lenient = command.clone().ignore_errors(true);
     let matches = lenient.try_get_matches_from(arguments).ok()?;
@@ -48,7 +48,7 @@ fn wanted(command: &Command, arguments: &[OsString]) -> Option<PathBuf> {
     serve.get_one(OPTION).cloned()
 }
 
-/// `command` with those values as defaults; relative paths start at `base`.
+/// `command` with the values of `table` as defaults. Relative paths start at `base`.
 fn with_defaults(mut command: Command, table: &Table, base: &Path) -> Result<Command, String> {
     let mut bare = command.clone();
     bare.build();
@@ -91,7 +91,7 @@ fn with_defaults(mut command: Command, table: &Table, base: &Path) -> Result<Com
     Ok(command)
 }
 
-/// Whether an option may stand in the file.
+/// Whether the file may contain an option.
 fn is_key(option: &Arg) -> bool {
     let asks = matches!(
         option.get_action(),
@@ -105,7 +105,7 @@ fn is_list(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Append)
 }
 
-/// A value as it would be written on the command line; several if it is a list.
+/// A value in the form of the command line. A list has several.
 fn texts(option: &Arg, value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::Array(items) if is_list(option) => items
@@ -156,7 +156,7 @@ fn text(option: &Arg, value: &Value, expected: &str) -> Result<String, String> {
     }
 }
 
-/// Asks the option's own parser.
+/// Checks a value with the option's own parser.
 fn check(serve: &Command, name: &str, text: &str) -> Result<(), String> {
     let option = serve.get_arguments().find(|it| it.get_long() == Some(name));
     if option.is_some_and(|it| !it.get_action().takes_values()) {
@@ -176,7 +176,7 @@ fn check(serve: &Command, name: &str, text: &str) -> Result<(), String> {
             Some(ContextValue::Strings(valid)) => format!("expected one of {}", valid.join(", ")),
             _ => "a value is missing".into(),
         }),
-        // When options belong together, the file may hold one and the command line the other.
+        // Options that belong together may be split between the file and the command line.
         _ => Ok(()),
     }
 }
@@ -200,7 +200,7 @@ fn unknown(serve: &Command, key: &str, name: &str, value: &Value) -> String {
     }
 }
 
-/// What is wrong with the text, and where, without quoting it.
+/// The error in the text and its position, without quoting the text.
 fn not_toml(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().and_then(|span| text.get(..span.start));
     let line = before.map_or(1, |before| before.matches('\n').count() + 1);

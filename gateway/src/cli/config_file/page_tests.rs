@@ -1,4 +1,4 @@
-//! Holds `docs/configuration.md` to the options and bounds there are.
+//! Checks that `docs/configuration.md` lists the options and limits of the code.
 
 use std::any::TypeId;
 use std::fmt::Write;
@@ -38,7 +38,7 @@ const BOUNDS: [&str; 2] = [
     "<!-- end of the bounds -->\n",
 ];
 
-/// The options of `serve` as Markdown, one table for each heading of its help.
+/// The options of `serve` as Markdown, with a table for each heading of the help.
 fn options() -> String {
     let mut command = Arguments::command();
     command.build();
@@ -103,8 +103,8 @@ fn row(option: &Arg) -> String {
     row.replace("|  |", "| |")
 }
 
-/// Every bound as Markdown, in one table: the options of `serve` that are a number, a size or a time,
-/// and what is fixed.
+/// All limits as a Markdown table: the options of `serve` that are a number, a size or a time, and the fixed
+/// limits.
 fn bounds() -> String {
     let mut command = Arguments::command();
     command.build();
@@ -127,7 +127,7 @@ fn bounds() -> String {
     text + "\n"
 }
 
-/// The bounds that are no options.
+/// The limits that are not options.
 fn fixed() -> Vec<(&'static str, String)> {
     let size = |bytes: usize| match bytes {
         mebibytes if mebibytes % (1 << 20) == 0 => format!("{}MiB", bytes >> 20),
@@ -233,7 +233,7 @@ fn fixed() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Set to have the page rewritten instead.
+/// If this variable is set, the test rewrites the page.
 const UPDATE: &str = "CAPHOST_UPDATE_DOCS";
 
 #[test]

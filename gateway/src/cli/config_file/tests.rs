@@ -3,7 +3,7 @@ use clap::{CommandFactory, FromArgMatches};
 use super::*;
 use crate::cli::Arguments;
 
-/// The options as they are once the file is read, written out.
+/// The options as text, after the file is read.
 fn parsed(toml: &str, arguments: &[&str]) -> Result<String, String> {
     let table = toml.parse().unwrap();
     let command = with_defaults(Arguments::command(), &table, Path::new("/etc/caphost"))?;

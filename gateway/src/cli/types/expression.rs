@@ -1,6 +1,6 @@
-//! Types put together from types.
+//! Types that are composed of other types.
 
-/// A type, and how loosely it holds together.
+/// A type, and how strongly its parts bind.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Type {
     Plain(String),
@@ -33,7 +33,7 @@ impl Type {
     }
 }
 
-/// Any of them.
+/// The union of the types.
 pub(super) fn either(options: Vec<Type>) -> Type {
     if options.iter().any(|it| it.text() == "unknown") {
         return Type::plain("unknown");
@@ -42,12 +42,12 @@ pub(super) fn either(options: Vec<Type>) -> Type {
     joined(options, "never", each, " | ", Type::Either)
 }
 
-/// All of them at once.
+/// The intersection of the types.
 pub(super) fn both(parts: Vec<Type>) -> Type {
     joined(parts, "unknown", Type::in_both, " & ", Type::Both)
 }
 
-/// Each of them once, but for the one that says nothing here.
+/// Joins the types, each once, without the type that has no effect here.
 fn joined(
     types: Vec<Type>,
     nothing: &str,

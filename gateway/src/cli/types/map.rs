@@ -1,4 +1,4 @@
-//! The map of an app's capabilities, in TypeScript.
+//! The TypeScript map of an app's capabilities.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::schema::{Names, Schema};
 use super::text::{comment, literal};
 use crate::cli::terminal::one_line;
 
-/// The type of that name, sorted by the names of the capabilities, and those it needs.
+/// The type with that name, sorted by capability names, and the types that it needs.
 pub(super) fn written(name: &str, app: &Value, capabilities: &[Value]) -> String {
     let by_name: BTreeMap<&str, &Value> = capabilities
         .iter()
@@ -24,7 +24,7 @@ pub(super) fn written(name: &str, app: &Value, capabilities: &[Value]) -> String
             others.push_str(&schema.others());
             text
         };
-        // An object always: no app takes anything else.
+        // Parameters are always an object: no app accepts anything else.
         let params = match &*written("inputSchema", "Params") {
             "unknown" => "params: Record<string, unknown>".into(),
             "Record<string, never>" => String::new(),
@@ -43,7 +43,7 @@ pub(super) fn written(name: &str, app: &Value, capabilities: &[Value]) -> String
     )
 }
 
-/// What is told of a capability, as a comment.
+/// The comment that describes a capability.
 fn said_of(document: &Value) -> String {
     let mut lines: Vec<String> = Vec::new();
     if let Some(description) = document["description"].as_str() {

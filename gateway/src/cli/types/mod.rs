@@ -40,7 +40,7 @@ pub(super) struct Types {
 }
 
 impl Types {
-    /// Finds out whether a file can be read.
+    /// Checks that a file can be read.
     pub(super) fn check(&self) -> Result<(), String> {
         self.source.as_ref().map_or(Ok(()), Source::check)
     }
@@ -55,7 +55,7 @@ impl Types {
     }
 }
 
-/// Names that TypeScript keeps for itself in a module, and the one type of its library that is written.
+/// Names that TypeScript reserves in a module, and the one type of its library that the output uses.
 const TAKEN: &str = "any as await bigint boolean break case catch class const continue debugger default \
     delete do else enum export extends false finally for function if implements import in instanceof \
     interface let never new null number object package private protected public return static string \

@@ -1,8 +1,8 @@
-//! A JSON Schema (2020-12, and what older drafts call the same) as a TypeScript type.
+//! Turns a JSON Schema (2020-12, and the same keywords of older drafts) into a TypeScript type.
 //!
-//! Types say less than schemas: what TypeScript has no word for is left out, so that every value the
-//! schema allows is of the type. Names that an object does not list are no part of its type unless
-//! the schema speaks of them; that finds mistyped ones.
+//! Types express less than schemas. The type leaves out what TypeScript cannot express, so every value that
+//! the schema allows has the type. Properties that an object does not list are not part of its type unless
+//! the schema mentions them. This finds mistyped names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,19 +30,19 @@ impl Names {
     }
 }
 
-/// A schema, and the parts of it that are types of their own since it refers to them.
+/// A schema. The parts that the schema refers to become types of their own.
 pub(super) struct Schema<'a> {
     root: &'a Value,
     names: &'a mut Names,
     prefix: String,
-    /// By their pointers.
+    /// The names of these types, by their pointers.
     named: BTreeMap<String, String>,
-    /// Those that are not written yet.
+    /// The types that are not written yet.
     waiting: Vec<String>,
 }
 
 impl<'a> Schema<'a> {
-    /// The schema of a capability's parameters or data. Where there is none, anything is allowed.
+    /// The schema of a capability's parameters or data. Without a schema anything is allowed.
     pub fn new(root: &'a Value, capability: &str, role: &str, names: &'a mut Names) -> Self {
         Schema {
             root,
@@ -58,7 +58,7 @@ impl<'a> Schema<'a> {
         self.write(self.root, indent).text().into()
     }
 
-    /// The types it needs, once it is written.
+    /// The other types that the type needs. Must be called after `written`.
     pub fn others(&mut self) -> String {
         let mut written = String::new();
         while let Some(pointer) = self.waiting.pop() {
@@ -102,8 +102,8 @@ impl<'a> Schema<'a> {
         all
     }
 
-    /// What a schema says itself, rather than by the schemas that it names. With `more`, those say something
-    /// too: that it is an object is then no news.
+    /// The type of a schema's own keywords, without the schemas that it names. With `more`, the named schemas
+    /// have types as well, so that the value is an object needs no mention.
     fn own(&mut self, fields: &'a Map<String, Value>, more: bool, indent: usize) -> Option<Type> {
         if let Some(only) = fields.get("const") {
             return Some(Type::plain(literal(only)));
@@ -166,7 +166,8 @@ impl<'a> Schema<'a> {
             let (optional, value) = if required.contains(name) {
                 ("", value)
             } else {
-                // Undefined is as good as left out, also to compilers that tell these apart.
+                // An undefined property means the same as a missing one, even to compilers that distinguish
+                // them.
                 ("?", either(vec![value, Type::plain("undefined")]))
             };
             text.push_str(&comment(&said, indent + 1));
@@ -176,7 +177,7 @@ impl<'a> Schema<'a> {
                 value.text()
             ));
         }
-        // A narrower one would have to hold for the names above as well.
+        // A narrower type would have to fit the properties above as well.
         if patterns.is_some() || rest.is_some_and(|it| *it != Value::Bool(false)) {
             text.push_str(&format!("{inner}[key: string]: unknown;\n"));
         }
@@ -186,7 +187,7 @@ impl<'a> Schema<'a> {
     }
 
     fn array(&mut self, fields: &'a Map<String, Value>, indent: usize) -> Type {
-        // In older drafts a list in `items` is what `prefixItems` is now.
+        // In older drafts a list in `items` means the same as `prefixItems` now.
         let old = fields.get("items").is_some_and(Value::is_array);
         let (first, rest) = if old {
             ("items", fields.get("additionalItems"))
@@ -221,7 +222,7 @@ impl<'a> Schema<'a> {
         Type::Plain(format!("[{}]", items.join(", ")))
     }
 
-    /// A part of the same schema. What is elsewhere is not looked for.
+    /// A reference to a part of the same schema. References to other documents become `unknown`.
     fn reference(&mut self, reference: &str) -> Type {
         let Some(pointer) = reference.strip_prefix('#') else {
             return Type::plain("unknown");
@@ -243,7 +244,8 @@ impl<'a> Schema<'a> {
         Type::Plain(name)
     }
 
-    /// Whether a type would be itself, or one of several that it is: TypeScript has no such types.
+    /// Whether a type would be only itself, or a union or intersection with itself. TypeScript has no such
+    /// types.
     fn leads_to(&self, schema: &'a Value, pointer: &str, seen: &mut BTreeSet<&'a str>) -> bool {
         let Value::Object(fields) = schema else {
             return false;
@@ -283,7 +285,7 @@ fn speaks_of_object(fields: &Map<String, Value>) -> bool {
     .any(|key| fields.contains_key(*key))
 }
 
-/// What a member's schema says to people.
+/// The description in a member's schema.
 fn said_of(schema: &Value) -> String {
     let mut lines = Vec::new();
     if let Some(text) = schema["description"].as_str().or(schema["title"].as_str()) {

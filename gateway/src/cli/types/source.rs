@@ -1,4 +1,4 @@
-//! Where a description of an app comes from.
+//! The sources of an app's description.
 
 use std::fs;
 use std::io::{self, stdin};
@@ -31,7 +31,7 @@ const HINT: &str = "The manifest of an app is usually at /abp.json.";
 pub(super) enum Source {
     /// The app at the gateway of the options.
     Gateway,
-    /// The app at another gateway, by the URL for its agents.
+    /// The app at another gateway, given by the URL for its agents.
     Agents {
         gateway: Url,
         app: Option<String>,
@@ -67,7 +67,7 @@ impl Source {
         Ok(Source::Agents { gateway, app })
     }
 
-    /// Whether a file is there, before anything is asked for.
+    /// Checks that a file exists, before anything is requested.
     pub fn check(&self) -> Result<(), String> {
         let Source::File(path) = self else {
             return Ok(());
@@ -76,7 +76,7 @@ impl Source {
         let wrong = |error| format!("cannot read {shown}: {error}; {EXPECTED}");
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => Err(wrong(io::ErrorKind::IsADirectory.into())),
-            // To open a pipe could mean to wait for its writer.
+            // A pipe is not opened, because opening could wait for its writer.
             Ok(found) if !found.is_file() => Ok(()),
             _ => fs::File::open(path).map(drop).map_err(wrong),
         }
@@ -110,7 +110,7 @@ impl Source {
     }
 }
 
-/// Gets the text there. A token is for its gateway, and for nobody else.
+/// Gets the text at a URL. The token goes to its gateway only.
 async fn fetched(url: &Url, access: &Access) -> Result<String, Failure> {
     let failed = |error: reqwest::Error| unreadable(url.as_str(), innermost(&error));
     let mut request = http_client::client(PATIENCE).get(url.clone());
@@ -140,7 +140,7 @@ fn unreadable(place: &str, error: &dyn std::error::Error) -> Failure {
     )
 }
 
-/// Reads a manifest, or what `caphost list --json` prints.
+/// Reads a manifest, or the output of `caphost list --json`.
 fn manifest(place: &str, text: &str) -> Result<(Value, Vec<Value>), Failure> {
     let wrong = |what: String| {
         let message = format!("{place} is no manifest: {what}");

@@ -1,10 +1,10 @@
-//! Values, names and comments as TypeScript writes them, whatever an app has put into them.
+//! Values, names and comments in TypeScript. They are valid whatever an app has put into them.
 
 use serde_json::Value;
 
 use crate::cli::terminal::{json, printable};
 
-/// A value as the type of that value alone.
+/// The literal type of a value.
 pub(super) fn literal(value: &Value) -> String {
     match value {
         Value::Array(items) => {
@@ -22,7 +22,7 @@ pub(super) fn literal(value: &Value) -> String {
     }
 }
 
-/// The name of a member, in quotes where it needs them.
+/// The name of a member, in quotes if necessary.
 pub(super) fn key(name: &str) -> String {
     let plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '$';
     let quoted = name.is_empty() || name.starts_with(|it: char| it.is_ascii_digit());
@@ -33,7 +33,7 @@ pub(super) fn key(name: &str) -> String {
     }
 }
 
-/// A comment of documentation, which nothing in it ends; nothing for an empty one.
+/// A documentation comment that the text cannot end early. Empty for an empty text.
 pub(super) fn comment(text: &str, indent: usize) -> String {
     let text = printable(text).replace("*/", "*\\/");
     let lines: Vec<_> = text.trim().lines().map(str::trim_end).collect();

@@ -9,7 +9,7 @@ fn numbers(body: &Bytes) -> impl Iterator<Item = u32> + '_ {
         .map(|it| u32::from_be_bytes(it.try_into().unwrap()))
 }
 
-/// Draws the same numbers in every run.
+/// A random number generator that draws the same numbers in every test run.
 struct Dice(u64);
 
 impl Dice {

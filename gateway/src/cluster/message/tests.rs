@@ -86,7 +86,7 @@ fn what_an_app_offers_comes_as_it_was() {
     assert_eq!(schema.get(), r#"{"n":1.0,"type":"object"}"#);
 }
 
-/// As workers of the first version write and read them.
+/// The messages as workers of the first version write and read them.
 #[test]
 fn what_is_told_stays_the_same_on_the_wire() {
     let by = json!(Identity::anyone());

@@ -1,4 +1,4 @@
-//! One connection after the other, for as long as the worker takes part.
+//! The connections to Redis, one after another, as long as the worker takes part.
 
 use std::convert::Infallible;
 use std::sync::atomic::Ordering;
@@ -12,14 +12,14 @@ use super::{frames, leases};
 use crate::cluster::channel;
 use crate::cluster::member::Member;
 
-/// Time between attempts to connect.
+/// The time between attempts to connect.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Time between looks at whether Redis has come back.
+/// The time between checks whether Redis has come back.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Why a session with Redis ended.
 enum End {
-    /// Redis does not answer, or not as it should.
+    /// Redis does not answer, or answers with an error.
     Lost(RedisError),
     /// This worker has another id.
     Reborn,
@@ -31,7 +31,7 @@ impl From<RedisError> for End {
     }
 }
 
-/// Connects, and connects again, for ever.
+/// Connects again and again, forever.
 pub async fn run(member: &Member) -> Infallible {
     tokio::select! {
         never = connect(member) => never,
@@ -61,11 +61,11 @@ async fn connect(member: &Member) -> Infallible {
     }
 }
 
-/// Knows that this worker is alone when its session with Redis ends, however that ends.
+/// Marks this worker as alone when its session with Redis ends, however the session ends.
 struct Alone<'a>(&'a Member);
 
 impl Alone<'_> {
-    /// Whether it was not before.
+    /// Marks this worker as alone. Returns whether it was connected before.
     fn now(&self) -> bool {
         let Alone(member) = self;
         member.records.end();
@@ -84,8 +84,8 @@ impl Drop for Alone<'_> {
     }
 }
 
-/// Gives the other workers up and joins anew whenever Redis has been away for too long: once, until it
-/// answers again. Before it has answered at all nobody is known.
+/// Gives the other workers up and joins again once Redis has been away for too long. Does this once until
+/// Redis answers again. Before Redis has answered at all, no workers are known.
 async fn give_up(member: &Member) -> Infallible {
     let patience = member.options.redis_patience.as_millis() as u64;
     let mut given_up = 0;
@@ -108,8 +108,8 @@ async fn give_up(member: &Member) -> Infallible {
 async fn attend(member: &Member) -> Result<Infallible, End> {
     let node = &member.node;
     let mut commands = node.find().await?;
-    // Frames may be megabytes. What waits to be answered must not wait behind them: a lease would
-    // run out meanwhile.
+    // Frames may have megabytes. Each kind of command has its own connection, because a lease would expire if
+    // its renewal waited behind frames.
     let (mut reads, writes, channel) = tokio::try_join!(
         node.connect_for(READ),
         node.connect_for(member.options.redis_patience),
@@ -123,7 +123,7 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
         peers.send_again();
         peers.me
     };
-    // Whoever sees the lease may write.
+    // The stream is made first, because a worker that sees the lease may write into the stream.
     leases::make_stream(member, me, &mut commands).await?;
     member.held.tell_all_again();
     leases::renew(member, me, &mut commands).await?;

@@ -1,5 +1,5 @@
-//! Small facts for all workers, such as who has taken an invocation. Redis keeps each
-//! for a while.
+//! Small facts for all workers, for example which worker has taken an invocation. Redis keeps each fact for a
+//! while.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::cluster::Cluster;
 /// How many facts are told at once.
 const AT_ONCE: usize = 256;
 
-/// Redis does not answer: what the other workers know is not known here.
+/// Redis does not answer, so this worker does not know what the other workers know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Away;
 
@@ -25,16 +25,17 @@ impl fmt::Display for Away {
 
 impl std::error::Error for Away {}
 
-/// Takes out a fact if it is still that one.
+/// Removes a fact if it is unchanged.
 const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then \
     redis.call('DEL', KEYS[1]) return 1 end return 0";
-/// Puts another in the place of a fact if it is still that one.
+/// Replaces a fact if it is unchanged.
 const REPLACE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then \
     redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) return 1 end return 0";
 
-/// What all workers know, by name. What Redis may not have heard, or may have lost, is told later.
+/// Facts that all workers know, by name. Redis is told later of facts that it may not have heard or may have
+/// lost.
 impl Cluster {
-    /// A fact, if there is one of that name.
+    /// The fact of that name, if there is one.
     pub async fn fact(&self, name: &str) -> Result<Option<Vec<u8>>, Away> {
         let mut get = pipe();
         get.get(self.node.key(name));
@@ -42,7 +43,7 @@ impl Cluster {
         Ok(fact)
     }
 
-    /// Makes it a fact for `time`, whatever there was. While Redis is away it is told later.
+    /// Sets the fact of that name for `time`, whatever it was. While Redis is away, Redis is told later.
     pub async fn set_fact(&self, name: &str, fact: &[u8], time: Duration) -> Result<(), Away> {
         let mut set = pipe();
         let key = self.node.key(name);
@@ -52,8 +53,8 @@ impl Cluster {
         self.tell_later_if(answer, name)
     }
 
-    /// Makes it a fact for `time`, unless there is one: which one there was. While Redis is away it is
-    /// told later, unless another has come by then.
+    /// Sets the fact of that name for `time`, unless there is one. Returns the existing fact. While Redis is
+    /// away, Redis is told later, unless there is another fact by then.
     pub async fn claim_fact(
         &self,
         name: &str,
@@ -72,7 +73,7 @@ impl Cluster {
         Ok(before)
     }
 
-    /// Makes it a fact for `time` in the place of another, if that is still one. Returns whether it was.
+    /// Replaces the fact `before` with `fact` for `time`. Returns whether `before` was still the fact.
     pub async fn replace_fact(
         &self,
         name: &str,
@@ -91,7 +92,7 @@ impl Cluster {
         Ok(replaced)
     }
 
-    /// Keeps a fact for `time` from now: which one there is, this one if there was none.
+    /// Keeps a fact for `time` from now. Returns the existing fact, or `fact` if there was none.
     pub async fn keep_fact(
         &self,
         name: &str,
@@ -110,23 +111,23 @@ impl Cluster {
         Ok(kept)
     }
 
-    /// Another worker has told this fact. It is told again from here if Redis loses it within `time`.
+    /// Another worker has set this fact. This worker tells Redis again if Redis loses the fact within `time`.
     pub fn hold_fact(&self, name: &str, fact: &[u8], time: Duration) {
         self.held.keep(name, fact, time, Holds::IfNone);
     }
 
-    /// Whether a fact of that name is told again if Redis has not heard it, or loses it.
+    /// Whether this worker tells Redis a fact of that name again if Redis has not heard it or loses it.
     pub fn holds_fact(&self, name: &str) -> bool {
         self.held.has(name)
     }
 
-    /// Another worker has told another fact of that name. What is told again from here is that one.
+    /// Another worker has changed the fact of that name. From now on this worker tells Redis the new fact.
     pub fn fact_changed(&self, name: &str, fact: &[u8]) {
         self.held.replace(name, fact);
     }
 
-    /// It is a fact no longer. What another worker has put in its place stays. While Redis is away it
-    /// is told later.
+    /// Removes the fact. A fact that another worker has put in its place stays. While Redis is away, Redis is
+    /// told later.
     pub async fn release_fact(&self, name: &str, fact: &[u8]) -> Result<(), Away> {
         self.held.release(name, fact);
         let mut release = pipe();
@@ -148,7 +149,7 @@ impl Cluster {
         script.arg(fact).ignore()
     }
 
-    /// Tells Redis what it may not have heard, or may have lost.
+    /// Tells Redis the facts that it may not have heard or may have lost.
     pub(super) async fn tell_untold(
         &self,
         connection: &mut MultiplexedConnection,
@@ -175,7 +176,7 @@ impl Cluster {
         }
     }
 
-    /// What is held under that name is told later if Redis has not answered.
+    /// If Redis has not answered, Redis is told the fact of that name later.
     fn tell_later_if<T>(&self, answer: Result<T, Away>, name: &str) -> Result<T, Away> {
         answer.inspect_err(|Away| self.held.tell_later(name))
     }
@@ -183,7 +184,7 @@ impl Cluster {
     pub(super) async fn command<T: FromRedisValue>(&self, commands: Pipeline) -> Result<T, Away> {
         let mut connection = self.commands.lock().clone().ok_or(Away)?;
         self.traffic.commands.add_many(commands.len());
-        // The connection has a timeout of its own. Before it is over Redis may have heard of this.
+        // The connection has its own timeout. Even if the timeout passes, Redis may have heard of this.
         let answer = commands.query_async(&mut connection).await;
         answer.map_err(|error| {
             tracing::debug!(%error, "Redis");
@@ -191,13 +192,13 @@ impl Cluster {
         })
     }
 
-    /// From now on there is that connection for commands, or none.
+    /// Sets the connection for commands, or removes it.
     pub(super) fn command_by(&self, connection: Option<MultiplexedConnection>) {
         *self.commands.lock() = connection;
     }
 }
 
-/// Milliseconds of a time in Redis, which takes none for an error.
+/// The time in milliseconds, at least one: Redis rejects zero.
 fn millis(time: Duration) -> u64 {
     (time.as_millis() as u64).max(1)
 }

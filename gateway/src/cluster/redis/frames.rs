@@ -1,4 +1,4 @@
-//! Frames over Redis: reading this worker's stream, and writing to those of the others.
+//! Frames over Redis: reads this worker's stream, and writes to the streams of the other workers.
 
 use std::future::pending;
 use std::sync::atomic::Ordering;
@@ -18,18 +18,18 @@ use crate::cluster::WorkerId;
 use crate::cluster::link::Frame;
 use crate::cluster::member::Member;
 
-/// Entries read at once.
+/// How many entries are read at once.
 const ENTRIES: usize = 32;
-/// Entries, or bytes, read after which they are trimmed away.
+/// How many entries or bytes are read before they are trimmed.
 const TRIM_ENTRIES: usize = 256;
 const TRIM_BYTES: usize = 1 << 20;
-/// Entries a stream is kept to, about: what its worker has not read by then is sent again.
+/// How many entries a stream keeps, about. Frames that are lost this way are sent again.
 const STREAM_ENTRIES: usize = 10_000;
-/// The longest that nothing is looked for: for as long an acknowledgement may wait for a frame to go
-/// with, so that nobody has to be woken for it.
+/// How long the writer waits at most. An acknowledgement may wait this long for a frame that can carry it, so
+/// nobody has to wake the writer for an acknowledgement.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// Reads until Redis fails, or this worker has another id.
+/// Reads until Redis fails or this worker has another id.
 pub(super) async fn read(
     member: &Member,
     me: WorkerId,
@@ -39,7 +39,8 @@ pub(super) async fn read(
     let options = StreamReadOptions::default()
         .count(ENTRIES)
         .block(BLOCK.as_millis() as usize);
-    // From the beginning, for its ids may have begun anew: what had come before is recognised.
+    // Starts from the beginning, because the stream's ids may have begun anew. The links recognise repeated
+    // frames.
     let mut last = String::from("0");
     let (mut entries, mut bytes) = (0, 0);
     loop {
@@ -55,12 +56,12 @@ pub(super) async fn read(
             entries += 1;
             last.clone_from(&entry.id);
             let Some(taken) = take(member, entry) else {
-                // What comes after it is for an id that this worker no longer has.
+                // The entries after it are for an id that this worker no longer has.
                 return pending().await;
             };
             bytes += taken;
         }
-        // What has come goes on its way before more is asked for.
+        // The received messages are processed before more are read.
         tokio::task::yield_now().await;
         if entries >= TRIM_ENTRIES || bytes >= TRIM_BYTES || (idle && entries > 0) {
             (entries, bytes) = (0, 0);
@@ -70,12 +71,13 @@ pub(super) async fn read(
     }
 }
 
-/// Takes one entry of the stream. How many bytes it has; nothing if this worker joins anew for it.
+/// Handles one entry of the stream. Returns its size in bytes, or `None` if this worker joins again because
+/// of it.
 fn take(member: &Member, mut entry: StreamId) -> Option<usize> {
     let worker = |field| entry.get::<String>(field)?.parse::<WorkerId>().ok();
     if let Some(by) = worker("d") {
         if member.leaving.load(Ordering::Relaxed) {
-            // It has said so itself.
+            // This worker itself has told the others that it leaves.
             return Some(0);
         }
         tracing::warn!(%by, "this worker was taken for dead: it joins anew");
@@ -95,7 +97,7 @@ fn take(member: &Member, mut entry: StreamId) -> Option<usize> {
     Some(bytes)
 }
 
-/// Writes what there is to write until Redis fails.
+/// Writes everything that is due until Redis fails.
 pub(super) async fn write(
     member: &Member,
     me: WorkerId,
@@ -112,26 +114,27 @@ pub(super) async fn write(
         if let Err(error) = commands.exec_async(&mut connection).await {
             return error;
         }
-        // Megabytes may have taken their time.
+        // Writing megabytes may have taken some time.
         member.peers().written(began, member.now());
     }
 }
 
-/// What is to be written now, or for how long nothing is.
+/// The commands to write now. If there are none, also the time until the next ones.
 fn collect(member: &Member, me: WorkerId, now: f64) -> (Pipeline, Duration) {
     let node = &member.node;
     let mut commands = pipe();
-    // Before the calls that begin them: if this worker dies, the others can tell what became of them.
+    // Runs are written before the calls that begin them. So if this worker dies, the other workers know what
+    // became of the calls.
     if !member.write_changed(me, &mut commands) {
         return (commands, Duration::ZERO);
     }
-    // The others write only into a stream that is there.
+    // Other workers write only into a stream that exists.
     let existing = || StreamAddOptions::default().nomkstream();
     let most = StreamTrimStrategy::maxlen(StreamTrimmingMode::Approx, STREAM_ENTRIES);
     let short = existing().trim(most);
     let mut peers = member.peers();
     if peers.me != me {
-        // It has to join anew before it speaks under another id.
+        // The worker must join again before it speaks under another id.
         return (commands, IDLE);
     }
     let name = me.to_string();
@@ -167,7 +170,7 @@ fn collect(member: &Member, me: WorkerId, now: f64) -> (Pipeline, Duration) {
     (commands, wait)
 }
 
-/// The id that follows an entry's.
+/// The id that follows the entry's id.
 fn after(id: &str) -> String {
     let parts = id.split_once('-');
     let parts = parts.and_then(|(time, count)| Some((time, count.parse::<u64>().ok()?)));

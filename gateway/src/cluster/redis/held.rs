@@ -1,11 +1,12 @@
-//! The facts of this worker, which Redis is told again if it has not heard them, or has lost them.
+//! The facts of this worker. Redis is told of a fact again if Redis may not have heard it, or may have lost
+//! it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Facts that are held, 65 536.
+/// How many facts are held at most: 65 536.
 const HELD: usize = 65_536;
 
 /// The facts of this worker, by their names.
@@ -15,7 +16,7 @@ pub struct Held(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     facts: HashMap<String, HeldFact>,
-    /// Those that Redis is to be told.
+    /// The names of the facts that Redis must be told.
     untold: BTreeSet<String>,
 }
 
@@ -27,19 +28,19 @@ pub(super) struct HeldFact {
     pub holds: Holds,
 }
 
-/// Whether something is a fact.
+/// How a fact is told to Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// Unless Redis knows another.
+    /// Only if Redis knows no other fact of that name.
     IfNone,
-    /// Whatever Redis knows.
+    /// In any case.
     Always,
-    /// No more.
+    /// As a fact that holds no longer.
     NoMore,
 }
 
 impl Held {
-    /// Holds one for that time. What holds whatever Redis knows stays.
+    /// Holds a fact for `time`. An `IfNone` fact does not replace an `Always` fact that still holds.
     pub(super) fn keep(&self, name: &str, fact: &[u8], time: Duration, holds: Holds) {
         let now = Instant::now();
         let Some(until) = now.checked_add(time) else {
@@ -65,14 +66,14 @@ impl Held {
         self.0.lock().facts.contains_key(name)
     }
 
-    /// If a fact of that name is held, it is that one from now on.
+    /// If a fact of that name is held, replaces it with that fact.
     pub(super) fn replace(&self, name: &str, fact: &[u8]) {
         if let Some(held) = self.0.lock().facts.get_mut(name) {
             held.fact = fact.into();
         }
     }
 
-    /// It holds no more.
+    /// Marks a fact as holding no longer.
     pub(super) fn release(&self, name: &str, fact: &[u8]) {
         let facts = &mut self.0.lock().facts;
         if let Some(held) = facts.get_mut(name).filter(|it| it.fact == fact) {
@@ -80,7 +81,7 @@ impl Held {
         }
     }
 
-    /// Redis has heard that it holds no more.
+    /// Redis has heard that the fact holds no longer.
     pub(super) fn forget(&self, name: &str, fact: &[u8]) {
         let facts = &mut self.0.lock().facts;
         let is_over = |it: &HeldFact| it.holds == Holds::NoMore && it.fact == fact;
@@ -89,7 +90,7 @@ impl Held {
         }
     }
 
-    /// Redis may not have heard of it.
+    /// Tells Redis later, because Redis may not have heard of the fact.
     pub(super) fn tell_later(&self, name: &str) {
         let State { facts, untold } = &mut *self.0.lock();
         if facts.contains_key(name) {
@@ -97,7 +98,7 @@ impl Held {
         }
     }
 
-    /// Redis may have lost all of them.
+    /// Tells Redis all facts again, because Redis may have lost them.
     pub(super) fn tell_all_again(&self) {
         let State { facts, untold } = &mut *self.0.lock();
         let now = Instant::now();
@@ -105,7 +106,7 @@ impl Held {
         *untold = facts.keys().cloned().collect();
     }
 
-    /// Some that Redis is to be told now, at most so many.
+    /// Takes facts that Redis must be told, at most `max` of them.
     pub(super) fn take_untold(&self, max: usize) -> Vec<(String, HeldFact)> {
         let State { facts, untold } = &mut *self.0.lock();
         let now = Instant::now();
@@ -114,7 +115,7 @@ impl Held {
             Some((facts.get(&name).cloned(), name))
         };
         let some = std::iter::from_fn(next).filter_map(|(held, name)| Some((name, held?)));
-        // Only these count: what is over must not look like the end of it all.
+        // Only these facts count towards `max`: expired facts must not look like the end of all facts.
         some.filter(|(_, held)| held.until > now)
             .take(max)
             .collect()
@@ -166,7 +167,7 @@ mod tests {
         held.tell_all_again();
         let all = [is("a", b"1", Holds::NoMore), is("b", b"1", Holds::IfNone)];
         assert_eq!(told(&held), all);
-        // It is a fact again before Redis has heard of it.
+        // The fact holds again before Redis has heard that it does not.
         held.keep("a", b"2", TIME, Holds::IfNone);
         held.forget("a", b"1");
         held.tell_later("a");

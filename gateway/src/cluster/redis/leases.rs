@@ -1,4 +1,4 @@
-//! This worker's lease, and those of the others.
+//! The lease of this worker, and the leases of the other workers.
 
 use std::sync::atomic::Ordering;
 
@@ -10,11 +10,12 @@ use crate::cluster::member::Member;
 use crate::cluster::peers::Census;
 use crate::cluster::{Away, Cluster, WorkerId};
 
-/// How often a lease is renewed in its time, and in that in which Redis must answer.
+/// How many times a lease is renewed during its lifetime, and during the time in which Redis must answer.
 const RENEWALS: u32 = 6;
-/// Milliseconds after which nobody is looked for who has left runs behind: a day.
+/// How many milliseconds the set of workers stays in Redis: a day. After that nobody takes over the runs of a
+/// worker that is gone.
 const WORKERS_MS: i64 = 86_400_000;
-/// Milliseconds after which the stream of a worker that is gone vanishes: one minute.
+/// How many milliseconds the stream of a worker that is gone stays in Redis: one minute.
 const STREAM_MS: i64 = 60_000;
 
 /// Renews the lease until Redis fails.
@@ -37,7 +38,7 @@ pub(super) async fn keep(
     }
 }
 
-/// Renews the lease, tells what Redis may not know, and looks who else has a lease.
+/// Renews the lease, tells Redis the facts that it may not know, and reads the leases of the other workers.
 pub(super) async fn renew(
     member: &Member,
     me: WorkerId,
@@ -58,11 +59,11 @@ pub(super) async fn renew(
         renewal.query_async(connection).await?;
     member.records.set_are_there(kept);
     if !kept {
-        // There were none, or Redis has lost them.
+        // Redis had no records, or has lost them.
         member.write_all_again();
     }
     if !expires {
-        // Redis has lost whatever it was told.
+        // Redis has lost everything.
         make_stream(member, me, connection).await?;
         member.held.tell_all_again();
     }
@@ -100,7 +101,7 @@ pub(super) async fn renew(
 }
 
 impl Cluster {
-    /// Gives the lease up: whoever starts from now on does not take this worker for one that has died.
+    /// Gives up the lease, so that a worker that starts from now on does not treat this worker as dead.
     pub(in crate::cluster) async fn give_lease_up(&self) {
         let mut give_up = pipe();
         give_up.unlink(self.node.lease(self.me())).ignore();
@@ -108,7 +109,8 @@ impl Cluster {
     }
 }
 
-/// Makes this worker's stream: the others write only into one that is there. Its first entry says nothing.
+/// Makes this worker's stream, because other workers write only into a stream that exists. The first entry
+/// has no content.
 pub(super) async fn make_stream(
     member: &Member,
     me: WorkerId,
@@ -121,7 +123,7 @@ pub(super) async fn make_stream(
     make.exec_async(connection).await
 }
 
-/// Takes out what this process has left under other ids.
+/// Removes the records and leases that this process has left under other ids.
 async fn forget_former(
     member: &Member,
     former: impl Iterator<Item = WorkerId>,
@@ -139,8 +141,8 @@ async fn forget_former(
     }
 }
 
-/// Finds out whose runs are to be taken over: of workers without a lease, whether or not anybody
-/// here has known them. Who is taken out of the set has been taken over.
+/// Finds the workers whose runs can be taken over: all workers without a lease, whether or not this worker
+/// has known them. A worker that is no longer in the set has been taken over.
 fn look_for_orphans(member: &Member, others: &[WorkerId], alive: &[WorkerId]) {
     let now = member.now();
     let mut peers = member.peers();

@@ -1,4 +1,4 @@
-//! What is read from Redis and written there.
+//! Reading from Redis and writing to it.
 //!
 //! | module | what it knows |
 //! |---|---|

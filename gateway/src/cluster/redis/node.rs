@@ -1,4 +1,4 @@
-//! The Redis that has the keys, what they are called, and connections to it.
+//! The Redis node that has the keys, the names of the keys, and connections to the node.
 //!
 //! | key | what it holds |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | `<prefix>:mcp:<id>` | a string that expires: an MCP session as JSON, empty once it has ended |
 //! | `<prefix>:rap:<…>` | a string that expires: who has taken a RAP invocation, as JSON |
 //!
-//! In a Redis Cluster one node has them all, as all keys of one prefix lie in one slot. Any node
-//! that is asked names it.
+//! In a Redis Cluster all keys are on one node, because all keys with the same prefix are in one slot. Any
+//! other node names that node.
 
 use std::time::Duration;
 
@@ -24,18 +24,18 @@ use tokio::time::timeout;
 
 use crate::cluster::WorkerId;
 
-/// How long connecting, or the answer to a command, may take.
+/// How long connecting or the answer to a command may take.
 pub(super) const ANSWER: Duration = Duration::from_millis(1_500);
-/// How long a read waits in Redis for something to come.
+/// How long a read waits in Redis for entries.
 pub(super) const BLOCK: Duration = Duration::from_secs(1);
-/// How long a reply of a read may take. There may be 32 frames of 256 KiB in it, or some that are larger, so
-/// a way of 10 Mbit/s is enough. A Redis that hangs is noticed sooner, by the renewal of the lease; only a
-/// connection that is lost without a sign takes this long.
+/// How long the reply to a read may take. A reply may contain 32 frames of 256 KiB, or some larger ones, so a
+/// connection with 10 Mbit/s is fast enough. The renewal of the lease notices a Redis that hangs sooner. Only
+/// a connection that is lost without a sign takes this long.
 pub(super) const READ: Duration = Duration::from_secs(8);
-/// How often a node may name another before none is found.
+/// How many times one node may redirect to another before the search fails.
 const REDIRECTS: usize = 5;
 
-/// Where the keys are, where else to ask for them, and what they begin with.
+/// The node with the keys, the other nodes to ask, and the prefix of the keys.
 #[derive(Debug)]
 pub struct Node {
     configured: Client,
@@ -46,12 +46,12 @@ pub struct Node {
 #[derive(Debug)]
 struct Found {
     client: Client,
-    /// The nodes of the Redis Cluster, if it is one: the one that was configured may fail.
+    /// The nodes of the Redis Cluster, if there is one. The configured node may fail.
     nodes: Vec<String>,
 }
 
 impl Node {
-    /// An error for what is no URL of Redis; nothing is connected yet.
+    /// Returns an error if the URL of Redis is invalid. Does not connect.
     pub fn new(url: &str, prefix: &str) -> Result<Self, String> {
         crate::http_client::install_crypto();
         let configured = Client::open(url).map_err(|error| error.to_string())?;
@@ -62,12 +62,12 @@ impl Node {
         Ok(Node {
             configured,
             found: Mutex::new(found),
-            // Everything of one cluster lies in one slot of a Redis Cluster.
+            // In a Redis Cluster the braces put all keys into one slot.
             prefix: format!("{{{prefix}}}"),
         })
     }
 
-    /// Where Redis is, without its password.
+    /// The address of Redis, without its password.
     pub fn address(&self) -> String {
         let client = self.client();
         client.get_connection_info().addr().to_string()
@@ -93,12 +93,13 @@ impl Node {
         self.key(&format!("adopts:{worker}"))
     }
 
-    /// The key of a fact, or of anything else.
+    /// The key of a fact or of anything else.
     pub fn key(&self, name: &str) -> String {
         format!("{}:{name}", self.prefix)
     }
 
-    /// Finds out which node has the keys: a connection to it, for commands that are answered at once.
+    /// Finds the node that has the keys. Returns a connection to the node, for commands that are answered at
+    /// once.
     pub async fn find(&self) -> RedisResult<MultiplexedConnection> {
         let mut found = self.follow(self.configured.clone()).await;
         let nodes = self.found.lock().nodes.clone();
@@ -111,7 +112,7 @@ impl Node {
         let (client, mut connection) = found?;
         let mut nodes = redis::cmd("CLUSTER");
         let nodes = nodes.arg("NODES").query_async::<String>(&mut connection);
-        // A Redis that is no Redis Cluster answers with an error.
+        // A Redis that is not a Redis Cluster answers with an error.
         let nodes = nodes.await.as_deref().map(addresses).unwrap_or_default();
         *self.found.lock() = Found { client, nodes };
         Ok(connection)
@@ -122,18 +123,18 @@ impl Node {
         connect(&self.client(), ANSWER).await
     }
 
-    /// A connection for commands that may take `longer` than that.
+    /// A connection for commands whose answers may take `longer` than usual.
     pub async fn connect_for(&self, longer: Duration) -> RedisResult<MultiplexedConnection> {
         connect(&self.client(), ANSWER + longer).await
     }
 
-    /// A connection to listen on.
+    /// A connection for listening.
     pub async fn listen(&self) -> RedisResult<PubSub> {
         let client = self.client();
         in_time(client.get_async_pubsub()).await
     }
 
-    /// Asks a node, and whichever that one names.
+    /// Asks a node, and follows its redirects.
     async fn follow(&self, mut client: Client) -> RedisResult<(Client, MultiplexedConnection)> {
         let mut redirects = 0;
         loop {
@@ -150,7 +151,7 @@ impl Node {
         }
     }
 
-    /// A client for the node with that address, with whatever else is configured.
+    /// A client for the node with that address. Everything else is as configured.
     fn at(&self, address: &str) -> RedisResult<Client> {
         let configured = self.configured.get_connection_info();
         let (host, port) = address.rsplit_once(':').unwrap_or((address, ""));
@@ -163,7 +164,7 @@ impl Node {
             ..
         } = &mut at
         {
-            // A node that does not know its own name leaves it out.
+            // A node that does not know its own name leaves the name out.
             if !host.is_empty() {
                 *known = host.into();
             }
@@ -193,8 +194,8 @@ pub async fn in_time<T>(answer: impl Future<Output = RedisResult<T>>) -> RedisRe
     answered.unwrap_or_else(|_| Err(timed_out()))
 }
 
-/// Where the nodes are, as far as they are there: `CLUSTER NODES` has a line of each, with
-/// `<address>:<port>@<bus port>,<host name>` in the second place and what is wrong with it in the third.
+/// The addresses of the nodes that are not known to have failed. `CLUSTER NODES` has a line for each node,
+/// with `<address>:<port>@<bus port>,<host name>` in the second field and flags in the third.
 fn addresses(nodes: &str) -> Vec<String> {
     let read = |line: &str| {
         let mut fields = line.split(' ').skip(1);

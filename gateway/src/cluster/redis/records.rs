@@ -1,5 +1,5 @@
-//! The runs of this worker in Redis, for the others to take over if it dies; and those of workers
-//! that are gone: of all that are left, one takes them over.
+//! Records the runs of this worker in Redis, so that another worker can take them over if this worker dies.
+//! One of the remaining workers takes over the runs of a worker that is gone.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -16,42 +16,42 @@ use crate::cluster::WorkerId;
 use crate::cluster::member::Member;
 use crate::wire::for_log;
 
-/// Runs written at once.
+/// How many runs are written at once.
 const WRITTEN_AT_ONCE: usize = 512;
-/// Milliseconds for which runs stay in Redis beyond the retention time: ten minutes.
+/// How many milliseconds runs stay in Redis beyond the retention time: ten minutes.
 const MARGIN_MS: u64 = 600_000;
-/// What Redis takes as a time, with room to spare: 10 000 years.
+/// The longest time for Redis, with a margin: 10 000 years.
 const LONGEST_MS: u64 = 315_360_000_000_000;
-/// Milliseconds after which another worker may try to take runs over: ten seconds.
+/// How many milliseconds pass before another worker may try to take runs over: ten seconds.
 const CLAIM_MS: u64 = 10_000;
-/// Runs read at once when they are taken over, about.
+/// How many runs are read at once when they are taken over, about.
 const READ_AT_ONCE: usize = 200;
-/// Time after which those left are tried again.
+/// The time until the remaining runs are tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The runs that have changed since they were written. What is written is what they are by then, so
-/// no older state comes after a newer one.
+/// The runs that have changed since they were written. The writer writes the current state of a run, so an
+/// older state never follows a newer one.
 #[derive(Debug, Default)]
 pub struct Records(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// There is a Redis to write to.
+    /// Whether there is a Redis to write to.
     on: bool,
-    /// Those that have just begun: they are written before their calls leave this worker.
+    /// The runs that have just begun. They are written before their calls leave this worker.
     begun: BTreeSet<RunId>,
     changed: BTreeSet<RunId>,
-    /// Redis had some when it was last asked.
+    /// Whether Redis had records of this worker when it was last asked.
     are_there: bool,
 }
 
 impl Records {
-    /// What changes from now on is to be written.
+    /// From now on, notes the runs that change.
     fn begin(&self) {
         self.0.lock().on = true;
     }
 
-    /// Nothing can be written: everything will be, later.
+    /// Nothing can be written now. Later, everything will be written again.
     pub fn end(&self) {
         let mut state = self.0.lock();
         state.on = false;
@@ -59,7 +59,7 @@ impl Records {
         state.changed.clear();
     }
 
-    /// Redis has been asked whether it has any.
+    /// Sets whether Redis has records of this worker.
     pub(super) fn set_are_there(&self, are_there: bool) {
         self.0.lock().are_there = are_there;
     }
@@ -68,8 +68,8 @@ impl Records {
         self.0.lock().are_there
     }
 
-    /// Some that are to be written now, those that have just begun first; and whether all of those
-    /// are among them.
+    /// Takes runs to write now, beginning with runs that have just begun. Also returns whether no such run is
+    /// left.
     fn take(&self, max: usize) -> (Vec<RunId>, bool) {
         let mut state = self.0.lock();
         let next = || {
@@ -82,13 +82,13 @@ impl Records {
         (some, state.begun.is_empty())
     }
 
-    /// Whether everything is written, or about to be.
+    /// Whether everything is written or about to be written.
     pub fn is_empty(&self) -> bool {
         let state = self.0.lock();
         state.begun.is_empty() && state.changed.is_empty()
     }
 
-    /// What is happening to runs.
+    /// Notes events of runs.
     pub fn note(&self, news: &[News]) {
         let mut state = self.0.lock();
         if !state.on {
@@ -109,7 +109,7 @@ impl Records {
         }
     }
 
-    /// These are to be written.
+    /// Notes that these runs must be written.
     fn changed(&self, runs: Vec<RunId>) {
         let mut state = self.0.lock();
         if state.on {
@@ -127,9 +127,9 @@ impl State {
 }
 
 impl Member {
-    /// Begins to write runs down. Whatever Redis has of this worker may be out of date. What it has
-    /// under this id stays until it is written over, or taken out: a worker
-    /// that dies before that leaves older runs rather than none.
+    /// Begins to write records. The records of this worker in Redis may be out of date. The records under
+    /// this id stay until they are overwritten or removed: if the worker dies before that, old records are
+    /// better than none.
     pub(super) async fn begin_records(
         &self,
         me: WorkerId,
@@ -143,25 +143,25 @@ impl Member {
         Ok(())
     }
 
-    /// All runs here are to be written: Redis has none, or has lost them.
+    /// Writes all runs again, because Redis has none or has lost them.
     pub(super) fn write_all_again(&self) {
         self.records.changed(self.here.run_ids());
         self.outgoing.notify_one();
     }
 
-    /// Writes runs that have changed. Returns whether no run that has begun is left out.
+    /// Writes changed runs. Returns whether all runs that have just begun are included.
     pub(super) fn write_changed(&self, me: WorkerId, commands: &mut Pipeline) -> bool {
         let (changed, complete) = self.records.take(WRITTEN_AT_ONCE);
         let is_first = !changed.is_empty() && !self.records.are_there();
         self.write_runs(me, changed, commands);
         if is_first {
-            // The worker may not live to renew it.
+            // The expiry is set now, because the worker may die before it renews the expiry.
             self.keep_runs(me, commands);
         }
         complete
     }
 
-    /// Writes these runs down as they are now; what is not remembered any more is taken out.
+    /// Writes the current state of these runs. Removes the records of runs that are not remembered any more.
     fn write_runs(&self, me: WorkerId, runs: Vec<RunId>, commands: &mut Pipeline) {
         let key = self.node.runs(me);
         for (id, run) in self.here.runs_by_id(runs) {
@@ -173,15 +173,15 @@ impl Member {
         }
     }
 
-    /// Keeps the runs from vanishing for a while, again and again as long as the worker lives. Redis
-    /// answers whether there are any.
+    /// Extends the expiry of the records. The worker calls this again and again as long as it lives. Redis
+    /// answers whether there are records.
     pub(super) fn keep_runs(&self, me: WorkerId, commands: &mut Pipeline) {
         let retention = self.profile.retention.as_millis() as u64;
         let time = retention.saturating_add(MARGIN_MS).min(LONGEST_MS);
         commands.pexpire(self.node.runs(me), time as i64);
     }
 
-    /// Takes over whatever there is to take over, for ever. What fails is tried again.
+    /// Takes over the runs of workers that are gone, forever. Tries again after an error.
     pub(super) async fn adopt(&self, me: WorkerId) -> Infallible {
         loop {
             let gone = self.peers().to_adopt();
@@ -198,10 +198,11 @@ impl Member {
         }
     }
 
-    /// How many runs it had. Nothing if another worker takes them.
+    /// Takes over the runs of a worker that is gone. Returns how many runs it had, or `None` if another
+    /// worker takes them over.
     async fn take_over(&self, me: WorkerId, gone: WorkerId) -> RedisResult<Option<usize>> {
         let node = &self.node;
-        // A connection of its own: there may be much to read.
+        // This uses its own connection, because there may be much to read.
         let mut connection = node.connect().await?;
         let claim = node.adoption(gone);
         let if_none = SetOptions::default()
@@ -222,7 +223,7 @@ impl Member {
             let runs = fields.iter().filter_map(|(_, run)| read(run));
             let adopted = self.here.adopt(gone, runs.collect());
             count += adopted.len();
-            // They are here now.
+            // The runs are remembered on this worker now.
             let mut commands = pipe();
             commands.pexpire(&claim, CLAIM_MS as i64).ignore();
             self.write_runs(me, adopted, &mut commands);
@@ -245,7 +246,7 @@ impl Member {
 fn read(run: &[u8]) -> Option<Arc<Run>> {
     let run = serde_json::from_slice(run);
     let run = run.inspect_err(|error: &serde_json::Error| {
-        // It may quote the run.
+        // The error may quote the run.
         let error = for_log(error);
         tracing::warn!(error, "cannot read a run of another worker");
     });
