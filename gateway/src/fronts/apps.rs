@@ -1,5 +1,5 @@
-//! `/api/apps`: the connected apps, and their instances, such as tabs. "The apps API" in docs/protocol.md has
-//! the shape.
+//! `/api/apps`: the connected apps and their instances, such as tabs. "The apps API" in docs/protocol.md
+//! describes the shape.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ struct InstanceJson {
     owner: Arc<str>,
     since: u64,
     agents: usize,
-    /// Whether new sessions of the app go there.
+    /// Whether new sessions of the app go to this instance.
     latest: bool,
     suspended: bool,
 }

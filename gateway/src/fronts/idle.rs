@@ -13,7 +13,7 @@ const LONGEST_TICK: Duration = Duration::from_secs(60);
 /// The shortest time between two checks.
 const SHORTEST_TICK: Duration = Duration::from_millis(10);
 
-/// The time between two checks for things that were unused for `idle`. They end at most so much later.
+/// The time between two checks for things that were unused for `idle`. A thing ends at most this much later.
 pub(crate) fn tick(idle: Duration) -> Duration {
     (idle / 10).clamp(SHORTEST_TICK, LONGEST_TICK)
 }

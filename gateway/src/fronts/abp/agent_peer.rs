@@ -1,4 +1,4 @@
-//! Agents: peers of the broker for as long as their connection.
+//! Agents. An agent is a peer of the broker as long as its connection lasts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -13,7 +13,7 @@ use crate::gateway::{Counted, Hub, Outbox};
 use crate::wire::abp::{kind, large_message};
 use crate::wire::{Envelope, Incoming, Subject, member, not_text};
 
-/// An agent is told of a message of more bytes before it comes.
+/// An agent may ask to be told of messages with more bytes than this before they come.
 const LARGE: usize = 64 << 10;
 
 /// An agent's connection.
@@ -21,7 +21,7 @@ pub(crate) struct AgentPeer {
     pub hub: Arc<Hub>,
     pub peer: PeerId,
     pub _share: Option<Share>,
-    /// It has asked to be told of a large message before it comes.
+    /// Whether the agent has asked to be told of a large message before it comes.
     pub wants_sizes: AtomicBool,
 }
 
@@ -49,7 +49,8 @@ impl Endpoint for AgentPeer {
         self.hub.handle(refused);
     }
 
-    /// A WebSocket shows its agent only the end of a message. What comes until then looks like silence.
+    /// A WebSocket shows a message to the agent only when it is complete. Until then a large message looks
+    /// like silence.
     fn announcement(&self, bytes: usize) -> Option<String> {
         let is_told = bytes > LARGE && self.wants_sizes.load(Relaxed);
         let now = || self.hub.now().unix_ms as f64;
@@ -65,7 +66,7 @@ impl Endpoint for AgentPeer {
     }
 }
 
-/// Whether the agent says so in its `initialize`.
+/// Whether the agent asks for this in its `initialize`.
 fn wants_sizes(initialize: &Envelope<'_>) -> bool {
     let payload = initialize.payload.unwrap_or_default().as_bytes();
     let life = member(payload, "life");

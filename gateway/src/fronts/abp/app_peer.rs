@@ -1,4 +1,4 @@
-//! Apps: a peer of the broker, or one that was there before on another connection.
+//! Apps. An app's connection is a new peer of the broker, or continues the session of an earlier connection.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,24 +24,25 @@ pub(crate) struct AppPeer {
     identity: Option<Identity>,
     outbox: Arc<Outbox>,
     connection: Connection,
-    /// Its place among those that have not registered.
+    /// The connection's place in the lobby, until the app has registered.
     place: Mutex<Option<LobbyPlace>>,
     stage: Mutex<Stage>,
 }
 
-/// What the connection is.
+/// What the connection stands for.
 enum Stage {
-    /// A peer of the broker, which ends with it.
+    /// A peer of the broker, which ends with the connection.
     Plain(PeerId),
-    /// That of a session, which may outlive it.
+    /// A session, which may outlive the connection.
     Attached(Attached),
-    /// That of a session on another worker. The peer is kept: it counts here.
+    /// A session on another worker. The peer stays, because it counts on this worker.
     Elsewhere(PeerId, Tunnel),
     Over,
 }
 
 impl AppPeer {
-    /// The connection of `peer`; `identity` is who it is, if it has shown a token or needs none.
+    /// The connection of `peer`. `identity` is the app's identity, if the app has shown a token or needs
+    /// none.
     pub fn new(
         (hub, elsewhere): (Arc<Hub>, Option<Arc<Elsewhere>>),
         peer: PeerId,
@@ -50,7 +51,7 @@ impl AppPeer {
         connection: Connection,
     ) -> Self {
         connection.watch.allow(FIRST_BYTES);
-        // The ledger's party is what the lobby tells apart: a token, or a network.
+        // The party in the ledger is also the party in the lobby: a token, or a network.
         let lobby = &connection.bounds.lobby;
         let place = lobby.enter(connection.watch.party(), outbox.clone());
         AppPeer {
@@ -64,8 +65,8 @@ impl AppPeer {
         }
     }
 
-    /// Takes a message before there is a session. Returns what the connection is from now on, if it is no
-    /// longer the same, and what the message counts as.
+    /// Handles a message before there is a session. Returns the connection's new stage, if the stage changes,
+    /// and the kind that the message counts as.
     fn plain(
         &self,
         peer: PeerId,
@@ -107,7 +108,7 @@ impl AppPeer {
         (self.hub.attached(peer).map(Stage::Attached), counted)
     }
 
-    /// It is an app now, of that bearer.
+    /// The connection belongs to an app of that identity now.
     fn welcome(&self, by: &Identity) {
         let limits = &self.hub.limits;
         let watch = &self.connection.watch;
@@ -116,7 +117,7 @@ impl AppPeer {
         drop(self.place.lock().take());
     }
 
-    /// It was answered. If it has yet to register, it gets no other answer.
+    /// A message was answered. If the app has not registered, it gets no further answer.
     fn answered_once(&self) {
         if self.place.lock().is_some() {
             let reason = "Send app/register first";
@@ -155,12 +156,12 @@ impl AppPeer {
         match resumed {
             Ok((attached, by)) => {
                 self.welcome(&by);
-                // The session has a peer of its own.
+                // The session has its own peer.
                 self.hub.handle(Event::Gone { peer });
                 Ok(Some(Stage::Attached(attached)))
             }
             Err(why) => {
-                // One wrong token, and no more of them over this connection.
+                // Only one wrong token is allowed per connection.
                 self.outbox
                     .push(self.hub.app_lost_message(envelope.id, why));
                 self.outbox.close(CloseCode::POLICY, NOT_RESUMED.into());
@@ -211,7 +212,7 @@ impl Endpoint for AppPeer {
                 self.answered_once();
             }
             Stage::Attached(attached) => attached.binary(bytes),
-            // The session answers: both sides count its answer.
+            // The session answers, because both sides count its answer.
             Stage::Elsewhere(_, tunnel) => tunnel.binary(bytes),
             Stage::Over => {}
         }
@@ -230,7 +231,7 @@ impl Endpoint for AppPeer {
         true
     }
 
-    /// On the way to the worker that has its session.
+    /// Room in the queue to the worker that has the app's session.
     fn room(&self) -> Option<BoxFuture<'static, ()>> {
         match &*self.stage.lock() {
             Stage::Elsewhere(_, tunnel) => tunnel.room(),
@@ -238,7 +239,7 @@ impl Endpoint for AppPeer {
         }
     }
 
-    /// An app has to register.
+    /// The app must register before this deadline.
     fn deadline(&self) -> Option<Duration> {
         Some(self.hub.limits.register_timeout)
     }
@@ -264,7 +265,7 @@ impl Endpoint for AppPeer {
     fn lost(&self) {
         match self.over() {
             Stage::Plain(peer) => self.hub.handle(Event::Gone { peer }),
-            // Dropped, the session waits for another connection.
+            // Dropping the tunnel lets the session wait for another connection.
             Stage::Elsewhere(peer, _) => self.hub.handle(Event::Gone { peer }),
             Stage::Attached(_) | Stage::Over => {}
         }

@@ -22,7 +22,8 @@ use agent_peer::AgentPeer;
 use app_peer::AppPeer;
 use refused::refuse;
 
-/// The subprotocol a browser offers beside a token's, as it must be answered with one of its own.
+/// The subprotocol that a browser offers besides the token's subprotocol, because the answer must name an
+/// offered one.
 const PROTOCOL: &str = "abp";
 
 /// Both routes.
@@ -58,7 +59,7 @@ async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Re
     Ok(enter(request, hub, "agent", joined, endpoint))
 }
 
-/// `/abp/app`. A token may also come with `app/register`, but a wrong one is refused at once.
+/// `/abp/app`. A token may also come with `app/register`. A wrong token is refused at once.
 async fn app(
     State((hub, elsewhere)): State<(Arc<Hub>, Option<Arc<Elsewhere>>)>,
     mut request: SocketRequest,

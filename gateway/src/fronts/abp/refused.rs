@@ -1,5 +1,5 @@
-//! Peers that may not connect. A browser hides an answer's status from the page, so the reason is sent
-//! over the WebSocket, which is then closed.
+//! Peers that may not connect. A browser hides the status of an answer from the page. So the gateway opens
+//! the WebSocket, sends the reason over it, and closes it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::refusals;
 use crate::tokens::Role;
 use crate::wire::{Failure, Header, Incoming, Outgoing, error_json, failed};
 
-/// The connection of one that is refused.
+/// The connection of a refused peer.
 struct RefusedPeer {
     hub: Arc<Hub>,
     outbox: Arc<Outbox>,
@@ -27,7 +27,8 @@ struct RefusedPeer {
     _place: LobbyPlace,
 }
 
-/// Refuses, by the status, or by what is said if nobody would see that.
+/// Refuses a request by its status. If the client cannot see the status, refuses it by a message over the
+/// WebSocket.
 pub(super) fn refuse(
     mut request: SocketRequest,
     hub: Arc<Hub>,
@@ -84,7 +85,7 @@ impl Endpoint for RefusedPeer {
             };
             self.outbox.push(Outgoing::new(header, &payload, None));
         }
-        // One answer, and no more.
+        // The peer gets one answer only.
         self.close();
         Counted::Message
     }

@@ -6,7 +6,8 @@ use super::*;
 use crate::bounds::shares::Holder;
 use crate::tokens::Role;
 
-/// The extensions of a request with that token, whose bodies may have so many bytes together.
+/// The extensions of a request with that token. The bodies of the token may have a bounded number of bytes
+/// together.
 fn bounded(ledgers: &Arc<Ledgers>, name: &str) -> Extensions {
     let mut extensions = Extensions::new();
     extensions.insert(Party::Member(Holder::Token(name.into()), Role::Agent));
@@ -18,7 +19,7 @@ fn bounded(ledgers: &Arc<Ledgers>, name: &str) -> Extensions {
     extensions
 }
 
-/// A body that comes in pieces of a larger buffer, each of so many bytes.
+/// A body of several pieces, each of `bytes` bytes. Each piece is part of a larger buffer.
 fn body(pieces: usize, bytes: usize) -> Body {
     let pieces = (0..pieces).map(move |_| {
         let mut piece = Vec::with_capacity(32 << 10);
@@ -42,7 +43,7 @@ async fn a_body_of_many_tiny_chunks_takes_no_more_than_its_bytes() {
 async fn small_bodies_of_one_token_count_together() {
     let ledgers = Arc::new(Ledgers::new(1 << 20, 0));
     let of = bounded(&ledgers, "greedy");
-    // They come as far as that and no further.
+    // The bodies are read up to this point and no further.
     let half = || {
         let waits = stream::pending::<Result<Bytes, axum::Error>>();
         let came = body(50, 1_000).into_data_stream().chain(waits);
@@ -63,7 +64,7 @@ async fn small_bodies_of_one_token_count_together() {
         refused >= 80 && greedy.len() <= 15,
         "{refused} of 100 were refused"
     );
-    // Another is let in beside those.
+    // Another party's body is accepted as well.
     let honest = bounded(&ledgers, "honest");
     let read = read(&honest, body(50, 1_000), usize::MAX).await.unwrap();
     assert_eq!(read.len(), 50_000);
@@ -77,7 +78,7 @@ async fn a_body_counts_until_it_is_handled() {
     let first = read(&one, 50).await.unwrap();
     let counts = || first._account.as_ref().is_some_and(|it| !it.is_evicted());
     assert!(counts());
-    // Which takes what it held.
+    // This body takes the bytes that the other body held.
     read(&other, 40).await.unwrap();
     assert!(!counts());
 }
@@ -99,7 +100,7 @@ async fn a_body_has_its_time_and_its_size() {
     let ledgers = Arc::new(Ledgers::new(1 << 20, 0));
     let max = usize::MAX;
     of.insert(Arc::new(BodyBounds { ledgers, max, time }));
-    // It does not help that a little comes now and then.
+    // It does not help to send a little now and then.
     let slowly = stream::unfold((), move |()| async move {
         tokio::time::sleep(time / 4).await;
         Some((Ok::<_, Infallible>(Bytes::from_static(b" ")), ()))

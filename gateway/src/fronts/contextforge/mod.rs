@@ -1,10 +1,10 @@
 //! ContextForge's cancellation API: `POST /cancellation/cancel` and
 //! `GET /cancellation/status/{request_id}`, and the same under `/v1`.
 //!
-//! Written after its published description, and without what is wrong with the original: an id that
-//! several clients use is ambiguous rather than the latest's, a run is still known when it has
-//! ended, a cancel that comes before its run takes effect where its id can mean no stranger's, and
-//! `cancelled` is only said when the app has confirmed it.
+//! Written after ContextForge's published description, but without the mistakes of the original. An id that
+//! several clients use is ambiguous, and does not mean the latest run. A run is still known after its end. A
+//! cancel that comes before its run takes effect if the id cannot belong to another client. The status is
+//! `cancelled` only if the app has confirmed the cancel.
 
 mod request;
 
@@ -33,7 +33,7 @@ use crate::wire::{for_log, stopped_by};
 use caphost::call::{Stop, StoppedBy};
 use request::{CancelRequest, refusal, too_long};
 
-/// Bytes of a request's body, 64 KiB.
+/// How many bytes a request's body may have: 64 KiB.
 pub(crate) const BODY_BYTES: usize = 64 << 10;
 
 /// The options of the cancellation API.
@@ -58,7 +58,7 @@ impl Default for CancellationOptions {
     }
 }
 
-/// The routes; those of an API that is off answer 404.
+/// The routes. If the API is off, they answer 404.
 pub fn routes(hub: Arc<Hub>, options: &CancellationOptions) -> Router {
     let api = if options.enabled {
         Router::new()
@@ -76,7 +76,7 @@ pub fn routes(hub: Arc<Hub>, options: &CancellationOptions) -> Router {
         .nest("/v1/cancellation", api)
 }
 
-/// The requester, if it has the permission `admin.system_config`, which the role admin brings.
+/// The requester, if it has the permission `admin.system_config`. The role admin has this permission.
 fn admin(bearer: &Bearer) -> Result<Identity, Refusal> {
     bearer.acts_as(Role::Admin).map_err(|denied| {
         let forbidden = "Insufficient permissions. Required: admin.system_config";
@@ -87,11 +87,11 @@ fn admin(bearer: &Bearer) -> Result<Identity, Refusal> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Status {
-    /// The app has confirmed it.
+    /// The app has confirmed the cancel.
     Cancelled,
-    /// Nothing is confirmed.
+    /// The cancel is not confirmed.
     Queued,
-    /// The run had ended otherwise.
+    /// The run had ended in another way.
     Completed,
 }
 
@@ -117,7 +117,7 @@ async fn cancel(
     let (status, stop, stopped) = if run.and_then(ended) == Some(Status::Completed) {
         (Status::Completed, None, None)
     } else {
-        // The sessions that listen, on all workers, and other gateways are told.
+        // The listening sessions of all workers, and other gateways, are told.
         let sessions = hub.announce_cancel(&request_id, run, reason.as_deref(), &viewer);
         tracing::debug!(
             request_id = for_log(&request_id),
@@ -133,7 +133,8 @@ async fn cancel(
     let logged = for_log(&request_id);
     tracing::info!(request_id = logged, by = %viewer.name, ?status, stop, "cancel");
     let mut answer = json!({ "status": status, "requestId": request_id, "reason": reason });
-    // Added to ContextForge's answer: how far the stop of a cancelled run was seen, and what has stopped it.
+    // An addition to ContextForge's answer: how far the work of a cancelled run was seen to stop, and what
+    // has stopped it.
     if let Some(stop) = stop {
         answer["stop"] = stop.into();
     }
@@ -141,7 +142,8 @@ async fn cancel(
     Ok(Json(answer).into_response())
 }
 
-/// What came of a cancel: of a cancelled run how far its stop was seen, and what has stopped it.
+/// The result of a cancel. For a cancelled run it also says how far the work was seen to stop, and what has
+/// stopped it.
 type Answered = (Status, Option<Stop>, Option<StoppedBy>);
 
 /// Cancels a run that may still be cancelled.
@@ -155,7 +157,7 @@ async fn cancel_run(
     if confirmation.cancelled() {
         return (Status::Cancelled, confirmation.stop, confirmation.by);
     }
-    // The call's own response may have come while its app was asked.
+    // The call's own response may have come while the app was asked.
     if let Sought::One(placed) = hub.seek(&placed.run.id.to_string(), viewer).await
         && let Some(status) = ended(&placed.run)
     {
@@ -169,7 +171,7 @@ async fn cancel_run(
     (status, None, None)
 }
 
-/// What to say of a run that is over.
+/// The status of a run that is over.
 fn ended(run: &Run) -> Option<Status> {
     match run.state {
         RunState::Cancelled => Some(Status::Cancelled),
@@ -189,11 +191,11 @@ struct StatusJson<'a> {
     cancel_reason: Option<&'a str>,
     run_id: String,
     state: &'static str,
-    /// How far the stop of a cancelled run was seen.
+    /// How far the work of a cancelled run was seen to stop.
     stop: Option<&'static str>,
-    /// What has stopped it, if the app says.
+    /// What has stopped the work, if the app says so.
     step: Option<&'static str>,
-    /// In how many milliseconds.
+    /// How many milliseconds the stop took.
     took: Option<Value>,
 }
 
@@ -225,7 +227,7 @@ async fn status(
     bearer: Bearer,
 ) -> Result<Response, FastApi> {
     let viewer = admin(&bearer)?;
-    // What is not UTF-8 is no id.
+    // An id that is not UTF-8 is not a valid id.
     let Ok(Path(id)) = request_id else {
         return Err(Refusal::no_run().into());
     };
@@ -237,7 +239,7 @@ async fn status(
     Ok(Json(StatusJson::from(&*placed.run)).into_response())
 }
 
-/// The API is off: nothing is here.
+/// The API is off: there is nothing at this path.
 async fn off() -> FastApi {
     FastApi(Refusal::not_found("Not Found"))
 }

@@ -1,4 +1,4 @@
-//! What a cancel asks for, and what is wrong with it, as FastAPI tells it.
+//! The request of a cancel, and its mistakes in FastAPI's form.
 
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ pub(super) struct CancelRequest {
 }
 
 impl CancelRequest {
-    /// Reads a body. Tells everything that is wrong with it.
+    /// Reads a body. The error contains all mistakes.
     pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, Vec<Value>> {
         let fields = object(headers, body).map_err(|problem| vec![problem])?;
         let given = ["requestId", "request_id"]
@@ -38,8 +38,8 @@ impl CancelRequest {
     }
 }
 
-/// The fields of the body. A page of another origin may send anything but JSON without asking, so
-/// nothing else is read.
+/// The fields of the body. Only JSON is read, because a page of another origin may send any other type
+/// without asking.
 fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Value> {
     if body.is_empty() {
         return Err(missing(json!(["body"]), Value::Null));
@@ -73,7 +73,7 @@ fn string(field: &str, value: &Value, max: usize) -> Result<String, Value> {
     }
 }
 
-/// Where in the text it stops being JSON.
+/// The position in the text where the JSON is invalid.
 fn position(body: &[u8], error: &serde_json::Error) -> usize {
     if error.is_eof() {
         return body.len();
@@ -83,24 +83,24 @@ fn position(body: &[u8], error: &serde_json::Error) -> usize {
     lines.map(|line| line.len() + 1).sum::<usize>() + error.column().saturating_sub(1)
 }
 
-/// One item of the `detail` of a 422: at `loc`, as in `["body", "requestId"]`, `input` was found. For
-/// something missing it is what it is missing from.
+/// One item of the `detail` of a 422. At `loc`, for example `["body", "requestId"]`, the value `input` was
+/// found. If something is missing, `input` is the value that lacks it.
 fn problem(kind: &str, loc: Value, msg: &str, input: Value) -> Value {
     json!({ "type": kind, "loc": loc, "msg": msg, "input": input })
 }
 
-/// There is no body, or a field is missing from it.
+/// The body or a field of the body is missing.
 fn missing(loc: Value, input: Value) -> Value {
     problem("missing", loc, "Field required", input)
 }
 
-/// The body is JSON, but no object; or it is not sent as JSON.
+/// The body is JSON but not an object, or is not sent as JSON.
 fn not_an_object(input: Value) -> Value {
     let msg = "Input should be a valid dictionary or object to extract fields from";
     problem("model_attributes_type", json!(["body"]), msg, input)
 }
 
-/// The body is not JSON from `position` on.
+/// The body is not valid JSON at `position`.
 fn not_json(position: usize, error: &serde_json::Error) -> Value {
     let (loc, msg) = (json!(["body", position]), "JSON decode error");
     let mut problem = problem("json_invalid", loc, msg, json!({}));
@@ -108,7 +108,7 @@ fn not_json(position: usize, error: &serde_json::Error) -> Value {
     problem
 }
 
-/// A string has more characters than it may have.
+/// A string has too many characters.
 pub(super) fn too_long(loc: Value, max: usize, input: Value) -> Value {
     let msg = format!("String should have at most {max} characters");
     let mut problem = problem("string_too_long", loc, &msg, input);
@@ -116,7 +116,7 @@ pub(super) fn too_long(loc: Value, max: usize, input: Value) -> Value {
     problem
 }
 
-/// 422: all that is wrong, as details.
+/// A 422 with all mistakes as details.
 pub(super) fn refusal(problems: Vec<Value>) -> Refusal {
     let error = Error::invalid_params("The request cannot be processed");
     let error = error.with_details(Box::new(json!(problems)));

@@ -1,30 +1,30 @@
-//! `initialize`: who the peer is, and what both can do.
+//! `initialize`: the peer's name and version, and the features of both sides.
 
 use serde_json::{Value, json};
 
 use crate::wire::clipped;
 use caphost::call::Error;
 
-/// The only version of ACP there is for what is ours.
+/// The only version of ACP that supports caphost's own methods.
 const ACP_VERSION: u32 = 1;
-/// Characters of a peer's name and version that are kept.
+/// How many characters of a peer's name and version are kept.
 const MAX_NAME: usize = 128;
 
-/// What a peer says of itself.
+/// A peer's description of itself.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Greeting {
-    /// Its name.
+    /// The peer's name.
     pub name: String,
-    /// Its version.
+    /// The peer's version.
     pub version: String,
-    /// It wants to hear of cancels which are not its own.
+    /// Whether the peer wants to hear of cancels by others.
     pub notices: bool,
-    /// It speaks ACP.
+    /// Whether the peer speaks ACP.
     acp: bool,
 }
 
 impl Default for Greeting {
-    /// The greeting of a peer that has said nothing yet.
+    /// The greeting of a peer that has not sent `initialize`.
     fn default() -> Self {
         Greeting {
             name: "JSON-RPC peer".into(),
@@ -36,7 +36,7 @@ impl Default for Greeting {
 }
 
 impl Greeting {
-    /// The parameters that are looked at.
+    /// The parameters that are read.
     pub const READ: &[&str] = &[
         "clientInfo.name",
         "clientInfo.version",
@@ -45,8 +45,8 @@ impl Greeting {
         "protocolVersion",
     ];
 
-    /// Reads the parameters of `initialize`: ACP's have a number as `protocolVersion` and
-    /// `clientCapabilities`, LSP's have `capabilities`. Nothing of it is required.
+    /// Reads the parameters of `initialize`. ACP has a number as `protocolVersion`, and `clientCapabilities`.
+    /// LSP has `capabilities`. No parameter is required.
     pub fn read(params: Option<&Value>) -> Result<Self, Error<Value>> {
         let unsaid = Greeting::default();
         let Some(params) = params else {

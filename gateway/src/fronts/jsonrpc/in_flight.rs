@@ -7,14 +7,14 @@ use tokio::sync::watch;
 use crate::gateway::calls::Canceller;
 use crate::wire::json_rpc::{Cancel, Id};
 
-/// One connection's requests in flight, by their ids.
+/// The requests in flight on one connection, by their ids.
 #[derive(Default)]
 pub(super) struct InFlight(watch::Sender<HashMap<Id, Entry>>);
 
 struct Entry {
-    /// What cancels it, if it is a call.
+    /// The handle that cancels the request, if the request is a call.
     canceller: Option<Canceller>,
-    /// Whether the peer waits for its answer.
+    /// Whether the peer waits for the answer.
     answered: bool,
 }
 
@@ -24,12 +24,12 @@ impl InFlight {
         self.0.borrow().contains_key(id)
     }
 
-    /// How many there are.
+    /// How many requests are in flight.
     pub fn len(&self) -> usize {
         self.0.borrow().len()
     }
 
-    /// A request waits; `canceller` if it is a call.
+    /// A request begins. A call has a `canceller`.
     pub fn begin(&self, id: Id, canceller: Option<Canceller>) {
         let entry = Entry {
             canceller,
@@ -38,7 +38,8 @@ impl InFlight {
         self.0.send_modify(|all| drop(all.insert(id, entry)));
     }
 
-    /// A request is over. If the peer waits for its answer, `answer` gives it. The id is free only after that.
+    /// A request is over. If the peer waits for the answer, `answer` sends it. The id becomes free only after
+    /// that.
     pub fn end(&self, id: &Id, answer: impl FnOnce()) {
         self.0.send_modify(|all| {
             if all.remove(id).is_some_and(|it| it.answered) {
@@ -47,7 +48,7 @@ impl InFlight {
         });
     }
 
-    /// The peer cancels a request. Nothing happens if it is not in flight, or is no call.
+    /// The peer cancels a request. Nothing happens if the request is not in flight or is not a call.
     pub fn cancel(&self, cancel: Cancel) {
         let mut canceller = None;
         self.0.send_if_modified(|all| {
@@ -55,13 +56,13 @@ impl InFlight {
                 && entry.canceller.is_some()
             {
                 canceller = entry.canceller.clone();
-                // A peer that has given a request up does not take that back.
+                // A peer that no longer waits for the answer cannot change its mind.
                 entry.answered &= cancel.answered;
             }
             false
         });
         if let Some(canceller) = canceller {
-            // What comes of it is told by the call's own end.
+            // The end of the call tells whether the cancel succeeded.
             canceller.cancel(cancel.reason);
         }
     }
@@ -78,12 +79,12 @@ impl InFlight {
         }
     }
 
-    /// Waits until there is none.
+    /// Waits until no request is in flight.
     pub async fn over(&self) {
         let _ = self.0.subscribe().wait_for(HashMap::is_empty).await;
     }
 
-    /// Waits until calls are all there is.
+    /// Waits until only calls are in flight.
     pub async fn but_calls_over(&self) {
         let are_calls = |all: &HashMap<Id, Entry>| all.values().all(|it| it.canceller.is_some());
         let _ = self.0.subscribe().wait_for(are_calls).await;

@@ -7,8 +7,7 @@
 //! | `greeting` | `initialize`, as ACP and LSP peers send it |
 //! | `in_flight` | requests that wait for their answer, by their ids |
 //!
-//! How messages are read and written, and whether a cancelled request is answered, is
-//! [`crate::wire::json_rpc`]'s to know.
+//! [`crate::wire::json_rpc`] reads and writes messages, and decides whether a cancelled request is answered.
 
 mod greeting;
 mod in_flight;
@@ -34,15 +33,15 @@ use crate::places::{Bound, Full};
 use crate::tokens::Role;
 use peer::Peer;
 
-/// The subprotocol a browser offers beside a token's.
+/// The subprotocol that a browser offers besides the token's subprotocol.
 const PROTOCOL: &str = "jsonrpc";
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Clone)]
 struct Jsonrpc {
     hub: Arc<Hub>,
     room: Arc<Shares>,
-    /// Lists of capabilities.
+    /// The rate limit of lists of capabilities.
     lists: Arc<Listing>,
 }
 
@@ -82,7 +81,7 @@ async fn open(
         if hub.lifecycle.phase() == Phase::Serving {
             peer.until_gone(peer.clone().end_with_gateway());
         } else {
-            // It comes too late, as agents do whom the broker turns away.
+            // The gateway is stopping. The broker also refuses agents that come this late.
             outbox.close(CloseCode::GOING_AWAY, STOPPING.into());
         }
         serve_socket(socket, &hub.limits, peer, outbox).await;

@@ -1,4 +1,4 @@
-//! One peer: its messages, and what it has in flight.
+//! One peer: its messages, and its requests in flight.
 
 use std::borrow::Borrow;
 use std::sync::{Arc, OnceLock};
@@ -30,20 +30,20 @@ use caphost::call::{Code, Error};
 pub(super) struct Peer {
     pub hub: Arc<Hub>,
     pub owner: Identity,
-    /// The app id it asked for.
+    /// The app id that the peer asked for.
     pub app: Option<String>,
     pub in_flight: InFlight,
-    /// Cancelled when the connection is.
+    /// Cancelled when the connection ends.
     gone: CancellationToken,
     outbox: Arc<Outbox>,
-    /// Its share of the limit of connections.
+    /// The peer's place in the limit of connections.
     _room: Share,
     rate: Pace,
-    /// Whose it is.
+    /// The holder of the connection.
     pub holder: Holder,
     pub lists: Arc<Listing>,
     pub greeting: OnceLock<Greeting>,
-    /// Set when it has asked to shut down: nothing more is asked for.
+    /// Set when the peer has asked to shut down. Further requests are refused.
     pub shut_down: OnceLock<()>,
     session: Mutex<Option<Session>>,
 }
@@ -59,7 +59,7 @@ impl Peer {
     ) -> Arc<Self> {
         let Jsonrpc { hub, lists, .. } = shared;
         let rate = hub.limits.requests_per_second;
-        // A token that is good for one app says which.
+        // A token for one app only names this app.
         let app = app.or_else(|| owner.app.as_deref().map(String::from));
         Arc::new(Peer {
             hub,
@@ -78,7 +78,7 @@ impl Peer {
         })
     }
 
-    /// When the gateway stops, closes once its calls are settled.
+    /// When the gateway stops, closes the connection after the requests in flight have ended.
     pub async fn end_with_gateway(self: Arc<Self>) {
         self.hub.lifecycle.reached(Phase::Stopping).await;
         let settled = self.in_flight.over();
@@ -86,7 +86,7 @@ impl Peer {
         self.outbox.close(CloseCode::GOING_AWAY, STOPPING.into());
     }
 
-    /// Does `work`, unless the connection ends before.
+    /// Does `work`, unless the connection ends first.
     pub fn until_gone(&self, work: impl Future<Output = ()> + Send + 'static) {
         tokio::spawn(self.gone.clone().run_until_cancelled_owned(work));
     }
@@ -105,22 +105,22 @@ impl Peer {
         }
     }
 
-    /// Answers a request with what went wrong in the app, or on the way to it.
+    /// Answers a request with an error of the app or of the connection to the app.
     pub fn fail<D: Borrow<Value>>(&self, id: &Id, error: &Error<D>) {
         self.send(&json_rpc::failed(id.value(), error));
     }
 
-    /// Closes the connection, as the peer wishes.
+    /// Closes the connection at the peer's request.
     pub fn close(&self) {
         self.outbox.close(CloseCode::NORMAL, String::new());
     }
 
-    /// Refuses what cannot be a request, or not this one.
+    /// Refuses a message that is not a valid request.
     pub fn refuse(&self, id: Option<&Value>, code: i32, error: &Failure) {
         self.send(&json_rpc::refused(id.unwrap_or(&Value::Null), code, error));
     }
 
-    /// Its way to the app, which is opened with the first call.
+    /// The peer's session with the app, which the first call opens.
     pub fn session(&self) -> Session {
         let open = || {
             let greeting = self.greeting.get().cloned();
@@ -137,7 +137,7 @@ impl Peer {
         self.session.lock().get_or_insert_with(open).clone()
     }
 
-    /// Takes a message. Returns what it counts as.
+    /// Handles a message. Returns the kind that the message counts as.
     fn receive(self: &Arc<Self>, text: &str, bytes: usize) -> Counted {
         let limits = &self.hub.limits;
         if let Err(failure) = check_length(bytes, limits) {
@@ -158,7 +158,7 @@ impl Peer {
                 self.notified(&method, params);
                 Counted::Message
             }
-            // Nothing was asked for.
+            // The gateway sends no requests, so no response is expected.
             Message::Response(_) => Counted::Aside,
             Message::Batch => {
                 let error = Error::invalid_params("Batches are not supported: send each by itself");
@@ -174,7 +174,7 @@ impl Peer {
         }
     }
 
-    /// Takes a request. Returns what it counts as.
+    /// Handles a request. Returns the kind that the request counts as.
     fn request(self: &Arc<Self>, id: Id, method: &str, params: Option<&str>) -> Counted {
         let invalid = |message: &'static str| {
             let error = Error::invalid_params(message);
@@ -228,7 +228,7 @@ impl Peer {
         }
     }
 
-    /// Refuses a message that is not read as a whole.
+    /// Refuses a message that is not read completely.
     fn refuse_text(&self, text: &str, failure: Failure) {
         let subject = Subject::peek(text, &self.hub.limits);
         let id = subject.id.and_then(|id| serde_json::from_str(&id).ok());
@@ -241,8 +241,8 @@ impl Endpoint for Peer {
         self.receive(text, bytes)
     }
 
-    /// The rate of notifications. They cannot be refused, and a cancel must not be lost, so too many wait.
-    /// Requests are counted, and refused, as they come.
+    /// The rate limit of notifications. The gateway cannot refuse notifications, and a cancel must not be
+    /// lost, so a peer that sends too many has to wait. Requests are counted and refused as they come.
     fn rate(&self) -> Option<f64> {
         Some(self.hub.limits.requests_per_second)
     }
@@ -251,7 +251,7 @@ impl Endpoint for Peer {
         self.refuse(None, code::INVALID_REQUEST, &not_text(bytes));
     }
 
-    /// Its calls are cancelled, as nobody waits for them any more, and its agent leaves the app.
+    /// Cancels the calls, because nobody waits for them any more. The agent leaves the app.
     fn gone(&self) {
         self.gone.cancel();
         drop(self.session.lock().take());
@@ -298,7 +298,7 @@ mod tests {
                 }
             }
         }
-        // The second has the id of the first, which finds no app.
+        // The second request has the id of the first. The first request finds no app.
         assert_eq!(errors, ["INVALID_PARAMS", "DISCONNECTED"]);
     }
 }

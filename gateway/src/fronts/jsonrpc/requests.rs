@@ -1,4 +1,4 @@
-//! What each method does.
+//! The methods of requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use crate::wire::json_rpc::{self as message, Id, RpcError, code};
 use crate::wire::{Json, clipped, members, outline};
 use caphost::call::{Code, Error, Stop};
 
-/// Characters of a capability's name that are kept to name it in an answer.
+/// How many characters of a capability's name an answer may contain.
 const NAME_CHARS: usize = 256;
 
 impl Peer {
-    /// `initialize`. Answered at once, so there is nothing to cancel.
+    /// `initialize` is answered at once, so there is nothing to cancel.
     pub fn initialize(self: &Arc<Self>, id: &Id, params: Option<&Value>) {
         let greeting = match Greeting::read(params) {
             Ok(greeting) => greeting,
@@ -43,7 +43,7 @@ impl Peer {
         self.send_text(message::success(id.value(), &answer));
     }
 
-    /// `shutdown`: cancels what is in flight, and is answered after that.
+    /// `shutdown` cancels the requests in flight, and is answered after they have ended.
     pub fn begin_shutdown(self: &Arc<Self>, id: Id) {
         let _ = self.shut_down.set(());
         self.in_flight.cancel_all("The session is shut down");
@@ -54,7 +54,7 @@ impl Peer {
         });
     }
 
-    /// `exit`: lists that wait for their turn are still answered.
+    /// `exit`. Lists that wait for their turn are still answered.
     pub fn exit(self: &Arc<Self>) {
         let peer = self.clone();
         self.until_gone(async move {
@@ -63,7 +63,7 @@ impl Peer {
         });
     }
 
-    /// `_capabilities/list`. Answered at once, unless a list of the same holder is being made for another
+    /// `_capabilities/list` is answered at once, unless a list of the same holder is being made for another
     /// connection.
     pub fn list(self: &Arc<Self>, id: Id) {
         if let Some(turn) = self.lists.turn_now(&self.holder) {
@@ -81,7 +81,7 @@ impl Peer {
         });
     }
 
-    /// The answer to a `_capabilities/list` whose turn it is.
+    /// The answer to a `_capabilities/list` that has its turn.
     fn listed(&self, turn: Result<ListTurn, Refusal>, id: &Id) -> String {
         let offered = turn.map_err(|refusal| refusal.error).and_then(|turn| {
             let offer = self.hub.offer(self.app.as_deref())?;
@@ -104,7 +104,7 @@ impl Peer {
         answer
     }
 
-    /// Refuses a request if too many are in flight. Returns true then.
+    /// Refuses a request if too many are in flight. Returns whether the request was refused.
     fn refuse_if_full(&self, id: &Id) -> bool {
         let max = self.hub.limits.in_flight;
         let is_full = self.in_flight.len() >= max;
@@ -142,7 +142,7 @@ impl Peer {
         let called = self.session().call(NewCall {
             capability,
             params: Some(params),
-            // One too long to count is none.
+            // A timeout that is too long to represent counts as no timeout.
             timeout: timeout.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
             dialect_id: Some(id.plain()),
             call_id: call,
@@ -161,18 +161,18 @@ impl Peer {
     }
 }
 
-/// A call whose answer is awaited.
+/// A call whose answer the peer waits for.
 struct Calling {
     peer: Arc<Peer>,
     id: Id,
-    /// Its name, which may be cut off.
+    /// The name of the capability, which may be shortened.
     capability: String,
     token: Option<Value>,
 }
 
 impl Calling {
-    /// Tells the peer how far the call is, and how it ends. Dropped, it drops the call, which cancels
-    /// it.
+    /// Tells the peer the progress and the end of the call. Dropping the future drops the call, and so
+    /// cancels it.
     async fn run(self, mut call: Call) {
         let Calling {
             peer, id, token, ..
@@ -226,14 +226,14 @@ impl Calling {
     }
 }
 
-/// The `Capability` an agent of ABP would get.
+/// The `Capability` in the form that ABP has for agents.
 fn document(info: &CapabilityInfo) -> Value {
     let schema = |raw: &Option<Box<RawValue>>| serde_json::from_str(raw.as_deref()?.get()).ok();
     let (input, output) = (schema(&info.input_schema), schema(&info.output_schema));
     abp::capability(&info.name, info.description.as_deref(), input, output)
 }
 
-/// The parameters of a call that are looked at. Those of the capability are passed on as they are.
+/// The parameters of a call that are read. The capability's own parameters are passed on as they came.
 const IN_CALL: &[&str] = &[
     "capability",
     "params",
@@ -243,9 +243,9 @@ const IN_CALL: &[&str] = &[
     "options.callId",
 ];
 
-/// Reads the parameters of a call, `{ capability, params?, options?: { timeout?, progressToken?,
-/// callId? } }`, which are the payload of ABP's `capabilities/call`; with the capability's own
-/// parameters beside it, as they came.
+/// Reads the parameters of a call: `{ capability, params?, options?: { timeout?, progressToken?, callId? }
+/// }`. This is the payload of ABP's `capabilities/call`. Returns the capability's own parameters separately,
+/// as they came.
 fn read_call(params: Option<&str>) -> Result<(Called, Json), Error<Value>> {
     let Some(text) = params.filter(|params| params.starts_with('{')) else {
         return Err(Error::invalid_params(
@@ -262,8 +262,8 @@ fn read_call(params: Option<&str>) -> Result<(Called, Json), Error<Value>> {
     Ok((read, Json::from(String::from_utf8_lossy(own).into_owned())))
 }
 
-/// Tells the peer, as `notifications/cancelled`, of every cancel the cancellation API is asked for,
-/// from now on; except of runs it may not see.
+/// From now on, tells the peer of every cancel through the cancellation API, as `notifications/cancelled`.
+/// Omits cancels of runs that the peer may not see.
 async fn tell_of_cancels(peer: Arc<Peer>, mut cancels: Receiver<CancelNotice>) {
     while let Some(notice) = next_cancelled(&mut cancels, &peer.owner).await {
         peer.send(&notice);

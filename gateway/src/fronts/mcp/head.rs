@@ -110,9 +110,10 @@ impl<'a> Head<'a> {
         Ok(())
     }
 
-    /// In what an answer may come: in either, where `Accept` says nothing (RFC 9110, 12.5.1). A client that
-    /// prefers streams gets streams. Of two types with equal weights it prefers the one that it names first:
-    /// clients that read one head after the other do so, and cannot cancel before a head has come.
+    /// The types of the answer that the client accepts: both, if there is no `Accept` (RFC 9110, 12.5.1). A
+    /// client that prefers streams gets streams. Of two types with equal weights, the first one counts as
+    /// preferred. Clients with equal weights read one head after another, and cannot cancel before a head has
+    /// come.
     pub fn accepted(self) -> Result<Accepted, Refusal> {
         let (json, events) = (self.wanted(JSON), self.wanted(EVENTS));
         let prefers_events = events.weight > json.weight

@@ -1,4 +1,5 @@
 //! MCP's own headers, and the encoding of values that a header cannot carry. The gateway and `caphost mcp`
+//! read each other's headers.
 //! each read what the other writes.
 
 use std::borrow::Cow;

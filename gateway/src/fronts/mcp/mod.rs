@@ -1,5 +1,5 @@
-//! MCP, the Model Context Protocol: the capabilities of an app as tools, over Streamable HTTP on
-//! `/mcp` and `/mcp/<app id>`.
+//! MCP, the Model Context Protocol: the capabilities of an app as tools, over Streamable HTTP on `/mcp` and
+//! `/mcp/<app id>`.
 //!
 //! | module | what it knows |
 //! |---|---|

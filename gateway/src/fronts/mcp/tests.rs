@@ -1,5 +1,4 @@
-//! The vectors of `tests/conformance/jsonrpc/mcp.json`, which the page's half in JavaScript passes
-//! too.
+//! The vectors of `tests/conformance/jsonrpc/mcp.json`, which the page's half in JavaScript passes too.
 
 use caphost::dialect::mcp::{STATELESS, Version};
 use serde_json::value::RawValue;
@@ -27,11 +26,12 @@ fn run() -> RunId {
     vectors()["call"].as_str().unwrap().parse().unwrap()
 }
 
-/// Without what names the run, and texts as the JSON they are where the order of members is open.
+/// The result without the names of the run. If the pattern leaves the order of members open, texts become the
+/// JSON that they contain.
 fn comparable(mut result: Value, pattern: &Value) -> (Value, Value) {
     let members = result.as_object_mut().unwrap();
     members.remove("_meta");
-    // Sent since 2026-07-28 only.
+    // Only versions since 2026-07-28 have this member.
     members.remove("resultType");
     let mut pattern = pattern.clone();
     for at in 0..pattern["content"].as_array().unwrap().len() {

@@ -28,9 +28,9 @@ use crate::wire::stops;
 use caphost::call::Stop;
 use caphost::dialect::mcp::Version;
 
-/// A call that ends sooner, and has no progress before, is answered in one piece. After that the head of a stream
-/// is sent: a client may give up on a server that sends nothing, as it cannot tell one that works from one that
-/// is gone. Clients wait for a head for at least 30 s.
+/// A call that ends within this time, and has no progress before, is answered in one piece. After this time
+/// the gateway sends the head of a stream. A client may give up on a server that sends nothing, because it
+/// cannot tell a busy server from a dead one. Clients wait for a head for at least 30 s.
 const IN_ONE_PIECE: Duration = Duration::from_secs(10);
 /// The same time, for an answer that is part of a stream in any case.
 const PROMPT: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! RAP, the Reactive Agent Protocol: tools called over HTTP, results delivered to a callback URL.
+//! RAP, the Reactive Agent Protocol: tools are called over HTTP, and results are delivered to a callback URL.
 //!
 //! | module | what it knows |
 //! |---|---|

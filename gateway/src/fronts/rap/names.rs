@@ -1,4 +1,4 @@
-//! Identifiers and tool names, as they may come from a peer.
+//! Identifiers and tool names of peers.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -7,24 +7,25 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use uuid::Uuid;
 
-/// Characters of an identifier.
+/// How many characters an identifier may have.
 pub const MAX_IDENTIFIER_CHARS: usize = 256;
 const TOO_LONG: &str = "an id has at most 256 characters";
-/// Characters of a tool's name.
+/// How many characters a tool's name may have.
 pub const MAX_TOOL_NAME_CHARS: usize = 128;
 
-/// A thread's or a tool call's id: untrusted text, checked when it is made.
+/// The id of a thread or a tool call. The text is untrusted and is checked when the identifier is made.
 ///
-/// 1 to 256 characters, none of them a control character, `/` or `\`, and neither `.` nor `..`: it
-/// can be logged, and can name no other directory should it ever be part of a path.
+/// An identifier has 1 to 256 characters. It contains no control character, `/` or `\`, and is neither `.`
+/// nor `..`. So it can be logged, and cannot name another directory as part of a path.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Identifier(Arc<str>);
 
 impl Identifier {
-    /// Checks `text`; an error says what is wrong with it.
+    /// Checks `text`. The error says what is wrong with it.
     pub fn new(text: &str) -> Result<Self, &'static str> {
-        // No character takes more than 4 bytes: a megabyte is refused without being counted.
+        // No character takes more than 4 bytes, so a text of a megabyte is refused without counting its
+        // characters.
         if text.len() > 4 * MAX_IDENTIFIER_CHARS || text.chars().count() > MAX_IDENTIFIER_CHARS {
             return Err(TOO_LONG);
         }
@@ -40,7 +41,7 @@ impl Identifier {
         Ok(Identifier(text.into()))
     }
 
-    /// A new one, which nobody can guess.
+    /// A new identifier that nobody can guess.
     pub fn random() -> Self {
         Identifier(Uuid::new_v4().to_string().into())
     }
@@ -76,7 +77,7 @@ impl<'de> Deserialize<'de> for Identifier {
     }
 }
 
-/// Whether `name` may stand in a toolset: 1 to 128 characters of `[A-Za-z0-9_-]`.
+/// Whether a toolset may contain `name`: 1 to 128 characters of `[A-Za-z0-9_-]`.
 pub fn is_tool_name(name: &str) -> bool {
     (1..=MAX_TOOL_NAME_CHARS).contains(&name.len()) && name.chars().all(is_tool_name_char)
 }

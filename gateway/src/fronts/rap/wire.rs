@@ -1,6 +1,6 @@
-//! The messages: toolset, invocation, callbacks, notifications.
+//! The messages: toolset, invocation, callbacks and notifications.
 //!
-//! What is read ignores members it does not know, and takes `null` for a member that is missing.
+//! Reading ignores unknown members, and treats `null` as a missing member.
 
 #[cfg(test)]
 mod tests;
@@ -12,22 +12,22 @@ use url::Url;
 
 use super::names::Identifier;
 
-/// Where a toolset is found, under a tool server's base URL.
+/// The path of a toolset under a tool server's base URL.
 pub const TOOLSET_PATH: &str = "/.well-known/rap-toolset";
 
 /// A tool server's manifest.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Toolset {
-    /// 1 to 128 characters.
+    /// The name of the tool server: 1 to 128 characters.
     pub name: String,
-    /// For people.
+    /// A description for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where invocations go.
+    /// The URL for invocations.
     #[serde(deserialize_with = "http_url")]
     pub endpoint: Url,
-    /// What can be called.
+    /// The tools that can be called.
     pub tools: Vec<Tool>,
 }
 
@@ -35,34 +35,34 @@ pub struct Toolset {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tool {
-    /// See [`is_tool_name`](crate::fronts::rap::names::is_tool_name).
+    /// The tool's name. See [`is_tool_name`](crate::fronts::rap::names::is_tool_name).
     pub name: String,
-    /// For the model that chooses a tool.
+    /// A description for the model that chooses a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// A JSON Schema of [`Invocation::arguments`].
     pub input_schema: Map<String, Value>,
 }
 
-/// `POST <endpoint>`: a tool is called. Answered 200 at once; the result goes to `callback_url`.
+/// `POST <endpoint>` calls a tool. The answer is 200 at once, and the result goes to `callback_url`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Invocation {
     /// The tool's name.
     pub operation: String,
-    /// Its parameters, an object. They may be large, and are passed on as they are.
+    /// The tool's parameters, an object. They may be large, and are passed on as they came.
     #[serde(default, deserialize_with = "object")]
     pub arguments: Option<Box<RawValue>>,
-    /// The tool call.
+    /// The id of the tool call.
     pub id: Identifier,
-    /// A second id, given by the model's provider: it is echoed and has no other meaning.
+    /// A second id, which the model's provider chooses. It is echoed and has no other meaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// Where the result goes. Its form has no meaning here.
+    /// The URL for the result. Its form has no meaning here.
     #[serde(deserialize_with = "http_url")]
     pub callback_url: Url,
-    /// The thread.
+    /// The id of the thread.
     pub group_id: Identifier,
-    /// The threads above it, the root first.
+    /// The ids of the thread's ancestors, the root first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_ancestors: Option<Vec<Identifier>>,
     /// The person on whose behalf the tool is called.
@@ -70,7 +70,7 @@ pub struct Invocation {
     pub user_id: Option<String>,
 }
 
-/// An object as JSON, or none.
+/// An object as JSON, if there is one.
 fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
     let read = Option::<Box<RawValue>>::deserialize(deserializer)?;
     match &read {
@@ -81,14 +81,14 @@ fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawVa
     }
 }
 
-/// Where a tool server takes a [`CancelToolCall`], under its base URL.
+/// The path where a tool server accepts a [`CancelToolCall`], under its base URL.
 pub const CANCEL_TOOL_CALL_PATH: &str = "/cancel_tool_call";
-/// Where a tool server takes a [`CloseThread`], under its base URL.
+/// The path where a tool server accepts a [`CloseThread`], under its base URL.
 pub const CLOSE_THREAD_PATH: &str = "/close_thread";
 
-/// `POST {base}/cancel_tool_call`, best effort: never retried, its answer never read.
+/// `POST {base}/cancel_tool_call`, best effort: it is never retried, and its answer is never read.
 ///
-/// It goes to every tool server. So its ids are most often another server's, and may be any strings.
+/// Every tool server gets it. So its ids usually belong to another server, and may be any strings.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CancelToolCall {
     /// See [`Invocation::group_id`].
@@ -104,21 +104,21 @@ pub struct CloseThread {
     pub thread_id: String,
 }
 
-/// How the text of a failed call's result begins: there is no other sign of an error.
+/// The beginning of a failed call's text. Nothing else marks an error.
 pub const ERROR_PREFIX: &str = "Error: ";
 
 /// `POST <callback_url>`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Callback {
-    /// The end of an invocation; exactly one each.
+    /// The end of an invocation. Each invocation has exactly one.
     #[serde(deserialize_with = "tool_result")]
     ToolResult(ToolResult),
-    /// News of a subscription that an invocation has begun.
+    /// An event of a subscription that an invocation has begun.
     SubscriptionEvent(SubscriptionEvent),
 }
 
-/// The result of an invocation: `text` or `content`. Where both are there, `content` counts.
+/// The result of an invocation: `text` or `content`. If both are present, `content` counts.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct ToolResult {
     /// The thread.
@@ -128,18 +128,18 @@ pub struct ToolResult {
     /// See [`Invocation::call_id`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// An error begins with [`ERROR_PREFIX`].
+    /// The text. An error begins with [`ERROR_PREFIX`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Several parts, or others than text.
+    /// The parts, if there are several or if they are not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<ContentItem>>,
-    /// Whether the tool goes on, and sends events.
+    /// Whether the tool goes on and sends events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subscription: Option<bool>,
 }
 
-/// A result that has one of the two.
+/// A result that has `text` or `content`.
 fn tool_result<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToolResult, D::Error> {
     let result = ToolResult::deserialize(deserializer)?;
     match (&result.text, &result.content) {
@@ -166,7 +166,7 @@ pub enum ContentItem {
         /// Such as `image/png`.
         media_type: String,
     },
-    /// One of a type that is not known here, as it came.
+    /// A part of unknown type, as it came.
     #[serde(untagged, deserialize_with = "other_item")]
     Other(Value),
 }
@@ -186,12 +186,12 @@ pub struct SubscriptionEvent {
     pub group_id: Identifier,
     /// The tool call that subscribed.
     pub tool_call_id: Identifier,
-    /// What has happened.
+    /// The text of the event.
     pub text: String,
-    /// Whether the order of events is of no importance.
+    /// Whether the order of events does not matter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub associative: Option<bool>,
-    /// Whether it is the last.
+    /// Whether the event is the last.
     #[serde(rename = "final", skip_serializing_if = "Option::is_none")]
     pub is_final: Option<bool>,
 }

@@ -1,5 +1,5 @@
-//! `/api/runs`: the runs as JSON, and their cancels, for the command line and the page. The shapes
-//! are in docs/protocol.md, "The runs API".
+//! `/api/runs`: the runs as JSON, and cancels, for the command line and the page. "The runs API" in
+//! docs/protocol.md describes the shapes.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::wire::mended_bytes;
 
-/// Runs of a list that is made at once.
+/// How many runs a list may have to be made at once.
 const SHORT: usize = 100;
-/// Bytes of a request's body, 64 KiB.
+/// How many bytes a request's body may have: 64 KiB.
 const BODY_BYTES: usize = 64 << 10;
 
 /// The routes.
@@ -64,7 +64,7 @@ async fn list_all(
     if is_short {
         return Ok(make());
     }
-    // It takes milliseconds, for which nothing else is to wait.
+    // Making the list takes milliseconds, and nothing else must wait for it.
     let made = spawn_blocking(make).await;
     made.map_err(|error| Refusal::internal(error.to_string()))
 }
@@ -126,7 +126,7 @@ pub(super) fn reason(body: &[u8]) -> Result<Option<String>, Refusal> {
 
 /// An id that a run may have.
 fn checked(id: Named) -> Result<String, Refusal> {
-    // What is not UTF-8 is no id.
+    // An id that is not UTF-8 is not a valid id.
     let Ok(Path(id)) = id else {
         return Err(Refusal::no_run());
     };

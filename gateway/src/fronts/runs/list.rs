@@ -1,4 +1,4 @@
-//! Runs as they are shown, and lists of them.
+//! The JSON of runs and of lists of runs.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -17,12 +17,12 @@ use crate::tokens::Identity;
 use crate::wire::{stopped_by, stops};
 use caphost::call::{LateEnd, Stop};
 
-/// Ended runs in a list, unless told otherwise.
+/// How many ended runs a list has by default.
 pub(super) const LIST_LIMIT: usize = 500;
-/// Ended runs in a list at most.
+/// How many ended runs a list may have.
 pub(super) const LIST_LIMIT_MAX: usize = 10_000;
 
-/// A run as it is shown; times are Unix milliseconds.
+/// A run in a list. Times are Unix milliseconds.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RunJson<'a> {
@@ -82,12 +82,12 @@ impl<'a> From<&'a Run> for RunJson<'a> {
     }
 }
 
-/// What stays the same while nothing changes.
+/// The part of a list that stays the same while no run changes.
 #[derive(Serialize)]
 struct ListJson<'a> {
     runs: Vec<RunJson<'a>>,
     omitted: usize,
-    /// Why there may be more on other workers.
+    /// Why other workers may have more runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     incomplete: Option<String>,
     viewer: Viewer<'a>,
@@ -99,7 +99,8 @@ struct Viewer<'a> {
     role: &'static str,
 }
 
-/// A list as the answer, with the time in Unix milliseconds, unless the requester has the same already.
+/// The response with a list and the time in Unix milliseconds, unless the requester already has the same
+/// list.
 pub(super) fn respond(listed: String, now: u64, headers: &HeaderMap) -> Response {
     let tag = tag(&listed);
     let known = headers.get_all(IF_NONE_MATCH).iter();
@@ -108,7 +109,7 @@ pub(super) fn respond(listed: String, now: u64, headers: &HeaderMap) -> Response
             .any(|it| it.trim().trim_start_matches("W/") == tag)
     });
     let etag = HeaderValue::from_str(&tag).unwrap_or(HeaderValue::from_static("\"\""));
-    // What another token is shown is another list.
+    // Another token gets another list.
     let vary = HeaderValue::from_static("authorization");
     let head = [(ETAG, etag), (VARY, vary)];
     if known {
@@ -118,7 +119,7 @@ pub(super) fn respond(listed: String, now: u64, headers: &HeaderMap) -> Response
     (head, [(CONTENT_TYPE, json)], with_now(listed, now)).into_response()
 }
 
-/// How many of those that have ended are wanted.
+/// How many ended runs the requester wants.
 pub(super) fn limit(query: Option<&str>) -> Result<usize, Refusal> {
     let query = query.unwrap_or_default().as_bytes();
     let given = form_urlencoded::parse(query).find(|(name, _)| name == "limit");

@@ -1,12 +1,12 @@
-//! `/runs`: the runs and their cancels for people. The page is part of the binary and asks the
-//! [runs API](super::api).
+//! `/runs`: the runs and their cancels for people. The page is part of the binary and uses the [runs
+//! API](super::api).
 
 use axum::Router;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_FRAME_OPTIONS};
 use axum::http::{HeaderName, HeaderValue};
 use axum::routing::get;
 
-/// Path, content.
+/// The path and the content of each file.
 const FILES: &[(&str, &str)] = &[
     ("/runs", include_str!("page/index.html")),
     ("/runs/favicon.svg", include_str!("page/favicon.svg")),
@@ -25,8 +25,8 @@ const FILES: &[(&str, &str)] = &[
     ("/runs/watch.js", include_str!("page/watch.js")),
 ];
 
-/// Stricter than that of the other pages, which run wasm: this one may only talk to the gateway,
-/// and no other page may frame it and have its button pressed unseen.
+/// A stricter policy than the policy of the other pages, which run wasm. This page may only talk to the
+/// gateway. No other page may frame it and trick a person into pressing its button.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

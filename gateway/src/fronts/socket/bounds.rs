@@ -154,7 +154,7 @@ mod tests {
         let (first, other, second) = (enter(from(1)), enter(from(2)), enter(from(1)));
         let third = enter(from(1));
         assert!(!first.is_open() && other.is_open() && second.is_open());
-        // A token has as many of its own.
+        // A token has its own places.
         let known = Party::Member(Holder::Token("a".into()), Role::App);
         let known = [(); 3].map(|()| enter(known.clone()));
         assert_eq!(known.map(|it| it.is_open()), [false, true, true]);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::bounds::in_use::InUse;
 use crate::bounds::ledger::Party;
 
-/// For all connections of one party together.
+/// How many messages all connections of one party have together.
 pub(crate) const AT_ONCE: usize = 64;
 
 /// For each party, how many of its connections have messages to read.

@@ -1,9 +1,9 @@
 //! The messages of one WebSocket, read from its frames (RFC 6455).
 //!
-//! The parts of a message are kept apart from the buffer into which frames are read, so that a large message
-//! leaves no more memory behind than a small one. Of a message that is too large only the beginning is kept,
-//! which is enough to refuse it under its id. Fragments are counted too: nobody sees a message of many
-//! fragments before its end.
+//! The parts of a message are kept apart from the buffer for frames, so that a large message leaves no more
+//! memory behind than a small one. Of a message that is too large only the beginning is kept, which is enough
+//! to refuse the message under its id. Fragments are counted too, because the endpoint does not see a message
+//! of many fragments before its end.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -31,18 +31,18 @@ const LEAST: usize = 4 << 10;
 /// The longest control frame.
 const CONTROL: u64 = 125;
 
-/// A smaller fragment costs more than its bytes.
+/// A fragment smaller than this costs more than its bytes.
 const TINY: u64 = 1 << 10;
-/// How many fragments of less than 1 KiB one connection may send per second, without the last of each
-/// message. A peer that sends more has to wait.
+/// How many fragments of less than 1 KiB one connection may send per second. The last fragment of a message
+/// does not count. A peer that sends more has to wait.
 pub(crate) const TINY_PER_SECOND: u32 = 1_000;
 
-/// How many bytes of a message are kept, and how many are read.
+/// The limits of a message's size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageBytes {
-    /// Of a larger message the beginning is kept.
+    /// How many bytes of a message are kept. Of a larger message only the beginning is kept.
     pub kept: usize,
-    /// A larger message ends the connection.
+    /// How many bytes of a message are read. A larger message ends the connection.
     pub read: usize,
 }
 
@@ -50,11 +50,11 @@ pub(super) struct MessageBytes {
 #[derive(Debug)]
 pub(super) struct Messages<S> {
     stream: S,
-    /// Notified of unfinished messages.
+    /// Hears of unfinished messages.
     watch: Watch,
     replies: Arc<Replies>,
     most: MessageBytes,
-    /// Bytes that have come and are not read yet.
+    /// The received bytes that are not parsed yet.
     buffer: BytesMut,
     message: Option<Partial>,
     frame: Option<Rest>,
@@ -62,7 +62,7 @@ pub(super) struct Messages<S> {
     is_over: bool,
 }
 
-/// One thing that has come.
+/// A message or a control frame that has come.
 #[derive(Debug)]
 pub(super) enum Received {
     Text(Text),
@@ -70,7 +70,7 @@ pub(super) enum Received {
     Binary(usize),
     /// A ping, which was answered, or a pong.
     Control,
-    /// The last frame of all, which is answered.
+    /// The close frame, which comes last. It is answered.
     Close,
 }
 
@@ -78,32 +78,32 @@ pub(super) enum Received {
 #[derive(Debug)]
 pub(super) struct Text {
     kept: Bytes,
-    /// The bytes that were sent: more than are kept, if those are only the beginning.
+    /// How many bytes were sent. More than are kept, if only the beginning is kept.
     pub sent: usize,
 }
 
-/// What has come of a message in several frames, or in a large one.
+/// The received part of a message in several frames, or of a large message.
 #[derive(Debug)]
 struct Partial {
     is_text: bool,
     kept: Vec<u8>,
-    /// Its bytes up to the end of the frame.
+    /// The message's bytes up to the end of the current frame.
     sent: usize,
 }
 
-/// What is yet to come of its frame.
+/// The missing part of the current frame.
 #[derive(Debug)]
 struct Rest {
     bytes: usize,
-    /// Of the next byte on.
+    /// The mask from the next byte on.
     mask: [u8; 4],
     is_final: bool,
 }
 
 impl<S: AsyncRead + Unpin> Messages<S> {
-    /// Messages of more bytes than `watch` allows end the connection too.
+    /// The messages of `stream`. A message of more bytes than `watch` allows also ends the connection.
     pub fn new(stream: S, mut most: MessageBytes, watch: Watch) -> Self {
-        // What tells which message it is must be in what is kept.
+        // The kept part must be long enough to contain the message's id.
         most.kept = most.kept.max(PART);
         Messages {
             stream,
@@ -118,12 +118,12 @@ impl<S: AsyncRead + Unpin> Messages<S> {
         }
     }
 
-    /// The answers to what has come.
+    /// The answers to received frames.
     pub fn replies(&self) -> Arc<Replies> {
         self.replies.clone()
     }
 
-    /// Waits for the next. Whoever stops waiting misses nothing.
+    /// Waits for the next message. If the future is dropped, nothing is lost.
     pub async fn next(&mut self) -> Result<Received, End> {
         if self.is_over {
             return Err(End::Lost);
@@ -133,7 +133,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
         next
     }
 
-    /// Reads whatever still comes, and looks at none of it, until nothing does.
+    /// Reads and ignores all input until the input ends.
     pub async fn discard(&mut self) {
         loop {
             self.buffer.clear();
@@ -164,7 +164,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
                 continue;
             };
             let mask = self.check(&header, length)?;
-            // It is not more than may be read.
+            // `check` has limited the length.
             let length = length as usize;
             let data = match header.opcode {
                 OpCode::Data(data) => Some(data),
@@ -212,7 +212,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
         }
     }
 
-    /// Waits for more of what is sent.
+    /// Waits for more input.
     async fn fill(&mut self) -> Result<(), End> {
         if self.buffer.capacity() - self.buffer.len() < LEAST {
             self.buffer.reserve(READ);
@@ -228,7 +228,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
         self.watch.unfinished(come + waiting, kept + waiting)
     }
 
-    /// Whether such a frame may come now. Its mask.
+    /// Checks whether the frame is allowed now. Returns its mask.
     fn check(&self, header: &FrameHeader, length: u64) -> Result<[u8; 4], End> {
         let goes_on = self.message.is_some();
         let refusal = match header.opcode {
@@ -247,7 +247,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
         Err(refused(refusal.into()))
     }
 
-    /// Whether the message of a frame of so many bytes is read.
+    /// Checks whether a message with a frame of `length` bytes is read.
     fn has_room(&self, header: &FrameHeader, length: u64) -> Result<(), End> {
         let most = self.most.read.min(self.watch.most());
         let before = self.message.as_ref().map_or(0, |it| it.sent);
@@ -258,7 +258,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
         Ok(())
     }
 
-    /// Takes what has come of a frame. The message, if that was the last of it.
+    /// Takes the received part of a frame. Returns the message, if it is complete.
     fn gather(&mut self) -> Option<Received> {
         let (frame, message) = (self.frame.as_mut()?, self.message.as_mut()?);
         let now = frame.bytes.min(self.buffer.len());
@@ -313,23 +313,23 @@ impl Partial {
 }
 
 impl Text {
-    /// How many bytes have to be looked at.
+    /// How many bytes of the text are kept.
     pub fn len(&self) -> usize {
         self.kept.len()
     }
 
-    /// What it says, or the beginning of it.
+    /// The text, or its beginning.
     pub fn read(mut self) -> Result<Utf8Bytes, End> {
         if self.sent > self.len()
             && let Err(error) = str::from_utf8(&self.kept)
             && error.error_len().is_none()
         {
-            // It ends within a character.
+            // The kept part ends within a character.
             self.kept.truncate(error.valid_up_to());
         }
         let text = Utf8Bytes::try_from(self.kept).map_err(|error| refused(error.into()))?;
-        // There may be twice the room that it takes, and it may wait for long in what is counted by its
-        // length. It is copied, as allocators leave a block as it is when somewhat less of it is needed.
+        // The text may occupy twice its length, and may wait long in a queue that counts only its length. So
+        // it is copied: an allocator does not shrink a block that is only somewhat too large.
         Ok(match text.len() > PART {
             true => Utf8Bytes::from(text.as_str()),
             false => text,
@@ -337,7 +337,7 @@ impl Text {
     }
 }
 
-/// What a close frame is answered with: what it says, if it may say that.
+/// The answer to a close frame: the same code and reason, if the code is allowed.
 fn answer_to(payload: Bytes) -> Result<Option<CloseFrame>, End> {
     let code = match *payload {
         [] => return Ok(None),

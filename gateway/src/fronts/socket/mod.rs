@@ -1,4 +1,4 @@
-//! WebSockets of any protocol: what sits behind one, its upgrade, reading, writing and signs of life.
+//! WebSockets of any protocol: the endpoint behind one, upgrading, reading, writing and signs of life.
 
 pub(crate) mod bounds;
 pub(crate) mod bursts;
@@ -32,35 +32,35 @@ pub use reader::serve as serve_socket;
 pub(crate) use upgrade::RETRY_SHARE;
 pub use upgrade::{Socket, SocketRequest};
 
-/// The address of a connection's other end.
+/// The address of the other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PeerAddress(pub SocketAddr);
 
 impl PeerAddress {
-    /// What one party owns: see [`network`].
+    /// The network of the address, which one party owns: see [`network`].
     pub(crate) fn network(self) -> IpAddr {
         network(self.0.ip())
     }
 }
 
-/// The connection that a request has come on: one of the request's extensions, and an extractor.
+/// The connection of a request: one of the request's extensions, and an extractor.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub address: PeerAddress,
-    /// Told when it is to be closed.
+    /// Notified when the connection must be closed.
     pub let_go: Arc<Notify>,
     pub watch: Watch,
     pub bounds: Arc<SocketBounds>,
 }
 
 impl Connection {
-    /// That of a request.
+    /// The connection of a request.
     fn of(extensions: &Extensions) -> Result<&Self, Refusal> {
         let unknown = || Refusal::internal("Its connection is not known");
         extensions.get().ok_or_else(unknown)
     }
 
-    /// It is known whose it is.
+    /// The owner of the connection is known now.
     pub fn belongs_to(&self, hub: &Hub, identity: &Identity, role: Role) {
         let holder = Holder::of(hub, identity, self.address.0.ip());
         self.watch.belongs_to(Party::Member(holder, role));
@@ -83,30 +83,30 @@ impl<S: Send + Sync> FromRequestParts<S> for PeerAddress {
     }
 }
 
-/// What takes a connection's messages. It answers by way of the connection's [`Outbox`].
+/// The receiver of a connection's messages. It answers through the connection's [`Outbox`].
 pub trait Endpoint: Send + Sync + 'static {
-    /// A text frame of `bytes` bytes has come. If those are more than are accepted, `text` is the
-    /// beginning.
+    /// A text frame of `bytes` bytes has come. If the frame is larger than the gateway accepts, `text` is
+    /// only its beginning.
     fn text(self: &Arc<Self>, text: &Utf8Bytes, bytes: usize) -> Counted;
-    /// How many messages are read in a second. None: the endpoint itself limits their rate.
+    /// How many messages are read per second. `None` means that the endpoint itself limits the rate.
     fn rate(&self) -> Option<f64> {
         None
     }
-    /// A binary frame of so many bytes has come, which none of our protocols knows: it is answered with
-    /// [`not_text`](crate::wire::not_text).
+    /// A binary frame of `bytes` bytes has come. No protocol of the gateway has binary frames, so the answer
+    /// is [`not_text`](crate::wire::not_text).
     fn binary(&self, bytes: usize);
-    /// A message to be written directly before another of so many bytes.
+    /// A message to write directly before a message of that many bytes.
     fn announcement(&self, _bytes: usize) -> Option<String> {
         None
     }
-    /// The queue to the peer, which was long, is short again.
+    /// The queue to the peer was long and is short again.
     fn relieved(&self, _: &Outbox) {}
-    /// Whether the peer is read from even while it does not read what is sent to it.
+    /// Whether messages of the peer are read even while the peer does not read.
     fn is_urgent(&self) -> bool {
         false
     }
-    /// Waits for room for what the peer sends. None: there is room. Until there is, the peer is not read
-    /// from, and need not show a sign of life.
+    /// Waits for room for the peer's messages. `None` means that there is room. Until there is room, the
+    /// peer's messages are not read, and the peer need not show a sign of life.
     fn room(&self) -> Option<BoxFuture<'static, ()>> {
         None
     }
@@ -114,11 +114,11 @@ pub trait Endpoint: Send + Sync + 'static {
     fn deadline(&self) -> Option<Duration> {
         None
     }
-    /// The deadline is over.
+    /// The deadline has passed.
     fn late(&self) {}
-    /// Nothing more will come: the peer has closed, or broken a rule, or the gateway closes.
+    /// No more messages will come: the peer has closed or broken a rule, or the gateway closes.
     fn gone(&self);
-    /// Nothing more will come: the connection broke, or the peer fell silent.
+    /// No more messages will come: the connection broke, or the peer fell silent.
     fn lost(&self) {
         self.gone();
     }

@@ -1,4 +1,4 @@
-//! Reading from one peer, and the life of its connection.
+//! Reads from one peer, and manages the life of its connection.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -28,23 +28,25 @@ use crate::gateway::{Counted, Outbox, OutboxPhase};
 use crate::limits::Limits;
 use crate::rate_limit::Pace;
 
-/// A message larger than this takes long to read: it waits for its turn, and other tasks move to
-/// another thread. With a lower bound, an app with many would keep its small ones waiting, and each of
+/// A message larger than this takes long to read. It waits for its turn, and other tasks move to another
+/// thread. With a lower limit, an app with many such messages would delay its small messages, and each of
 /// many threads would keep memory for what it has read.
 const LARGE_BYTES: usize = 1 << 20;
 
-/// Frames of one connection that are no message: pings, pongs, binary ones, and text that cannot be
-/// read. A peer that sends more has to wait.
+/// How many frames of one connection may be no messages per second: pings, pongs, binary frames, and
+/// unreadable text. A peer that sends more has to wait.
 pub(crate) const ASIDE_PER_SECOND: u32 = 1_000;
 
-/// How long at least a peer waits whose party is past its share: others of it wait too, and all look again.
+/// How long a peer waits at least, if its party has used up its share. Other peers of the party wait too, and
+/// all check again.
 const REFUSED_WAIT: Duration = Duration::from_millis(100);
 
-/// `app/update`s of one connection, and how many may come at once. A peer that sends more has to wait.
+/// How many `app/update`s one connection may send per second, and how many at once. A peer that sends more
+/// has to wait.
 pub(crate) const UPDATES_PER_SECOND: u32 = 10;
 pub(crate) const UPDATES_AT_ONCE: u32 = 100;
 
-/// Serves one connection until it is gone.
+/// Serves one connection until it ends.
 pub async fn serve<E: Endpoint>(
     socket: Socket,
     limits: &Limits,
@@ -61,7 +63,7 @@ pub async fn serve<E: Endpoint>(
     let mut messages = Messages::new(input, bytes, watch.clone());
     let replies = messages.replies();
     let every = limits.ping_interval;
-    // In one task: neither half waits for the other, nor wakes another thread.
+    // Both halves run in one task, so that neither waits for the other or wakes another thread.
     let is_broken = AtomicBool::new(false);
     let writing = write(output, every, &*endpoint, &outbox, &replies, &is_broken);
     let mut writing = pin!(writing.fuse());
@@ -78,8 +80,8 @@ pub async fn serve<E: Endpoint>(
                 end = &mut reading => break end,
                 () = &mut writing, if !writing.is_terminated() => {
                     if outbox.is_open() {
-                        // The connection broke. What has arrived is read, but reading may wait for
-                        // what is queued to be written.
+                        // The connection broke. Received messages are still read, but reading may wait for
+                        // queued messages to be written.
                         rest.as_mut().reset(Instant::now() + LAST_WORD);
                     }
                 }
@@ -91,7 +93,7 @@ pub async fn serve<E: Endpoint>(
         End::Closed | End::Broken(..) => endpoint.gone(),
         End::Lost | End::Silent(_) | End::NoRoom => endpoint.lost(),
     }
-    // What has come of its message is kept until then.
+    // The received part of the peer's message is kept until then.
     let at_once = matches!(end, End::NoRoom) || outbox.is_over();
     let why = match end {
         End::Closed | End::Lost => None,
@@ -111,9 +113,9 @@ pub async fn serve<E: Endpoint>(
     if !outbox.is_over() {
         outbox.close(CloseCode::NORMAL, String::new());
     }
-    // The peer gets its last messages, and time to answer the close frame: a socket dropped with
-    // unread bytes in it is reset, and the peer may lose what was sent. One that has broken a rule
-    // answers in what is not read any more, and then ends its stream.
+    // The peer gets its last messages, and time to answer the close frame. If a socket is dropped with unread
+    // bytes, the connection is reset, and the peer may lose messages. The input of a peer that has broken a
+    // rule is not parsed any more, so its answer is not recognised: the peer ends its stream instead.
     let time = match at_once {
         true => LAST_WORD,
         false => limits.close_timeout,
@@ -159,23 +161,23 @@ async fn read(
     let aside = Pace::new(ASIDE_PER_SECOND.into(), ASIDE_PER_SECOND.into());
     let updates = Pace::new(UPDATES_PER_SECOND.into(), UPDATES_AT_ONCE.into());
     let rate = endpoint.rate().map(|rate| Pace::new(rate, rate));
-    // Messages taken since the clock was last looked at.
+    // How many messages were handled since the clock was last read.
     let mut at_once = 0;
-    // While messages have arrived that are not read.
+    // The burst, while there are received messages that are not read.
     let mut burst: Option<Burst> = None;
     let begin = || bounds.bursts.begin(&watch.party());
     loop {
         if burst.as_ref().is_some_and(|it| at_once >= it.share()) {
             (heard, at_once) = (Instant::now(), 0);
             yield_now().await;
-            // By now the connection may be another party's.
+            // The connection may belong to another party by now.
             burst = Some(begin());
         }
         let room = endpoint.room();
         let has_room = room.is_none();
         // A peer that sends faster than it reads has to wait.
         let may_read = has_room && (endpoint.is_urgent() || !outbox.is_congested());
-        // What has arrived already is read without setting up timers and wakers.
+        // Messages that have already arrived are read without timers and wakers.
         let arrived = match may_read && outbox.is_open() {
             true => messages.next().now_or_never(),
             false => None,
@@ -212,10 +214,11 @@ async fn read(
                     () = &mut alarm => {
                         let now = Instant::now();
                         if !has_room {
-                            // It was not read from meanwhile, so it may have said something.
+                            // The peer's input was not read meanwhile, so the peer may have sent something.
                             heard = now;
                         }
-                        // Its messages may wait unread, and our pings behind what it has yet to read.
+                        // The peer's messages may wait unread. The gateway's pings may wait behind messages
+                        // that the peer has not read.
                         let life = heard.max(watch.last_life());
                         let due = alarm.deadline();
                         match silence.look(life, due, now) {
@@ -256,7 +259,7 @@ async fn read(
                 };
                 drop(turn);
                 watch.finished();
-                // Others have their turn before its next.
+                // Other connections have their turn before the next message of this one.
                 at_once = usize::MAX;
                 burst.get_or_insert_with(begin);
                 counted
@@ -284,7 +287,7 @@ async fn read(
             }
         });
         if paced.as_mut().now_or_never().is_none() {
-            // It is not read from meanwhile, and what it has sent counts when its turn has come.
+            // The peer's input is not read meanwhile. Its messages count when their turn has come.
             burst = None;
             tokio::select! {
                 () = &mut closing => return End::Closed,
@@ -294,13 +297,13 @@ async fn read(
     }
 }
 
-/// Hands on a message.
+/// Gives a message to the endpoint.
 fn hand_on(text: Text, endpoint: &Arc<impl Endpoint>) -> Result<Counted, End> {
     let sent = text.sent;
     Ok(endpoint.text(&text.read()?, sent))
 }
 
-/// Does what takes long, while other tasks move to another thread.
+/// Does long work, while other tasks move to another thread.
 fn blocking<T>(work: impl FnOnce() -> T) -> T {
     match Handle::current().runtime_flavor() {
         RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),

@@ -1,4 +1,4 @@
-//! What a WebSocket answers by itself: pongs, and the close frame of a peer that closes.
+//! The answers that a WebSocket gives by itself: pongs, and the close frame of a peer that closes.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use tungstenite::protocol::frame::Frame;
 
 use super::bursts::AT_ONCE;
 
-/// The answers that are due. Of more than are asked for at once only the newest count.
+/// The answers that are due. If there are too many, only the newest count.
 #[derive(Debug, Default)]
 pub(super) struct Replies {
     all: Mutex<VecDeque<Frame>>,
@@ -16,7 +16,7 @@ pub(super) struct Replies {
 }
 
 impl Replies {
-    /// That is to be answered.
+    /// Adds an answer.
     pub fn give(&self, reply: Frame) {
         let mut all = self.all.lock();
         if all.len() >= AT_ONCE {
@@ -27,12 +27,12 @@ impl Replies {
         self.due.notify_one();
     }
 
-    /// Takes out what is due next, if anything is.
+    /// Removes and returns the next answer, if there is one.
     pub fn take(&self) -> Option<Frame> {
         self.all.lock().pop_front()
     }
 
-    /// Waits for what is due next.
+    /// Waits for the next answer.
     pub async fn next(&self) -> Frame {
         loop {
             if let Some(reply) = self.take() {

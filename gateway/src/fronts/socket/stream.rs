@@ -1,10 +1,9 @@
-//! What is noted of a connection while it is read and written: signs of life of a peer that is busy
-//! taking what it is sent, what it has sent of a message that is not finished, and for how long it has
-//! not read its answer.
+//! The state of a connection while it is read and written: signs of life of a peer that is busy reading, the
+//! received part of an unfinished message, and how long the peer has not read its answer.
 //!
-//! A peer that is busy answers no ping before it has read what was sent ahead of it, and what it says
-//! itself may not be read meanwhile. But a write that had to wait for room only gets through once the
-//! peer's system has taken some of what was written before.
+//! A busy peer does not answer a ping before it has read everything that was sent before the ping. The
+//! gateway may not read the peer's own messages meanwhile. But a write that had to wait for room succeeds
+//! only after the peer's system has accepted some earlier bytes.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -21,53 +20,53 @@ use tokio::time::{Instant, Sleep, sleep};
 use crate::bounds::ledger::{Account, FREE, Ledgers, Party};
 use crate::broker::CloseCode;
 
-/// How long the rest of a message may take once more than [`FREE`] bytes of it have come, if it comes
-/// slower than [`SLOWEST`].
+/// How long the rest of a message may take after more than [`FREE`] bytes of it have come, if it comes slower
+/// than [`SLOWEST`].
 pub(crate) const UNFINISHED_TIME: Duration = Duration::from_secs(120);
-/// Bytes per second of a message that may take as long as it does.
+/// How many bytes per second a message must have to be allowed any time.
 pub(crate) const SLOWEST: usize = 16 << 10;
 
 /// Why reading ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// The gateway closes, or the peer has.
+    /// The gateway closes, or the peer has closed.
     Closed,
     /// The connection broke.
     Lost,
-    /// The beginning of a message had to make room for others: the peer may try again.
+    /// The beginning of a message had to make room for other messages. The peer may try again.
     NoRoom,
     /// The peer has shown no sign of life for this long.
     Silent(Duration),
-    /// The peer broke the WebSocket protocol or sent too much: what it still sends is not read.
+    /// The peer has broken the WebSocket protocol or sent too much. Its further input is not parsed.
     Broken(CloseCode, String),
 }
 
-/// A connection, as those know it who serve it.
+/// The state of a connection, for the tasks that serve it.
 #[derive(Clone, Debug)]
 pub struct Watch(Arc<Noted>);
 
 #[derive(Debug)]
 struct Noted {
-    /// When the other end was last seen to take something, or something of it came.
+    /// When the other end last accepted or sent something.
     life: Mutex<Instant>,
-    /// Since when a write waits for the other end to take something.
+    /// Since when a write waits for the other end.
     waits: Mutex<Option<Instant>>,
-    /// Whether it is a WebSocket by now, whose peers have bounds of their own.
+    /// Whether the connection is a WebSocket by now. WebSockets have their own limits.
     is_socket: AtomicBool,
-    /// The largest message of a WebSocket that is read.
+    /// The size of the largest WebSocket message that is read.
     most: AtomicUsize,
     ledgers: Arc<Ledgers>,
     party: Mutex<Party>,
-    /// How many bytes of an unfinished message the ledger knows.
+    /// How many bytes of an unfinished message the ledger counts.
     charged: AtomicUsize,
-    /// While it knows of any, and since when.
+    /// The ledger's account and since when it is open, while the ledger counts any bytes.
     account: Mutex<Option<(Account, Instant)>>,
-    /// Told when they have to make room.
+    /// Notified when the bytes must make room.
     evicted: Arc<Notify>,
 }
 
 impl Watch {
-    /// A connection that is just opened. What it leaves unfinished is on `ledgers`.
+    /// The state of a new connection. `ledgers` count its unfinished messages.
     pub(crate) fn new(ledgers: Arc<Ledgers>, party: Party) -> Self {
         Watch(Arc::new(Noted {
             life: Mutex::new(Instant::now()),
@@ -82,28 +81,27 @@ impl Watch {
         }))
     }
 
-    /// When the other end was last seen to take something, or something of it came; until then, when
-    /// the connection was opened.
+    /// When the other end last accepted or sent something. Before that, when the connection was opened.
     pub(super) fn last_life(&self) -> Instant {
         *self.0.life.lock()
     }
 
-    /// The other end lives.
+    /// Notes a sign of life of the other end.
     fn note_life(&self) {
         *self.0.life.lock() = Instant::now();
     }
 
-    /// Since when a write of HTTP waits for the other end to take something.
+    /// Since when a write of HTTP waits for the other end.
     pub(crate) fn waits_since(&self) -> Option<Instant> {
         *self.0.waits.lock()
     }
 
-    /// From now on it is a WebSocket.
+    /// From now on, the connection is a WebSocket.
     pub(super) fn becomes_socket(&self) {
         self.0.is_socket.store(true, Relaxed);
     }
 
-    /// From now on messages have at most this many bytes.
+    /// From now on, messages have at most `most` bytes.
     pub(crate) fn allow(&self, most: usize) {
         self.0.most.store(most, Relaxed);
     }
@@ -113,19 +111,19 @@ impl Watch {
         self.0.most.load(Relaxed)
     }
 
-    /// It is that party's from now on.
+    /// From now on, the connection belongs to `party`.
     pub(crate) fn belongs_to(&self, party: Party) {
         *self.0.party.lock() = party;
         self.finished();
     }
 
-    /// Whose it is.
+    /// The party of the connection.
     pub(crate) fn party(&self) -> Party {
         self.0.party.lock().clone()
     }
 
-    /// More has come, and of a message that is not finished this many bytes: so many were `sent`, and so
-    /// many are kept. Only the reader says so.
+    /// More input has come. `sent` bytes of the unfinished message were sent, and `bytes` bytes are kept.
+    /// Only the reader calls this.
     pub(super) fn unfinished(&self, sent: usize, bytes: usize) -> Result<(), End> {
         self.note_life();
         let noted = &*self.0;
@@ -153,26 +151,26 @@ impl Watch {
         Ok(())
     }
 
-    /// The reader has waited that long before it went on: it is not the peer who is slow.
+    /// The reader has paused for that time, so the peer is not to blame for it.
     pub(super) fn held_up(&self, time: Duration) {
         if let Some((_, since)) = &mut *self.0.account.lock() {
             *since += time;
         }
     }
 
-    /// A message is finished, and handled: until then its bytes count.
+    /// A message is finished and handled. Until then its bytes count.
     pub(crate) fn finished(&self) {
         if self.0.charged.swap(0, Relaxed) > 0 {
             drop(self.0.account.lock().take());
         }
     }
 
-    /// Waits until what is unfinished has to make room for others.
+    /// Waits until the unfinished message must make room for others.
     pub(crate) async fn evicted(&self) {
         loop {
             self.0.evicted.notified().await;
             let account = self.0.account.lock();
-            // It may have been finished just then.
+            // The message may have been finished just then.
             if matches!(&*account, Some((account, _)) if account.is_evicted()) {
                 return;
             }
@@ -187,14 +185,14 @@ impl Watch {
     }
 }
 
-/// A connection that is watched.
+/// A stream whose state a [`Watch`] keeps.
 #[derive(Debug)]
 pub(crate) struct Watched<S> {
     stream: S,
     watch: Watch,
-    /// How long an answer may wait to be read.
+    /// How long an answer may wait for the client to read it.
     patience: Duration,
-    /// When that is over, if something waits.
+    /// Ends when the answer has waited too long, if an answer waits.
     unread: Option<Pin<Box<Sleep>>>,
     /// Whether the last write had to wait.
     write_waits: bool,
@@ -214,8 +212,7 @@ impl<S> Watched<S> {
         }
     }
 
-    /// Notes a sign of life when something that had to wait gets through, and gives up what waits for
-    /// too long.
+    /// Notes a sign of life when a delayed write succeeds, and fails a write that waits too long.
     fn note<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -280,7 +277,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         self.stream.is_write_vectored()
     }
 
-    /// It waits with TLS only, which accepts more than it can pass on.
+    /// A flush waits only with TLS, which accepts more bytes than it can pass on.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.stream).poll_flush(context);
         self.note(context, polled, |it| &mut it.flush_waits)

@@ -1,4 +1,4 @@
-//! Requests that ask for a WebSocket: who may have one, and its opening.
+//! Requests for a WebSocket: checking who may have one, and opening it.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -27,23 +27,23 @@ use crate::limits::{Limits, REGISTRATION_BYTES};
 use crate::tokens::{Identity, Role};
 use caphost::call::Error;
 
-/// When somebody may try again whose share is taken.
+/// When a peer whose share is used up may try again.
 pub(crate) const RETRY_SHARE: Duration = Duration::from_secs(5);
 
-/// A request that asks for a WebSocket. Others are refused.
+/// A request for a WebSocket. Other requests are refused.
 pub struct SocketRequest {
     app: Option<String>,
     headers: HeaderMap,
     upgrade: OnUpgrade,
-    /// What the client is answered.
+    /// The response to the client.
     response: Response,
     connection: Connection,
     bearer: Bearer,
-    /// Whether no token is shown although there are tokens.
+    /// Whether the client has shown no token although tokens are configured.
     is_strange: bool,
 }
 
-/// A WebSocket, and the connection it is on.
+/// A WebSocket and its connection.
 pub struct Socket {
     pub(super) stream: TokioIo<Upgraded>,
     pub(super) bytes: MessageBytes,
@@ -83,7 +83,7 @@ impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
         let bearer = bearer.map_err(IntoResponse::into_response)?;
         let unknown = || Refusal::invalid("This connection cannot be a WebSocket").into_response();
         Ok(SocketRequest {
-            // `?app=` alone asks for none in particular.
+            // An empty `?app=` names no app.
             app: wanted.0.app.filter(|app| !app.is_empty()),
             headers: request.into_parts().0.headers,
             upgrade,
@@ -96,12 +96,12 @@ impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
 }
 
 impl SocketRequest {
-    /// The app wanted, if one is named.
+    /// The requested app, if one is named.
     pub fn app(&self) -> Option<String> {
         self.app.clone()
     }
 
-    /// Who asks, if it may act as `role`.
+    /// The identity of the requester, if it may act as `role`.
     pub(crate) fn identify(&self, hub: &Hub, role: Role) -> Result<Identity, Refusal> {
         let identity = self.bearer.acts_as(role);
         if let Ok(identity) = &identity
@@ -113,38 +113,38 @@ impl SocketRequest {
             .map_err(|denied| Refusal::of_token(denied, role.needed(denied, self.shows_secret())))
     }
 
-    /// Whether it comes from a browser, or from Node, which tell nobody the status of an answer.
+    /// Whether the request comes from a browser or from Node. Both hide the status of an answer.
     pub(crate) fn hides_status(&self) -> bool {
         let said = |name| {
             self.headers
                 .get(name)
                 .map_or(&b""[..], HeaderValue::as_bytes)
         };
-        // Chromium does not send the one, and Node not the other.
+        // Chromium does not send the first header, and Node does not send the second.
         said("sec-fetch-mode") == b"websocket" || said("user-agent").starts_with(b"Mozilla/")
     }
 
-    /// Whether a secret is shown, right or wrong.
+    /// Whether the request shows a secret, right or wrong.
     pub(crate) fn shows_secret(&self) -> bool {
         self.bearer.shows_secret
     }
 
-    /// It comes from somebody who may show a token later.
+    /// The requester counts as a stranger, who may show a token later.
     pub(crate) fn treat_as_stranger(&mut self) {
         self.is_strange = true;
     }
 
-    /// The connection it comes on.
+    /// The connection of the request.
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Whose share it counts towards.
+    /// The holder whose share the connection counts towards.
     pub(crate) fn holder(&self, hub: &Hub, owner: &Identity) -> Holder {
         Holder::of(hub, owner, self.connection.address.0.ip())
     }
 
-    /// Takes one connection of an agent's share, if it has a token and that allows.
+    /// Takes a place of the agent's share. Without tokens there are no shares.
     pub(crate) fn share(&self, hub: &Hub, owner: &Identity) -> Result<Option<Share>, Refusal> {
         if hub.tokens.is_empty() {
             return Ok(None);
@@ -158,7 +158,7 @@ impl SocketRequest {
         })
     }
 
-    /// Opens the WebSocket, in `protocol` if the client offers it.
+    /// Opens the WebSocket. Chooses `protocol` if the client offers it.
     pub fn accept<F: Future<Output = ()> + Send + 'static>(
         self,
         protocol: &'static str,
@@ -185,8 +185,8 @@ impl SocketRequest {
                 .headers_mut()
                 .insert(SEC_WEBSOCKET_PROTOCOL, protocol);
         }
-        // A longer frame is not read at all. For a message over its own limit the beginning is kept, and
-        // refused.
+        // A longer frame is not read at all. Of a message over the message limit, the beginning is kept, and
+        // the message is refused.
         let message_bytes = limits.message_bytes;
         let mut frame_bytes = limits.frame_bytes.max(message_bytes);
         if is_strange {

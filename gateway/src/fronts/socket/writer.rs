@@ -1,4 +1,4 @@
-//! Writing to one peer: what is queued, what it is answered, pings, and the close frame.
+//! Writes to one peer: queued messages, answers, pings, and the close frame.
 
 use std::io;
 use std::pin::pin;
@@ -19,21 +19,22 @@ use crate::fronts::socket::messages::PART;
 use crate::fronts::socket::replies::Replies;
 use crate::gateway::{Outbox, OutboxPhase, OutboxStep};
 
-/// How long a peer that does not read has to take the close frame.
+/// How long a peer that does not read has to accept the close frame.
 pub(super) const LAST_WORD: Duration = Duration::from_millis(200);
 /// How many bytes of a reason fit into a close frame.
 const MAX_REASON_BYTES: usize = 123;
 /// How many bytes are gathered before they are written.
 const AT_ONCE: usize = 128 << 10;
 
-/// What is written next.
+/// The next thing to write.
 enum Due {
     Frame(Frame),
     Step(OutboxStep),
 }
 
-/// Writes until the connection is closed, breaks, or is over. If the peer `is_broken`, whose answer to the
-/// close frame may not be understood, the close frame ends the stream: then the peer ends it as well.
+/// Writes until the connection is closed, breaks, or is over. If the peer `is_broken`, the gateway may not
+/// understand the peer's answer to the close frame. Then the close frame ends the stream, and the peer ends
+/// its stream as well.
 pub async fn write<E: Endpoint>(
     stream: impl AsyncWrite + Unpin,
     every: Duration,
@@ -79,16 +80,16 @@ pub async fn write<E: Endpoint>(
     }
 }
 
-/// Frames on their way. Whoever stops waiting for some of it to be written can go on later.
+/// The frames on their way. If a write is interrupted, it can continue later.
 struct Frames<S> {
     stream: S,
     buffer: BytesMut,
-    /// The close frame was the last of all.
+    /// Whether the close frame was written, which is the last frame.
     is_closed: bool,
 }
 
 impl<S: AsyncWrite + Unpin> Frames<S> {
-    /// Writes that, and whatever is due then, in one go.
+    /// Writes `due` and everything else that is due by then, in one go.
     async fn drain(
         &mut self,
         due: Due,
@@ -107,7 +108,7 @@ impl<S: AsyncWrite + Unpin> Frames<S> {
                     let text = Bytes::from(message.into_text());
                     let announcement = endpoint.announcement(text.len()).map(Bytes::from);
                     for frame in announcement.into_iter().chain([text]).flat_map(frames_of) {
-                        // What a peer is answered does not wait for the end of a long message.
+                        // Answers do not wait for the end of a long message.
                         while let Some(reply) = replies.take() {
                             self.feed(reply).await?;
                         }

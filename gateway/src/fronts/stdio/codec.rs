@@ -1,4 +1,4 @@
-//! Where one message ends on a stream of bytes, and the next begins.
+//! Splits a stream of bytes into messages.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -9,27 +9,27 @@ use tokio_util::codec::{Decoder, Encoder};
 
 use crate::wire::one_line;
 
-/// How messages are told apart.
+/// How messages are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Framing {
-    /// One message per line, as ACP and MCP do.
+    /// One message per line, as in ACP and MCP.
     Lines,
-    /// A `Content-Length` header before each, as LSP does.
+    /// A `Content-Length` header before each message, as in LSP.
     Headers,
 }
 
-/// What came out of the stream.
+/// A message from the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// A message, whatever it says.
+    /// A message with any text.
     Message(String),
-    /// A message of this many bytes, which were dropped.
+    /// A message of this many bytes, which was dropped.
     TooLarge(u64),
     /// A message that is not UTF-8.
     NotText,
 }
 
-/// Nothing more can be read.
+/// Why nothing more can be read.
 #[derive(Debug)]
 pub(super) enum Broken {
     /// Reading or writing has failed.
@@ -44,29 +44,29 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// What some shells write before the first message.
+/// The mark that some shells write before the first message.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-/// What every header begins with, in whatever case.
+/// The beginning of every header, in any case.
 const CONTENT: &[u8] = b"content-";
-/// Bytes in all the headers of one message; LSP knows two of them.
+/// How many bytes all headers of one message may have. LSP has two headers.
 const MAX_HEADER_BYTES: usize = 4 << 10;
 
-/// Reads and writes messages. Clones share the framing: what one of them has read decides how another
-/// writes.
+/// Reads and writes messages. Clones share the framing: the framing that one clone reads decides how another
+/// clone writes.
 #[derive(Clone, Debug)]
 pub(super) struct Codec {
     max: usize,
     framing: Arc<OnceLock<Framing>>,
-    /// How many bytes of the line that has begun hold no line break.
+    /// How many bytes of the current line contain no line break.
     searched: usize,
     /// How many bytes of a message that is too large were dropped.
     dropped: u64,
-    /// How many bytes of a body that is too large are still to be dropped.
+    /// How many bytes of a body that is too large must still be dropped.
     to_drop: u64,
 }
 
 impl Codec {
-    /// Takes the framing from the first bytes it reads. Messages have at most `max` bytes.
+    /// A codec that takes the framing from the first bytes it reads. Messages have at most `max` bytes.
     pub(super) fn detecting(max: usize) -> Self {
         Codec {
             max,
@@ -77,7 +77,7 @@ impl Codec {
         }
     }
 
-    /// One message per line.
+    /// A codec with one message per line.
     pub(super) fn lines(max: usize) -> Self {
         let codec = Codec::detecting(max);
         let _ = codec.framing.set(Framing::Lines);
@@ -170,7 +170,7 @@ impl Decoder for Codec {
         }
     }
 
-    /// A last line needs no line break. A message after a header has to be whole.
+    /// A last line needs no line break. A message after a header must be complete.
     fn decode_eof(&mut self, bytes: &mut BytesMut) -> Result<Option<Frame>, Broken> {
         if let Some(frame) = self.decode(bytes)? {
             return Ok(Some(frame));
@@ -190,7 +190,7 @@ impl Decoder for Codec {
 impl Encoder<&str> for Codec {
     type Error = io::Error;
 
-    /// Line breaks between the tokens of JSON become spaces: inside a string there are none.
+    /// Line breaks between the tokens of JSON become spaces. JSON strings contain no line breaks.
     fn encode(&mut self, message: &str, bytes: &mut BytesMut) -> io::Result<()> {
         if self.framing.get() == Some(&Framing::Headers) {
             let header = format!("Content-Length: {}\r\n\r\n", message.len());
@@ -215,7 +215,7 @@ fn skip_space(bytes: &mut BytesMut) {
     bytes.advance(count);
 }
 
-/// What a line says; nothing, if it is blank.
+/// The message on a line, or `None` if the line is blank.
 fn text_of(line: &[u8]) -> Option<Frame> {
     let line = line.trim_ascii();
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
@@ -226,7 +226,7 @@ fn text_of(line: &[u8]) -> Option<Frame> {
     }
 }
 
-/// Where the headers end, and where what they describe begins.
+/// The position where the headers end, and the position where the body begins.
 fn end_of_headers(bytes: &[u8]) -> Option<(usize, usize)> {
     let head = &bytes[..bytes.len().min(MAX_HEADER_BYTES)];
     let find = |gap: &[u8]| head.windows(gap.len()).position(|it| it == gap);
@@ -250,7 +250,7 @@ fn content_length(headers: &[u8]) -> Result<u64, Broken> {
 mod tests {
     use super::*;
 
-    /// What comes out when the bytes come so many at a time, and whether that is all that ever will.
+    /// The frames if the bytes come in steps of `step`, and whether the stream ended with an error.
     fn frames(mut codec: Codec, bytes: &[u8], step: usize) -> (Vec<Frame>, bool) {
         let (mut frames, mut buffer) = (Vec::new(), BytesMut::new());
         for part in bytes.chunks(step) {

@@ -1,8 +1,8 @@
-//! Dialects for programs that start a process rather than open a socket: standard input and output
-//! on one side, a gateway that runs on the other.
+//! Bridges for programs that start a process instead of opening a socket: standard input and output on one
+//! side, a running gateway on the other side.
 //!
-//! A bridge has no rules of its own: what its peer says goes to the gateway as it is, and so do the
-//! answers come back. Nothing but messages is written.
+//! A bridge has no rules of its own. The peer's messages go to the gateway unchanged, and the answers come
+//! back unchanged. The bridge writes nothing but messages.
 //!
 //! | module | what it knows |
 //! |---|---|
@@ -24,15 +24,15 @@ use tokio_util::codec::FramedWrite;
 
 use codec::Codec;
 
-/// Bytes in one message of the peer, 256 MiB: more than a gateway reads unless it is told to. It has a
-/// lower limit of its own for what it accepts.
+/// How many bytes one message of the peer may have: 256 MiB. This is more than a gateway reads by default.
+/// The gateway has its own lower limit.
 const MESSAGE_BYTES: usize = 256 << 20;
-/// Bytes read at once.
+/// How many bytes are read at once.
 const CHUNK_BYTES: usize = 64 << 10;
 /// How long writing the last messages may take.
 const LAST_MESSAGES: Duration = Duration::from_secs(1);
 
-/// Where a bridge says something to its peer.
+/// The output of a bridge to its peer.
 struct Output<W>(tokio::sync::Mutex<FramedWrite<W, Codec>>);
 
 impl<W: AsyncWrite + Unpin> Output<W> {
@@ -40,12 +40,12 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         Output(FramedWrite::new(output, codec).into())
     }
 
-    /// Writes a message, at once.
+    /// Writes a message at once.
     async fn say(&self, message: &str) -> io::Result<()> {
         self.0.lock().await.send(message).await
     }
 
-    /// Writes what was left over when a writer was dropped, if somebody reads it.
+    /// Writes the bytes that a dropped writer left behind, if somebody reads them.
     async fn finish(&self) {
         let rest = async { SinkExt::<&str>::flush(&mut *self.0.lock().await).await };
         let _ = timeout(LAST_MESSAGES, rest).await;

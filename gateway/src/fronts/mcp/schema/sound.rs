@@ -75,7 +75,7 @@ fn has_sense(schema: &Value, whole: &Value, depth: usize) -> bool {
     match schema {
         Value::Bool(_) => true,
         Value::Object(members) => {
-            // A keyword of OpenAPI, which validators accept beside a type only.
+            // A keyword of OpenAPI. Validators accept it only beside a type.
             let is_nullable_right = members
                 .get("nullable")
                 .is_none_or(|it| it.is_boolean() && members.contains_key("type"));

@@ -1,10 +1,10 @@
-//! Which addresses are no public ones.
+//! Recognises addresses that are not public.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-/// The address that stands in a URL in place of a name, however it is spelt there.
+/// The address that a URL contains instead of a name, in any spelling.
 pub(super) fn literal(url: &Url) -> Option<IpAddr> {
     match url.host()? {
         Host::Domain(_) => None,
@@ -13,7 +13,7 @@ pub(super) fn literal(url: &Url) -> Option<IpAddr> {
     }
 }
 
-/// Whether an address is no public one: it belongs to this machine or its network, or to nobody.
+/// Whether an address is not public: it belongs to this machine, its network, or nobody.
 pub(super) fn is_internal(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_internal_v4(address),
@@ -29,11 +29,11 @@ fn is_internal_v4(address: Ipv4Addr) -> bool {
         || address.is_private()
         || address.is_link_local()
         || address.is_multicast()
-        // This network (RFC 791), and what is reserved, with the address of broadcasts.
+        // This network (RFC 791), and reserved addresses, including the broadcast address.
         || a == 0
         || a >= 240
-        // Shared by a provider's customers (RFC 6598), protocol assignments (RFC 6890), and
-        // measurements (RFC 2544).
+        // Addresses that a provider's customers share (RFC 6598), protocol assignments (RFC 6890), and
+        // benchmark addresses (RFC 2544).
         || (a == 100 && (64..128).contains(&b))
         || (a, b, c) == (192, 0, 0)
         || (a == 198 && (18..20).contains(&b))
@@ -45,16 +45,16 @@ fn is_internal_v6(address: Ipv6Addr) -> bool {
         || address.is_multicast()
         || address.is_unique_local()
         || address.is_unicast_link_local()
-        // What unique-local addresses have replaced (RFC 3879), and translation within one network
-        // (RFC 8215).
+        // Site-local addresses, which unique-local addresses have replaced (RFC 3879), and translation within
+        // one network (RFC 8215).
         || address.segments()[0] & 0xffc0 == 0xfec0
         || address.segments()[..3] == [0x64, 0xff9b, 1]
-        // Tunnels through NAT (Teredo, RFC 4380): who is at the other end is hidden in it.
+        // Tunnels through NAT (Teredo, RFC 4380). The address hides the other end of the tunnel.
         || address.segments()[..2] == [0x2001, 0]
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped, compatible, translated (RFC 6052, and
-/// before it RFC 2765), or tunnelled by 6to4 (RFC 3056).
+/// The IPv4 address inside an IPv6 address: mapped, compatible, translated (RFC 6052, and before it RFC
+/// 2765), or tunnelled by 6to4 (RFC 3056).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let of = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match address.segments() {

@@ -1,4 +1,4 @@
-//! What an operator names with `--rap-callback-allow`.
+//! The values of `--rap-callback-allow`.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -8,11 +8,11 @@ use url::Url;
 
 use super::addresses::literal;
 
-/// Where results may be sent: a host, a network, or an origin.
+/// An allowed target for results: a host, a network, or an origin.
 ///
-/// A host is `NAME`, `*.NAME` for every name below it, or an address; it may have a port, and without
-/// one stands for all ports. A network is an address with the length of its prefix. An origin is a
-/// scheme with a host.
+/// A host is `NAME`, `*.NAME` for every name below it, or an address. A host may have a port. Without a port,
+/// all ports are allowed. A network is an address with the length of its prefix. An origin is a scheme with a
+/// host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedHost(Place);
 
@@ -21,7 +21,7 @@ enum Place {
     Host {
         scheme: Option<&'static str>,
         name: String,
-        /// It stands for every name below this one.
+        /// Whether this stands for every name below the host.
         below: bool,
         port: Option<u16>,
     },
@@ -55,7 +55,7 @@ impl FromStr for AllowedHost {
         }
         let url = Url::parse(&format!("{}://{rest}/", scheme.unwrap_or("http")));
         let url = url.map_err(|_| expected())?;
-        // The URL drops a port that is the default, so the text says whether there is one.
+        // The URL drops the default port, so the original text tells whether there is a port.
         let written = rest
             .rsplit_once(':')
             .is_some_and(|(_, port)| port.parse::<u16>().is_ok() && !rest.ends_with(']'));
@@ -81,7 +81,7 @@ impl AllowedHost {
         })
     }
 
-    /// Whether it stands for the host of `url`, as far as that is known without asking for its name.
+    /// Whether this allows the host of `url`. The host's name is not resolved.
     pub(super) fn covers(&self, url: &Url) -> bool {
         match &self.0 {
             Place::Network(network) => {
@@ -105,12 +105,12 @@ impl AllowedHost {
         }
     }
 
-    /// Whether it is a network with that address.
+    /// Whether this is a network that contains the address.
     pub(super) fn has(&self, address: IpAddr) -> bool {
         matches!(&self.0, Place::Network(network) if network.contains(&address))
     }
 
-    /// Whether it is a network.
+    /// Whether this is a network.
     pub(super) fn is_network(&self) -> bool {
         matches!(self.0, Place::Network(_))
     }

@@ -1,10 +1,10 @@
-//! Where requests may go whose URL a stranger has chosen: callback URLs, and endpoints that a tool
-//! server names.
+//! Restricts requests to URLs that a stranger has chosen: callback URLs, and endpoints that a tool server
+//! names.
 //!
-//! Such a URL must not lead to what only this machine or its network can reach: a cloud's metadata, a
-//! database, this gateway itself. What counts is the address a name stands for when the connection is
-//! made, not before: whoever owns the name can change it in between (DNS rebinding). Redirects are not
-//! followed, so nothing else has to be looked at.
+//! Such a URL must not lead to targets that only this machine or its network can reach, for example a cloud's
+//! metadata, a database, or this gateway itself. The address of the name counts at the time of the
+//! connection, and not before: the owner of the name can change the address in between (DNS rebinding).
+//! Redirects are not followed, so nothing else has to be checked.
 
 mod addresses;
 mod allowed_host;
@@ -26,17 +26,17 @@ use crate::http_client;
 use addresses::{is_internal, literal};
 pub use allowed_host::AllowedHost;
 
-/// Which of the URLs that strangers choose may be called.
+/// The URLs of strangers that the gateway may call.
 #[derive(Clone, Debug)]
 pub(super) struct Egress {
     named: Vec<AllowedHost>,
     others: Others,
 }
 
-/// What may be reached that is not named.
+/// The targets that are allowed without being named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Others {
-    /// Nothing.
+    /// No targets.
     Nothing,
     /// Public addresses.
     Public,
@@ -45,7 +45,7 @@ pub(super) enum Others {
 }
 
 impl Egress {
-    /// Allows what is `named`; if nothing is, `others`.
+    /// Allows the `named` targets. If there are none, allows `others`.
     pub fn new(named: Vec<AllowedHost>, others: Others) -> Self {
         let others = match named.is_empty() {
             true => others,
@@ -62,12 +62,12 @@ impl Egress {
         }
     }
 
-    /// Whether `url` may be called, as far as that is known before its name is resolved.
+    /// Whether `url` may be called, as far as this is known before its name is resolved.
     pub fn admits(&self, url: &Url) -> bool {
         let is_named = self.names(url);
         match literal(url) {
             Some(address) => is_named || self.takes(address),
-            // The addresses of the name will tell.
+            // The addresses of the name decide later.
             None => {
                 let by_address = self.others != Others::Nothing;
                 is_named || by_address || self.named.iter().any(AllowedHost::is_network)
@@ -75,12 +75,12 @@ impl Egress {
         }
     }
 
-    /// Whether `url` is named, with its port and its scheme: its addresses do not matter then.
+    /// Whether `url` is named, with its port and scheme. If it is, its addresses do not matter.
     fn names(&self, url: &Url) -> bool {
         self.named.iter().any(|it| it.covers(url))
     }
 
-    /// Whether a connection may be made to `address`. It is that of a host that is not named.
+    /// Whether a connection to `address` is allowed. The address belongs to a host that is not named.
     fn reaches(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.takes(address) || self.named.iter().any(|it| it.has(address))
@@ -97,18 +97,18 @@ impl Egress {
     }
 }
 
-/// Clients for URLs that have been admitted. There are two: whoever resolves a name does not know the port
-/// and the scheme.
+/// The HTTP clients for allowed URLs. There are two clients, because the resolver of names does not know the
+/// port and the scheme.
 #[derive(Debug)]
 pub(super) struct Clients {
     pub egress: Arc<Egress>,
     named: Client,
-    /// For URLs that are not named: their addresses decide.
+    /// The client for URLs that are not named. Their addresses decide.
     others: Client,
 }
 
 impl Clients {
-    /// With a timeout for a whole request.
+    /// Clients with a timeout for a whole request.
     pub fn new(egress: Egress, timeout: Duration) -> Self {
         let egress = Arc::new(egress);
         let others = http_client::with(|builder| {
@@ -131,14 +131,14 @@ impl Clients {
     }
 }
 
-/// Resolves names to the addresses that may be connected to.
+/// Resolves names to the addresses that are allowed.
 struct Resolver(Arc<Egress>);
 
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let egress = self.0.clone();
         Box::pin(async move {
-            // The port is that of the URL.
+            // The URL provides the port.
             let found = lookup_host((name.as_str(), 0)).await?;
             let reached = found.filter(|it| egress.reaches(it.ip()));
             let reached: Vec<SocketAddr> = reached.collect();
@@ -150,7 +150,7 @@ impl Resolve for Resolver {
     }
 }
 
-/// A name stands for no address that may be connected to.
+/// No address of the name is allowed.
 #[derive(Debug)]
 struct Forbidden;
 
@@ -162,7 +162,7 @@ impl fmt::Display for Forbidden {
 
 impl Error for Forbidden {}
 
-/// Whether a request was not sent because of where its URL leads.
+/// Whether a request was not sent because its target is not allowed.
 pub(super) fn is_forbidden(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(found) = cause {

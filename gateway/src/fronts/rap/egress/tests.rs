@@ -10,7 +10,7 @@ fn egress(allow: &[&str], others: Others) -> Egress {
 }
 
 const INTERNAL: &[&str] = &[
-    // Loopback, in all its spellings.
+    // Loopback in all its spellings.
     "http://127.0.0.1/",
     "http://127.1/",
     "http://2130706433/",
@@ -29,7 +29,7 @@ const INTERNAL: &[&str] = &[
     "http://[2002:7f00:1::]/",
     "http://[::ffff:0:127.0.0.1]/",
     "http://[2001:0:7f00:1::]/",
-    // Whoever is behind a Teredo server, however public that is.
+    // A host behind a Teredo server, even if the server is public.
     "http://[2001::5db8:d822:0:0:80ff:fffe]/",
     // Private, shared and unique-local networks.
     "http://10.0.0.1/",
@@ -44,12 +44,12 @@ const INTERNAL: &[&str] = &[
     "http://[fec0::1]/",
     "http://[::ffff:192.168.1.1]/",
     "http://[64:ff9b:1::1]/",
-    // Link-local, such as a cloud's metadata.
+    // Link-local addresses, for example a cloud's metadata.
     "http://169.254.169.254/latest/meta-data",
     "http://0xa9fea9fe/",
     "http://[fe80::1]/",
     "http://[::ffff:a9fe:a9fe]/",
-    // Nobody in particular.
+    // Addresses that belong to nobody in particular.
     "http://0.0.0.0/",
     "http://0/",
     "http://[::]/",
@@ -99,7 +99,7 @@ fn what_is_named_is_allowed_and_nothing_else() {
         ("http://10.2.2.3/", false),
         ("http://127.0.0.1/", false),
         ("http://93.184.216.34/", false),
-        // Its address decides.
+        // The address decides.
         ("http://other.example/", true),
     ] {
         assert_eq!(named.admits(&url(text)), expected, "{text}");
@@ -126,7 +126,7 @@ fn the_host_of_a_server_may_be_internal_and_no_other() {
         ("http://[::1]/x", false),
         ("http://10.0.0.1/", false),
         ("http://93.184.216.34/", true),
-        // Its address decides.
+        // The address decides.
         ("http://tools.example/", true),
     ] {
         assert_eq!(besides.admits(&url(text)), expected, "{text}");
@@ -157,7 +157,7 @@ fn a_port_and_a_scheme_count_although_a_network_is_allowed_too() {
     }
 }
 
-/// `localhost` is a name that anybody could point at this machine.
+/// Anybody could point the name `localhost` at this machine.
 #[tokio::test]
 async fn a_name_that_resolves_to_an_internal_address_is_not_connected_to() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,8 +1,8 @@
 //! `POST /rap/callback/<secret>/<call>`, where tool servers deliver results and events.
 //!
-//! A callback carries no credentials: anybody who knows the URL may use it. So each tool server has
-//! one of its own, which nobody can guess and no other tool server is told. Its last segment names
-//! the call, so that a result too large to be read can still end the call it belongs to.
+//! A callback carries no credentials, so anybody who knows the URL may use it. Therefore each tool server has
+//! its own URL, which nobody can guess and no other tool server knows. The last segment of the URL names the
+//! call. So even a result that is too large to read can end its call.
 
 use std::sync::Arc;
 
@@ -31,16 +31,16 @@ use crate::gateway::metrics::Metrics;
 use crate::wire::{clipped, mended_bytes};
 use caphost::call::{Code, Error};
 
-/// Where callbacks come in; a secret follows.
+/// The path of callbacks. A secret follows.
 pub const CALLBACK_PATH: &str = "/rap/callback";
 
-/// Bodies of the largest size that one tool server may have read, or waiting, at once: what it sends
-/// beyond that is read when there is room.
+/// How many bodies of the largest size one tool server may have in progress at once. Further bodies are read
+/// when there is room.
 const BODIES: usize = 4;
-/// Characters that are told of what is wrong with a callback.
+/// How many characters of an error in a callback are shown.
 const SHOWN_CHARS: usize = 300;
 
-/// What comes from a tool server, or from the delivery to it.
+/// An input from a tool server, or from the delivery to it.
 pub(super) enum Input {
     /// A result.
     Result {
@@ -49,7 +49,7 @@ pub(super) enum Input {
         subscription: bool,
         outcome: Outcome,
     },
-    /// A callback for a call that could not be read.
+    /// A callback for a call, which could not be read.
     Unreadable { id: Identifier, error: Error<Value> },
     /// An event of a subscription.
     Event(SubscriptionEvent),
@@ -60,24 +60,24 @@ pub(super) enum Input {
     },
 }
 
-/// Where one tool server posts its callbacks.
+/// The URL where one tool server posts its callbacks.
 pub(super) struct CallbackEndpoint {
     secret: String,
-    /// Its URL, without the segment that names the call.
+    /// The URL without the segment that names the call.
     base: String,
-    /// What waits to be dealt with.
+    /// The inputs that wait to be handled.
     pub inbox: mpsc::Sender<Delivered>,
-    /// The bytes of the bodies that may be read, or wait, at once.
+    /// How many bytes of bodies may be in progress at once.
     room: Arc<Semaphore>,
     max_body: usize,
     metrics: Arc<Metrics>,
 }
 
-/// What waits to be dealt with, and its share of the bytes of all that does.
+/// An input that waits to be handled, and its share of the bytes in progress.
 pub(super) type Delivered = (Input, Option<OwnedSemaphorePermit>);
 
 impl CallbackEndpoint {
-    /// An endpoint with a secret of its own, on a gateway that is reached at `public`.
+    /// An endpoint with its own secret, on a gateway whose public URL is `public`.
     pub fn new(public: &str, inbox: mpsc::Sender<Delivered>, hub: &Hub) -> Self {
         let max_body = hub.limits.message_bytes;
         let secret = Uuid::new_v4().simple().to_string();
@@ -92,7 +92,7 @@ impl CallbackEndpoint {
         }
     }
 
-    /// Waits for room for a body of at most this many bytes.
+    /// Waits for room for a body of at most `bytes` bytes.
     async fn room(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let bytes = bytes.min(self.max_body).try_into().ok()?;
         self.room.clone().acquire_many_owned(bytes).await.ok()
@@ -103,8 +103,8 @@ impl CallbackEndpoint {
         Url::parse(&format!("{}/{call}", self.base))
     }
 
-    /// A callback is refused. If it was the result of that call, the call ends with `error`: the result will
-    /// not be sent again.
+    /// A callback is refused. If it was the result of that call, the call ends with `error`, because the
+    /// result will not be sent again.
     async fn refused(&self, call: &str, error: Option<Error<Value>>) {
         self.metrics.tool_servers.callbacks_refused.add();
         if let (Ok(id), Some(error)) = (Identifier::new(call), error) {
@@ -125,8 +125,8 @@ pub(super) fn routes(endpoints: Endpoints) -> Router {
         .with_state(endpoints)
 }
 
-/// Answers 200 to whatever can be read, also to what nobody waits for: a tool server cannot know,
-/// and is not to try again.
+/// Answers 200 to every readable callback, even if nobody waits for it: a tool server cannot know this, and
+/// must not retry.
 async fn receive(
     State(endpoints): State<Endpoints>,
     Path((secret, call)): Path<(String, String)>,
@@ -141,7 +141,7 @@ async fn receive(
         return StatusCode::NOT_FOUND.into_response();
     };
     let max = endpoint.max_body;
-    // A body that says nothing of its size may have any.
+    // A body that does not declare its size may have any size.
     let announced = request.body().size_hint().upper();
     let announced = announced.and_then(|bytes| usize::try_from(bytes).ok());
     let room = endpoint.room(announced.unwrap_or(max)).await;
@@ -155,7 +155,7 @@ async fn receive(
             let close = [(CONNECTION, "close")];
             return (StatusCode::PAYLOAD_TOO_LARGE, close, message).into_response();
         }
-        // It may come again.
+        // The tool server may send it again.
         Err(unread) => return Refusal::from(unread).into_response(),
     };
     let body = mended_bytes(&body);
@@ -163,7 +163,7 @@ async fn receive(
         Ok(Callback::ToolResult(result)) => of_result(result),
         Ok(Callback::SubscriptionEvent(event)) => Input::Event(event),
         Err(error) => {
-            // It may quote all of what was sent.
+            // The error may quote the whole body.
             let why = clipped(&error.to_string(), SHOWN_CHARS).to_string();
             let error = is_result_of(&call, &body).then(|| {
                 let message = format!("The tool's result cannot be read: {why}");
@@ -174,20 +174,20 @@ async fn receive(
             return (StatusCode::BAD_REQUEST, message).into_response();
         }
     };
-    // A gateway that stops has nobody left to tell.
+    // When the gateway stops, nobody is left to tell.
     match endpoint.inbox.send((input, room)).await {
         Ok(()) => StatusCode::OK.into_response(),
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
 }
 
-/// Whether what cannot be read says that it is the result of that call.
+/// Whether an unreadable body says that it is the result of that call.
 fn is_result_of(call: &str, body: &[u8]) -> bool {
     let named = serde_json::from_slice::<Named>(body);
     named.is_ok_and(|it| it.kind == "tool_result" && it.id == call)
 }
 
-/// What every result says of itself, whatever else is in it.
+/// The members that every result has, whatever else it contains.
 #[derive(Deserialize)]
 struct Named {
     #[serde(rename = "type")]

@@ -1,4 +1,4 @@
-//! HTTP to tool servers: the toolset and the invocations of one, and what all of them are told.
+//! HTTP requests to tool servers: reading a toolset, sending invocations, and notifying all servers.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -28,20 +28,20 @@ const JSON: &str = "application/json";
 
 /// How long a tool server may take to answer with its toolset.
 pub(crate) const TOOLSET_TIMEOUT: Duration = Duration::from_secs(5);
-/// The largest toolset, 1020 KiB: there is room for the app when it is registered.
+/// The size of the largest toolset: 1020 KiB. This leaves room for the app in the registration.
 pub(crate) const TOOLSET_BYTES: usize = REGISTRATION_BYTES - (4 << 10);
-/// How many notifications are sent to one tool server at once; the others wait, and waiting counts
-/// towards the notice timeout.
+/// How many notifications are sent to one tool server at once. Further notifications wait, and the wait
+/// counts towards the notice timeout.
 pub(crate) const NOTICES_AT_ONCE: usize = 64;
 
 /// Sends requests to one tool server, with its token.
 pub(super) struct ToolServerClient {
     pub server: ToolServer,
     pub limits: RuntimeLimits,
-    /// The Tokio runtime that its requests run on.
+    /// The Tokio runtime that runs the requests.
     pub tasks: Handle,
-    /// For the host of the server, which the operator has named, and that of its endpoint, which the server
-    /// has named.
+    /// The clients for the server's host, which the operator has named, and for the endpoint's host, which
+    /// the server has named.
     pub clients: Clients,
     metrics: Arc<Metrics>,
     invocations: Semaphore,
@@ -62,7 +62,7 @@ impl ToolServerClient {
         }
     }
 
-    /// The text of the toolset.
+    /// Reads the text of the toolset.
     pub async fn toolset(&self) -> Result<Vec<u8>, String> {
         let url = self.server.at(TOOLSET_PATH);
         let request = self.request(Method::GET, url, TOOLSET_TIMEOUT);
@@ -81,19 +81,18 @@ impl ToolServerClient {
         Ok(text)
     }
 
-    /// Waits for the turn to send an invocation.
+    /// Waits for a turn to send an invocation.
     pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         self.invocations.acquire().await.ok()
     }
 
-    /// Sends an invocation once. The answer's body is not read.
+    /// Sends an invocation once. Does not read the answer's body.
     pub async fn invoke(&self, endpoint: &Url, body: Bytes) -> Result<Response, reqwest::Error> {
         let within = self.limits.invoke_timeout;
         self.post(endpoint.clone(), within, body).send().await
     }
 
-    /// Sends a notification once, whether or not it gets through. Takes no longer than the notice
-    /// timeout.
+    /// Sends a notification once, whether or not it arrives. Takes no longer than the notice timeout.
     pub async fn notify(&self, path: &str, body: Bytes) {
         let within = self.limits.notice_timeout;
         let sending = async {
@@ -130,19 +129,19 @@ impl ToolServerClient {
 
 /// An invocation that may still be on its way.
 pub(super) struct Underway {
-    /// To which server.
+    /// The server of the invocation.
     pub server: Arc<ToolServerClient>,
-    /// Ends when the server has acknowledged it, or has failed for good.
+    /// The delivery task. It ends when the server has acknowledged the invocation or has failed for good.
     pub delivery: JoinHandle<()>,
 }
 
-/// Notifies every tool server: a call was cancelled, a thread was closed. Best effort: each is sent
-/// once to each server, to all at the same time, and nobody waits.
+/// Notifies every tool server of a cancelled call or a closed thread. This is best effort: each server is
+/// told once, all servers at the same time, and nobody waits.
 pub(super) struct Notices(pub Vec<Arc<ToolServerClient>>);
 
 impl Notices {
-    /// A call was cancelled. Its own server is told only once it has acknowledged the invocation, or
-    /// has taken too long: before that it would not know the call.
+    /// A call was cancelled. The call's own server is told only after it has acknowledged the invocation or
+    /// has taken too long, because before that it does not know the call.
     pub fn cancelled(
         &self,
         thread_id: &Identifier,
@@ -192,7 +191,7 @@ impl Notices {
     }
 }
 
-/// What went wrong, with its causes, and without the URL, which may hold a secret.
+/// The error with its causes, but without the URL, which may contain a secret.
 pub(super) fn describe(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut text = error.to_string();

@@ -1,4 +1,4 @@
-//! Getting an invocation to its tool server, unless its call is over before.
+//! Delivers an invocation to its tool server, unless its call is over first.
 
 use std::sync::OnceLock;
 
@@ -14,26 +14,28 @@ use super::client::{ToolServerClient, describe};
 use crate::pauses::Pauses;
 use caphost::call::{Code, Error};
 
-/// How often an invocation is sent before its call fails.
+/// How many times an invocation is sent before its call fails.
 const INVOKE_ATTEMPTS: u32 = 5;
 
-/// What a call and the delivery of its invocation know of each other: whether the invocation was
-/// sent, and whether the call is over. If the call is over first, it is never sent; both sides see
-/// the same.
+/// The state that a call shares with the delivery of its invocation: whether the invocation was sent, and
+/// whether the call is over. If the call is over first, the invocation is never sent. Both sides see the same
+/// state.
 #[derive(Debug, Default)]
 pub(super) struct Dispatch {
-    /// Whether it was sent, once that is settled.
+    /// Whether the invocation was sent, once this is decided.
     sent: OnceLock<bool>,
     over: CancellationToken,
 }
 
 impl Dispatch {
-    /// To be called each time before the invocation is sent. Returns false if it must not be.
+    /// Must be called each time before the invocation is sent. Returns false if the invocation must not be
+    /// sent.
     pub fn begin(&self) -> bool {
         *self.sent.get_or_init(|| true)
     }
 
-    /// To be called when the call is over: nothing is sent from now on. Returns true if something was sent
+    /// Must be called when the call is over. From now on nothing is sent. Returns whether something was sent
+    /// before.
     /// before.
     pub fn end(&self) -> bool {
         self.over.cancel();
@@ -46,13 +48,13 @@ impl Dispatch {
 pub(super) struct Undelivered {
     /// The error that its call ends with.
     pub error: Error<Value>,
-    /// Whether the tool may run all the same: an answer was lost, or the server failed.
+    /// Whether the tool may run nevertheless, because an answer was lost or the server failed.
     pub may_run: bool,
 }
 
-/// Sends an invocation until it is acknowledged or refused. It is sent again after a failed connection or an
-/// answer of the 5xx class, never after one of the 4xx class. When the call ends before, this ends too,
-/// without an error; an attempt that is under way then is still awaited.
+/// Sends an invocation until it is acknowledged or refused. Sends it again after a failed connection or an
+/// answer of the 5xx class, but never after an answer of the 4xx class. If the call ends first, this ends
+/// without an error, after the current attempt.
 pub(super) async fn deliver(
     client: &ToolServerClient,
     endpoint: &Url,
@@ -100,7 +102,7 @@ pub(super) async fn deliver(
     }
 }
 
-/// The error that an answer to an invocation stands for; its body is not read.
+/// The error for an answer to an invocation. The answer's body is not read.
 fn refused(status: StatusCode, headers: &HeaderMap) -> Error<Value> {
     let code = match status {
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Code::INVALID_PARAMS,

@@ -10,9 +10,9 @@
 //! | `client` | HTTP to tool servers |
 //! | `options` | the command line |
 //!
-//! One call: the broker queues the agent's message for the app, which starts it and leaves the
-//! invocation to a task of its own (`delivery`). The tool server posts the result to `callbacks`,
-//! which puts it into the app's inbox, and the app answers the agent over the broker.
+//! One call: the broker queues the agent's message for the app. The app starts the call and gives the
+//! invocation to a separate task (`delivery`). The tool server posts the result to `callbacks`, which puts it
+//! into the app's inbox. The app answers the agent over the broker.
 //!
 //! Sources: `PROTOCOLS.md` section 2, and the RAP documents "Tool Cancellation Notification" and
 //! "Thread Closure Notification".
@@ -44,17 +44,17 @@ use client::{Notices, ToolServerClient};
 pub use callbacks::CALLBACK_PATH;
 pub use options::{RuntimeConfig, RuntimeLimits, ToolServer};
 
-/// How many callbacks of one tool server are queued; later ones are not read until there is room.
+/// How many callbacks of one tool server are queued. Further callbacks are not read until there is room.
 const CALLBACKS_QUEUED: usize = 256;
 
-/// The runtime, before it runs.
+/// The runtime before it starts.
 pub struct Runtime {
     servers: Vec<Parts>,
 }
 
 impl Runtime {
-    /// A runtime for a gateway that listens on `address`, with TLS or not. Its requests are tasks of the
-    /// Tokio runtime in which this is called.
+    /// A runtime for a gateway that listens on `address`, with or without TLS. Its requests are tasks of the
+    /// Tokio runtime that calls this function.
     pub fn new(config: RuntimeConfig, hub: Arc<Hub>, address: SocketAddr, tls: bool) -> Self {
         let RuntimeConfig {
             servers,
@@ -83,13 +83,14 @@ impl Runtime {
         Runtime { servers }
     }
 
-    /// Where callbacks come in.
+    /// The route for callbacks.
     pub fn routes(&self) -> Router {
         let endpoints = self.servers.iter().map(|it| it.callbacks.clone());
         callbacks::routes(endpoints.collect())
     }
 
-    /// Begins to run, on a thread of its own where states are kept, until what it returns is dropped.
+    /// Starts the runtime on its own thread, which keeps the states. The runtime stops when the returned
+    /// guard is dropped.
     pub fn start(self) -> io::Result<Option<DropGuard>> {
         if self.servers.is_empty() {
             return Ok(None);
@@ -97,7 +98,7 @@ impl Runtime {
         let over = CancellationToken::new();
         let timers = Builder::new_current_thread().enable_time().build()?;
         let told = over.clone();
-        // The state of a host is not shared between threads.
+        // The state of a host cannot be shared between threads.
         let run = move || {
             let local = LocalSet::new();
             for parts in self.servers {
@@ -115,7 +116,7 @@ impl Runtime {
     }
 }
 
-/// Where a gateway that listens on `address` is reached from this machine, at least.
+/// A URL of a gateway that listens on `address`, for clients on this machine at least.
 fn own_url(address: SocketAddr, tls: bool) -> String {
     let mut reached = address;
     if address.ip().is_unspecified() {

@@ -1,4 +1,4 @@
-//! How the runtime is set up: the command line, and what cannot be set there.
+//! The options of the runtime: the command line, and the values without an option.
 
 use std::fmt;
 use std::str::FromStr;
@@ -66,7 +66,7 @@ impl Default for RuntimeLimits {
 }
 
 impl RuntimeConfig {
-    /// The origin of the public URL, under which the gateway is known as well.
+    /// The origin of the public URL. The gateway is known under it as well.
     pub fn public_origin(&self) -> Option<String> {
         let public = self.public.as_ref()?;
         Some(public.origin().ascii_serialization())
@@ -81,15 +81,15 @@ pub struct ToolServer {
 }
 
 impl ToolServer {
-    /// The URL of `path`, which starts with `/`, under the server's base.
+    /// The URL of `path` under the server's base. `path` starts with `/`.
     pub fn at(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", url.path().trim_end_matches('/')));
         url
     }
 
-    /// The `Authorization` for a request to `url`: the token goes to its own server only, whatever
-    /// that server's toolset says.
+    /// The `Authorization` header for a request to `url`. The token goes to its own server only, whatever the
+    /// server's toolset says.
     pub fn authorization(&self, url: &Url) -> Option<&HeaderValue> {
         let own = url.origin() == self.base.origin();
         self.authorization.as_ref().filter(|_| own)
@@ -132,13 +132,13 @@ impl FromStr for ToolServer {
 }
 
 impl fmt::Debug for ToolServer {
-    /// Without the token.
+    /// Formats the server without its token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.base.as_str(), f)
     }
 }
 
-/// Reads an `http:` or `https:` URL to which paths can be added.
+/// Reads an `http:` or `https:` URL that paths can be added to.
 pub fn parse_base(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     if !matches!(url.scheme(), "http" | "https") {

@@ -1,4 +1,4 @@
-//! A tool's result, as a call's outcome.
+//! Turns a tool's result into the outcome of a call.
 
 use serde_json::{Value, json};
 
@@ -6,19 +6,19 @@ use crate::fronts::rap::wire::{ContentItem, ERROR_PREFIX, ToolResult};
 use crate::wire::too_deep;
 use caphost::call::{Code, Error};
 
-/// What a call ends with.
+/// The end of a call.
 pub(super) type Outcome = Result<Value, Error<Value>>;
 
-/// JSON that nests deeper than this stays a text: the message around it adds some levels, and the
-/// broker takes no more than 128.
+/// JSON with deeper nesting stays text. The surrounding message adds some levels, and the broker accepts no
+/// more than 128.
 const MAX_DEPTH: usize = 100;
 
-/// What a tool server of ours says of a call that was cancelled on its side; a reason may follow.
+/// How caphost's own tool server reports a call that was cancelled on its side. A reason may follow.
 const CANCELLED: &str = "Tool call cancelled";
-/// What runtimes put in the place of the result of a call that was interrupted.
+/// The text that runtimes use instead of the result of an interrupted call.
 const INTERRUPTED: &str = "Tool call interrupted by user";
 
-/// The outcome a result stands for.
+/// The outcome of a result.
 ///
 /// | result | outcome |
 /// |---|---|
@@ -63,7 +63,7 @@ fn says_cancelled(message: Option<&str>) -> bool {
     cancelled || message == Some(INTERRUPTED)
 }
 
-/// The JSON object or array that a text consists of.
+/// The JSON object or array that the whole text is.
 fn structured(text: &str) -> Option<Value> {
     let begins = text.trim_start().starts_with(['{', '[']);
     let may_be = begins && !too_deep(text.as_bytes(), MAX_DEPTH);
@@ -80,7 +80,7 @@ fn of_item(item: ContentItem) -> Value {
     }
 }
 
-/// A file as our tool server writes it: its description as JSON, then its content.
+/// A file in the form of caphost's own tool server: its description as JSON, then its content.
 fn of_pair(items: &[ContentItem]) -> Option<Value> {
     let [ContentItem::Text { text }, data] = items else {
         return None;

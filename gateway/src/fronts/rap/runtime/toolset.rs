@@ -1,4 +1,4 @@
-//! What a tool server offers: looking for it again and again, and as an app's capabilities.
+//! The offer of a tool server: checking it again and again, and turning it into an app's capabilities.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::pauses::Pauses;
 use crate::wire::{abp, clipped, mended_bytes};
 
-/// The least time between two looks, however often somebody asks for one.
+/// The shortest time between two checks, even if somebody asks for a check.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Characters that are logged of what is wrong with a toolset.
+/// How many characters of an error in a toolset are logged.
 const SHOWN_CHARS: usize = 300;
 
-/// Characters of a toolset's name.
+/// How many characters a toolset's name may have.
 const MAX_NAME_CHARS: usize = 128;
 
-/// What is known of a tool server: its toolset, while there is a valid one.
+/// The known toolset of a tool server, if there is a valid one.
 pub(super) type Known = Option<Arc<Toolset>>;
 
-/// Keeps `known` up to date until nobody reads it any more. A server that fails keeps its toolset
-/// for [`gone_after`](super::RuntimeLimits::gone_after). `look` asks for a look ahead of time.
+/// Keeps `known` up to date until nobody reads it any more. A server that fails keeps its toolset for
+/// [`gone_after`](super::RuntimeLimits::gone_after). `look` requests an early check.
 pub(super) async fn discover(
     client: Arc<ToolServerClient>,
     look: Arc<Notify>,
@@ -76,11 +76,11 @@ pub(super) async fn discover(
     }
 }
 
-/// Reads the toolset of a tool server that may have requests sent as far as `egress` admits. One bad
-/// tool makes all of it unusable, as RAP demands.
+/// Reads the toolset of a tool server. `egress` must allow its endpoint. As RAP demands, one invalid tool
+/// makes the whole toolset invalid.
 fn read(text: &[u8], egress: &Egress) -> Result<Toolset, String> {
     let toolset: Toolset = serde_json::from_slice(&mended_bytes(text)).map_err(|error| {
-        // It may quote what was sent.
+        // The error may quote the text.
         format!(
             "not a toolset: {}",
             clipped(&error.to_string(), SHOWN_CHARS)
@@ -113,14 +113,14 @@ fn read(text: &[u8], egress: &Egress) -> Result<Toolset, String> {
     Ok(toolset)
 }
 
-/// An app id made of a toolset's name: what is not a letter, a digit or one of `._-` becomes `-`.
-/// Where `is_taken`, a number follows: `tools-2`, `tools-3`, …
+/// An app id made of a toolset's name. Any character except letters, digits and `._-` becomes `-`. If the id
+/// `is_taken`, a number is added: `tools-2`, `tools-3`, …
 pub(super) fn app_id(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let plain = |letter: char| {
         let kept = letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
         if kept { letter } else { '-' }
     };
-    // Room for the number within the characters of an app id.
+    // This leaves room for the number within the length of an app id.
     let plain: String = name.chars().take(100).map(plain).collect();
     let numbered = (2_u64..).map(|number| format!("{plain}-{number}"));
     std::iter::once(plain.clone())

@@ -1,4 +1,4 @@
-//! The calls of runtimes, by the ids that runtimes give them.
+//! The calls of runtimes, by the ids that the runtimes choose.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::fronts::rap::names::Identifier;
 use crate::gateway::calls::{Call, Canceller};
 use crate::tokens::Identity;
 
-/// Invocations that have become calls, until their results are delivered, by thread. Callers choose the ids
-/// of both, so several may have the same.
+/// The invocations that have become calls, until their results are delivered, by thread. The callers choose
+/// the ids of threads and calls, so several calls may have the same ids.
 #[derive(Default)]
 pub(super) struct Calls {
     threads: Mutex<HashMap<Identifier, Vec<Arc<Entry>>>>,
@@ -19,14 +19,14 @@ pub(super) struct Calls {
 
 struct Entry {
     name: Name,
-    /// Tells an invocation that is sent again from a different one with the same id.
+    /// Distinguishes an invocation that is sent again from another invocation with the same id.
     fingerprint: u64,
-    /// What cancels the call, until it has ended.
+    /// The handle that cancels the call, until the call has ended.
     canceller: Mutex<Option<Canceller>>,
     unwanted: CancellationToken,
 }
 
-/// What an invocation is known by.
+/// The key of an invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Name {
     pub id: Identifier,
@@ -35,30 +35,30 @@ pub(super) struct Name {
     pub owner: Identity,
 }
 
-/// Why an invocation does not become a call here.
+/// Why an invocation does not become a call on this worker.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Denied {
-    /// It is a call already: the runtime has sent it again.
+    /// The call exists already: the runtime has sent the invocation again.
     Again,
-    /// A different invocation of that name is in flight.
+    /// Another invocation with the same name is in flight.
     Taken,
-    /// Another worker may have it, which will be known soon.
+    /// Another worker may have the invocation. This will be known soon.
     Unsure,
 }
 
-/// An invocation that has become a call. To be dropped when its result is delivered.
+/// An invocation that has become a call. Must be dropped when its result is delivered.
 pub(super) struct InFlight {
     calls: Arc<Calls>,
     entry: Arc<Entry>,
 }
 
 impl InFlight {
-    /// The call has ended: its id may be used again.
+    /// The call has ended, so its id may be used again.
     pub(super) fn ended(&self) {
         self.entry.canceller.lock().take();
     }
 
-    /// Cancelled when the thread is closed: a result that is not delivered by then is not wanted.
+    /// A token that is cancelled when the thread is closed. After that, an undelivered result is not wanted.
     pub(super) fn unwanted(&self) -> CancellationToken {
         self.entry.unwanted.clone()
     }
@@ -105,9 +105,9 @@ impl Calls {
         Ok((call, InFlight { calls, entry }))
     }
 
-    /// What cancels the call with that id in that thread, if `viewer` may see it. There may be several, as an
-    /// operator sees the calls of all. Without an id the thread is closed: all its calls are meant, and
-    /// their results are unwanted from now on.
+    /// The handles that cancel the call with that id in that thread, if `viewer` may see the call. There may
+    /// be several, because an operator sees all calls. Without an id the thread is closed: the function
+    /// returns the handles of all its calls, and marks their results as unwanted.
     pub(super) fn cancellers(
         &self,
         thread: &str,

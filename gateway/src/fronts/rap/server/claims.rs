@@ -1,5 +1,5 @@
-//! Which worker has taken an invocation: a runtime that has heard nothing sends it again, and a
-//! load balancer may pass that to another worker.
+//! Which worker has taken an invocation. A runtime that gets no answer sends the invocation again, and a load
+//! balancer may send it to another worker.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::time::Duration;
@@ -13,28 +13,28 @@ use super::state::RapServer;
 use crate::cluster::{Away, Life, WorkerId};
 use crate::fronts::rap::wire::Invocation;
 
-/// A claim of a worker that died is kept for this much longer than its call may take.
+/// How much longer than the call may take the claim of a dead worker is kept.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// What all workers know of an invocation while it is in flight.
+/// The record of an invocation in flight, which all workers can read.
 #[derive(Deserialize, Serialize)]
 struct Taken {
-    /// The worker that has taken it, by its id then.
+    /// The worker that has taken the invocation, by its id at that time.
     worker: WorkerId,
     fingerprint: u64,
 }
 
-/// The right of this worker to an invocation.
+/// The claim of this worker to an invocation.
 pub(super) struct Claim {
     key: String,
-    /// What was written to Redis.
+    /// The record in Redis.
     fact: Vec<u8>,
-    /// Whether it was written for this invocation, and not for one before.
+    /// Whether the record was written for this invocation and not for an earlier one.
     is_new: bool,
 }
 
 impl Claim {
-    /// One that was written for this invocation, or would have been if Redis had answered.
+    /// A claim that was written for this invocation, or would have been written if Redis had answered.
     fn written(key: String, fact: Vec<u8>) -> Self {
         Claim {
             key,
@@ -44,7 +44,7 @@ impl Claim {
     }
 }
 
-/// Tells invocations with the same id apart, in the same way on all workers.
+/// A number that distinguishes invocations with the same id. All workers compute the same number.
 pub(super) fn fingerprint(invocation: &Invocation) -> u64 {
     let Invocation {
         operation,
@@ -52,15 +52,15 @@ pub(super) fn fingerprint(invocation: &Invocation) -> u64 {
         callback_url,
         ..
     } = invocation;
-    // Whoever sends it again sends the same text.
+    // A runtime that sends the invocation again sends the same text.
     let arguments = arguments.as_deref().map_or("{}", RawValue::get);
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     hasher.hash_one((operation, callback_url, arguments))
 }
 
 impl RapServer {
-    /// Claims an invocation for this worker. Without Redis each worker knows its own only, and there
-    /// is nothing to claim.
+    /// Claims an invocation for this worker. Without Redis each worker knows only its own invocations, and
+    /// there is nothing to claim.
     pub(super) async fn claim(
         &self,
         name: &Name,
@@ -84,12 +84,12 @@ impl RapServer {
         let fact = serde_json::to_vec(&mine).unwrap_or_default();
         let before = match cluster.claim_fact(&key, &fact, time).await {
             Ok(Some(before)) => before,
-            // Redis has not heard, and is not told later for lack of room.
+            // Redis has not heard of the claim, and is not told later because there is no room.
             Err(Away) if !cluster.holds_fact(&key) => return Err(Denied::Unsure),
             Ok(None) | Err(Away) => return Ok(Some(Claim::written(key, fact))),
         };
         let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
-            // A later version may write it differently.
+            // A later version may write the record in another form.
             return Err(Denied::Unsure);
         };
         match cluster.life_of(other.worker) {
@@ -101,7 +101,8 @@ impl RapServer {
             Life::There if other.fingerprint == fingerprint => Err(Denied::Again),
             Life::There => Err(Denied::Taken),
             Life::Unsure => Err(Denied::Unsure),
-            // That worker has died, and its call with it. One of the others takes over.
+            // The worker that had claimed the invocation has died, and so has its call. One of the other
+            // workers takes over.
             Life::Over => match cluster.replace_fact(&key, &before, &fact, time).await {
                 Ok(true) | Err(Away) => Ok(Some(Claim::written(key, fact))),
                 Ok(false) => Err(Denied::Unsure),
@@ -109,15 +110,15 @@ impl RapServer {
         }
     }
 
-    /// Gives a claim back, as another invocation of that name is in flight here. A claim that was written for
-    /// the other one stays.
+    /// Withdraws a claim, because another invocation with the same name is in flight here. A claim that was
+    /// written for the other invocation stays.
     pub(super) async fn withdraw_claim(&self, claim: Claim) {
         if claim.is_new {
             self.release_claim(claim).await;
         }
     }
 
-    /// Its call has ended: the id may be used again, on any worker.
+    /// The call has ended, so its id may be used again on any worker.
     pub(super) async fn release_claim(&self, claim: Claim) {
         let Claim { key, fact, .. } = claim;
         if let Some(cluster) = self.hub.cluster()

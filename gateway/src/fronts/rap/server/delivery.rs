@@ -1,4 +1,4 @@
-//! Sending results to callback URLs, again and again while that may help.
+//! Sends results to callback URLs, and sends them again while this may help.
 
 use std::time::Duration;
 
@@ -14,26 +14,26 @@ use crate::gateway::Connected;
 use crate::pauses::Pauses;
 use crate::tokens::Identity;
 
-/// Time between the first attempt and the second; each later pause is twice as long.
+/// The pause between the first and the second attempt. Each later pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// Pauses do not grow past this.
+/// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// An answer's body up to this size is read, so that its connection can be used again.
+/// The size up to which an answer's body is read, so that the connection can be used again.
 const READ_BYTES: u64 = 64 << 10;
 
-/// Why a callback URL has not taken a result.
+/// Why a callback URL has not accepted a result.
 struct Failure {
     why: String,
-    /// Whether it may take it later.
+    /// Whether the URL may accept the result later.
     may_pass: bool,
 }
 
 impl RapServer {
-    /// Sends `body` of `owner` to `url`. While the server fails (5xx) or cannot be reached, it is sent again
-    /// after a pause, until time is up or it is `unwanted`. After a refusal (4xx), a redirect (3xx) or a
-    /// missing answer it is not sent again: the result may have been taken, and must not come twice.
-    /// `untried` is dropped after the first attempt. The error says why the result is lost.
+    /// Sends `body` of `owner` to `url`. While the server fails (5xx) or cannot be reached, sends it again
+    /// after a pause, until the time is up or `unwanted` is cancelled. After a refusal (4xx), a redirect
+    /// (3xx) or a missing answer, does not send it again: the server may have accepted the result, and must
+    /// not get it twice. Drops `untried` after the first attempt. The error says why the result is lost.
     pub(super) async fn send_result(
         &self,
         owner: &Identity,
@@ -91,7 +91,7 @@ impl RapServer {
 }
 
 impl Failure {
-    /// Without the URL, which may be a secret.
+    /// The reason without the URL, which may be a secret.
     fn of(error: reqwest::Error) -> Self {
         let (why, may_pass) = if is_forbidden(&error) {
             ("its name stands for an internal address", false)

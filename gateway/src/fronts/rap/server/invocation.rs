@@ -1,4 +1,4 @@
-//! `POST {base}/invoke`: a call begins, and its result goes to the callback URL.
+//! `POST {base}/invoke` begins a call. The result goes to the callback URL.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,15 +28,15 @@ use crate::tokens::Identity;
 use crate::wire::clipped;
 use caphost::call::{Code, Error};
 
-/// How many threads above its own an invocation may name.
+/// How many ancestor threads an invocation may name.
 const MAX_ANCESTORS: usize = 256;
-/// Bytes of a callback URL, 8 KiB: it is kept and logged.
+/// How many bytes a callback URL may have: 8 KiB. The URL is kept and logged.
 const MAX_URL_BYTES: usize = 8 << 10;
-/// How many characters of tool names are told when a tool is unknown.
+/// How many characters of tool names the error for an unknown tool lists.
 const TOLD_CHARS: usize = 1_000;
 
-/// Takes an invocation. What is wrong with the message is answered with a 4xx; what is wrong with
-/// the call comes as its result.
+/// Accepts an invocation. A mistake in the message is answered with a 4xx. A mistake in the call becomes its
+/// result.
 pub(super) async fn invoke(
     State(server): State<Arc<RapServer>>,
     target: Target,
@@ -46,12 +46,13 @@ pub(super) async fn invoke(
     let (parts, body) = request.into_parts();
     let (caller, app) = server.admit(target, &bearer)?;
     let bytes = read(&parts, body, server.hub.limits.message_bytes).await?;
-    // To the app its arguments are one level deeper.
+    // The arguments are one level deeper in the message to the app.
     let depth = server.hub.limits.depth.min(MAX_DEPTH).saturating_sub(1);
     let invocation = parse(&bytes, depth)?;
     server.check(&invocation)?;
     let room = server.admit_invocation(&caller, bytes.len())?;
-    // What has begun goes on if the connection breaks: the runtime may send it to another worker.
+    // The work goes on if the connection breaks, because the runtime may send the invocation to another
+    // worker.
     let accepting = async move {
         server
             .accept(caller, app.as_deref(), invocation, room)
@@ -68,7 +69,7 @@ fn later(message: String) -> Refusal {
 }
 
 impl RapServer {
-    /// Takes room for one more invocation of `caller` with `bytes` bytes.
+    /// Takes room for another invocation of `caller` with `bytes` bytes.
     fn admit_invocation(&self, caller: &Identity, bytes: usize) -> Result<Room, Refusal> {
         let holder = Holder::Token(caller.name.clone());
         let take = |room: &Arc<Shares>, amount, what: &str| {
@@ -157,7 +158,7 @@ impl RapServer {
         }
     }
 
-    /// Begins the call that an invocation asks for, unless there is one of that name.
+    /// Begins the call of an invocation, unless a call with that name exists.
     async fn begin(
         &self,
         mut pending: Pending,
@@ -205,7 +206,7 @@ impl RapServer {
         }
     }
 
-    /// The app and the capability that a tool stands for.
+    /// The app and the capability of a tool.
     fn tool(&self, app: Option<&str>, name: &str) -> Result<(String, String), AbpError> {
         let offer = self.hub.offer(app);
         let offer = offer.map_err(|error| AbpError::from(&error))?;
@@ -217,7 +218,7 @@ impl RapServer {
 }
 
 fn unknown_tool(operation: &str, offer: &Offer) -> AbpError {
-    // No name is empty: so many characters hold at most so many names.
+    // No name is empty, so this many characters hold at most as many names.
     let names = toolset::first_names(offer, TOLD_CHARS).join(", ");
     let told = clipped(&names, TOLD_CHARS);
     AbpError::new(

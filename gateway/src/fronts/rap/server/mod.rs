@@ -7,12 +7,12 @@
 //! | `POST {base}/cancel_tool_call` | 200 at once; the call is cancelled in the background |
 //! | `POST {base}/close_thread` | 200 at once; its calls are cancelled in the background |
 //!
-//! `{base}` is `/rap/<app id>`; or the root, for the only app or the one named by `?app=`.
-//! One call: `invocation` checks the request, claims its id for this worker (`claims`) and begins a
-//! call (`calls`). A task of its own (`pending`) waits for the outcome, writes it as a tool result
-//! (`result`) and posts it to the callback URL until it is taken (`delivery`).
+//! `{base}` is `/rap/<app id>`. It may also be the root, for the only app or for the app in `?app=`. One
+//! call: `invocation` checks the request, claims its id for this worker (`claims`) and begins a call
+//! (`calls`). A separate task (`pending`) waits for the outcome, writes it as a tool result (`result`) and
+//! posts it to the callback URL until it is accepted (`delivery`).
 //!
-//! `docs/protocol.md` says what is ours, and what was decided where RAP leaves a choice.
+//! `docs/protocol.md` describes caphost's additions, and its decisions where RAP leaves a choice.
 
 mod calls;
 mod claims;
@@ -48,10 +48,10 @@ use caphost::call::{Code, Error};
 use request::Target;
 use state::RapServer;
 
-/// Where invocations go, under a base.
+/// The path of invocations under a base.
 const INVOKE_PATH: &str = "/invoke";
 
-/// The routes of the tool server. `secure` says whether the gateway speaks TLS, `loopback` whether it
+/// The routes of the tool server. `secure` is whether the gateway speaks TLS. `loopback` is whether it
 /// listens on loopback only.
 pub fn routes(hub: Arc<Hub>, options: Options, secure: bool, loopback: bool) -> Router {
     let server = Arc::new(RapServer::new(hub, options, secure, loopback));
@@ -79,7 +79,8 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool, loopback: bool) -> 
     router.with_state(server)
 }
 
-/// The manifest. 404 without an app, or without a tool; 409 with several apps and none named.
+/// The manifest. Answers 404 without an app or without a tool, and 409 with several apps of which none is
+/// named.
 async fn manifest(
     State(server): State<Arc<RapServer>>,
     target: Target,
@@ -96,7 +97,7 @@ async fn manifest(
     let offer = offer.map_err(Refusal::no_app)?;
     let make = move || {
         let Some(text) = toolset::manifest(&offer, endpoint) else {
-            // A toolset has one tool at least.
+            // A toolset has at least one tool.
             let message = format!("The app {:?} offers no tools", offer.app.id);
             let error = Error::new(Code::CAPABILITY_UNAVAILABLE, message);
             return Err(Refusal::new(StatusCode::NOT_FOUND, error));
@@ -104,7 +105,7 @@ async fn manifest(
         turn.end(text.len());
         Ok(json_text(StatusCode::OK, text))
     };
-    // It may take milliseconds: nothing else must wait for it.
+    // Making the manifest may take milliseconds, and nothing else must wait for it.
     spawn_blocking(make)
         .await
         .map_err(|error| Refusal::internal(error.to_string()))?

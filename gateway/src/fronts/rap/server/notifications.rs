@@ -1,8 +1,8 @@
-//! `POST {base}/cancel_tool_call` and `POST {base}/close_thread`: answered with an empty 200 at
-//! once, whatever comes of them. Other workers are told: the call may be on any of them.
+//! `POST {base}/cancel_tool_call` and `POST {base}/close_thread`. Both are answered at once with an empty
+//! 200, whatever the result. Other workers are told, because the call may be on any of them.
 //!
-//! A runtime tells every server of every call. So a notification about a call that is unknown here is
-//! no error, whatever its ids look like.
+//! A runtime tells every server of every call. So a notification about an unknown call is not an error,
+//! whatever its ids look like.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use crate::gateway::Unsure;
 use crate::rate_limit::RateLimiter;
 use crate::tokens::Identity;
 
-/// How many bytes a notification may have: two ids, and room for members we do not know.
+/// How many bytes a notification may have: two ids, and room for unknown members.
 const BODY_BYTES: usize = 64 << 10;
-/// The reason that the app is told.
+/// The reason for the app when a call is cancelled.
 const CANCELLED: &str = "The runtime has cancelled the tool call";
-/// The reason that the app is told when a thread is closed.
+/// The reason for the app when a thread is closed.
 const CLOSED: &str = "The thread is closed";
 
-/// Cancels the call, if thread and id are those of one that the caller may see.
+/// Cancels the call with that thread and id, if the caller may see the call.
 pub(super) async fn cancel_tool_call(
     State(server): State<Arc<RapServer>>,
     target: Target,
@@ -55,7 +55,7 @@ pub(super) async fn cancel_tool_call(
     Ok(StatusCode::OK)
 }
 
-/// Cancels the calls of a thread. Later ones in a thread of that id go on.
+/// Cancels the calls of a thread. Later calls in a thread with the same id go on.
 pub(super) async fn close_thread(
     State(server): State<Arc<RapServer>>,
     target: Target,
@@ -73,13 +73,13 @@ pub(super) async fn close_thread(
     Ok(StatusCode::OK)
 }
 
-/// Whether it is an id that a call or a thread here may have.
+/// Whether a call or a thread here may have this id.
 fn may_be_ours(id: &str) -> bool {
     Identifier::new(id).is_ok()
 }
 
 impl RapServer {
-    /// Those of other workers hear of it as well, or the caller is to try again.
+    /// Tells the other workers as well. If that fails, the caller must try again.
     fn cancel_everywhere(&self, notice: Notice) -> Result<(), Refusal> {
         self.cancel(&notice);
         let is_told = |cluster: &Arc<Cluster>| cluster.tell_all(notice);
@@ -89,7 +89,7 @@ impl RapServer {
         }
     }
 
-    /// Cancels those of the calls here that are meant. Their results tell the runtime what comes of it.
+    /// Cancels the calls here that the notice means. Their results tell the runtime the outcome.
     pub(super) fn cancel(&self, notice: &Notice) {
         let (thread, id, app, by, reason) = match notice {
             Notice::CancelToolCall {
@@ -109,7 +109,7 @@ impl RapServer {
         }
         let found = self.calls.cancellers(thread, id, app, by);
         if found.is_empty() {
-            // Most often it has ended, or is another server's: every server is told.
+            // Usually the call has ended or belongs to another server, because every server is told.
             tracing::debug!(?thread, "cancel: no such tool call");
         }
         for canceller in found {

@@ -1,4 +1,4 @@
-//! How the tool server is set up.
+//! The options of the tool server.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! An invocation until its result is delivered, or lost.
+//! An invocation until its result is delivered or lost.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,19 +18,18 @@ use crate::gateway::{Connected, Outcome};
 use crate::seldom::SeldomOf;
 use crate::tokens::Identity;
 
-/// Timers of an app may be a little early.
+/// An app's timers may fire a little early.
 const EARLY: Duration = Duration::from_millis(20);
 
-/// What an invocation takes of the common room, until its result is delivered: its place, and its
-/// bytes.
+/// The shares of an invocation, until its result is delivered: its place and its bytes.
 pub(super) type Room = [Share; 2];
 
-/// An invocation that was taken. It ends in exactly one result, which is delivered, or lost for a
-/// reason that is logged.
+/// An accepted invocation. It ends in exactly one result. The result is delivered, or is lost and the log
+/// says why.
 pub(super) struct Pending {
     server: Arc<RapServer>,
     pub owner: Identity,
-    /// Its arguments are the call's once there is one.
+    /// The invocation. Its arguments move to the call once there is a call.
     pub invocation: Invocation,
     since: Instant,
     _room: Room,
@@ -39,7 +38,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// One that was taken just now.
+    /// An invocation that was just accepted.
     pub fn new(
         server: Arc<RapServer>,
         owner: Identity,
@@ -56,7 +55,7 @@ impl Pending {
         }
     }
 
-    /// Waits for the end of the call, and delivers its result.
+    /// Waits for the end of the call and delivers its result.
     pub async fn see_through(
         self,
         call: Call,
@@ -67,7 +66,7 @@ impl Pending {
         let outcome = call.outcome().await;
         drop(session);
         in_flight.ended();
-        // The runtime may use the id again as soon as it has the result.
+        // The claim is released first, because the runtime may use the id again as soon as it has the result.
         if let Some(claim) = claim {
             self.server.release_claim(claim).await;
         }
@@ -75,7 +74,7 @@ impl Pending {
         self.deliver(body, in_flight.unwanted()).await;
     }
 
-    /// Says of a call that was cancelled when its time was up that this is why: the outcome has no reason.
+    /// Adds the reason to a call that was cancelled by its timeout, because the outcome has no reason.
     fn explained(&self, mut outcome: Outcome) -> Outcome {
         let timeout = self.server.options.call_timeout;
         if let Outcome::Cancelled {
@@ -125,8 +124,8 @@ impl Pending {
         }
     }
 
-    /// The callback as JSON, and its share of the bytes that may wait. A result that is too large is
-    /// replaced by an error.
+    /// The callback as JSON, and its share of the bytes that may wait. An error replaces a result that is too
+    /// large.
     fn message(&self, body: Body) -> (Bytes, Option<Share>) {
         let max = self.server.options.max_result_bytes;
         let bytes = body.bytes();
@@ -165,7 +164,7 @@ impl Pending {
             content,
             subscription: None,
         });
-        // Strings and lists of strings can always be written.
+        // Serialising strings and lists of strings cannot fail.
         serde_json::to_vec(&callback).unwrap_or_default().into()
     }
 }

@@ -1,4 +1,4 @@
-//! Requests to the tool server: which app they are for, and what is in them.
+//! Requests to the tool server: the requested app, and the body.
 
 use std::fmt::Display;
 
@@ -16,17 +16,17 @@ use crate::fronts::refusal::Refusal;
 use crate::wire::{check_readable, mended};
 use caphost::call::{Code, Error};
 
-/// The scheme by which the client reached a proxy in front of us.
+/// The scheme that the client used to reach a proxy in front of the gateway.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
-/// How many characters are said about a bad body.
+/// How many characters of an error in a body are shown.
 const MESSAGE_CHARS: usize = 300;
 
-/// Where a request went to.
+/// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// The app wanted. Without one the only app is meant.
+    /// The requested app. `None` means the only app.
     pub app: Option<String>,
-    /// Whether the app is named in the path.
+    /// Whether the path names the app.
     in_path: bool,
 }
 
@@ -47,11 +47,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Target {
 }
 
 impl Target {
-    /// The one that the query names, if any.
+    /// The app that the query names, if any.
     fn in_query(uri: &Uri) -> Self {
         let query = uri.query().unwrap_or_default().as_bytes();
         let app = form_urlencoded::parse(query).find(|(name, _)| name == "app");
-        // `?app=` alone asks for none in particular.
+        // An empty `?app=` names no app.
         let app = app.map(|(_, app)| app.into_owned());
         Target {
             app: app.filter(|app| !app.is_empty()),
@@ -99,12 +99,12 @@ pub(super) async fn read(of: &Parts, body: Body, limit: usize) -> Result<ReadBod
     Ok(body::read(&of.extensions, body, limit).await?)
 }
 
-/// Reads a JSON object, which may nest so deep.
+/// Reads a JSON object with a nesting depth of at most `depth`.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> Result<T, Refusal> {
     let text = std::str::from_utf8(bytes).map_err(|error| bad_body(&error))?;
     let text = mended(text);
     check_readable(&text, depth).map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error))?;
-    // Serde would read an array as the members in order.
+    // Otherwise Serde would accept an array with the members in order.
     if !text.trim_ascii_start().starts_with('{') {
         return Err(Refusal::invalid("The body must be a JSON object"));
     }
@@ -112,7 +112,7 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> Result<T
 }
 
 fn bad_body(error: &dyn Display) -> Refusal {
-    // The message may quote what was sent.
+    // The error may quote the body.
     let what: String = error.to_string().chars().take(MESSAGE_CHARS).collect();
     Refusal::invalid(format!("Bad body: {what}"))
 }

@@ -1,4 +1,4 @@
-//! What a call's outcome is as a tool result.
+//! Turns the outcome of a call into a tool result.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use caphost::call::Stop;
 /// How many characters of an error's details are shown.
 const DETAILS_CHARS: usize = 1_000;
 
-/// The part of a [`ToolResult`](crate::fronts::rap::wire::ToolResult) that is not its address.
+/// The content of a [`ToolResult`](crate::fronts::rap::wire::ToolResult), without the ids that address it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Body {
     Text(String),
@@ -29,7 +29,7 @@ impl Body {
         }
     }
 
-    /// A string as it is, a file as parts, all else as JSON.
+    /// A string becomes itself, a file becomes parts, and anything else becomes JSON.
     fn of_data(data: Option<Json>) -> Self {
         let Some(data) = data else {
             return Body::Text("null".into());
@@ -45,7 +45,7 @@ impl Body {
         match of_file(value) {
             Ok(parts) => Body::Content(parts.into()),
             Err(Value::String(text)) => Body::Text(text),
-            // A model reads characters, not what they are escaped as.
+            // A model reads characters, not their escapes.
             Err(other) => Body::Text(other.to_string()),
         }
     }
@@ -66,7 +66,7 @@ impl Body {
         Body::error(&text)
     }
 
-    /// An error: there is no other sign of one than how its text begins.
+    /// An error. Only the beginning of its text marks it as an error.
     pub(super) fn error(message: &str) -> Self {
         Body::Text(format!("{ERROR_PREFIX}{message}"))
     }
@@ -80,7 +80,7 @@ impl Body {
         })
     }
 
-    /// About how many bytes it has.
+    /// How many bytes the content has, about.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Body::Text(text) => text.len(),
@@ -89,8 +89,8 @@ impl Body {
     }
 }
 
-/// A file as its description in JSON, then its content: a picture as one, anything else as text.
-/// Data that is no file is given back unchanged.
+/// A file as its description in JSON, followed by its content. A picture becomes an image, any other file
+/// becomes text. Data that is not a file is returned unchanged.
 fn of_file(mut data: Value) -> Result<[ContentItem; 2], Value> {
     let can_be_sent = |file: &Binary| file.encoding == Encoding::Utf8 || file.has_bytes(&data);
     let file = Binary::of(&data).filter(can_be_sent);
@@ -101,7 +101,7 @@ fn of_file(mut data: Value) -> Result<[ContentItem; 2], Value> {
     let content = match file.encoding {
         Encoding::Utf8 => ContentItem::Text { text: content },
         Encoding::Base64 => {
-            // The app may not have said so: the name of the member may have told it.
+            // The app may not have declared this, because the member's name may imply it.
             data["encoding"] = "base64".into();
             let content = canonical(content);
             if media_type.starts_with("image/") {

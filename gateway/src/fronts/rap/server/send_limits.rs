@@ -1,28 +1,30 @@
-//! How many results are sent at once. Each token sends a few to each URL and to each host, so that one that
-//! hangs holds up no other. It has a share of all, so that no token holds up another.
+//! Limits how many results are sent at once. Each token sends only a few results to each URL and to each
+//! host, so that a hanging host holds up no other host. Each token has a share of all, so that no token holds
+//! up another.
 
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
 use crate::bounds::in_use::{InUse, permits};
 
-/// Results sent to one URL at once, 8.
+/// How many results are sent to one URL at once: 8.
 pub(crate) const PER_URL: usize = 8;
-/// Results sent to one port of a host at once, 32: a URL that hangs leaves room for the others.
+/// How many results are sent to one port of a host at once: 32. So a hanging URL leaves room for the host's
+/// other URLs.
 pub(crate) const PER_HOST: usize = 32;
-/// Results of one token sent at once, 64: others do not wait for its hosts. Without tokens all results are
-/// those of one owner, which has no such bound.
+/// How many results of one token are sent at once: 64. Other tokens do not wait for the hosts of this token.
+/// Without tokens all results belong to one owner, which has no such limit.
 pub(crate) const PER_TOKEN: usize = 64;
-/// To all hosts together, 256: each is an open connection, or a name being looked up by one of the
-/// 512 threads that the runtime has for such.
+/// How many results are sent to all hosts together: 256. Each is an open connection, or a name lookup in one
+/// of the runtime's 512 threads for such work.
 pub(crate) const IN_ALL: usize = 256;
 
-/// How many results are sent at once.
+/// The limits of results that are sent at once.
 #[derive(Debug)]
 pub(super) struct SendLimits {
-    /// Places to send to, while somebody does or waits.
+    /// The places for sending, while something is sent or waits.
     places: InUse<String, Semaphore>,
-    /// How many one owner may have.
+    /// How many places one owner may have.
     share: usize,
 }
 
@@ -30,7 +32,7 @@ pub(super) struct SendLimits {
 pub(super) type SendPermits = Vec<OwnedSemaphorePermit>;
 
 impl SendLimits {
-    /// One owner may have so many of them.
+    /// One owner may have `share` places.
     pub fn new(share: usize) -> Self {
         SendLimits {
             places: InUse::default(),
@@ -41,8 +43,8 @@ impl SendLimits {
     /// Waits until a result of `owner` may be sent to `url`.
     pub async fn acquire(&self, owner: &str, url: &Url) -> Result<SendPermits, AcquireError> {
         let host = url.origin().ascii_serialization();
-        // The narrowest first: one that waits for a URL that hangs must hold no place of others. No URL
-        // and no origin has a space in it.
+        // The narrowest place is taken first: a result that waits for a hanging URL must not hold places of
+        // others. No URL or origin contains a space.
         let places = [
             (format!("{url} {owner}"), PER_URL),
             (format!("{host} {owner}"), PER_HOST),

@@ -1,4 +1,4 @@
-//! What all requests to the tool server share.
+//! The state that all requests to the tool server share.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use crate::gateway::Hub;
 use crate::rate_limit::RateLimiter;
 use crate::tokens::{Identity, Role};
 
-/// What all requests share.
+/// The state that all requests share.
 pub(super) struct RapServer {
     pub hub: Arc<Hub>,
     pub options: Options,
     /// Whether the gateway itself speaks TLS.
     pub secure: bool,
-    /// Turns at the toolsets.
+    /// The rate limit of toolsets.
     pub lists: Arc<Listing>,
     pub sessions: Arc<SharedSessions>,
     pub calls: Arc<Calls>,
-    /// The HTTP clients that results are sent with.
+    /// The HTTP clients that send results.
     pub clients: Clients,
     pub sending: SendLimits,
-    /// Invocations whose results are not delivered yet.
+    /// The invocations whose results are not delivered yet.
     pub pending: Arc<Shares>,
     /// The bytes of those invocations.
     pub invoked_bytes: Arc<Shares>,
@@ -48,7 +48,7 @@ impl RapServer {
                 options.notifications_burst,
             )
         };
-        // Without tokens all callers are one.
+        // Without tokens all callers count as one.
         let alone = hub.tokens.is_empty();
         let room = |most, share| Shares::new(most, if alone { most } else { share });
         let bytes = || {
@@ -86,8 +86,8 @@ impl RapServer {
         }
     }
 
-    /// Who asks, and for which app: the one that the target names, else the one that the token is
-    /// for.
+    /// The caller and the requested app. The app is the one that the target names, or else the one that the
+    /// token is for.
     pub(super) fn admit(
         &self,
         target: Target,

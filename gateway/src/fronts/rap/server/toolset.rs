@@ -1,5 +1,5 @@
-//! What an app offers, as tools. Their names are made to fit into a toolset. Capabilities whose names would
-//! become the same are not offered.
+//! An app's capabilities as tools. Their names are changed to fit into a toolset. Capabilities whose names
+//! would become equal are not offered.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::seldom::Seldom;
 use crate::wire::for_log;
 
-/// Capabilities whose tools would have the same name: none of them is offered.
+/// Capabilities whose tools would have the same name. None of them is offered.
 #[derive(Serialize)]
 struct Conflict<'a> {
     name: String,
@@ -22,26 +22,26 @@ struct Conflict<'a> {
 struct Manifest<'a> {
     #[serde(flatten)]
     toolset: Toolset,
-    /// What is missing in it. RAP has no such member.
+    /// The capabilities that the toolset lacks. RAP has no such member.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflicts: Vec<Conflict<'a>>,
 }
 
-/// The capability that a tool stands for.
+/// The capability of a tool.
 pub(super) fn find<'a>(offer: &'a Offer, tool: &str) -> Option<&'a CapabilityInfo> {
     let mut alike = offer.plainly_named(tool, MAX_TOOL_NAME_CHARS);
     let first = alike.next();
     first.filter(|_| alike.next().is_none())
 }
 
-/// The names of the tools that the first `capabilities` make.
+/// The tool names of the first `capabilities` capabilities.
 pub(super) fn first_names(offer: &Offer, capabilities: usize) -> Vec<String> {
     let first: Vec<_> = offer.by_plain_name().take(capabilities).collect();
     let tools = alike(&first).filter(|(_, alike)| alike.len() == 1);
     tools.map(|(name, _)| name).collect()
 }
 
-/// The manifest as JSON, whose invocations go to `endpoint`; none if there is no tool.
+/// The manifest as JSON. Invocations go to `endpoint`. `None` if there is no tool.
 pub(super) fn manifest(offer: &Offer, endpoint: Url) -> Option<String> {
     let all: Vec<_> = offer.by_plain_name().collect();
     let (mut tools, mut conflicts) = (Vec::new(), Vec::new());
@@ -73,7 +73,7 @@ pub(super) fn manifest(offer: &Offer, endpoint: Url) -> Option<String> {
     serde_json::to_string(&Manifest { toolset, conflicts }).ok()
 }
 
-/// The capabilities by the names that their tools would have, in the order of these.
+/// The capabilities by the names of their tools, in the order of these names.
 fn alike<'a>(
     all: &'a [&'a CapabilityInfo],
 ) -> impl Iterator<Item = (String, &'a [&'a CapabilityInfo])> {
@@ -88,9 +88,9 @@ fn tool_name(capability: &CapabilityInfo) -> impl Iterator<Item = char> {
     capability.plain_name().take(MAX_TOOL_NAME_CHARS)
 }
 
-/// Says that there are conflicts, and names the first: the toolset has them all.
+/// Logs that there are conflicts, and names the first one. The toolset contains all of them.
 fn warn(offer: &Offer, conflicts: &[Conflict<'_>]) {
-    // Any app may have as many conflicts as it likes.
+    // Any app may have as many conflicts as it likes, so the warning is limited.
     static WARNED: Seldom = Seldom::new();
     if let Some(Conflict { name, capabilities }) = conflicts.first()
         && WARNED.is_due()
@@ -116,11 +116,11 @@ fn tool(name: String, capability: &CapabilityInfo) -> Tool {
     }
 }
 
-/// A schema as a toolset has it: an object that says that arguments are one.
+/// A schema in the form of a toolset: an object that declares the arguments as an object.
 fn object_schema(schema: Option<Value>) -> Map<String, Value> {
     let mut schema = match schema {
         Some(Value::Object(schema)) => schema,
-        // `false` takes nothing at all; `true` and none take anything.
+        // `false` accepts nothing. `true` and no schema accept anything.
         Some(Value::Bool(false)) => Map::from_iter([("not".into(), json!({}))]),
         _ => Map::new(),
     };

@@ -29,7 +29,7 @@ fn messages<S: AsyncRead + Unpin>(stream: S, accepted: usize) -> Messages<S> {
     Messages::new(stream, most(accepted), watch(&ledgers, 1))
 }
 
-/// What is read of what a client sends, over a connection that takes so many bytes at once.
+/// What is read of the client's messages, over a connection that accepts `at_once` bytes at a time.
 async fn received(at_once: usize, accepted: usize, sent: Vec<Message>) -> Vec<Received> {
     let (ours, theirs) = duplex(at_once);
     let mut client = WebSocketStream::from_raw_socket(theirs, Role::Client, None).await;
@@ -53,7 +53,7 @@ async fn received(at_once: usize, accepted: usize, sent: Vec<Message>) -> Vec<Re
     timeout(Duration::from_secs(20), both).await.unwrap()
 }
 
-/// What was read of it, and how many bytes it had.
+/// The text that was read, and how many bytes were sent.
 fn text(received: Received) -> (String, usize) {
     match received {
         Received::Text(text) => {
@@ -90,7 +90,7 @@ async fn what_is_read_is_what_was_sent() {
         3 * PART + 5,
         MOST,
     ];
-    // Characters of three bytes, which lie across the parts.
+    // Characters of three bytes that cross the borders of the parts.
     let texts = sizes.map(|size| "\u{20ac}".repeat(size / 3));
     let mut sent = vec![Message::Ping("ping".into())];
     sent.extend(texts.iter().map(Message::text));
@@ -140,7 +140,7 @@ async fn a_text_that_waits_keeps_no_room_that_it_does_not_need() {
     );
 }
 
-/// Frames of a client, which are masked with zeros.
+/// The frames of a client, masked with zeros.
 fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![first];
     match u8::try_from(payload.len()) {
@@ -155,7 +155,7 @@ fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// A message of so many fragments, and how long it took to be read.
+/// Reads a message of `many` fragments. Returns its size and the time that reading took.
 async fn taken(payload: &[u8], many: usize) -> (usize, Duration) {
     let mut sent = masked(1, b"");
     sent.extend(masked(0, payload).repeat(many));
@@ -173,7 +173,7 @@ async fn a_flood_of_empty_or_tiny_continuation_frames_has_to_wait() {
     let (empty, tiny) = tokio::join!(taken(b"", many), taken(b"x", many));
     for ((bytes, waited), size) in [(empty, 0), (tiny, 1)] {
         assert_eq!(bytes, many * size);
-        // But for a second's worth.
+        // The first second's worth came at once.
         assert!(waited >= Duration::from_secs(1), "{waited:?}");
     }
 }
@@ -192,7 +192,7 @@ async fn fragments_of_an_honest_size_and_whole_messages_do_not_wait() {
     assert!(waited < Duration::from_secs(1), "{waited:?}");
 }
 
-/// Messages that are accepted, and of which more than the beginning is handed on.
+/// Messages up to this size are accepted and handed on as a whole.
 const ACCEPTED: usize = 100_000;
 
 #[tokio::test]
@@ -235,7 +235,7 @@ async fn of_many_fragments_no_more_is_handed_on_than_the_beginning() {
         fragment("", Data::Continue, false),
         fragment(&euro, Data::Continue, false),
         fragment("", Data::Continue, true),
-        // One that grows at once, and one of which more was kept.
+        // A message that grows too large at once, and a message of which more was kept.
         fragment("x", Data::Text, false),
         fragment(&euro.repeat(4), Data::Continue, true),
         fragment(&"x".repeat(90_000), Data::Text, false),
@@ -262,7 +262,7 @@ async fn of_many_fragments_no_more_is_handed_on_than_the_beginning() {
     }
 }
 
-/// Why what a client sends is not read to its end.
+/// Why reading the client's bytes ends early.
 async fn end(sent: &[u8]) -> End {
     let (ours, mut theirs) = duplex(4 << 20);
     theirs.write_all(sent).await.unwrap();
@@ -344,7 +344,7 @@ async fn pings_and_close_frames_are_answered() {
     assert_eq!(answer_to(Bytes::new()).unwrap(), None);
 }
 
-/// A connection on which the beginning of a message has come, and is read as far as that goes.
+/// A connection on which the beginning of a message has come and was read.
 async fn begun(watch: Watch, bytes: usize) -> (Messages<DuplexStream>, DuplexStream) {
     let (ours, mut theirs) = duplex(1 << 20);
     let mut messages = Messages::new(ours, most(MOST), watch);
@@ -364,7 +364,7 @@ async fn unfinished_messages_are_bounded_together() {
     let second = watch(&all, 2);
     let (mut two, mut far_two) = begun(second.clone(), FREE + READ).await;
     assert!(futures_util::poll!(std::pin::pin!(first.evicted())).is_pending());
-    // Of the party that has most, what has most makes room.
+    // The largest message of the party with most bytes makes room.
     far_two
         .write_all(&masked(0, &[b'x'; 3 * FREE / 2]))
         .await
@@ -410,7 +410,7 @@ async fn a_message_that_comes_steadily_may_take_longer() {
     let all = Arc::new(Ledgers::new(0, usize::MAX));
     let watch = watch(&all, 1);
     let (mut messages, mut far) = begun(watch.clone(), 3 * FREE).await;
-    // What has come would have taken so long at the slowest pace there is.
+    // At the slowest allowed pace, the received bytes would have taken this long.
     watch.began_before(UNFINISHED_TIME + Duration::from_secs((3 * FREE / SLOWEST - 1) as u64));
     far.write_all(&masked(FINAL, b"x")).await.unwrap();
     assert_eq!(text(messages.next().await.unwrap()).1, 3 * FREE + 1);

@@ -8,12 +8,12 @@ use crate::fronts::socket::messages::MessageBytes;
 use crate::tokens::Role;
 use tungstenite::Utf8Bytes;
 
-/// Shows a token in its first message.
+/// An endpoint that belongs to a token after its first message.
 struct Registering {
     watch: Watch,
     bounds: SocketBounds,
     came: AtomicUsize,
-    /// What another connection of the token may read at once when the last message has come.
+    /// How many messages another connection of the token may read at once when the last message has come.
     left: AtomicUsize,
 }
 
@@ -49,7 +49,7 @@ async fn what_comes_after_a_token_was_shown_counts_for_the_token() {
     });
     let (watch, bounds) = (&endpoint.watch, &endpoint.bounds);
     let many = 2 * AT_ONCE;
-    // Masked with zeros.
+    // The frames are masked with zeros.
     let sent = [0x81, 0x81, 0, 0, 0, 0, b'x'].repeat(many);
     let bytes = MessageBytes {
         kept: limits.message_bytes,
@@ -70,6 +70,6 @@ async fn what_comes_after_a_token_was_shown_counts_for_the_token() {
     .await;
     assert!(matches!(end, End::Lost));
     assert_eq!(endpoint.came.load(Relaxed), many);
-    // One of two that have something to read.
+    // The connection is one of two that have messages to read.
     assert_eq!(endpoint.left.load(Relaxed), AT_ONCE / 2);
 }

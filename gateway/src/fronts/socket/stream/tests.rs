@@ -48,6 +48,6 @@ async fn an_answer_that_nobody_reads_is_given_up() {
     let bytes = [0; 200];
     let (written, ()) = tokio::join!(near.write_all(&bytes), reading);
     assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
-    // From the last progress on.
+    // The patience counts from the last progress.
     assert!(began.elapsed() >= patience / 2 + patience);
 }

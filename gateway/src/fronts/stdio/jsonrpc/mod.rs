@@ -28,17 +28,17 @@ use crate::wire::json_rpc::{
 use crate::wire::mended;
 use caphost::call::{Code, Error};
 
-/// How long the gateway may take to close once the input has ended.
+/// How long the gateway may take to close after the input has ended.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// The bounds of a bridge.
+/// The limits of a bridge.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Bytes in one message of the peer, 256 MiB.
+    /// How many bytes one message of the peer may have: 256 MiB.
     pub message_bytes: usize,
-    /// Time between two pings to the gateway, 15 s.
+    /// The time between two pings to the gateway: 15 s.
     pub ping_interval: Duration,
-    /// How long the gateway may be silent before it counts as gone, 40 s. It is asked before.
+    /// How long the gateway may be silent before it counts as gone: 40 s. The bridge pings it before.
     pub dead_peer_timeout: Duration,
 }
 
@@ -52,19 +52,19 @@ impl Default for Bounds {
     }
 }
 
-/// Why a bridge ended, unless the peer wanted it to.
+/// Why a bridge ended. `Ok` if the peer wanted it to end.
 pub type Ended = Result<(), String>;
 
 struct JsonRpcBridge<W, S> {
     output: Output<W>,
     sink: AsyncMutex<SplitSink<WebSocketStream<S>, Message>>,
     pending: Mutex<Pending>,
-    /// The gateway is to be pinged at once.
+    /// Requests a ping at once.
     ask: Notify,
     bounds: Bounds,
 }
 
-/// Carries messages until one side ends. A peer that still waits for an answer then gets an error: the
+/// Passes messages on until one side ends. If the peer still waits for an answer then, it gets an error: the
 /// gateway has cancelled the call, or cannot be asked.
 pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
     input: impl AsyncRead + Unpin,
@@ -88,7 +88,7 @@ pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
             ended = &mut down => ended,
             ended = bridge.up(FramedRead::with_capacity(input, codec, CHUNK_BYTES)) => {
                 bridge.take_leave().await;
-                // What was answered before it read that is still to be passed on.
+                // Answers that the gateway has sent before it reads `exit` must still be passed on.
                 let _ = timeout(FAREWELL, &mut down).await;
                 ended
             }
@@ -101,7 +101,7 @@ pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
 }
 
 impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, S> {
-    /// From the peer to the gateway, until the input ends or cannot be understood any more.
+    /// Passes messages from the peer to the gateway, until the input ends or is no longer understood.
     async fn up(&self, mut input: FramedRead<impl AsyncRead + Unpin, Codec>) -> Ended {
         while let Some(frame) = input.next().await {
             match frame {
@@ -120,7 +120,7 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, 
         match frame {
             Frame::Message(text) => {
                 self.pending.lock().sent(&text);
-                // That the gateway is gone is learnt from reading.
+                // The reading half notices when the gateway is gone.
                 let _ = self.send(Message::text(text)).await;
                 Ok(())
             }
@@ -136,7 +136,7 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, 
         }
     }
 
-    /// From the gateway to the peer, until the gateway closes or is gone.
+    /// Passes messages from the gateway to the peer, until the gateway closes or is gone.
     async fn down(&self, stream: &mut SplitStream<WebSocketStream<S>>) -> Ended {
         let dead = self.bounds.dead_peer_timeout;
         let mut silence = Silence::new(self.bounds.ping_interval, dead);
@@ -166,7 +166,7 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, 
                 Some(Ok(Message::Text(text))) => {
                     self.pending.lock().received(&text);
                     if self.output.say(&text).await.is_err() {
-                        // Nobody reads: the peer has left without a word.
+                        // Nobody reads: the peer has left without a message.
                         return Ok(());
                     }
                 }
@@ -178,12 +178,12 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, 
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(format!("the gateway is gone: {error}")),
             }
-            // Now, as the peer may have been slow to read.
+            // The time is read now, because the peer may have been slow to read.
             heard = Instant::now();
         }
     }
 
-    /// Makes a gateway that lives say so. Never ends.
+    /// Pings the gateway, so that a living gateway answers. Never ends.
     async fn ping(&self) -> Ended {
         let every = self.bounds.ping_interval;
         let mut ping = interval_at(Instant::now() + every, every);
@@ -197,13 +197,13 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, 
         }
     }
 
-    /// Asks the gateway to close after what it has read so far.
+    /// Asks the gateway to close after it has handled the messages so far.
     async fn take_leave(&self) {
         let exit = notification(method::EXIT, Value::Object(Default::default()));
         let _ = timeout(FAREWELL, self.send(Message::text(exit.to_string()))).await;
     }
 
-    /// Answers what still waits.
+    /// Answers the requests that still wait.
     async fn settle(&self, ended: &Ended) {
         let why = match ended {
             Ok(()) => "The connection to the gateway is closed",
@@ -228,15 +228,15 @@ impl<W: AsyncWrite + Unpin, S: AsyncRead + AsyncWrite + Unpin> JsonRpcBridge<W, 
     }
 }
 
-/// Requests that wait for an answer, so that none waits for ever when the gateway is gone: the ids
-/// passed on, and how often each was used.
+/// The requests that wait for an answer, so that none waits forever when the gateway is gone: the ids that
+/// were passed on, and how many requests use each id.
 #[derive(Debug, Default)]
 struct Pending(HashMap<Id, usize>);
 
 impl Pending {
-    /// A message goes to the gateway.
+    /// A message is on its way to the gateway.
     pub fn sent(&mut self, message: &str) {
-        // What is malformed is answered, too, if it has an id.
+        // A malformed message is answered too, if it has an id.
         let id = match read(&mended(message), MAX_DEPTH) {
             Ok(Rpc::Request { id, .. }) => Some(id),
             Ok(Rpc::Invalid { id, .. }) | Err(Unreadable { id, .. }) => id,
@@ -260,7 +260,7 @@ impl Pending {
         }
     }
 
-    /// The answers to all that still wait, which are no longer pending then.
+    /// The answers to all requests that still wait. The requests no longer count as pending.
     pub fn settle(&mut self, why: &str) -> Vec<String> {
         let error = Error::<Value>::new(Code::DISCONNECTED, why.to_string());
         let lost = std::mem::take(&mut self.0).into_iter();

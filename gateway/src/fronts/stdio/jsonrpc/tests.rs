@@ -13,7 +13,7 @@ struct Ends {
     bridge: tokio::task::JoinHandle<Ended>,
 }
 
-/// A bridge, with the bytes on all its ends.
+/// A bridge, with access to the bytes on all its ends.
 async fn bridge(bounds: Bounds) -> Ends {
     let (input, from_peer) = duplex(1 << 16);
     let (to_peer, output) = duplex(1 << 16);
@@ -59,7 +59,7 @@ async fn a_gateway_that_answers_pings_is_not() {
     };
     let ends = bridge(bounds).await;
     let mut gateway = WebSocketStream::from_raw_socket(ends.gateway, Role::Server, None).await;
-    // As many as come in three times as long as a silent gateway would be given.
+    // Counts the pings within three times the silence that a gateway may have.
     let mut pings = 0;
     while pings < 60 {
         let heard = tokio::time::timeout(Duration::from_secs(10), gateway.next()).await;
@@ -87,7 +87,7 @@ async fn a_gateway_that_stood_still_together_with_the_bridge_is_asked_first() {
             assert!(message.unwrap().is_ping());
             gateway.flush().await.unwrap();
         }
-        // Until the bridge has read the last answer.
+        // Waits until the bridge has read the last answer.
         tokio::time::sleep(Duration::from_millis(20)).await;
         std::thread::sleep(Duration::from_secs(1));
     }
@@ -107,14 +107,14 @@ async fn what_is_too_large_is_refused_here_and_the_next_goes_on() {
     ends.input.write_all(lines.as_bytes()).await.unwrap();
     let answer = heard(&mut ends.output).await;
     assert_eq!(answer["error"]["code"], -32600);
-    // What is no JSON is the gateway's to refuse.
+    // The gateway itself refuses text that is not JSON.
     for expected in ["\u{a0}", CALL] {
         let Some(Ok(Message::Text(text))) = gateway.next().await else {
             panic!("no message")
         };
         assert_eq!(text.as_str(), expected);
     }
-    // The peer leaves: the gateway is told, and has the last word.
+    // The peer leaves. The gateway is told, and has the last word.
     drop(ends.input);
     let Some(Ok(Message::Text(text))) = gateway.next().await else {
         panic!("no message")

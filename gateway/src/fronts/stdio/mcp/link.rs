@@ -1,4 +1,4 @@
-//! The gateway as the bridge sees it: HTTP, and the session, which the client does not see.
+//! The gateway for the bridge: HTTP, and the session, which the client does not see.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -21,19 +21,20 @@ use crate::limits::MAX_DEPTH;
 use crate::wire::json_rpc::{Id, Message, RpcError, code, read};
 use caphost::dialect::mcp::Version;
 
-/// A stream that is silent for this long is dead: the gateway sends a comment every 15 s.
+/// A stream that is silent for this long is dead, because the gateway sends a comment every 15 s.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// Streams first: the head of one comes at once, and a cancel of the request waits for that head.
+/// Streams are preferred: the head of a stream comes at once, and a cancel of the request waits for that
+/// head.
 const ACCEPTED: &str = "text/event-stream, application/json;q=0.9";
 
-/// Where the version stands in a request that says its own.
+/// The member with the version, in a request that names its own version.
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// Where the gateway is, and how to get in.
+/// The gateway's URL and the authorization.
 #[derive(Clone)]
 pub struct Endpoint {
-    /// Its `/mcp`, or `/mcp/<app id>`.
+    /// The URL of `/mcp` or `/mcp/<app id>`.
     pub url: Url,
     /// The `Authorization` header.
     pub authorization: Option<String>,
@@ -42,18 +43,18 @@ pub struct Endpoint {
 /// A request of the client.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Its id.
+    /// The request's id.
     pub id: Id,
-    /// Its method.
+    /// The request's method.
     method: String,
-    /// What it is about: the name of a tool or prompt, the URI of a resource.
+    /// The subject: the name of a tool or prompt, or the URI of a resource.
     name: Option<String>,
-    /// Its version, if it says so itself.
+    /// The request's version, if the request names it.
     version: Option<String>,
 }
 
 impl Request {
-    /// Looks at its parameters.
+    /// Reads the request's parameters.
     pub fn new(id: Id, method: &str, params: Option<&str>) -> Self {
         let params = params.and_then(|params| serde_json::from_str(params).ok());
         let params: Value = params.unwrap_or_default();
@@ -66,37 +67,37 @@ impl Request {
         }
     }
 
-    /// Whether it belongs to no session: it says everything itself.
+    /// Whether the request belongs to no session, because it names everything itself.
     pub fn is_alone(&self) -> bool {
         self.version.is_some()
     }
 
-    /// Whether it calls a tool.
+    /// Whether the request calls a tool.
     pub fn calls(&self) -> bool {
         self.method == "tools/call"
     }
 
-    /// Whether it begins a session.
+    /// Whether the request begins a session.
     pub fn begins(&self) -> bool {
         self.method == "initialize" && !self.is_alone()
     }
 }
 
-/// The session requests belong to.
+/// The session that requests belong to.
 #[derive(Clone, Debug, Default)]
 pub struct Membership {
-    /// Its id.
+    /// The session's id.
     pub session: Option<String>,
-    /// The version agreed on.
+    /// The version of the session.
     version: Option<String>,
 }
 
-/// The way to one gateway.
+/// The link to one gateway.
 pub struct Link {
     client: Client,
     endpoint: Endpoint,
-    /// Where requests without a session go, once one has met the only app there was: they stay with
-    /// it, as a session does.
+    /// The URL for requests without a session, after one of them has met the only app. Later requests stay
+    /// with this app, as a session does.
     only: OnceLock<Url>,
 }
 
@@ -131,7 +132,7 @@ impl Link {
         Ok(response)
     }
 
-    /// Stays with the app that a request has met which has named none.
+    /// Stays with the app that a request without an app has met.
     fn stay(&self, response: &Response) {
         let app = response
             .headers()
@@ -147,7 +148,7 @@ impl Link {
         let _ = self.only.set(url);
     }
 
-    /// Opens a stream of what is no answer.
+    /// Opens a stream of messages that answer no request.
     pub async fn listen(&self, of: &Membership) -> reqwest::Result<Response> {
         self.request(Method::GET, of).send().await
     }
@@ -195,26 +196,28 @@ impl Link {
 #[derive(Default)]
 pub struct Session {
     state: Mutex<State>,
-    /// Held while a lost session is begun again.
+    /// The lock while a lost session is begun again.
     renewing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
     membership: Membership,
-    /// `initialize` as the client sent it, to say it again.
+    /// The client's `initialize`, for beginning the session again.
     hello: Option<(String, Id)>,
-    /// The version that the client has asked for last. The gateway answers with that one, if it speaks it.
+    /// The version that the client has last asked for. The gateway answers with this version, if it speaks
+    /// it.
     asked: Option<&'static Version>,
 }
 
 impl Session {
-    /// What requests carry.
+    /// The session and the version that requests carry.
     pub fn membership(&self) -> Membership {
         self.state.lock().membership.clone()
     }
 
-    /// The client sends `initialize` with these parameters. What it sends next may come before the answer.
+    /// The client sends `initialize` with these parameters. The client's next messages may come before the
+    /// answer.
     pub fn begins(&self, params: Option<&str>) {
         let params = params.and_then(|params| serde_json::from_str(params).ok());
         let params: Value = params.unwrap_or_default();
@@ -222,12 +225,12 @@ impl Session {
         self.state.lock().asked = asked;
     }
 
-    /// Whether its client may send several messages as one array.
+    /// Whether the client may send several messages as one array.
     pub fn has_batches(&self) -> bool {
         self.state.lock().asked.is_some_and(|it| it.batches)
     }
 
-    /// `initialize`, which is kept to be said again, is answered: that session has begun.
+    /// `initialize` was answered, so the session has begun. `hello` is kept for beginning the session again.
     pub fn begun(&self, hello: (String, Id), session: Option<String>, answer: &str) {
         let answer: Value = serde_json::from_str(answer).unwrap_or_default();
         let version = answer["result"]["protocolVersion"].as_str();
@@ -237,8 +240,9 @@ impl Session {
         state.hello = Some(hello);
     }
 
-    /// The gateway does not know `lost` any more, such as after a restart: begins another in the
-    /// client's words, unless that was done in the meantime. Whether there is one now.
+    /// The gateway does not know the session `lost` any more, for example after a restart. Begins another
+    /// session with the client's `initialize`, unless that has happened meanwhile. Returns whether there is a
+    /// session now.
     pub async fn renew(&self, lost: &Membership, link: &Link) -> bool {
         let _alone = self.renewing.lock().await;
         if self.membership().session != lost.session {
@@ -268,14 +272,14 @@ impl Session {
     }
 }
 
-/// The session that an answer names.
+/// The session that a response names.
 pub fn session_of(response: &Response) -> Option<String> {
     let id = response.headers().get(SESSION)?;
     Some(id.to_str().ok()?.to_string())
 }
 
-/// The messages of an answer, as they come, until its end, be it the right one or a broken
-/// connection.
+/// The messages of a response, as they come. The stream ends with the response, or when the connection
+/// breaks.
 pub fn messages(response: Response) -> BoxStream<'static, String> {
     let kind = response.headers().get(CONTENT_TYPE);
     let is_stream = kind.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
@@ -294,12 +298,12 @@ pub fn messages(response: Response) -> BoxStream<'static, String> {
     let events = SseStream::from_bytes_stream(chunks.boxed());
     let events = events.inspect_err(|error| tracing::debug!(%error, "a stream broke off"));
     let data = events.map_ok(|event| event.data.unwrap_or_default());
-    // Until it breaks off.
+    // Reads until the stream breaks off.
     let data = data.scan((), |(), data| ready(data.ok()));
     data.filter(|data| ready(!data.is_empty())).boxed()
 }
 
-/// An answer that is no success, as the answer to the request with that id.
+/// Turns an unsuccessful response into an answer to the request with that id.
 pub async fn failure(response: Response, id: &Value) -> String {
     let status = response.status();
     let body = whole(response).await.unwrap_or_default();
@@ -309,7 +313,7 @@ pub async fn failure(response: Response, id: &Value) -> String {
         answer["id"] = id.clone();
         return answer.to_string();
     }
-    // An error of ABP, or of what stands between.
+    // The error is an ABP error, or comes from a server in between.
     let message = said["error"]["message"].as_str().map(str::to_string);
     let message = message.unwrap_or_else(|| format!("The gateway answers with status {status}"));
     let data = said.get("error").filter(|it| it.is_object()).cloned();
@@ -318,7 +322,7 @@ pub async fn failure(response: Response, id: &Value) -> String {
     error.answer(id).to_string()
 }
 
-/// The answer to a request whose gateway is gone.
+/// The answer to a request if the gateway is gone.
 pub fn disconnected(id: &Value, message: impl Into<String>) -> String {
     let data = json!({ "code": "DISCONNECTED", "retryable": true });
     let error = RpcError::new(code::FAILED, message).with_data(data);

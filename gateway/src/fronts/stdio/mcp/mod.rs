@@ -1,7 +1,7 @@
-//! `caphost mcp`: MCP for clients that start their servers, between standard input and output and
-//! a gateway's HTTP.
+//! `caphost mcp`: MCP for clients that start their servers. It connects standard input and output to a
+//! gateway's HTTP.
 //!
-//! Each request is an HTTP request of its own, so all that holds over HTTP holds here.
+//! Each request becomes its own HTTP request, so everything that is true over HTTP is true here.
 //!
 //! | file | what it knows |
 //! |---|---|
@@ -42,28 +42,30 @@ use link::{
     Link, Membership, Request, Session, answers, disconnected, failure, messages, session_of,
 };
 
-/// After the end of the input: how long what was asked before may still take. A script gets its answers, and the
-/// calls of a client that is gone are cancelled.
+/// How long the requests before the end of the input may still take. A script gets its answers, and the calls
+/// of a client that is gone are cancelled.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
-/// How long what follows `initialize` waits for its answer.
+/// How long the messages after `initialize` wait for its answer.
 const GREETING: Duration = Duration::from_secs(30);
 /// How long telling the gateway that the client is gone may take.
 const LEAVE: Duration = Duration::from_secs(2);
-/// Time between the progress of a request and its answer. Clients read what comes together at once, and
-/// some hear of the answer first: the progress is then that of a request they do not know any more.
+/// The time between the last progress of a request and its answer. Clients read messages that come together
+/// at once, and some clients handle the answer first. They would then not know the request of the progress
+/// any more.
 const BREATH: Duration = Duration::from_millis(10);
-/// Bytes of a message that every client reads from a program: published ones end the session after a longer line.
+/// The size of a message that every client can read. Some published clients end the session after a longer
+/// line.
 const MOST_READ: usize = 10_000_000;
-/// Answers of the bridge's own that the client has not taken yet.
+/// How many of the bridge's own answers may wait for the client to read them.
 const UNWRITTEN: usize = 64;
-/// Before it is tried again to listen, and the most that grows to.
+/// The first and the longest pause before the bridge tries again to listen.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Carries messages until the input ends, the output is closed, or `stop`. What is in flight then is
-/// cancelled.
+/// Passes messages on until the input ends, the output is closed, or `stop` completes. Requests in flight are
+/// cancelled then.
 ///
-/// The error is one of reading or writing.
+/// The error comes from reading or writing.
 pub async fn carry(
     input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send,
@@ -101,39 +103,39 @@ struct McpBridge<W> {
     session: Session,
     output: Output<W>,
     in_flight: Mutex<HashMap<Id, Exchange>>,
-    /// What is no request, to be sent in the order it came.
+    /// The messages that are not requests, sent in their order.
     posts: UnboundedSender<Post>,
-    /// That the client is initialised was sent.
+    /// Signals that `notifications/initialized` was sent.
     initialized: Notify,
-    /// How many `initialize` are in flight. What follows them waits: it needs the session.
+    /// How many `initialize` requests are in flight. Messages after them wait, because they need the session.
     greeting: watch::Sender<usize>,
 }
 
 /// A request in flight.
 struct Exchange {
-    /// It belongs to no session: it is cancelled by closing its stream.
+    /// Whether the request belongs to no session. Closing its stream cancels it.
     alone: bool,
-    /// Takes cancels of it, as the client wrote them.
+    /// The cancels of the request, as the client wrote them.
     cancel: UnboundedSender<String>,
 }
 
-/// A message that is no request.
+/// A message that is not a request.
 struct Post {
     text: String,
     /// Whether it is `notifications/initialized`.
     initializes: bool,
 }
 
-/// A request being passed on, and what comes for it.
+/// The future that passes a request on, and passes its messages back.
 type Exchanging<'a> = BoxFuture<'a, io::Result<()>>;
 
 impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
-    /// Reads what the client says, and does what it asks for, until the input ends.
+    /// Reads and handles the client's messages until the input ends.
     async fn read(&self, mut input: FramedRead<impl AsyncRead + Unpin, Codec>) -> io::Result<()> {
         let (mut requests, mut refusals) = (FuturesUnordered::new(), FuturesUnordered::new());
         loop {
             tokio::select! {
-                // A client that does not read its answers is not read from either.
+                // If a client does not read its answers, its input is not read either.
                 frame = input.next(), if refusals.len() < UNWRITTEN => match frame {
                     Some(Ok(frame)) => for taken in self.take(frame) {
                         match taken {
@@ -146,7 +148,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
                     None => {
                         let answered = requests.by_ref().try_collect::<()>();
                         let rest = try_join(answered, refusals.try_collect::<()>());
-                        // Then requests in flight are given up, and with them their hold on the output.
+                        // After this time requests in flight are given up, and release the output.
                         return timeout(LAST_ANSWERS, rest).await.map_or(Ok(()), |ended| ended.map(drop));
                     }
                 },
@@ -156,7 +158,8 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         }
     }
 
-    /// Takes what is on a line: a message, or several in the version that has batches. Each is taken by itself.
+    /// Handles a line: one message, or several in the version with batches. Each message is handled
+    /// separately.
     fn take(&self, frame: Frame) -> Vec<Result<Option<Exchanging<'_>>, String>> {
         let Frame::Message(text) = frame else {
             let what = "A line too long, or not UTF-8";
@@ -174,7 +177,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         vec![self.take_message(text)]
     }
 
-    /// Takes a message: what is to be done for it, if it is a request. The error is its refusal.
+    /// Handles a message. Returns the future of a request. The error is the refusal.
     fn take_message(&self, text: String) -> Result<Option<Exchanging<'_>>, String> {
         let mended = mended(&text);
         let message = read(&mended, MAX_DEPTH).map_err(unreadable)?;
@@ -240,7 +243,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         Ok(request.boxed())
     }
 
-    /// Sends a request and passes on what comes for it.
+    /// Sends a request and passes its messages back.
     async fn exchange(
         &self,
         text: String,
@@ -250,7 +253,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         let (id, alone) = (request.id.value(), request.is_alone());
         let sent = tokio::select! {
             biased;
-            // Without a session a request is cancelled by closing its stream.
+            // Without a session, closing the stream cancels the request.
             Some(_) = cancels.recv(), if alone => return Ok(()),
             sent = self.send(&text, request) => sent,
         };
@@ -274,7 +277,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         loop {
             let message = tokio::select! {
                 biased;
-                // A cancel must not overtake its request, which is another connection.
+                // A cancel must not overtake its request, because it uses another connection.
                 Some(cancel) = cancels.recv() => {
                     if alone {
                         return Ok(());
@@ -291,7 +294,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
             }
             told = Some(Instant::now());
             if answered {
-                // The id may be used again as soon as the client has read this.
+                // The client may use the id again as soon as it has read this message.
                 self.answered(request, cancels);
             }
             let message = message.unwrap_or_else(|| {
@@ -314,7 +317,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         }
     }
 
-    /// Sends a request; once more if the gateway has lost the session, and another is begun.
+    /// Sends a request. Sends it again if the gateway has lost the session and another session has begun.
     async fn send(&self, text: &str, request: &Request) -> reqwest::Result<reqwest::Response> {
         if request.is_alone() {
             return self.link.post_alone(text.into(), request).await;
@@ -348,22 +351,22 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         self.in_flight.lock().remove(id);
     }
 
-    /// The gateway has answered a request. One without a session was over with its cancel, if there was
-    /// one, and its id may be another's by now.
+    /// The gateway has answered a request. A request without a session was already over if it was cancelled,
+    /// and another request may use its id by now.
     fn answered(&self, request: &Request, cancels: &UnboundedReceiver<String>) {
         if cancels.is_empty() || !request.is_alone() {
             self.over(&request.id);
         }
     }
 
-    /// No `initialize` is in flight, or its answer is not waited for any longer.
+    /// Waits until no `initialize` is in flight, but at most [`GREETING`].
     async fn greeted(&self) {
         let mut greeting = self.greeting.subscribe();
-        // The sender is ours: it is never gone.
+        // The bridge owns the sender, so the channel cannot close.
         let _ = timeout(GREETING, greeting.wait_for(|greeting| *greeting == 0)).await;
     }
 
-    /// Sends what is no request, each after what came before it.
+    /// Sends the messages that are not requests, one after another.
     async fn post(&self, mut posts: UnboundedReceiver<Post>) {
         while let Some(post) = posts.recv().await {
             self.greeted().await;
@@ -383,7 +386,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         }
     }
 
-    /// Passes on what the gateway says on its own, once the client listens. Ends if that cannot be
+    /// Passes on the gateway's own messages, after the client has initialised. Ends if a message cannot be
     /// written.
     async fn listen(&self) -> io::Result<()> {
         self.initialized.notified().await;
@@ -413,7 +416,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
     }
 }
 
-/// The answer to a message that cannot be read, as a gateway would give it.
+/// The answer to an unreadable message, in the gateway's form.
 fn unreadable(Unreadable { code, id, error }: Unreadable) -> String {
     let mut refused = RpcError::new(code, &*error.message);
     refused.data = error.details.as_deref().cloned();
@@ -421,7 +424,8 @@ fn unreadable(Unreadable { code, id, error }: Unreadable) -> String {
     refused.answer(id).to_string()
 }
 
-/// The answer in place of one that the client could not read. Of a call it is a result, for the model to read.
+/// The answer that replaces an answer that is too large for the client. For a call it is a result, so that
+/// the model can read it.
 fn too_large(request: &Request, bytes: usize) -> String {
     let id = &request.id;
     let megabytes = bytes.div_ceil(1_000_000);

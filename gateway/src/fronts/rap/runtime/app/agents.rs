@@ -1,4 +1,4 @@
-//! The agents on one tool server: their sessions and threads, what they say, and what they are told.
+//! The agents of one tool server: their sessions and threads, and the messages from and to them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,24 +14,25 @@ use crate::wire::{error_json, for_log};
 use caphost::call::{CallId, Code, Error};
 use caphost::session::{Answer, CallRequest, ConnectionId};
 
-/// An agent's session, which is one thread for the tool server.
+/// An agent's session. For the tool server it is one thread.
 pub struct Session {
     /// The thread.
     pub thread: Identifier,
-    /// Whether the agent takes notifications.
+    /// Whether the agent wants notifications.
     pub notifications: bool,
-    /// The tool calls that go on after their results, with the agent's ids for them.
+    /// The tool calls that go on after their results, with the agent's ids for these calls.
     pub subscriptions: HashMap<Identifier, CallId>,
 }
 
-/// The agents of the tool server, by their connections. Handles are their names on the broker's wire.
+/// The agents of the tool server, by their connections. A handle is an agent's name in messages of the
+/// broker.
 #[derive(Default)]
 pub struct Agents {
     connections: HashMap<String, ConnectionId>,
     handles: HashMap<ConnectionId, String>,
     sessions: HashMap<ConnectionId, Session>,
     threads: HashMap<Identifier, ConnectionId>,
-    /// The handles of the agents that left last: they are still told when an abandoned run ends.
+    /// The handles of the agents that left last. They are still told when an abandoned run ends.
     left: Remembered<ConnectionId, String, LEFT>,
 }
 
@@ -39,7 +40,7 @@ pub struct Agents {
 const LEFT: usize = 1_024;
 
 impl Agents {
-    /// The connection of the agent with that handle; `connect` makes one for an agent that is new.
+    /// The connection of the agent with that handle. For a new agent, `connect` makes one.
     fn connection(&mut self, handle: &str, connect: impl FnOnce() -> ConnectionId) -> ConnectionId {
         if let Some(connection) = self.connections.get(handle) {
             return *connection;
@@ -55,7 +56,7 @@ impl Agents {
         self.sessions.get_mut(&connection)
     }
 
-    /// The session that is that thread, and its connection.
+    /// The session with that thread, and its connection.
     pub fn in_thread(&mut self, thread: &Identifier) -> Option<(ConnectionId, &mut Session)> {
         let connection = *self.threads.get(thread)?;
         Some((connection, self.session(connection)?))
@@ -90,7 +91,7 @@ impl Agents {
         }
     }
 
-    /// The handle of the agent that is, or was, on a connection.
+    /// The handle of the agent that is or was on a connection.
     fn handle(&self, connection: ConnectionId) -> Option<&str> {
         let here = self.handles.get(&connection);
         here.or_else(|| self.left.get(&connection))
@@ -99,9 +100,9 @@ impl Agents {
 }
 
 impl ToolServerApp<'_> {
-    /// Takes a message from the broker.
+    /// Handles a message of the broker.
     pub fn receive(&mut self, text: &str) {
-        // The broker has checked it.
+        // The broker has checked the message.
         let Ok(message) = serde_json::from_str::<Value>(text) else {
             return;
         };
@@ -130,7 +131,7 @@ impl ToolServerApp<'_> {
         }
     }
 
-    /// The error of a request that needs a session and has none. It is told before any other.
+    /// The error of a request that needs a session and has none. This error comes before any other.
     fn without_session(&self, connection: ConnectionId, message: &Value) -> Option<Error<Value>> {
         let kind = message["type"].as_str()?;
         let needs_session = [abp::kind::CALL, abp::kind::CANCEL].contains(&kind);
@@ -143,7 +144,7 @@ impl ToolServerApp<'_> {
         let now = self.now();
         match message {
             FromAgent::Initialize(params) => {
-                // A session should start with what the tool server offers now.
+                // A new session should start with the current tools of the server.
                 self.parts.look.notify_one();
                 let session: Rc<str> = Uuid::new_v4().to_string().into();
                 self.state.initialize(connection, id, params, session, now);
@@ -160,7 +161,7 @@ impl ToolServerApp<'_> {
                 let request = CallRequest {
                     id: call.unwrap_or_else(fresh),
                     capability,
-                    // Nothing else tells the handler whose call it is.
+                    // The handler learns only from here which agent has made the call.
                     params: json!([connection, params]),
                     timeout,
                     token,
@@ -178,12 +179,12 @@ impl ToolServerApp<'_> {
             }
             FromAgent::List => self.list(connection, id),
             FromAgent::Shutdown { reason } => self.state.shutdown(connection, id, reason, now),
-            // No tool asks anything.
+            // Tools ask no questions.
             FromAgent::Elicited(_) => {}
         }
     }
 
-    /// Tells an agent of a session what it may call.
+    /// Tells an agent with a session which capabilities it may call.
     fn list(&self, to: ConnectionId, id: Option<Value>) {
         let payload = match self.state.session_id(to) {
             Some(_) => json!({ "capabilities": self.state.documents(to) }),
@@ -192,7 +193,7 @@ impl ToolServerApp<'_> {
         self.post(to, abp::kind::LIST_RESULT, id, payload);
     }
 
-    /// An agent is gone: its calls are cancelled, and its thread is closed.
+    /// An agent is gone. Cancels its calls and closes its thread.
     pub(super) fn disconnect(&mut self, connection: ConnectionId) {
         let now = self.now();
         self.state.disconnect(connection, now);
@@ -222,7 +223,7 @@ impl ToolServerApp<'_> {
                 if result.is_ok() {
                     self.close_thread(to);
                 }
-                // ABP 0.1 has no such message: only a peer that asks for it by an id gets it.
+                // ABP 0.1 has no such message. Only a peer that asks for it with an id gets it.
                 if id.is_none() {
                     return;
                 }
@@ -232,14 +233,14 @@ impl ToolServerApp<'_> {
         self.post(to, kind, id, payload);
     }
 
-    /// The session of an agent is over, and with it its thread.
+    /// The session of an agent is over, and so is its thread.
     fn close_thread(&mut self, connection: ConnectionId) {
         if let Some(Session { thread, .. }) = self.agents.close(connection) {
             self.parts.notices.closed(&thread, &self.broker.keep);
         }
     }
 
-    /// Sends an agent a message.
+    /// Sends a message to an agent.
     pub fn post(&self, to: ConnectionId, kind: &str, id: Option<Value>, payload: Value) {
         if let Some(handle) = self.agents.handle(to) {
             let timestamp = self.broker.timestamp();

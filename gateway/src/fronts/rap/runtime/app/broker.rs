@@ -1,4 +1,4 @@
-//! The app on the broker: its connection, which has no socket, and what it offers there.
+//! The app on the broker: its connection, which has no socket, and its offer.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use crate::wire::abp;
 use caphost::call::Millis;
 use caphost::offers::{Descriptor, Ending};
 
-/// Toolsets have no version.
+/// Toolsets have no version, so the app needs one.
 const VERSION: &str = "0";
 
-/// An app's connection to the broker; dropping it leaves the broker.
+/// An app's connection to the broker. Dropping it leaves the broker.
 pub struct BrokerConnection {
     hub: Arc<Hub>,
     peer: PeerId,
     outbox: Arc<Outbox>,
-    /// Counts as a connection while somebody has a clone: a gateway that stops waits for it, up to
-    /// its close timeout.
+    /// Counts as a connection while a clone exists. A gateway that stops waits for it, up to its close
+    /// timeout.
     pub keep: Arc<Connected>,
 }
 
@@ -43,7 +43,7 @@ impl BrokerConnection {
         }
     }
 
-    /// Waits for what comes next.
+    /// Waits for the next step.
     pub async fn next(&self) -> OutboxStep {
         let step = self.outbox.next().await;
         if let OutboxStep::Message(_, cost) = step
@@ -54,12 +54,12 @@ impl BrokerConnection {
         step
     }
 
-    /// What a message of now carries.
+    /// The timestamp of a message that is sent now.
     pub fn timestamp(&self) -> Millis {
         self.hub.now().unix_ms as Millis
     }
 
-    /// Sends a message, to the agent named or from the app itself.
+    /// Sends a message to the named agent, or from the app itself.
     pub fn send(&self, agent: Option<&str>, mut envelope: Value) {
         if let Some(agent) = agent {
             envelope["agent"] = agent.into();
@@ -84,7 +84,7 @@ impl ToolServerApp<'_> {
         tracing::info!(app, ?server, "tool server joined");
     }
 
-    /// The toolset has changed.
+    /// The toolset has changed: tells the broker.
     pub(super) fn update(&mut self, found: &Toolset) {
         self.endpoint = found.endpoint.clone();
         if self.adopt(found) {
@@ -92,7 +92,7 @@ impl ToolServerApp<'_> {
         }
     }
 
-    /// Takes over the tools. Returns false if all are as they were. Calls of tools that are gone still run.
+    /// Adopts the tools. Returns false if all tools are unchanged. Calls of removed tools still run.
     fn adopt(&mut self, found: &Toolset) -> bool {
         let found = toolset::capabilities(found);
         let before = self.state.registry().iter().map(|it| &it.descriptor);
@@ -108,19 +108,19 @@ impl ToolServerApp<'_> {
                 concurrency: None,
                 available: true,
                 alternatives: Vec::new(),
-                // Never waited for: a stop is settled at once, as no tool server confirms one.
+                // The grace is never used: a stop is settled at once, because no tool server confirms a stop.
                 ending: Ending::Told { grace: 1_000.0 },
                 checked: false,
                 document,
             };
-            // False for one that is as it was.
+            // `register` returns false for an unchanged tool.
             changed |= self.state.register(descriptor, ());
         }
         changed
     }
 
-    /// Tells the broker the tools. They are as few bytes as the tool server has made of them, as a
-    /// registration may have no more than a toolset.
+    /// Tells the broker the tools. The text is as short as the tool server has made it, because a
+    /// registration may have no more bytes than a toolset.
     fn offer(&self, kind: &str, mut payload: Value, found: &Toolset) {
         let mut tools: Vec<_> = found.tools.iter().collect();
         tools.sort_by_key(|tool| &tool.name);
@@ -130,12 +130,12 @@ impl ToolServerApp<'_> {
     }
 }
 
-/// The `app` that a tool server registers as, under an id that no other has.
+/// The `app` that a tool server registers. Its id is unique.
 pub(super) fn app_info(hub: &Hub, found: &Toolset) -> Value {
     let here = hub.offers_here();
     let elsewhere = hub.apps();
     let id = toolset::app_id(&found.name, |id| {
-        // Other workers may have the same tool server, which is the same app.
+        // Other workers may use the same tool server, which is the same app.
         let is_other = |app: &AppInfo| app.name != found.name || app.version != VERSION;
         here.iter().any(|(_, offer)| offer.app.id == id)
             || elsewhere.iter().any(|app| app.id == id && is_other(app))

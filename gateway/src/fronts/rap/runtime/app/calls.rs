@@ -1,4 +1,4 @@
-//! The calls a tool server works on: how they begin, how they are stopped, and which there are.
+//! The calls in progress on a tool server: starting and stopping them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,34 +23,34 @@ pub struct Running {
     pub key: CallKey,
     /// The connection of its agent.
     pub connection: ConnectionId,
-    /// The thread it was made in: a callback must name it.
+    /// The thread of the call. A callback must name this thread.
     pub thread: Identifier,
     /// The tool call's id.
     pub id: Identifier,
-    /// The agent's id for it.
+    /// The agent's id for the call.
     pub call_id: CallId,
-    /// What it shares with its delivery.
+    /// The state that the call shares with its delivery.
     pub dispatch: Arc<Dispatch>,
-    /// The task that delivers it.
+    /// The task that delivers the invocation.
     pub delivery: JoinHandle<()>,
-    /// Whether its last event has come already, before its result.
+    /// Whether the last event has already come, before the result.
     pub is_final: bool,
 }
 
-/// How many abandoned calls are remembered in case their results still come.
+/// How many abandoned calls are remembered, in case their results still come.
 const ABANDONED: usize = 10_000;
 
-/// The calls of the tool server. Where a thread is named, a call must be of that thread.
+/// The calls of the tool server. If a function gets a thread, the call must belong to that thread.
 #[derive(Default)]
 pub struct Calls {
     running: HashMap<Identifier, Running>,
     ids: HashMap<CallKey, Identifier>,
-    /// Cancelled calls by the id of the tool call: a late result says that the work has ended.
+    /// The cancelled calls by tool call id. A late result says that the work has ended.
     abandoned: Remembered<Identifier, (Identifier, CallKey), ABANDONED>,
 }
 
 impl Calls {
-    /// A call has been started.
+    /// Adds a started call.
     fn insert(&mut self, running: Running) {
         self.ids.insert(running.key, running.id.clone());
         self.running.insert(running.id.clone(), running);
@@ -67,20 +67,20 @@ impl Calls {
         is_meant.then_some(running)
     }
 
-    /// A call is over.
+    /// Removes a call that is over.
     fn remove(&mut self, id: &Identifier) -> Option<Running> {
         let running = self.running.remove(id)?;
         self.ids.remove(&running.key);
         Some(running)
     }
 
-    /// A call was cancelled, and its tool may go on.
+    /// Remembers a cancelled call, whose tool may go on.
     fn abandon(&mut self, running: &Running) {
         let (thread, id) = (running.thread.clone(), running.id.clone());
         self.abandoned.insert(id, (thread, running.key));
     }
 
-    /// The tool of an abandoned call with that id has ended.
+    /// The tool of an abandoned call has ended. Returns the call's key.
     fn ended_late(&mut self, thread: Option<&Identifier>, id: &Identifier) -> Option<CallKey> {
         let (of, key) = self.abandoned.get(id)?;
         let key = thread.is_none_or(|thread| thread == of).then_some(*key)?;
@@ -90,7 +90,7 @@ impl Calls {
 }
 
 impl ToolServerApp<'_> {
-    /// Begins a call: its invocation is on its way from now on.
+    /// Begins a call: from now on its invocation is on its way.
     pub(super) fn start(
         &mut self,
         key: CallKey,
@@ -145,8 +145,8 @@ impl ToolServerApp<'_> {
         Ok(())
     }
 
-    /// The call is over for its agent. Whether the tool stops is up to its server. If the invocation
-    /// was sent, this server and all others are notified.
+    /// The call is over for its agent. The server decides whether the tool stops. If the invocation was sent,
+    /// this server and all other servers are notified.
     pub(super) fn stop(&mut self, key: CallKey) {
         let now = self.now();
         let running = self.calls.ids.get(&key).cloned();
@@ -154,7 +154,7 @@ impl ToolServerApp<'_> {
             return self.state.stopped(key, Stop::Abandoned, now);
         };
         if !running.dispatch.end() {
-            // No server knows of the call.
+            // No server knows the call.
             return self.state.stopped(key, Stop::NeverStarted, now);
         }
         self.state.stopped(key, Stop::Abandoned, now);
@@ -168,7 +168,7 @@ impl ToolServerApp<'_> {
         notices.cancelled(thread, id, Some(underway), &self.broker.keep);
     }
 
-    /// Deals with an input.
+    /// Handles an input.
     pub fn input(&mut self, input: Input) {
         match input {
             Input::Result {
@@ -192,7 +192,7 @@ impl ToolServerApp<'_> {
                 let Undelivered { error, may_run } = undelivered;
                 self.parts.look.notify_one();
                 if may_run {
-                    // The end of an abandoned call is not known.
+                    // If the call is abandoned, the end of its work stays unknown.
                     let Some(running) = self.calls.get_mut(None, &id) else {
                         return;
                     };
@@ -204,8 +204,8 @@ impl ToolServerApp<'_> {
         }
     }
 
-    /// A tool has ended, or will never run. Returns the call, unless it was over before. Then the outcome comes
-    /// too late, but says that the work has ended.
+    /// A tool has ended, or will never run. Returns the call, if it was still running. If the call was over
+    /// before, the outcome comes too late and only says that the work has ended.
     fn ended(
         &mut self,
         thread: Option<&Identifier>,
@@ -223,8 +223,8 @@ impl ToolServerApp<'_> {
         if let Err(error) = &outcome
             && error.code == Code::CANCELLED
         {
-            // The server says that it has cancelled the call. Nobody knows whether the work has stopped, so
-            // it is abandoned before it is reported as ended.
+            // The server says that it has cancelled the call. Nobody knows whether the work has stopped. So
+            // the call is first abandoned and then reported as ended.
             self.state.cancel_child(running.key, None, now);
             self.state.stopped(running.key, Stop::Abandoned, now);
         }

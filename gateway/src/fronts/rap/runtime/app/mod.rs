@@ -1,7 +1,7 @@
 //! One tool server as an app on the broker.
 //!
-//! The rules of a call are those of [`HostState`]; here its actions become HTTP requests, and
-//! callbacks its events.
+//! [`HostState`] has the rules of a call. This module turns its actions into HTTP requests, and callbacks
+//! into its events.
 
 mod agents;
 mod broker;
@@ -34,13 +34,13 @@ use caphost::session::{Action, HostState, Limits, ReplyTo};
 /// The longest single sleep.
 const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
 
-/// What a tool server's app is made of. It outlives the app's time on the broker.
+/// The parts of a tool server's app. They outlive the app's time on the broker.
 pub(super) struct Parts {
     pub hub: Arc<Hub>,
     pub client: Arc<ToolServerClient>,
     pub notices: Arc<Notices>,
     pub callbacks: Arc<CallbackEndpoint>,
-    /// Asks for a look at the toolset.
+    /// Requests a check of the toolset.
     pub look: Arc<Notify>,
     pub inbox: mpsc::Receiver<Delivered>,
 }
@@ -57,11 +57,11 @@ enum End {
     ServerGone,
     /// The broker has closed.
     Closed(CloseCode, String),
-    /// The gateway is over.
+    /// The gateway stops.
     Over,
 }
 
-/// Keeps a tool server on the broker, while it is there, until `over`.
+/// Keeps a tool server on the broker while the server answers, until `over` is cancelled.
 pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
     let (discovered, mut known) = watch::channel(None);
     let client = parts.client.clone();
@@ -74,7 +74,7 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
                 Some(toolset) => toolset,
                 None => return,
             },
-            // It belongs to a session that is over.
+            // The input belongs to a session that is over.
             late = parts.inbox.recv() => {
                 match late {
                     Some((Input::Result { .. }, _)) => parts.counters().results_dropped.add(),
@@ -106,11 +106,11 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
     }
 }
 
-/// A tool server as an app, for as long as it is on the broker.
+/// A tool server as an app, as long as it is on the broker.
 struct ToolServerApp<'a> {
     parts: &'a mut Parts,
     broker: BrokerConnection,
-    /// The `app` it has registered as.
+    /// The `app` that it has registered.
     app: Value,
     state: HostState<Value, ()>,
     agents: Agents,
@@ -172,7 +172,7 @@ impl<'a> ToolServerApp<'a> {
         }
     }
 
-    /// Does everything the state asks for, in order.
+    /// Does everything that the state asks for, in order.
     pub fn drive(&mut self) {
         while let Some(action) = self.state.poll_action() {
             self.perform(action);
@@ -211,14 +211,13 @@ impl<'a> ToolServerApp<'a> {
                 let payload = abp::capabilities_changed(&changes);
                 self.post(to, abp::kind::NOTIFICATION, None, payload);
             }
-            // Tools take any parameters, make no calls, report no progress and ask nothing, and nobody
-            // observes the state.
+            // Tools accept any parameters, make no calls, report no progress and ask nothing. Nobody observes
+            // the state.
             _ => {}
         }
     }
 
-    /// Ends every session: calls are cancelled and threads closed, as far as the tool servers can
-    /// be told.
+    /// Ends every session. Cancels the calls and closes the threads, as far as the tool servers can be told.
     fn leave(&mut self) {
         for connection in self.agents.all() {
             self.disconnect(connection);

@@ -1,4 +1,4 @@
-//! Tools that go on after their result, and send events.
+//! Tools that go on after their result and send events.
 
 use serde_json::json;
 
@@ -12,15 +12,15 @@ use crate::wire::abp;
 use caphost::call::CallId;
 use caphost::session::ConnectionId;
 
-/// The ABP notification that carries an event; its data is `{ callId, text, associative?, final? }`.
+/// The ABP notification that carries an event. Its data is `{ callId, text, associative?, final? }`.
 const SUBSCRIPTION_EVENT: &str = "notifications/subscription/event";
 
-/// How many one agent may have; events of any more are dropped.
+/// How many subscriptions one agent may have. Events of further subscriptions are dropped.
 const SUBSCRIPTIONS: usize = 1_024;
 
 impl Session {
     fn subscribe(&mut self, id: Identifier, call_id: CallId) {
-        // A callId may be used again once its call is no longer remembered.
+        // The callId may belong to an earlier call that is no longer remembered.
         self.unsubscribe(call_id.as_str());
         if self.subscriptions.len() < SUBSCRIPTIONS {
             self.subscriptions.insert(id, call_id);
@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// Ends the subscription of a call. Returns the tool call that had begun it.
+    /// Ends the subscription of a call. Returns the tool call that began the subscription.
     fn unsubscribe(&mut self, call_id: &str) -> Option<Identifier> {
         let mut all = self.subscriptions.iter();
         let (id, _) = all.find(|(_, it)| it.as_str() == call_id)?;
@@ -46,7 +46,8 @@ impl Session {
 }
 
 impl ToolServerApp<'_> {
-    /// A call has its result, and sends events from now on, unless its agent has too many subscriptions.
+    /// A call has its result, and sends events from now on. Does nothing if the agent has too many
+    /// subscriptions.
     pub(super) fn subscribe(&mut self, running: Running) {
         if !running.is_final
             && let Some(session) = self.agents.session(running.connection)
@@ -85,9 +86,9 @@ impl ToolServerApp<'_> {
         self.parts.counters().events.add();
     }
 
-    /// Notes an event of a tool call. Returns the agent's id for the call, if the agent is to hear of it. The
-    /// event may come before the result that begins the subscription. After one that `is_final` there are no
-    /// more.
+    /// Notes an event of a tool call. Returns the agent's id for the call, if the agent should hear of the
+    /// event. The event may come before the result that begins the subscription. After an event that
+    /// `is_final`, further events are dropped.
     fn note_event(
         &mut self,
         thread: &Identifier,
@@ -108,7 +109,7 @@ impl ToolServerApp<'_> {
         }
     }
 
-    /// An agent has cancelled a call, and so ends the subscription it may have left behind.
+    /// An agent has cancelled a call. This ends the call's subscription, if there is one.
     pub(super) fn unsubscribe(&mut self, connection: ConnectionId, call_id: &str) {
         if let Some(session) = self.agents.session(connection)
             && let Some(id) = session.unsubscribe(call_id)
