@@ -1,10 +1,10 @@
-//! What the gateway costs: calls through it beside the same messages through a relay that does not
-//! look at them and beside an echo, all on the same HTTP and WebSocket stack, each server a process
-//! of its own, measured in turns.
+//! The cost of the gateway. The benchmark compares calls through the gateway with the same messages through a
+//! relay, which does not read them, and through an echo. All servers use the same HTTP and WebSocket stack.
+//! Each server is a separate process, and they are measured in turns.
 //!
-//! `cargo bench --package caphost-gateway` prints a table; with `-- --json` the figures. With
-//! `-- --against BINARY` another `caphost` is measured too, in turns with this one, and with
-//! `-- --only TEXT` only what has that text in its name, such as `over MCP`.
+//! `cargo bench --package caphost-gateway` prints a table, and with `-- --json` the figures. `-- --against
+//! BINARY` also measures another `caphost`, in turns with this one. `-- --only TEXT` measures only the rows
+//! with that text in their names, for example `over MCP`.
 
 #[path = "gateway/app.rs"]
 mod app;
@@ -19,7 +19,7 @@ mod process;
 #[path = "gateway/report.rs"]
 mod report;
 
-/// The one the gateway has, so that nothing but the gateway's own work tells the rows apart.
+/// The gateway's own allocator, so that only the gateway's own work tells the rows apart.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -27,18 +27,19 @@ use client::{Agent, Kind};
 use process::Server;
 use report::{Figures, Row};
 
-/// Times everything is measured.
+/// How many times everything is measured.
 const ROUNDS: usize = 7;
-/// Calls of one measurement of throughput, and how many of them are in flight at once.
+/// How many calls one measurement of throughput makes, and how many of them are in flight at once.
 const CALLS: usize = 20_000;
 const WINDOW: usize = 64;
-/// The same over MCP.
+/// The same numbers for MCP.
 const MCP_CALLS: usize = 4_000;
 const MCP_WINDOW: usize = 16;
-/// Calls of one measurement of latency, one after the other.
+/// How many calls one measurement of latency makes, one after another.
 const PINGS: usize = 2_000;
 const MCP_PINGS: usize = 500;
-/// Runs in flight when memory is looked at: many, as the system gives out memory in huge pages.
+/// How many runs are in flight when memory is measured. There are many, because the system gives out memory
+/// in huge pages.
 const RUNS: usize = 10_000;
 
 fn main() {
@@ -63,7 +64,7 @@ fn main() {
     }
 }
 
-/// Whoever calls a server in one way.
+/// A client that calls a server in one way.
 enum Caller {
     Socket(Box<Agent>),
     Mcp(mcp::Client),
@@ -92,7 +93,7 @@ impl Measured<'_> {
     }
 }
 
-/// A gateway with an app, and what it is called.
+/// A gateway with an app, and its name.
 struct Gateway {
     name: &'static str,
     server: Server,
@@ -106,7 +107,7 @@ impl Gateway {
         Gateway { name, server, app }
     }
 
-    /// Its rows: over ABP, and over MCP.
+    /// The rows of the gateway: over ABP, and over MCP.
     async fn measured(&self) -> [Measured<'_>; 2] {
         let server = &self.server;
         let agent = Agent::connect(&server.url("/abp"), Kind::Abp).await;
@@ -127,8 +128,8 @@ impl Gateway {
     }
 }
 
-/// Measures the gateway, and in turns with it the binary `against` if one is given: what has `only`
-/// in its name.
+/// Measures the gateway, in turns with the binary `against` if there is one. Measures only the rows whose
+/// names contain `only`.
 async fn measure(against: Option<&str>, only: &str) -> Figures {
     let bare = Server::bare();
     let _bare_app = app::connect(&bare.url("/app"), false).await;

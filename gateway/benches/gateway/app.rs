@@ -1,4 +1,4 @@
-//! An app that answers every call at once, or when it is told to.
+//! An app that answers every call at once, or only on request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ struct Request<'a> {
 }
 
 impl App {
-    /// From now on keeps calls, or answers all it has kept.
+    /// Starts to hold calls, or answers all calls that it holds.
     pub fn hold(&self, holding: bool) {
         self.0.holding.store(holding, Ordering::SeqCst);
         if !holding {
@@ -39,13 +39,13 @@ impl App {
         }
     }
 
-    /// How many calls it keeps.
+    /// How many calls the app holds.
     pub fn held(&self) -> usize {
         self.0.held.load(Ordering::SeqCst)
     }
 }
 
-/// Connects an app; `register` says whether the server wants to know what it is.
+/// Connects an app. `register` is whether the app has to register.
 pub async fn connect(url: &str, register: bool) -> App {
     let (mut socket, _) = connect_async(url).await.expect("the app's connection");
     if register {

@@ -1,5 +1,5 @@
-//! A server on the gateway's stack that knows nothing of calls: it echoes, or passes every message
-//! of its one agent on to its one app and back.
+//! A server on the gateway's stack that knows nothing about calls. It echoes, or passes every message of its
+//! one agent on to its one app and back.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ pub const FLAG: &str = "--bare-server";
 type WebSocket = WebSocketStream<TcpStream>;
 type End = (UnboundedSender<Message>, UnboundedReceiver<Message>);
 
-/// The two ends of the way between agent and app, until each is taken.
+/// The two ends of the connection between agent and app, until each is taken.
 #[derive(Default)]
 struct Ends {
     agent: Option<End>,
@@ -71,7 +71,7 @@ async fn pass(socket: WebSocket, end: Option<End>) {
     };
     let (mut sink, mut stream) = socket.split();
     let writing = async {
-        // What waits is written in one go, as the gateway does.
+        // Waiting messages are written in one go, as in the gateway.
         while let Some(message) = from_other.recv().await {
             let _ = sink.feed(message).await;
             while let Ok(message) = from_other.try_recv() {

@@ -1,4 +1,4 @@
-//! An agent that calls, and takes the time.
+//! An agent that makes calls and measures their times.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 
-/// To whom it speaks.
+/// The kind of server that the agent calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Echo,
@@ -48,7 +48,7 @@ impl Agent {
             let _ = self.socket.flush().await;
             self.receive().await;
             received += 1;
-            // Whatever else is there already is taken before more is sent.
+            // Other messages that are already there are received before more are sent.
             while received < sent
                 && let Some(Some(_)) = self.socket.next().now_or_never()
             {
@@ -58,7 +58,7 @@ impl Agent {
         calls as f64 / started.elapsed().as_secs_f64()
     }
 
-    /// The times of calls made one after the other, in microseconds.
+    /// The times of calls that are made one after another, in microseconds.
     pub async fn latencies(&mut self, calls: usize) -> Vec<f64> {
         let mut times = Vec::with_capacity(calls);
         for _ in 0..calls {

@@ -1,12 +1,12 @@
-//! A client of MCP that calls a tool over streamable HTTP. It speaks HTTP by hand, so that little of
-//! what is measured is its own work.
+//! An MCP client that calls a tool over streamable HTTP. It speaks HTTP by hand, so that little of the
+//! measured time is its own work.
 
 use std::time::Instant;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The end of a response in chunks.
+/// The end of a chunked response.
 const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
 
 pub struct Client {
@@ -22,7 +22,7 @@ struct Connection {
 }
 
 impl Client {
-    /// Opens a session, and so many connections for its calls.
+    /// Opens a session, and `connections` connections for its calls.
     pub async fn connect(address: &str, connections: usize) -> Client {
         let mut first = Connection::open(address).await;
         let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}"#;
@@ -42,7 +42,7 @@ impl Client {
         }
     }
 
-    /// Calls per second, with one in flight on each connection.
+    /// Calls per second, with one call in flight on each connection.
     pub async fn throughput(&mut self, calls: usize) -> f64 {
         let started = Instant::now();
         let each = calls / self.connections.len();
@@ -57,7 +57,7 @@ impl Client {
         (each * self.connections.len()) as f64 / started.elapsed().as_secs_f64()
     }
 
-    /// The times of calls made one after the other, in microseconds.
+    /// The times of calls that are made one after another, in microseconds.
     pub async fn latencies(&mut self, calls: usize) -> Vec<f64> {
         let mut times = Vec::with_capacity(calls);
         for _ in 0..calls {

@@ -1,4 +1,4 @@
-//! The servers measured, each a process that ends with the benchmark.
+//! The servers that are measured. Each is a process that ends with the benchmark.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ pub struct Server {
     address: String,
 }
 
-/// Bytes of resident memory of the gateway.
+/// The resident memory of the gateway, in bytes.
 pub struct Memory {
     pub runs: usize,
     pub before: u64,
@@ -22,14 +22,14 @@ pub struct Memory {
 }
 
 impl Server {
-    /// `caphost serve`, of that binary or as it is shipped.
+    /// `caphost serve`, from `binary` or from the binary as it is shipped.
     pub fn gateway(binary: Option<&str>) -> Self {
         let mut command = Command::new(binary.unwrap_or(env!("CARGO_BIN_EXE_caphost")));
         command.args(["serve", "--port", "0"]);
         Self::start(command)
     }
 
-    /// This program, as a server that knows nothing of calls.
+    /// This program as a server that knows nothing about calls.
     pub fn bare() -> Self {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command.arg(bare::FLAG);
@@ -55,23 +55,23 @@ impl Server {
         format!("ws://{}{path}", self.address)
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The processor time it has taken so far in microseconds, where the system tells. Unlike what a
-    /// clock on the wall says, it does not depend on what else the machine does.
+    /// The processor time that the server has used so far, in microseconds, if the system tells it. Unlike a
+    /// wall clock, this time does not depend on other work of the machine.
     pub fn cpu(&self) -> f64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
         let stat = stat.unwrap_or_default();
         let after_name = stat.rsplit(')').next().unwrap_or_default();
-        // In user mode and in the system, in hundredths of a second.
+        // The times in user mode and in the system, in hundredths of a second.
         let ticks = after_name.split_whitespace().skip(11).take(2);
         ticks.filter_map(|it| it.parse::<f64>().ok()).sum::<f64>() * 10_000.0
     }
 
-    /// Its resident memory in bytes, where the system tells.
+    /// The resident memory of the server in bytes, if the system tells it.
     fn resident(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let status = status.unwrap_or_default();
@@ -88,10 +88,11 @@ impl Drop for Server {
     }
 }
 
-/// What so many runs in flight take, and what is left of it when they have ended.
+/// How much memory `runs` runs in flight take, and how much is left after they have ended.
 pub async fn memory_of_runs(gateway: &Server, app: &App, runs: usize) -> Memory {
     let mut agent = Agent::connect(&gateway.url("/abp"), Kind::Abp).await;
-    // As many once before: what is remembered of ended runs is not what a run in flight takes.
+    // The same number of calls runs once before, so that the memory of ended runs does not count as memory of
+    // runs in flight.
     agent.throughput(runs, 64).await;
     let before = gateway.resident();
     app.hold(true);

@@ -1,4 +1,4 @@
-//! What was measured, as a table and as JSON.
+//! The results as a table and as JSON.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::process::Memory;
 /// The figures of one way to call one server.
 pub struct Row {
     pub name: String,
-    /// Rows are compared with those called in the same way.
+    /// How the server is called. Only rows with the same value are compared.
     by: String,
     rates: Vec<f64>,
     cpu: Vec<f64>,
@@ -16,7 +16,7 @@ pub struct Row {
 
 pub struct Figures {
     pub rows: Vec<Row>,
-    /// By the gateway's name.
+    /// The memory, by the gateway's name.
     pub memory: Vec<(&'static str, Memory)>,
 }
 
@@ -37,8 +37,8 @@ impl Row {
         self.latencies.extend(latencies);
     }
 
-    /// Calls per second, the server's processor time for one, and the median and the 99th percentile
-    /// of a call's time in microseconds.
+    /// Calls per second, the server's processor time for one call, and the median and the 99th percentile of
+    /// a call's time in microseconds.
     fn figures(&self) -> [f64; 4] {
         [
             quantile(&self.rates, 0.5),
@@ -50,7 +50,7 @@ impl Row {
 }
 
 impl Figures {
-    /// Everything.
+    /// All figures as JSON.
     pub fn json(&self) -> Value {
         let rows = self.rows.iter().map(|row| {
             let [rate, cpu, p50, p99] = row.figures();
@@ -68,7 +68,7 @@ impl Figures {
         json!({ "rows": rows.collect::<Vec<_>>(), "memory": memory.collect::<Vec<_>>() })
     }
 
-    /// The same to be read, with the ratios of the last row called in the same way to each.
+    /// All figures for people, with the ratio of each row to the last row that is called in the same way.
     pub fn table(&self) -> String {
         let mut lines = vec![format!(
             "{:<32}{:>12}{:>9}{:>9}{:>9}",

@@ -99,7 +99,7 @@ async fn a_frame_of_100_mb_is_refused_under_its_id_and_the_session_goes_on() {
     let mut message = call("large", "c").to_string();
     message.truncate(message.len() - 1);
     message.push_str(r#","padding":""#);
-    // The members in any order: the id is near the start.
+    // The members may come in any order, but the id is near the start.
     let padding = "x".repeat(100_000_000);
     agent.text(format!("{message}{padding}\"}}")).await;
     let got = agent.next().await;
@@ -140,7 +140,7 @@ async fn bytes_that_are_no_websocket_frames_close_the_connection_only() {
     let MaybeTlsStream::Plain(stream) = broken.socket.get_mut() else {
         panic!("TLS")
     };
-    // A masked text frame of two bytes that are not UTF-8.
+    // A masked text frame with two bytes that are not UTF-8.
     stream
         .write_all(&[0x81, 0x82, 0, 0, 0, 0, 0xff, 0xff])
         .await
@@ -175,7 +175,7 @@ async fn without_a_session() {
     );
     assert_eq!(code(&got), "NOT_INITIALIZED");
     agent.initialize(&mut app).await;
-    // A second one is the host's to refuse.
+    // The host itself refuses a second one.
     agent.send(request("initialize", "again", json!({}))).await;
     let relayed = app.next().await;
     let refusal =
@@ -215,7 +215,7 @@ async fn limits_of_calls_sessions_and_rate() {
     assert_eq!(agent.next().await["id"], "1");
     agent.call_through(&mut app).await;
     let mut second = gateway.agent().await;
-    // It has been let in when it is answered, and not yet when it has connected.
+    // A connection counts only after its first answer, not yet when it has connected.
     second.send(call("0", "0")).await;
     assert_eq!(code(&second.next().await), "NOT_INITIALIZED");
     let mut third = gateway.agent().await;

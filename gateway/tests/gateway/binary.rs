@@ -7,7 +7,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use crate::support::*;
 
-/// The binary, with nothing from the environment.
+/// The binary, without variables of the environment.
 pub fn caphost(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_caphost"));
     command
@@ -27,7 +27,7 @@ pub async fn output(arguments: &[&str]) -> Output {
     soon("the end", caphost(arguments).output()).await.unwrap()
 }
 
-/// Starts it and waits for its ready line.
+/// Starts the binary and waits for its ready line.
 pub async fn serve(mut command: Command) -> (Child, String) {
     let mut child = command
         .stdout(Stdio::piped())

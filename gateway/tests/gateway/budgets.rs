@@ -1,4 +1,4 @@
-//! Attacks on what all share of memory and places, and an honest client beside each.
+//! Attacks on the memory and places that all clients share, with an honest client beside each attack.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::resuming::{App, next_of_session, registering};
 use crate::support::*;
 
 impl Peer {
-    /// Sends so many times 100 kB of a message that it does not finish, or until it is closed.
+    /// Sends 100 kB of an unfinished message `times` times, or until the connection is closed.
     async fn unfinished(&mut self, times: usize) {
         for part in 0..times {
             let code = [OpCode::Data(Data::Text), OpCode::Data(Data::Continue)];
@@ -26,7 +26,7 @@ impl Peer {
         }
     }
 
-    /// The code it is closed with, if it is.
+    /// The code of the close frame, if the connection is closed.
     async fn closed_by_now(&mut self) -> Option<u16> {
         let next = tokio::time::timeout(Duration::from_millis(500), self.socket.next()).await;
         match next {
@@ -35,7 +35,7 @@ impl Peer {
         }
     }
 
-    /// As an agent: makes a call that `app` answers, both with a message of half a mebibyte.
+    /// As an agent: makes a call that `app` answers. Both messages have half a mebibyte.
     async fn large_call_through(&mut self, app: &mut Peer) {
         let mut large = call("large", "large");
         large["payload"]["params"] = json!({ "x": "x".repeat(MIB / 2) });
@@ -78,7 +78,7 @@ async fn unfinished_messages_of_one_token_disconnect_nobody_else() {
     }
     assert!(closed.len() >= 2, "{closed:?}");
     assert!(closed.iter().all(|code| *code == 1013), "{closed:?}");
-    // One of them, beside an honest one, would have been closed for its own size alone.
+    // Without its token's share, this connection beside an honest one would be closed only for its own size.
     let mut largest = gateway.peer("/abp?token=greedy").await;
     largest.unfinished(25).await;
     agent.large_call_through(&mut app).await;
@@ -166,7 +166,7 @@ async fn apps_with_a_token_that_never_register_have_a_bound() {
     for peer in silent.iter_mut().take(15) {
         assert_eq!(peer.closed().await, 1013);
     }
-    // Whoever has registered waits no longer, and those of other tokens were not counted.
+    // An app that has registered does not wait any more. Apps of other tokens were not counted.
     let mut last = silent.pop().unwrap();
     for (peer, id) in [(&mut honest, "honest"), (&mut last, "last")] {
         peer.send(register(id)).await;
@@ -216,7 +216,7 @@ async fn an_app_that_says_too_much_waits_and_nothing_is_lost() {
     for _ in 0..12 {
         agent.call_through(&mut app).await;
     }
-    // Five at once, and two of them before.
+    // Five calls come at once, and two of them were made before.
     assert!(began.elapsed() > Duration::from_secs(1), "{began:?}");
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::request::{Response, bearer};
 use crate::support::*;
 
-/// An id that nobody meets by chance.
+/// An id that no run has by chance.
 const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
 
 async fn cancel_run(gateway: &Gateway, id: &str) -> Response {
@@ -15,7 +15,7 @@ async fn cancel_run(gateway: &Gateway, id: &str) -> Response {
     gateway.post("/cancellation/cancel", "", &body).await
 }
 
-/// Of a cancel that was accepted.
+/// The status of a cancel that was accepted.
 async fn status_of_cancel(gateway: &Gateway, id: &str) -> String {
     let answer = cancel_run(gateway, id).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
@@ -23,7 +23,8 @@ async fn status_of_cancel(gateway: &Gateway, id: &str) -> String {
     let status = answer["status"].as_str().unwrap().to_string();
     let mut expected = json!({ "status": status, "requestId": id, "reason": "enough" });
     if status == "cancelled" {
-        // The app gives no grade, and is not asked of what never came to it.
+        // The app does not say how far the work has stopped. The gateway does not ask the app about a call
+        // that never reached it.
         let stop = &answer["stop"];
         assert!(stop == "abandoned" || stop == "never-started", "{stop}");
         expected["stop"] = stop.clone();
@@ -38,7 +39,7 @@ async fn status(gateway: &Gateway, id: &str) -> Value {
     answer.json()
 }
 
-/// As the app: takes the cancel, confirms it and answers the call so.
+/// As the app: accepts the cancel, confirms it, and answers the call as cancelled.
 async fn confirm(app: &mut Peer, called: &Value) -> Value {
     let asked = app.next().await;
     assert_eq!(asked["type"], "capabilities/cancel");
@@ -119,7 +120,7 @@ async fn a_run_is_cancelled_once_its_app_has_confirmed_it() {
         running["run_id"].as_str().unwrap()
     );
 
-    // Asked again, by either id and at either address, it says the same.
+    // A repeated cancel gets the same answer, by either id and at either address.
     let run_id = running["run_id"].as_str().unwrap();
     assert_eq!(status_of_cancel(&gateway, "export-7").await, "cancelled");
     assert_eq!(status_of_cancel(&gateway, run_id).await, "cancelled");
@@ -237,7 +238,7 @@ async fn a_cancel_before_its_run_takes_effect_when_it_comes() {
         (&json!(true), &json!("enough"))
     );
     assert_eq!(status_of_cancel(&gateway, SEVEN).await, "cancelled");
-    // The app has not seen it: this is the first call it gets.
+    // The app has not seen the cancelled call: this is the first call that it gets.
     agent.call_through(&mut app).await;
 }
 
@@ -245,7 +246,7 @@ async fn a_cancel_before_its_run_takes_effect_when_it_comes() {
 async fn an_early_cancel_of_an_id_that_strangers_share_reaches_no_call() {
     let gateway = Gateway::start().await;
     let (mut app, mut agent) = gateway.session().await;
-    // Somebody's call 2 had ended when its cancel came. Another client counts, too.
+    // The call 2 of another client had ended when its cancel came. Calls of another client count, too.
     for shared in ["2", "early-1", "00000000-0000-0000-0000-000000000002"] {
         assert_eq!(status_of_cancel(&gateway, shared).await, "queued");
         agent.send(call(shared, shared)).await;
@@ -304,14 +305,14 @@ async fn calls_of_every_dialect_are_found_by_their_own_ids() {
             ),
             "{outcome:?}"
         );
-        // One that was not there yet.
+        // A call that does not exist yet.
         let early = uuid::Uuid::new_v4().to_string();
         assert_eq!(status_of_cancel(&gateway, &early).await, "queued");
         let skipped = soon("the outcome", session.call(named(&early)).outcome()).await;
         assert!(matches!(skipped, Outcome::Cancelled { .. }), "{skipped:?}");
         drop(session);
         loop {
-            // Its session leaves before the next one comes.
+            // The session of the call leaves before the next call comes.
             let message = app.next().await;
             if message["type"] == "agent/closed" {
                 break;
@@ -343,7 +344,7 @@ async fn without_a_confirmation_in_time_it_is_queued() {
             (&json!("cancelling"), &json!(false), &json!("enough"))
         );
         assert_eq!(status_of_cancel(&gateway, call_id).await, "queued", "again");
-        // The app has not answered the first in time, so it is asked again.
+        // The app has not answered the first cancel in time, so it is asked again.
         assert_eq!(app.next().await["type"], "capabilities/cancel");
         if late {
             confirm(&mut app, &called).await;
@@ -395,7 +396,7 @@ async fn an_id_of_two_agents_is_ambiguous() {
     let refused = gateway.get("/cancellation/status/same", "").await;
     assert_eq!((refused.status, &refused.json()["runIds"]), (409, &runs));
 
-    // Either is found by its run id, and the other goes on.
+    // Each run is found by its run id, and the other run goes on.
     let (first, second) = (runs[0].as_str().unwrap(), runs[1].as_str().unwrap());
     let (cancelled, ()) = tokio::join!(status_of_cancel(&gateway, second), async {
         let asked = app.next().await;
@@ -411,11 +412,11 @@ async fn an_id_of_two_agents_is_ambiguous() {
     assert_eq!(cancelled, "cancelled");
     assert_eq!(agents[1].next().await["payload"]["cancelled"], true);
     assert_eq!(status(&gateway, first).await["state"], "running");
-    // Now the only one in flight is meant.
+    // Now the id means the only run in flight.
     assert_eq!(status(&gateway, "same").await["run_id"], first);
     succeed(&mut app, &calls[0]).await;
     assert_eq!(agents[0].next().await["payload"]["success"], true);
-    // Of those that have ended the last is meant, and nothing can be cancelled by mistake.
+    // If all runs have ended, the id means the last to end: nothing can be cancelled by mistake.
     assert_eq!(status_of_cancel(&gateway, "same").await, "completed");
     let seen = gateway.get("/cancellation/status/same", "").await;
     assert_eq!(seen.status, 409);
@@ -501,7 +502,7 @@ async fn it_is_for_admins() {
         ] {
             for refused in [
                 gateway.post(&cancel, &headers, body).await,
-                // Who may not is not told what is wrong with the rest.
+                // A requester without permission does not learn what else is wrong.
                 gateway.post(&cancel, &headers, "{").await,
                 gateway.get(&status, &headers).await,
             ] {
@@ -543,7 +544,7 @@ async fn turned_off_there_is_nothing_and_nothing_is_kept() {
     agent.call_through(&mut app).await;
     let status = gateway.get("/cancellation/status/through", "").await;
     assert_eq!(status.status, 404);
-    // Nor is anything kept that comes another way.
+    // A cancel that comes in another way is not kept either.
     let eight = SEVEN.replace('7', "8");
     let anyone = Identity::anyone();
     let kept = gateway.hub.seek_or_cancel_early(&eight, None, &anyone);
@@ -555,7 +556,7 @@ async fn turned_off_there_is_nothing_and_nothing_is_kept() {
         succeed(&mut app, &called).await;
         assert_eq!(agent.next().await["payload"]["success"], true);
     }
-    // The runs API stays.
+    // The runs API stays on.
     assert_eq!(gateway.get("/api/runs/through", "").await.status, 200);
 }
 

@@ -1,4 +1,4 @@
-//! Cancels over HTTP that race their calls: before them, while they run, after their end.
+//! Cancels over HTTP that race with their calls: before them, while they run, and after their end.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::support::*;
 
 const CALLS: u64 = 300;
 
-/// Milliseconds that differ from call to call, in no order.
+/// A time in milliseconds that differs from call to call, without an order.
 fn jitter(call: u64, salt: u64) -> Duration {
     let mixed = (call * 2 + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     Duration::from_micros(mixed % 6_000)
 }
 
-/// An app whose calls take a while, and which answers as the protocol asks.
+/// An app whose calls take a while, and which follows the protocol.
 async fn serve(mut app: Peer) {
     let (done, mut finished) = mpsc::unbounded_channel();
     let mut running: HashMap<String, Value> = HashMap::new();
@@ -62,7 +62,7 @@ async fn serve(mut app: Peer) {
     }
 }
 
-/// An id that nobody meets by chance.
+/// An id that no run has by chance.
 fn id_of(number: u64) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
@@ -82,7 +82,7 @@ async fn what_a_cancel_answers_and_how_its_call_ends_never_disagree() {
         let gateway = gateway.clone();
         let id = id_of(number);
         agent.send(call(&id, &id)).await;
-        // The cancel of a call to come: some arrive before it.
+        // Cancels the next call. Some of these cancels arrive before their calls.
         let id = id_of(number + 1);
         cancels.push(tokio::spawn(async move {
             sleep(jitter(number, 1)).await;

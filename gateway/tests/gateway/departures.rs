@@ -100,7 +100,7 @@ async fn an_app_that_says_nothing_of_an_agents_calls_is_told_of_its_end_all_the_
         (&run["state"], &run["error"], &run["lost"]),
         (&json!("unknown"), &json!("DISCONNECTED"), &json!("agent"))
     );
-    // Nobody is asked again, and it does not take the confirm timeout to say so.
+    // The gateway does not ask again, and answers without waiting for the confirm timeout.
     let told = gateway.post("/api/runs/c/cancel", "", "").await.json();
     assert_eq!(told["cancelled"], false);
     assert_eq!(
@@ -128,7 +128,7 @@ async fn ended_runs_do_not_make_the_cancel_of_an_id_ambiguous() {
         agent.next().await;
         drop(agent);
         assert_eq!(app.next().await["type"], "agent/closed");
-        // Of two that ended within a millisecond either may be the last.
+        // If two runs end within a millisecond, either may count as the last.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(gateway.get("/api/runs/same", "").await.status, 409);
@@ -140,7 +140,7 @@ async fn ended_runs_do_not_make_the_cancel_of_an_id_ambiguous() {
     assert_eq!(told.json()["status"], "cancelled");
 }
 
-/// A peer that has stopped answering pings, as its side of the socket is never read.
+/// Limits for a peer that does not answer pings, because nothing reads its side of the socket.
 fn impatient() -> Limits {
     Limits {
         ping_interval: Duration::from_millis(100),
@@ -155,7 +155,7 @@ async fn a_dead_app_is_taken_for_gone() {
     let gateway = Gateway::limited(impatient()).await;
     let (app, mut agent) = gateway.session().await;
     agent.send(call("1", "c")).await;
-    // Reading answers pings: the agent lives, and hears of the app's death.
+    // Reading answers pings, so the agent lives and hears of the app's death.
     assert_eq!(code(&agent.next().await), "DISCONNECTED");
     assert_eq!(agent.closed().await, 4001);
     drop(app);
@@ -170,7 +170,7 @@ async fn a_dead_agent_is_taken_for_gone_and_a_living_one_is_not() {
     let reading = tokio::spawn(async move { living.closed().await });
     let closed = app.next().await;
     assert_eq!(closed["type"], "agent/closed");
-    // Thirty pings later, twice as long as it takes to die, both are there.
+    // After thirty pings, which take twice as long as dying, both peers are still there.
     for _ in 0..30 {
         let ping = soon("a ping", app.socket.next()).await;
         assert!(

@@ -1,4 +1,4 @@
-//! Attacks, bounded in time and count, and a healthy client beside each.
+//! Attacks that are bounded in time and number, with a healthy client beside each attack.
 
 use std::time::{Duration, Instant};
 
@@ -24,14 +24,14 @@ pub fn tokens(texts: &[&str]) -> Tokens {
     Tokens::new(texts.iter().map(|text| text.parse().unwrap()).collect())
 }
 
-/// A connection that has sent this much of a request, and no more.
+/// A connection that has sent only this part of a request.
 pub async fn half(port: u16, request: &str) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     stream
 }
 
-/// The status of `GET path`; none if the connection is closed instead.
+/// The status of `GET path`. `None` if the connection is closed instead.
 pub async fn status(port: u16, path: &str) -> Option<u16> {
     let request =
         format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
@@ -41,7 +41,7 @@ pub async fn status(port: u16, path: &str) -> Option<u16> {
     str::from_utf8(answer.get(9..12)?).ok()?.parse().ok()
 }
 
-/// Bytes of memory of a process.
+/// The memory of a process in bytes.
 pub fn memory(pid: u32) -> usize {
     let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap();
     let pages: usize = statm.split(' ').nth(1).unwrap().parse().unwrap();
@@ -64,7 +64,7 @@ async fn sockets_that_never_register_take_no_place_of_an_app() {
     for _ in 0..200 {
         strangers.push(gateway.peer("/abp/app").await);
     }
-    // With a token at once, or with the registration.
+    // The app shows its token with the connection, or with the registration.
     let mut app = gateway.peer("/abp/app?token=app-secret").await;
     app.send(register("demo")).await;
     assert_eq!(app.next().await["type"], "app/registered");
@@ -76,7 +76,7 @@ async fn sockets_that_never_register_take_no_place_of_an_app() {
     let mut agent = gateway.peer("/abp?token=agent-secret&app=demo").await;
     agent.initialize(&mut app).await;
     agent.call_through(&mut app).await;
-    // The oldest of the strangers have made room.
+    // The oldest connections of strangers were closed.
     for stranger in strangers.iter_mut().take(170) {
         assert_eq!(stranger.closed().await, 1013);
     }
@@ -88,7 +88,7 @@ async fn a_stranger_sends_no_more_than_a_registration() {
     let gateway = Gateway::start().await;
     let (mut app, mut agent) = gateway.session().await;
     let mut stranger = gateway.peer("/abp/app").await;
-    // Never finished, whatever its length is said to be.
+    // The message never ends, whatever length its header announces.
     let mut head = vec![0x81, 0x80 | 127];
     head.extend_from_slice(&(249_u64 * MIB as u64 / 2).to_be_bytes());
     head.extend_from_slice(&[0; 4]);
@@ -100,7 +100,7 @@ async fn a_stranger_sends_no_more_than_a_registration() {
     stream.write_all(&vec![b' '; MIB + 100_000]).await.unwrap();
     assert_eq!(stranger.closed().await, 1009);
     agent.call_through(&mut app).await;
-    // In one message or in fragments.
+    // The message comes in one frame or in fragments.
     let mut stranger = gateway.peer("/abp/app").await;
     let mut code = OpCode::Data(Data::Text);
     for _ in 0..12 {
@@ -137,7 +137,7 @@ async fn a_registration_and_an_update_have_at_most_a_mebibyte() {
         refused["payload"]["error"]["details"]["limit"],
         "registrationBytes"
     );
-    // What it says as an app may be longer.
+    // A registered app may send longer messages.
     let mut agent = gateway.agent().await;
     agent.initialize(&mut app).await;
     agent.send(call("1", "c")).await;
@@ -190,7 +190,7 @@ async fn pings_and_garbage_wait_past_a_rate() {
     }
     for flood in floods {
         let count = soon("the end of the flood", flood).await.unwrap();
-        // A second's worth at once, and a thousand in each second.
+        // A second's worth comes at once, and then a thousand per second.
         let most = 1_000.0 + 1_100.0 * began.elapsed().as_secs_f64();
         assert!(f64::from(count) <= most, "{count} in {:?}", began.elapsed());
         assert!(count >= 1_000, "{count}");
@@ -277,7 +277,8 @@ async fn half_requests_make_room_for_whole_ones_and_are_closed() {
     }
 }
 
-/// The binary in a shell with that limit of open files: both limits, or with `S` the soft one.
+/// The binary in a shell with that limit of open files. With `S` only the soft limit is set, otherwise both
+/// limits.
 #[cfg(unix)]
 fn with_open_files(kind: &str, limit: u32) -> Command {
     let binary = caphost(&[]).as_std().get_program().to_owned();
@@ -332,7 +333,7 @@ async fn without_descriptors_the_log_says_so_now_and_then() {
         let set = prlimit.args(["--pid", &pid.to_string(), &limit]).status();
         assert!(set.unwrap().success());
     };
-    // The next connection would have the lowest number that is free.
+    // The next connection would get the lowest free number.
     let is_open = |number: &usize| std::fs::exists(format!("/proc/{pid}/fd/{number}")).unwrap();
     let free = (0..).find(|number| !is_open(number)).unwrap();
     limit_open_files(free);
@@ -343,7 +344,7 @@ async fn without_descriptors_the_log_says_so_now_and_then() {
     assert!(line.contains("ERROR"), "{line}");
     assert!(line.contains("cannot accept connections"), "{line}");
     assert!(line.contains("Too many open files"), "{line}");
-    // It is tried again several times a second, and said no more often than every ten.
+    // The gateway tries again several times a second, but logs the error at most once in ten seconds.
     let again = tokio::time::timeout(Duration::from_secs(2), said.next_line()).await;
     assert!(again.is_err(), "{again:?}");
     limit_open_files(1_000);
@@ -370,14 +371,14 @@ async fn unread_answers_take_little_memory() {
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
     let grown = memory(pid).saturating_sub(before);
-    // A quarter of a megabyte each: what is built for debugging has large futures.
+    // Each takes a quarter of a megabyte, because debug builds have large futures.
     assert!(grown < 100 * MIB, "{} MiB", grown / MIB);
     assert_eq!(status(port, "/healthz").await, Some(200));
     child.kill().await.unwrap();
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// The most memory a process has had.
+/// The highest memory use of a process.
 #[cfg(target_os = "linux")]
 fn most_memory(pid: u32) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
@@ -398,7 +399,7 @@ async fn frames_of_100_mb_take_little_memory_before_they_are_refused() {
     let (port, pid) = (port_of(&ready), child.id().unwrap());
     let before = most_memory(pid);
     let mut sending = Vec::new();
-    // In one frame, and in many.
+    // The message comes in one frame and in many frames.
     for frames in [1, 1, 25, 100] {
         sending.push(tokio::spawn(async move {
             let request = format!("ws://127.0.0.1:{port}/abp");
@@ -430,7 +431,7 @@ async fn frames_of_100_mb_take_little_memory_before_they_are_refused() {
         );
         assert!(message.contains("has 1000001"), "{message}");
     }
-    // Of those in many frames what would have been accepted is kept until there is more.
+    // Of a message in many frames, the gateway keeps an acceptable size until more comes.
     let grown = most_memory(pid) - before;
     assert!(grown < 96 * MIB, "{} MiB", grown / MIB);
     child.kill().await.unwrap();
@@ -456,7 +457,7 @@ async fn an_answer_that_is_not_read_is_given_up() {
     let mut answer = Vec::new();
     let _ = soon("its end", unread.read_to_end(&mut answer)).await;
     assert!(answer.len() < 32 * MIB, "{}", answer.len());
-    // Whoever reads it, if slowly, has all of it.
+    // A client that reads slowly gets the whole answer.
     let mut slow = half(gateway.address.port(), &request).await;
     let mut buffer = vec![0; 4 * MIB];
     let (mut read, mut last) = (0, 1);
@@ -535,7 +536,7 @@ async fn pages_are_not_framed_by_others() {
         assert!(policy.ends_with("; frame-ancestors 'self'"), "{policy}");
         assert_eq!(answer.header("x-frame-options"), Some("sameorigin"));
     }
-    // Nobody has a reason to frame the page that cancels runs.
+    // No page has a reason to frame the page that cancels runs.
     let runs = gateway.get("/runs", "").await;
     assert_eq!(runs.header("x-frame-options"), Some("deny"));
     let ancestors = [
@@ -605,7 +606,7 @@ async fn one_token_does_not_take_all_sockets() {
         let refused = gateway.upgrade_refused(&format!("{path}?token=a")).await;
         assert_eq!(refused, 429, "{path}");
         open("b").await.unwrap();
-        // Once one has gone there is room for another.
+        // After one connection has gone, there is room for another.
         taken[0].socket.close(None).await.unwrap();
         taken[0].closed().await;
         let room = async {
@@ -622,7 +623,7 @@ async fn one_token_does_not_take_all_sockets() {
         ("c", "3", "error"),
         ("d", "4", "app/registered"),
     ] {
-        // Whether the token comes with the connection or with the registration.
+        // The token comes with the connection or with the registration.
         let mut app = if id == "2" {
             gateway.peer("/abp/app").await
         } else {
@@ -694,7 +695,7 @@ async fn slow_readers_and_slow_writers_hold_no_place_that_others_need() {
     for _ in 0..10 {
         assert_eq!(status(port, "/large").await, Some(200));
     }
-    // Of those that wait for the rest of a request none makes room, but the gateway says how it is.
+    // No connection that waits for the rest of a request makes room, but `/healthz` is still answered.
     drop(slow);
     let request = format!(
         "POST /cancellation/cancel HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
@@ -729,7 +730,7 @@ async fn connections_that_come_and_come_cut_off_nobody_who_asks_how_the_gateway_
          Content-Length: 100\r\n\r\n{{"
     );
     let mut halves = Vec::new();
-    // One that has not been read yet makes room.
+    // A connection whose request was not read yet makes room.
     while status(port, "/").await != Some(503) {
         halves.push(half(port, &request).await);
     }
@@ -748,7 +749,7 @@ async fn connections_that_come_and_come_cut_off_nobody_who_asks_how_the_gateway_
             .unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
-    // One that asks nothing does not keep a spare place.
+    // A connection without a request does not keep a spare place.
     let _ = soon("the end", silent.read_u8()).await;
 }
 
@@ -792,7 +793,8 @@ async fn requests_about_an_app_of_tens_of_thousands_of_tiny_capabilities_take_no
     };
     for kind in 0..3 {
         let mut times = [const { Vec::new() }; 2];
-        // In turns, so that a busy machine delays both. In the first what is made once is made.
+        // The requests take turns, so that a busy machine delays both kinds. The first round fills the
+        // caches.
         for round in 0..=100 {
             for (app, times) in ["small", "large"].into_iter().zip(&mut times) {
                 let since = Instant::now();

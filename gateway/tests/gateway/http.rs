@@ -7,7 +7,7 @@ use tokio_tungstenite::tungstenite::http::HeaderValue;
 
 use crate::support::*;
 
-/// One request, and the whole response: its head in lower case, and its body.
+/// Sends one request. Returns the head of the response in lower case, and the body.
 async fn get(gateway: &Gateway, path: &str, headers: &str) -> (String, String) {
     let host = gateway.address;
     let host = if headers.contains("Host:") {
@@ -306,7 +306,7 @@ async fn tokens_are_taken_wherever_a_client_can_put_them() {
         refused(with("/abp", "authorization", "Bearer for-agents")).await,
         101
     );
-    // The client insists on one of the protocols it offered.
+    // The client insists on one of the protocols that it offered.
     assert_eq!(
         refused(with("/abp", protocol, "caphost.token.for-agents")).await,
         101
@@ -376,7 +376,7 @@ async fn a_page_which_sees_no_status_is_told_over_the_socket_that_its_token_is_r
     let mut node = opened("/abp", "sec-fetch-mode", "websocket").await;
     node.send(request("initialize", "i", json!({}))).await;
     assert_eq!(code(&node.next().await), "PERMISSION_DENIED");
-    // What is no message gets no answer.
+    // A frame that is not a message gets no answer.
     let mut odd = peer("/abp").await;
     odd.text("no JSON").await;
     assert_eq!(odd.closed().await, 1008);

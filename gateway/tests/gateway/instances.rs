@@ -1,4 +1,4 @@
-//! Several connections of one app, such as tabs: how they are told apart, listed and meant.
+//! Several connections of one app, such as tabs: distinguishing, listing and addressing them.
 
 use caphost_gateway::{Config, Tokens};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn shown(token: &str) -> String {
     }
 }
 
-/// The instances of the app, as a token sees them.
+/// The instances of the app that a token sees.
 pub async fn instances(gateway: &Gateway, token: &str) -> Vec<Value> {
     let listed = gateway.get("/api/apps", &shown(token)).await;
     assert_eq!(listed.status, 200, "{}", listed.body);
@@ -35,7 +35,7 @@ pub async fn instances(gateway: &Gateway, token: &str) -> Vec<Value> {
     all.collect()
 }
 
-/// The name of an instance as it stands in a URL.
+/// The name of an instance in the form for a URL.
 pub fn in_url(instance: &Value) -> String {
     instance["app"].as_str().unwrap().replace('#', "%23")
 }
@@ -65,7 +65,7 @@ async fn every_tab_is_listed_and_can_be_meant() {
     }
     assert!(listed[0]["since"].as_u64() > listed[1]["since"].as_u64());
 
-    // By the older one's name, in whichever dialect.
+    // The older instance is addressed by its name, in each dialect.
     let older = in_url(&listed[1]);
     let mut meant = gateway.peer(&format!("/abp?app={older}")).await;
     meant.initialize(&mut first).await;
@@ -80,7 +80,7 @@ async fn every_tab_is_listed_and_can_be_meant() {
     .await;
     assert_eq!(first.next().await["type"], "initialize");
 
-    // What is not there is not taken for another.
+    // A missing instance is not replaced by another.
     let mut lost = gateway.peer("/abp?app=demo%2300000000").await;
     lost.send(request("initialize", "1", json!({}))).await;
     let refused = lost.next().await;

@@ -1,4 +1,4 @@
-//! `/jsonrpc`: a JSON-RPC client on a WebSocket, an app on another.
+//! `/jsonrpc`: a JSON-RPC client on one WebSocket, an app on another.
 
 use std::time::Duration;
 
@@ -49,12 +49,12 @@ fn stopped_request(id: Value, request_id: &str, stop: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-/// An app's side of what the gateway's agents do.
+/// The app's side of the messages of the gateway's agents.
 trait App {
-    /// The next call, once the session for it is open.
+    /// The next call, after the session for it is open.
     async fn called(&mut self) -> Value;
     async fn answer_call(&mut self, calling: &Value, response: Value);
-    /// Confirms the cancel that comes next, and ends its call so.
+    /// Confirms the next cancel, and ends its call as cancelled.
     async fn confirm_cancel(&mut self, calling: &Value) -> Value;
     async fn sent(&mut self, kind: &str) -> Value;
 }
@@ -108,7 +108,7 @@ async fn pair(gateway: &Gateway) -> (Peer, Peer) {
     (app, gateway.peer("/jsonrpc").await)
 }
 
-/// That everything sent before was read, and left no answer behind.
+/// Checks that the gateway has read everything before, and has sent no further answer.
 async fn nothing_left(peer: &mut Peer) {
     peer.send(rpc(json!("ping"), "no such method", json!({})))
         .await;
@@ -244,7 +244,7 @@ async fn ids_that_look_alike_are_different_requests() {
         let plain = id.as_str().map_or(id.to_string(), String::from);
         assert_eq!(peer.next().await, cancelled(id.clone(), &plain));
     }
-    // All of them are free again.
+    // All ids are free again.
     for id in &ids {
         peer.send(call(id.clone())).await;
         let calling = app.called().await;
@@ -271,7 +271,7 @@ async fn a_cancelled_request_is_answered_once() {
         for cancel in &cancels {
             peer.send(cancel.clone()).await;
         }
-        // The second joins the first.
+        // The second cancel joins the first.
         let cancelling = app.sent("capabilities/cancel").await;
         let call_id = &calling["payload"]["options"]["callId"];
         assert_eq!(cancelling["payload"]["callId"], *call_id);
@@ -281,11 +281,11 @@ async fn a_cancelled_request_is_answered_once() {
         app.answer_call(&calling, json!({ "success": false, "cancelled": true }))
             .await;
         assert_eq!(peer.next().await, cancelled(json!(0), "0"));
-        // Once more, now that it is over.
+        // The cancel is sent again, after the call has ended.
         peer.send(cancel(json!(0))).await;
         nothing_left(&mut peer).await;
     }
-    // None of those late cancels has come to the app.
+    // None of the late cancels has reached the app.
     peer.send(call(json!("last"))).await;
     app.called().await;
 }
@@ -297,7 +297,7 @@ async fn a_cancel_sent_with_its_call_finds_it() {
     peer.send(call(json!(""))).await;
     peer.send(cancel(json!(""))).await;
     let initializing = app.sent("initialize").await;
-    // The call has not gone out yet, and need not.
+    // The call has not been sent yet, and need not be sent.
     let never_started = stopped_request(json!(""), "", "never-started");
     assert_eq!(peer.next().await, never_started);
     app.send(answer(
@@ -355,7 +355,7 @@ async fn what_is_cancelled_the_mcp_way_is_not_answered_whatever_else_cancels_it(
             cancelling["payload"]["callId"],
             calling["payload"]["options"]["callId"]
         );
-        // Its id is free when the call has ended, which is learnt from nothing else.
+        // The id is free when the call has ended. Nothing else shows when that is.
         soon("the end of the call", async {
             loop {
                 peer.send(rpc(json!(1), "no such method", json!({}))).await;
@@ -404,13 +404,13 @@ async fn every_grade_is_in_the_error_and_a_late_end_is_told() {
 async fn whoever_cancels_a_call_the_answer_is_the_same() {
     let gateway = Gateway::start().await;
     let (mut app, mut peer) = pair(&gateway).await;
-    // The app itself: a timeout, or its user.
+    // The app itself cancels: by a timeout, or because of its user.
     peer.send(call(json!(1))).await;
     let calling = app.called().await;
     app.answer_call(&calling, json!({ "success": false, "cancelled": true }))
         .await;
     assert_eq!(peer.next().await, cancelled(json!(1), "1"));
-    // An operator.
+    // An operator cancels.
     peer.send(call(json!("op"))).await;
     let calling = app.called().await;
     let found = gateway.hub.matches("op", &Identity::anyone());
@@ -425,7 +425,7 @@ async fn whoever_cancels_a_call_the_answer_is_the_same() {
     assert_eq!(request["payload"]["reason"], "stop");
     assert!(cancelling.await.unwrap().cancelled());
     assert_eq!(peer.next().await, cancelled(json!("op"), "op"));
-    // An operator who was faster than the call.
+    // An operator cancels before the call comes.
     let early = "00000000-0000-4000-8000-000000000007";
     let anyone = Identity::anyone();
     let kept = gateway.hub.seek_or_cancel_early(early, None, &anyone);
@@ -539,7 +539,7 @@ async fn every_kind_of_nonsense_is_answered_and_the_session_goes_on() {
     let binary = Message::binary(vec![1, 2, 3]);
     peer.socket.send(binary).await.unwrap();
     assert_eq!(codes(&peer.next().await).0, -32600);
-    // None of these is answered.
+    // None of these messages is answered.
     for text in [
         r#"{"jsonrpc":"2.0","method":"unknown/notification"}"#,
         r#"{"jsonrpc":"2.0","method":"$/setTrace","params":{"value":"off"}}"#,
@@ -620,7 +620,7 @@ async fn limits_are_those_of_abp() {
     let got = peer.next().await;
     assert_eq!(codes(&got), (-32000, "RATE_LIMITED"));
     assert!(got["error"]["data"]["retryAfter"].as_f64().unwrap() > 0.0);
-    // A cancel is never too much.
+    // A cancel is never refused.
     peer.send(cancel(json!(0))).await;
     app.confirm_cancel(&calling).await;
     assert_eq!(peer.next().await, cancelled(json!(0), "0"));
@@ -646,7 +646,7 @@ async fn what_has_stopped_a_call_in_a_worker_is_told() {
     assert_eq!(peer.next().await, expected);
 }
 
-/// Nobody can be told that a notification is too much: the connection waits.
+/// The gateway cannot refuse a notification, so a peer that sends too many has to wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn notifications_are_read_at_a_rate() {
     let limits = Limits {
@@ -656,7 +656,7 @@ async fn notifications_are_read_at_a_rate() {
     let gateway = Gateway::limited(limits).await;
     let (_app, mut peer) = pair(&gateway).await;
     let began = std::time::Instant::now();
-    // Ten at once, and ten in each second after that.
+    // Ten come at once, and then ten per second.
     for id in 0..25 {
         peer.send(cancel(json!(id))).await;
     }
@@ -677,7 +677,7 @@ async fn a_lost_app_settles_its_calls() {
     assert_eq!(got["error"]["data"]["retryable"], true);
     peer.send(call(json!(0))).await;
     assert_eq!(codes(&peer.next().await), (-32000, "DISCONNECTED"));
-    // The connection is good for another app.
+    // The same connection works with another app.
     let mut app = gateway.app("demo").await;
     peer.send(call(json!(0))).await;
     let calling = app.called().await;
@@ -732,7 +732,7 @@ async fn initialize_answers_each_kind_of_peer_once() {
         "clientInfo": { "name": "editor", "version": "3" },
     });
     lsp.send(rpc(json!(0), "initialize", params.clone())).await;
-    // It cannot be cancelled.
+    // `initialize` cannot be cancelled.
     lsp.send(cancel(json!(0))).await;
     let result = lsp.next().await["result"].take();
     assert_eq!(
@@ -873,7 +873,7 @@ async fn what_nests_as_deep_as_it_may_is_carried_both_ways() {
     };
     let gateway = Gateway::start().await;
     let (mut app, mut peer) = pair(&gateway).await;
-    // An envelope's payload and a request's params are two levels more; 127 are allowed.
+    // An envelope's payload and a request's params add two levels. 127 levels are allowed.
     for levels in [124, 125, 126] {
         let params = json!({ "capability": "a.b", "params": { "x": nested(levels - 1) } });
         peer.send(rpc(json!(levels), "_capabilities/call", params))
@@ -890,7 +890,7 @@ async fn what_nests_as_deep_as_it_may_is_carried_both_ways() {
             .await;
         let got = peer.next().await;
         if levels > 125 {
-            // Nobody could read it, and nobody waits for it.
+            // No reader could read this answer, so the caller gets an error.
             assert_eq!(codes(&got), (-32000, "TRANSPORT_ERROR"));
         } else {
             assert_eq!(calling["payload"]["params"]["x"], nested(levels - 1));
@@ -928,7 +928,7 @@ async fn an_id_and_a_progress_token_have_bounds() {
     let gateway = Gateway::start().await;
     let (mut app, mut peer) = pair(&gateway).await;
     let max = Limits::default().id_bytes;
-    // As JSON it has quotes.
+    // As JSON the id has quotes.
     let (longest, longer) = ("x".repeat(max - 2), "x".repeat(max - 1));
     peer.send(call(json!(longer))).await;
     let refused = peer.next().await;

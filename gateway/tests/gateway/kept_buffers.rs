@@ -1,4 +1,4 @@
-//! Connections that have carried a large message once, and stay: what was made for it is given back.
+//! Connections that have carried one large message and stay open: the memory for the message is given back.
 
 #![cfg(target_os = "linux")]
 
@@ -21,10 +21,10 @@ async fn peer(port: u16, path: &str) -> Peer {
         .unwrap()
 }
 
-/// A gateway that takes nobody for gone who is only not read from for a while, as here on a busy machine.
+/// A gateway that does not treat a peer as gone because a busy machine does not read for a while.
 const PATIENT: [&str; 5] = ["serve", "--port", "0", "--dead-peer-timeout", "10m"];
 
-/// How much more memory the process has than before, once it has had time to give back what it can.
+/// How much the memory of the process has grown, after it had time to give memory back.
 async fn grown(pid: u32, before: usize) -> usize {
     tokio::time::sleep(Duration::from_secs(1)).await;
     memory(pid).saturating_sub(before) / MIB
@@ -36,7 +36,7 @@ async fn large_messages_that_were_read_leave_no_memory_with_their_connections() 
     let (port, pid) = (port_of(&ready), child.id().unwrap());
     let mut peers = vec![peer(port, "/abp").await];
     let before = memory(pid);
-    // Too large to be taken, and read to its end.
+    // The message is too large to be accepted, but is read to its end.
     let message = request("x", "1", json!({ "x": "x".repeat(20 * MIB) })).to_string();
     for _ in 0..15 {
         let mut agent = peer(port, "/abp").await;
@@ -55,8 +55,8 @@ async fn large_messages_that_were_read_leave_no_memory_with_their_connections() 
         assert_eq!(app.next().await["type"], "app/registered");
         apps.push(app);
     }
-    // What the apps offer is kept, once; and the allocator keeps something for the next ones. With
-    // their connections it would be 380 MiB.
+    // The offers of the apps are kept once, and the allocator keeps some memory for the next ones. If the
+    // connections kept their buffers, it would be 380 MiB.
     let grown = grown(pid, before).await;
     assert!(grown < 150, "{grown} MiB");
     child.kill().await.unwrap();
@@ -86,13 +86,13 @@ async fn large_messages_that_were_written_leave_no_memory_with_their_connections
         let result = agent.next().await;
         assert_eq!(result["payload"]["data"].as_str(), Some(&*large));
     }
-    // With their connections it would be 220 MiB.
+    // If the connections kept their buffers, it would be 220 MiB.
     let grown = grown(pid, before).await;
     assert!(grown < 120, "{grown} MiB");
     child.kill().await.unwrap();
 }
 
-/// The most memory that a process has had.
+/// The highest memory use of a process.
 fn most_memory(pid: u32) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
@@ -103,13 +103,13 @@ fn most_memory(pid: u32) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn large_messages_that_end_on_many_connections_count_until_they_are_handled() {
     let mut serving = caphost(&["serve", "--port", "0", "--max-unfinished-bytes", "32MiB"]);
-    // The honest peer reads no ping meanwhile, and a busy machine takes its time.
+    // The honest peer does not read pings meanwhile, and a busy machine is slow.
     serving.args(["--dead-peer-timeout", "10m"]);
     let (mut child, ready) = serve(serving).await;
     let (port, pid) = (port_of(&ready), child.id().unwrap());
     let mut honest = peer(port, "/abp").await;
     let before = memory(pid);
-    // Nested, so that reading it takes time.
+    // The message is deeply structured, so that reading it takes time.
     let nested = format!(
         r#"{{"type":"x","id":"1","payload":[{}[]]}}"#,
         "[],".repeat(5 * MIB)
@@ -120,7 +120,7 @@ async fn large_messages_that_end_on_many_connections_count_until_they_are_handle
         let text = nested.clone();
         attackers.spawn(async move {
             for _ in 0..2 {
-                // One that has to make room is closed.
+                // A connection that has to make room is closed.
                 if attacker.socket.send(Message::text(&*text)).await.is_err() {
                     break;
                 }
@@ -134,14 +134,14 @@ async fn large_messages_that_end_on_many_connections_count_until_they_are_handle
         .await
         .unwrap();
     let grown = (most_memory(pid) - before) / MIB;
-    // With what closed connections leave behind; uncounted it would be twice as much.
+    // This includes memory that closed connections leave behind. Without counting it would be twice as much.
     assert!(grown < 340, "{grown} MiB");
     honest.send(request("x", "1", json!({}))).await;
     assert_eq!(honest.next().await["type"], "error");
     child.kill().await.unwrap();
 }
 
-/// Three requests at once of more than 15 MB, mostly of values as small as can be.
+/// Sends three requests of more than 15 MB at once. They consist mostly of the smallest possible values.
 async fn most_grown(what: &str) -> usize {
     let bound = ["serve", "--port", "0"];
     let (mut child, ready) = serve(caphost(&bound)).await;
@@ -184,7 +184,7 @@ async fn most_grown(what: &str) -> usize {
             if status == 0 {
                 let mut client = peer(port, path).await;
                 client.text(body).await;
-                // A call waits for its app.
+                // The call waits for its app.
                 let _ = tokio::time::timeout(Duration::from_secs(3), client.next()).await;
                 return;
             }
@@ -216,6 +216,6 @@ async fn requests_of_millions_of_tiny_values_take_little_more_than_their_text() 
     ] {
         grown.push((what, most_grown(what).await));
     }
-    // As values three would be 800 MiB.
+    // As parsed values, three requests would take 800 MiB.
     assert!(grown.iter().all(|(_, it)| *it < 250), "{grown:?} MiB");
 }

@@ -1,4 +1,4 @@
-//! Large bodies of requests, and large answers that nobody reads.
+//! Large request bodies, and large answers that nobody reads.
 
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,17 @@ use crate::mcp::client::{MODERN, modern};
 use crate::request::bearer;
 use crate::support::*;
 
-/// A connection that has sent this, whose system takes little.
+/// A connection that has sent `request`, and whose system buffers little.
 async fn sent(gateway: &Gateway, request: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4_096).unwrap();
     let mut stream = socket.connect(gateway.address).await.unwrap();
-    // One that has to make room is reset.
+    // A connection that has to make room is reset.
     let _ = soon("sending", stream.write_all(request.as_bytes())).await;
     stream
 }
 
-/// All that comes.
+/// Reads everything that comes.
 async fn read(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     let _ = soon("the end", stream.read_to_end(&mut answer)).await;
@@ -64,7 +64,7 @@ async fn bodies_of_one_token_that_do_not_end_are_not_kept() {
         let answer = gateway.ask("POST", "/mcp", &headers, &large).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
     }
-    // At least four were too much, and are told so.
+    // At least four requests were too much, and were refused.
     let mut refused = Vec::new();
     for stream in &mut greedy {
         let answer = tokio::time::timeout(Duration::from_secs(1), read(stream)).await;
@@ -130,7 +130,7 @@ async fn a_body_of_one_byte_chunks_is_read_as_any_other() {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
-/// An app with the token `c`, whose manifest has about a mebibyte.
+/// An app with the token `c` and a manifest of about a mebibyte.
 async fn app_with_a_large_manifest(gateway: &Gateway) -> Peer {
     let mut app = gateway.peer("/abp/app?token=c").await;
     let mut message = register("demo");
@@ -141,7 +141,7 @@ async fn app_with_a_large_manifest(gateway: &Gateway) -> Peer {
     app
 }
 
-/// Requests of the token `greedy` for that manifest, which are not read.
+/// A request of the token `greedy` for that manifest, whose answer is not read.
 async fn unread_pull(gateway: &Gateway) -> TcpStream {
     let (host, token) = (gateway.address, bearer("greedy"));
     let request =
@@ -208,7 +208,7 @@ async fn answers_that_one_token_does_not_read_are_not_kept() {
         whole += usize::from(read(stream).await.len() >= MIB - 10_000);
     }
     assert!(whole <= 2, "{whole}");
-    // Nothing is counted that has gone.
+    // Bytes that are gone do not count any more.
     let answer = gateway.get("/abp.json", &bearer("greedy")).await;
     assert_eq!(
         (answer.status, answer.body.len() > MIB - 10_000),
@@ -255,7 +255,7 @@ async fn a_prompt_answer_is_open_until_it_is_read() {
     let request = format!(
         "POST /mcp HTTP/1.1\r\nHost: {host}\r\n{headers}Content-Length: {length}\r\n\r\n{call}"
     );
-    // With a session there already, the answer to the next comes at once.
+    // With an open session, the answer to the next call comes at once.
     let first = async {
         let initialize = app.next().await;
         let session = json!({ "sessionId": "s" });
@@ -273,7 +273,7 @@ async fn a_prompt_answer_is_open_until_it_is_read() {
     let done = json!({ "success": true, "data": "x".repeat(400_000) });
     app.send(answer(&called, "capabilities/call-result", done))
         .await;
-    // It is being written.
+    // The answer is being written.
     unread.readable().await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(

@@ -1,4 +1,4 @@
-//! `capabilities/list`: an agent asks its app what there is to be called.
+//! `capabilities/list`: an agent asks its app for its capabilities.
 
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ async fn a_list_that_cannot_be_had_is_an_error_of_its_own() {
         code(message).to_string()
     };
     assert_eq!(typed(&refused), "NOT_INITIALIZED");
-    // An app that knows no such message.
+    // An app that does not know this message.
     agent
         .send(request("capabilities/list", "1", json!({})))
         .await;
@@ -61,7 +61,7 @@ async fn a_list_that_cannot_be_had_is_an_error_of_its_own() {
     ))
     .await;
     assert_eq!(typed(&agent.next().await), "NOT_IMPLEMENTED");
-    // One that goes meanwhile: there is no outcome that could be unknown.
+    // An app that goes away meanwhile: the request has no outcome that could be unknown.
     agent
         .send(request("capabilities/list", "2", json!({})))
         .await;

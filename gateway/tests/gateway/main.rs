@@ -1,4 +1,4 @@
-//! The gateway over real sockets: a WebSocket client as the app, another as the agent.
+//! Tests of the gateway over real sockets, with one WebSocket client as the app and another as the agent.
 
 mod bad_input;
 mod binary;

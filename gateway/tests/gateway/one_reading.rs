@@ -1,4 +1,4 @@
-//! Texts that one reader of JSON takes and another does not: whoever waits for one is answered.
+//! Texts that one JSON reader accepts and another does not. Every waiting caller is answered.
 
 use caphost_gateway::Limits;
 use serde_json::{Value, json};
@@ -10,11 +10,11 @@ use crate::rap_server::runtime::{Receiver, Runtime, invocation};
 use crate::request::Response;
 use crate::support::*;
 
-/// What `JSON.stringify` writes of a text that was cut inside an emoji.
+/// The output of `JSON.stringify` for a text that was cut inside an emoji.
 const CUT: &str = r#"{"text":"cut \ud83d"}"#;
 const TOO_LARGE: &str = r#"{"n":1e400}"#;
 
-/// An app whose only capability has that schema, as it wrote it.
+/// An app whose only capability has that schema, as the app wrote it.
 async fn app_with(gateway: &Gateway, schema: &str) -> Peer {
     let mut app = gateway.peer("/abp/app").await;
     app.text(registering(schema)).await;
@@ -28,7 +28,7 @@ fn registering(schema: &str) -> String {
     message.to_string().replace("\"SCHEMA\"", schema)
 }
 
-/// The app answers with a payload, as it wrote it.
+/// The app answers with a payload, as the app wrote it.
 async fn returns(app: &mut Peer, call: &Value, payload: &str) {
     let message = answer(call, "capabilities/call-result", json!("PAYLOAD")).to_string();
     app.text(message.replace("\"PAYLOAD\"", payload)).await;
@@ -39,7 +39,7 @@ fn succeeded(data: &str) -> String {
     format!(r#"{{"success":true,"data":{data}}}"#)
 }
 
-/// Calls with those parameters, as they are written.
+/// A call with those parameters, as written.
 fn json_rpc_call(params: &str) -> String {
     let call = json!({ "capability": "a.b", "params": "P" });
     let message = rpc(1, "_capabilities/call", call).to_string();
@@ -58,7 +58,7 @@ async fn invoke(runtime: &Runtime, receiver: &Receiver, params: &str) -> (u16, S
     runtime.post_text("/invoke", kind, body).await
 }
 
-/// An object that nests so deep.
+/// An object with a nesting depth of `levels`.
 fn nested(levels: usize) -> String {
     let (opening, closing) = ("[".repeat(levels - 1), "]".repeat(levels - 1));
     format!(r#"{{"a":{opening}{closing}}}"#)
@@ -69,7 +69,7 @@ async fn only_run(gateway: &Gateway) -> Value {
     list.json()["runs"][0].clone()
 }
 
-/// What each kind of caller is told of an answer, and what the run says then.
+/// What each kind of caller is told of an answer, and the run's state afterwards.
 async fn told(data: &str) -> Vec<(&'static str, Value, Value)> {
     let mut told = Vec::new();
 
@@ -266,7 +266,7 @@ async fn a_bound_of_nesting_holds_in_every_dialect_and_is_named() {
     let mut caller = gateway.peer("/jsonrpc").await;
     let client = Client::open(&gateway, "/mcp").await;
     let (runtime, receiver) = (Runtime::new(&gateway, ""), Receiver::start().await);
-    // To the app the parameters are in the third level.
+    // In the message to the app, the parameters are on the third level.
     let (good, bad) = (nested(18), nested(19));
 
     caller.text(json_rpc_call(&bad)).await;

@@ -1,4 +1,4 @@
-//! What one token does, however many connections it has, others do not pay for.
+//! The use of one token, with any number of connections, does not cost other tokens anything.
 
 use std::time::Duration;
 
@@ -38,14 +38,14 @@ async fn agent(gateway: &Gateway, token: &str) -> Peer {
     gateway.peer(&format!("/abp?token={token}")).await
 }
 
-/// A call with so many bytes of parameters.
+/// A call with `bytes` bytes of parameters.
 fn large_call(id: &str, bytes: usize) -> Value {
     let mut message = call(id, id);
     message["payload"]["params"] = json!({ "text": "x".repeat(bytes) });
     message
 }
 
-/// What has come by now, or a little later.
+/// A message that has come by now, or that comes a little later.
 async fn told(peer: &mut Peer) -> Option<Value> {
     let next = tokio::time::timeout(Duration::from_millis(2), peer.socket.next());
     match next.await {
@@ -80,7 +80,7 @@ async fn whoever_reconnects_again_and_again_does_not_have_the_app_of_all_given_u
                 break;
             }
         }
-        // With its connection goes what it is accountable for.
+        // If the connection is closed, the bytes that it is accountable for go with it.
         told(&mut attacker).await;
     }
     assert_eq!(gateway.hub.peers().1, 1, "the app is still there");
@@ -103,7 +103,7 @@ async fn whoever_reconnects_again_and_again_does_not_have_the_app_of_all_given_u
     until_called(&mut modest, &mut app).await;
 }
 
-/// Calls until the app has read enough to take a call again.
+/// Makes calls until the app has read enough to accept a call again.
 async fn until_called(agent: &mut Peer, app: &mut Peer) {
     for number in 0..1_000 {
         let id = format!("after-{number}");
@@ -212,7 +212,7 @@ async fn cancels_of_runs_yet_to_come_leave_those_of_others_in_place() {
     for number in 1..20 {
         cancel("greedy", &id(number)).await;
     }
-    // Who asks for the same again takes no more of it.
+    // Repeated cancels of the same id take no more room.
     for _ in 0..20 {
         cancel("greedy", &id(19)).await;
     }
@@ -285,7 +285,7 @@ async fn streams_of_one_token_leave_connections_to_others() {
         modest.call_through(&mut app).await;
         others.push(modest);
     }
-    // Whoever has too much is told how the gateway is, too, and gets places back that are free.
+    // A token with too many streams still gets `/healthz`, and gets its places back when they are free.
     let greedy = bearer("greedy");
     assert_eq!(gateway.get("/api/runs", &greedy).await.status, 503);
     assert_eq!(gateway.get("/healthz", &greedy).await.status, 200);
@@ -315,7 +315,7 @@ async fn who_lists_runs_all_the_time_is_told_to_wait_and_others_are_not() {
         app.next().await;
     }
     let path = "/api/runs?limit=10000";
-    // It is made before it is paid for.
+    // The list is made before it is paid for.
     let listed = gateway.get(path, &bearer("greedy")).await;
     assert_eq!(listed.status, 200);
     assert!(listed.body.len() > 4 << 20, "{}", listed.body.len());
@@ -352,7 +352,7 @@ async fn who_lists_many_tools_all_the_time_is_told_to_wait_and_others_are_not() 
         let body = modern(1, method, json!({})).to_string();
         gateway.post("/mcp", &headers, &body).await
     };
-    // It is made before it is paid for.
+    // The list is made before it is paid for.
     let listed = tools("greedy").await;
     assert_eq!((listed.status, listed.body.len() > 1_000_000), (200, true));
     for _ in 0..10 {
@@ -391,7 +391,7 @@ async fn who_lists_many_tools_all_the_time_is_told_to_wait_and_others_are_not() 
     assert!(modest.next().await["result"].is_object());
 }
 
-/// An app that opens every session and answers every call.
+/// An app that accepts every session and answers every call.
 fn willing(mut app: Peer) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
         while let Some(Ok(message)) = app.socket.next().await {
@@ -485,7 +485,7 @@ async fn one_token_does_not_take_all_sessions_of_an_app_whatever_it_speaks() {
         called["result"].is_object() && called["result"]["isError"] != true,
         "{called}"
     );
-    // Who has been refused is served as soon as one of its own sessions has ended.
+    // A refused token is served as soon as one of its own sessions has ended.
     held.pop();
     let served = async {
         while calls_by_json_rpc(&mut one_more).await["result"].is_null() {

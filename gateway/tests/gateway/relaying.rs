@@ -23,7 +23,7 @@ async fn calls_and_cancels_of_two_agents_with_clashing_ids() {
     agents[1].send(cancel("2", "same")).await;
     let cancelling = app.next().await;
     assert_eq!(cancelling["agent"], calls[1]["agent"]);
-    // As a host does: the confirmation first, then the response.
+    // As a host does, the app sends first the confirmation and then the response.
     app.send(answer(
         &cancelling,
         "capabilities/cancel-result",
@@ -90,7 +90,7 @@ async fn progress_questions_and_shutdown() {
     .await;
     assert_eq!(agent.next().await["id"], "1");
     assert_eq!(agent.next().await["id"], "bye");
-    // After a shutdown it is still the app that answers.
+    // After a shutdown the app still answers.
     agent.send(call("2", "d")).await;
     let late = app.next().await;
     app.send(answer(
@@ -131,7 +131,7 @@ async fn ten_thousand_calls_in_flight_are_all_answered_once() {
         for _ in 0..CALLS {
             waiting.push(app.next().await);
         }
-        // Last in, first out.
+        // The last call is answered first.
         for calling in waiting.iter().rev() {
             let data = &calling["payload"]["options"]["callId"];
             app.send(answer(

@@ -1,4 +1,4 @@
-//! One HTTP request on a connection of its own.
+//! One HTTP request on its own connection.
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -37,7 +37,7 @@ impl Gateway {
         self.ask("POST", path, &headers, body).await
     }
 
-    /// `headers`: lines, each with its end.
+    /// Sends a request. `headers` are lines, each with its line break.
     pub async fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Response {
         let (host, length) = (self.address, body.len());
         let request = format!(
@@ -47,7 +47,7 @@ impl Gateway {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let mut answer = Vec::new();
         let asking = async {
-            // One that refuses what is too large does not read all of it.
+            // A gateway that refuses a large body does not read all of it.
             let _ = stream.write_all(request.as_bytes()).await;
             let _ = stream.read_to_end(&mut answer).await;
         };

@@ -207,7 +207,8 @@ async fn agents_see_and_cancel_their_own_runs() {
     let all = list(&gateway, &bearer("r")).await;
     assert_eq!(ids(&all), ["same", "same", "mine"]);
 
-    // Another's run does not exist, by whichever id, and does not make an id ambiguous.
+    // A run of another owner does not exist for the requester, by either id. It does not make an id ambiguous
+    // either.
     let mine = own["runs"][1]["runId"].as_str().unwrap();
     for id in ["mine", mine] {
         let path = format!("/api/runs/{id}");

@@ -28,7 +28,7 @@ fn progress(agent: &Value, bytes: usize) -> Value {
     json!({ "type": "progress", "agent": agent, "payload": { "operationId": "c", "status": "x".repeat(bytes) } })
 }
 
-/// Whether it tells an app that an agent is gone: first of all its calls are cancelled.
+/// Whether the message tells an app that an agent is gone. First the agent's calls are cancelled.
 fn is_farewell(message: &Value) -> bool {
     let kind = message["type"].as_str();
     matches!(kind, Some("capabilities/cancel" | "agent/closed"))
@@ -42,7 +42,7 @@ async fn an_agent_that_does_not_read_is_disconnected_and_delays_nobody() {
     quick.initialize(&mut app).await;
     slow.send(call("1", "c")).await;
     let calling = app.next().await;
-    // The socket's own buffers take some; what is queued beside them is bounded.
+    // The sockets' own buffers take some of it. The queue beside them is bounded.
     let mut sent = 0;
     let mut worst = Duration::ZERO;
     while gateway.hub.peers().0 == 2 {
@@ -51,7 +51,7 @@ async fn an_agent_that_does_not_read_is_disconnected_and_delays_nobody() {
         assert!(sent < 256 << 20, "the slow agent is never disconnected");
         let since = Instant::now();
         quick.send(call("through", "through")).await;
-        // Once it is gone, the app is told so in between.
+        // When the slow agent is gone, the app is told so in between.
         let relayed = loop {
             let message = app.next().await;
             if !is_farewell(&message) {
@@ -74,7 +74,7 @@ async fn an_agent_that_does_not_read_is_disconnected_and_delays_nobody() {
             other => break other,
         }
     };
-    // Either the close frame got through or the connection just broke.
+    // Either the close frame arrived, or the connection broke.
     match end {
         Some(Ok(Message::Close(Some(frame)))) => assert_eq!(u16::from(frame.code), 1008),
         Some(Ok(other)) => panic!("{other:?}"),
@@ -88,11 +88,11 @@ async fn a_peer_that_goes_while_much_waits_for_it_is_gone_at_once() {
     let (mut app, mut slow) = gateway.session().await;
     slow.send(call("1", "c")).await;
     let calling = app.next().await;
-    // More than half of what may wait for it, so that it is not read from either.
+    // More than half of the queue's limit, so that the gateway does not read from the peer either.
     for _ in 0..44 {
         app.send(progress(&calling["agent"], 1 << 20)).await;
     }
-    // What it sends after that is the last that is read.
+    // The agent's next message is the last that the gateway reads.
     let mut quick = gateway.agent().await;
     quick.initialize(&mut app).await;
     slow.send(cancel("2", "c")).await;
@@ -131,7 +131,7 @@ async fn an_app_that_does_not_keep_up_gets_no_more_calls_and_stays() {
         refused["payload"]["error"]["details"]["limit"],
         "queuedBytes"
     );
-    // It reads again: all that was accepted arrives, and calls are taken again.
+    // The app reads again: all accepted calls arrive, and the app accepts calls again.
     let first = app.next().await;
     assert_eq!(first["payload"]["options"]["callId"], "0");
     let accepted: usize = refused["id"].as_str().unwrap().parse().unwrap();
@@ -165,7 +165,7 @@ async fn an_agent_that_sends_faster_than_it_reads_waits_and_loses_nothing() {
         }
         sink
     });
-    // Its answers are several times what may be queued; each of them arrives, in order.
+    // The answers are several times larger than the queue. Each of them arrives, in order.
     for number in 0..MESSAGES {
         let text = loop {
             match soon("an answer", stream.next()).await {
@@ -183,7 +183,7 @@ async fn an_agent_that_sends_faster_than_it_reads_waits_and_loses_nothing() {
     drop(flooding.await.unwrap());
 }
 
-/// Silence after which a peer is gone, in the tests of those that are slow.
+/// How long a slow peer may be silent in these tests before it counts as gone.
 const SILENCE: Duration = Duration::from_secs(3);
 
 async fn impatient(queued_bytes: usize) -> Gateway {
@@ -196,7 +196,8 @@ async fn impatient(queued_bytes: usize) -> Gateway {
     .await
 }
 
-/// Keeps little of what it has not read yet: what a peer's own system has taken nobody sees it read.
+/// Keeps the peer's receive buffer small, because the gateway cannot see whether the peer reads what its
+/// system has received.
 fn without_a_buffer(peer: &Peer) {
     let MaybeTlsStream::Plain(stream) = peer.socket.get_ref() else {
         panic!("no TLS here");
@@ -205,8 +206,8 @@ fn without_a_buffer(peer: &Peer) {
     socket.set_recv_buffer_size(64 << 10).unwrap();
 }
 
-/// Takes what comes a little at a time, until it has taken so many bytes, for several times as long
-/// as a peer may be silent. It answers nothing meanwhile.
+/// Reads a little at a time until `bytes` bytes were read. This takes several times as long as a peer may be
+/// silent. The peer answers nothing meanwhile.
 async fn sip(peer: &mut Peer, bytes: usize) {
     const MOUTHFULS: u32 = 80;
     let MaybeTlsStream::Plain(stream) = peer.socket.get_mut() else {
@@ -221,7 +222,7 @@ async fn sip(peer: &mut Peer, bytes: usize) {
     }
 }
 
-/// An app that reads and answers pings whatever the test does.
+/// An app that reads and answers pings, whatever the test does.
 struct Attentive {
     sink: SplitSink<WebSocketStream<MaybeTlsStream<TcpStream>>, Message>,
     heard: mpsc::UnboundedReceiver<Value>,
@@ -260,16 +261,17 @@ async fn an_agent_that_reads_slowly_while_it_is_not_read_is_not_silent() {
     agent.send(call("1", "c")).await;
     let calling = app.next().await;
     let mut app = Attentive::new(app);
-    // More than half of what may be queued, whatever the sockets take beside it: it is not read.
+    // More than half of the queue's limit, besides what the sockets take. So the gateway does not read from
+    // the agent.
     for _ in 0..MESSAGES {
         app.send(progress(&calling["agent"], 64 << 10)).await;
     }
     agent.send(call("2", "unread")).await;
     sip(&mut agent, 3 << 20).await;
     assert_eq!(gateway.hub.peers(), (1, 1), "the agent is still there");
-    // What it said is not lost.
+    // The agent's message is not lost.
     assert_eq!(app.next().await["payload"]["options"]["callId"], "unread");
-    // It stops reading for good.
+    // The agent stops reading for good.
     for _ in 0..40 {
         app.send(progress(&calling["agent"], 64 << 10)).await;
     }
@@ -292,7 +294,8 @@ async fn an_agent_that_takes_long_over_one_message_is_not_silent() {
     assert_eq!(app.next().await["payload"]["options"]["callId"], "next");
 }
 
-/// A text frame as a client sends it, masked with zeros: final or not, the first of its message or not.
+/// A text frame of a client, masked with zeros. It may be the first and the final frame of its message, or
+/// not.
 fn frame(payload: &[u8], is_first: bool, is_final: bool) -> Vec<u8> {
     let mut frame = vec![u8::from(is_first) | if is_final { 0x80 } else { 0 }];
     match payload.len() {
@@ -349,7 +352,7 @@ async fn a_peer_that_sends_one_message_for_long_is_not_silent_whichever_side_it_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_peer_whose_many_fragments_the_gateway_slows_down_is_not_silent() {
-    // They are read at 1000 a second, after the first 1000.
+    // Fragments are read at 1000 per second, after the first 1000.
     const FRAGMENTS: usize = 8_000;
     let gateway = impatient(64 << 20).await;
     let (mut app, mut agent) = gateway.session().await;
@@ -376,7 +379,7 @@ async fn a_peer_that_says_nothing_is_gone_after_the_timeout() {
     let gateway = impatient(64 << 20).await;
     let (app, _agent) = gateway.session().await;
     let begun = Instant::now();
-    // It has registered, and reads nothing more: pings stay unanswered.
+    // The app has registered and reads nothing more, so pings stay unanswered.
     let gone = async {
         while gateway.hub.peers().1 > 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -406,7 +409,7 @@ async fn unread_sockets_share_one_bound_and_a_healthy_peer_is_never_the_one_that
         let calling = app.next().await;
         unread.push((agent, calling["agent"].clone()));
     }
-    // Each stays below the bound of its own; their systems' buffers take some of it.
+    // Each stays below its own limit. The buffers of the agents' systems take some of it.
     let mut calls = 0;
     for round in 0..12 {
         for (_, agent) in &unread {
@@ -458,7 +461,7 @@ async fn unread_sockets_share_one_bound_and_a_healthy_peer_is_never_the_one_that
     assert_eq!(healthy.next().await["id"], "after");
 }
 
-/// As `agent`: sends what `make` makes, of 64 KiB, until it is refused. With what.
+/// As `agent`: sends the messages of `make`, each with 64 KiB, until one is refused. Returns the refusal.
 async fn flood(agent: &mut Peer, make: impl Fn(&str) -> Value) -> Value {
     for sent in 0..4_096 {
         agent.send(make(&sent.to_string())).await;
@@ -484,12 +487,12 @@ async fn whoever_floods_several_slow_apps_is_refused_and_no_app_is_disconnected(
     }
     for agent in &mut greedy {
         assert_eq!(code(&flood(agent, large_call).await), "RATE_LIMITED");
-        // No app reads for so long that it counts as one that does not.
+        // The apps do not read for so long that they count as not reading.
         tokio::time::sleep(Duration::from_millis(1_100)).await;
     }
     assert!(gateway.hub.queued_bytes() <= 9 << 20);
     assert_eq!(gateway.hub.peers().1, 3, "every app is still there");
-    // Others are served meanwhile.
+    // Other tokens are served meanwhile.
     let mut agent = gateway.peer("/abp?token=honest&app=c").await;
     agent.send(request("initialize", "init", json!({}))).await;
     let mut seen = 0;
@@ -509,7 +512,7 @@ async fn whoever_floods_several_slow_apps_is_refused_and_no_app_is_disconnected(
     agent.call_through(&mut apps[2]).await;
 }
 
-/// A gateway with little room for all, three apps that do not read, and an agent of one token for each.
+/// A gateway with little room for all, three apps that do not read, and an agent of one token for each app.
 async fn with_slow_apps() -> (Gateway, Vec<Peer>, Vec<Peer>) {
     let gateway = Gateway::with(Config {
         tokens: tokens(&["agent=greedy", "agent=honest", "app=a", "app=b", "app=c"]),
@@ -558,7 +561,7 @@ async fn long_reasons_of_cancels_do_not_fill_the_queues_of_slow_apps() {
             let cancel = request("capabilities/cancel", &sent.to_string(), payload);
             agent.send(cancel).await;
         }
-        // All of them have come.
+        // All cancels have come.
         agent.send(request("initialize", "last", json!({}))).await;
         tokio::time::sleep(Duration::from_millis(1_100)).await;
     }
@@ -594,7 +597,8 @@ async fn a_ping_is_answered_within_a_long_message() {
     let (mut app, mut agent) = gateway.session().await;
     agent.send(call("1", "c")).await;
     let calling = app.next().await;
-    // Far more than the sockets' own buffers take: most of it is not written before it is read.
+    // The result is much larger than the sockets' buffers, so most of it is written only when the agent
+    // reads.
     let result = json!({ "success": true, "data": "x".repeat(15 << 20) });
     app.send(answer(&calling, "capabilities/call-result", result))
         .await;

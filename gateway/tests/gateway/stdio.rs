@@ -1,4 +1,4 @@
-//! `caphost stdio`: the command, between pipes and a gateway in this process.
+//! `caphost stdio`: the command between pipes and a gateway in this process.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::support::*;
 
-/// How the client tells messages apart.
+/// How the client separates messages.
 #[derive(Clone, Copy, PartialEq)]
 enum Framing {
     Lines,
@@ -78,13 +78,13 @@ impl Client {
         String::from_utf8(body.split_off(2)).unwrap()
     }
 
-    /// Its exit status, and what it said on standard error, once its input has ended.
+    /// Ends the input. Returns the exit status, and the output on standard error.
     async fn ended(mut self) -> (Option<i32>, String) {
         drop(self.input.take());
         self.gave_up().await
     }
 
-    /// The same, while its input is open.
+    /// The same as `ended`, but the input stays open.
     async fn gave_up(self) -> (Option<i32>, String) {
         let output = soon("the end", self.child.wait_with_output()).await;
         let output = output.unwrap();
@@ -149,7 +149,7 @@ async fn an_input_that_ends_cancels_its_calls_after_what_was_asked_is_answered()
     client.send(call(json!("held"))).await;
     called(&mut app).await;
     let list = r#"{"jsonrpc":"2.0","id":"list","method":"_capabilities/list"}"#;
-    // No line break: the end of the input is one.
+    // There is no line break: the end of the input ends the message.
     let input = client.input.as_mut().unwrap();
     input.write_all(list.as_bytes()).await.unwrap();
     drop(client.input.take());

@@ -1,10 +1,10 @@
-//! What has stopped a call in a worker, and in how long, on its way from an app to whoever asks.
+//! What has stopped a call in a worker, and how long that took, on the way from an app to the requester.
 
 use serde_json::{Value, json};
 
 use crate::support::*;
 
-/// What an app says of a call whose worker it has ended.
+/// An app's message about a call whose worker the app has ended.
 pub fn terminated(payload: Value) -> Value {
     with(
         payload,
@@ -18,7 +18,8 @@ fn with(mut payload: Value, metadata: Value) -> Value {
     payload
 }
 
-/// The agent calls and cancels; the app says that of the stop. What the agent gets.
+/// The agent calls and cancels, and the app reports `metadata` about the stop. Returns the agent's two
+/// messages.
 async fn cancelled(agent: &mut Peer, app: &mut Peer, id: &str, metadata: &Value) -> [Value; 2] {
     agent.send(call(id, id)).await;
     let calling = app.next().await;
@@ -34,7 +35,7 @@ async fn cancelled(agent: &mut Peer, app: &mut Peer, id: &str, metadata: &Value)
     got.each_mut().map(|it| it["payload"]["metadata"].take())
 }
 
-/// That much of a run, or of an answer about it.
+/// These members of a run, or of an answer about a run.
 fn seen(of: &Value) -> [&Value; 3] {
     ["stop", "step", "took"].map(|name| &of[name])
 }
@@ -58,7 +59,7 @@ async fn the_step_reaches_the_agent_and_all_who_ask_for_the_run() {
         let again = gateway.post("/cancellation/cancel", "", &body).await;
         assert_eq!(seen(&again.json()), expected);
     }
-    // Of others nothing is said.
+    // Other stops have no step.
     cancelled(&mut agent, &mut app, "3", &json!({ "stop": "returned" })).await;
     let run = gateway.get("/api/runs/3", "").await.json();
     assert_eq!(seen(&run), [&json!("returned"), &Value::Null, &Value::Null]);
@@ -104,7 +105,7 @@ async fn an_operator_and_the_agent_are_told_the_same() {
         let confirmed = terminated(json!({ "callId": "c" }));
         app.send(answer(&cancelling, "capabilities/cancel-result", confirmed))
             .await;
-        // The first that is said counts.
+        // The first report counts.
         let other = json!({ "stop": "returned", "step": "flag", "took": 1 });
         let response = with(json!({ "success": false }), other);
         app.send(answer(&calling, "capabilities/call-result", response))

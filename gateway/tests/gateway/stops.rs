@@ -1,4 +1,4 @@
-//! How far stops were seen, on their way from an app to whoever asks.
+//! How far the work was seen to stop, on the way from an app to the requester.
 
 use serde_json::{Value, json};
 
@@ -12,14 +12,15 @@ const GRADES: [&str; 5] = [
     "abandoned",
 ];
 
-/// What a host says when the handler of an abandoned call has ended.
+/// A host's message that the handler of an abandoned call has ended.
 pub fn ended(relayed: &Value, call_id: &Value, success: bool, after: f64) -> Value {
     let data = json!({ "callId": call_id, "success": success, "after": after });
     let payload = json!({ "event": "notifications/call/ended", "data": data });
     json!({ "type": "notification", "agent": relayed["agent"], "timestamp": 1, "payload": payload })
 }
 
-/// The agent calls and cancels; the app confirms with this grade, or none. What the agent gets.
+/// The agent calls and cancels. The app confirms with `stop`, if it is given. Returns the agent's two
+/// messages.
 async fn cancelled(agent: &mut Peer, app: &mut Peer, id: &str, stop: Option<&str>) -> [Value; 2] {
     agent.send(call(id, id)).await;
     let calling = app.next().await;
@@ -98,7 +99,7 @@ async fn the_late_end_of_an_abandoned_call_reaches_the_agent_and_the_operator() 
     assert_eq!(agent.next().await["payload"], end["payload"]);
     let late = json!({ "success": true, "after": 200 });
     assert_eq!(run(&gateway, "c").await["ended"], late);
-    // Asked again, whoever asks is told; the app need not remember it.
+    // A later requester is told as well. The app need not remember the call.
     agent.send(cancel("again", "c")).await;
     let cancelling = app.next().await;
     let confirmation = json!({ "callId": "c", "cancelled": true });

@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 
-/// Nothing here takes longer unless it hangs.
+/// Everything takes less time than this, unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
@@ -30,7 +30,7 @@ pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     }
 }
 
-/// A client of HTTP that connects directly, and follows no redirect.
+/// An HTTP client that connects directly and follows no redirects.
 pub fn http() -> reqwest::ClientBuilder {
     static CRYPTO: Once = Once::new();
     CRYPTO.call_once(|| {
@@ -40,7 +40,7 @@ pub fn http() -> reqwest::ClientBuilder {
     direct.redirect(reqwest::redirect::Policy::none())
 }
 
-/// The same, for requests that end within that time.
+/// The same client for requests that end within `time`.
 pub fn http_within(time: Duration) -> reqwest::Client {
     http().timeout(time).build().unwrap()
 }
@@ -86,12 +86,12 @@ impl Gateway {
         }
     }
 
-    /// Begins to stop.
+    /// Starts stopping the gateway.
     pub fn stop(&mut self) {
         let _ = self.stop.take().unwrap().send(());
     }
 
-    /// Waits until it has begun to stop.
+    /// Waits until the gateway has started to stop.
     pub async fn drains(&self) {
         let unready = async {
             while self.get("/readyz", "").await.status == 200 {
@@ -123,7 +123,7 @@ impl Gateway {
         Peer::open(self.request(path)).await.unwrap()
     }
 
-    /// An upgrade request, to add headers to.
+    /// An upgrade request that headers can be added to.
     pub fn request(&self, path: &str) -> Request {
         format!("ws://{}{path}", self.address)
             .into_client_request()
@@ -164,7 +164,7 @@ impl Peer {
 
     /// The next message.
     pub async fn next(&mut self) -> Value {
-        // For the whole of it: pings come all the time.
+        // The timeout is for the whole message, because pings come all the time.
         soon("a message", self.message()).await
     }
 
@@ -178,7 +178,7 @@ impl Peer {
         }
     }
 
-    /// The code the connection is closed with, which must be what comes next.
+    /// The code that the connection is closed with. The close must come next.
     pub async fn closed(&mut self) -> u16 {
         loop {
             match soon("the close frame", self.socket.next()).await {
@@ -220,7 +220,7 @@ impl Peer {
     }
 }
 
-/// A payload that says it is cancelled, and how far the stop was seen.
+/// A payload of a cancelled call that says how far the work was seen to stop.
 pub fn stopped(mut payload: Value, stop: &str) -> Value {
     payload["cancelled"] = true.into();
     payload["metadata"] = json!({ "stop": stop });

@@ -1,4 +1,4 @@
-//! Parameters in, results and progress out.
+//! Parameters, results and progress.
 
 use std::process::Stdio;
 
@@ -25,7 +25,7 @@ async fn what_a_call_returns_is_printed() {
         json!({ "success": true, "data": { "b": [1], "a": "\u{9b}" } }),
     )
     .await;
-    // Nobody is kept waiting for the end of the session, but it is ended.
+    // The result is printed before the session has ended, but the session ends properly.
     let goodbye = receives(&mut app, "shutdown").await;
     app.send(answer(&goodbye, "shutdown-result", json!({})))
         .await;
@@ -160,10 +160,10 @@ async fn a_timeout_that_cancels_is_a_cancel() {
     let mut app = gateway.app("demo").await;
     let running = Running::start(caphost(&gateway, &["call", "a.b", "--timeout", "3s"]));
     let call = called(&mut app).await;
-    // Connecting is part of it.
+    // Connecting is part of the time.
     let left = call["payload"]["options"]["timeout"].as_f64().unwrap();
     assert!(left > 0.0 && left < 3_000.0, "{left}");
-    // An app that keeps no timeouts is sent a cancel.
+    // The gateway sends a cancel to an app that keeps no timeouts.
     let cancel = receives(&mut app, "capabilities/cancel").await;
     let confirmed = json!({ "callId": cancel["payload"]["callId"], "cancelled": true });
     app.send(answer(&cancel, "capabilities/cancel-result", confirmed))

@@ -1,4 +1,4 @@
-//! What goes wrong before a call is made.
+//! Errors before a call is made.
 
 use std::time::Duration;
 
@@ -150,7 +150,7 @@ async fn a_token_is_asked_for_and_heeded() {
         (ended.status, &ended.document()["runs"][0]["capability"]),
         (Some(0), &json!("a.b"))
     );
-    // Known, and of another role.
+    // A known token with another role.
     let ended = finished(caphost(&gateway, &["runs", "--token", "one"])).await;
     assert_eq!(ended.status, Some(1));
     assert!(ended.err.contains("PERMISSION_DENIED"), "{ended:?}");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// A call under way, and the app's view of it.
+/// A call in flight, and its message to the app.
 async fn under_way(gateway: &Gateway, app: &mut Peer, options: &[&str]) -> (Running, Value) {
     let arguments = [&["call", "a.b", "--call-id", "c"], options].concat();
     let running = Running::start(caphost(gateway, &arguments));
@@ -193,18 +193,18 @@ async fn the_second_signal_leaves_at_once() {
     running.signal("-INT");
     cancel_of(&mut app).await;
     let left = Instant::now();
-    // A second one that comes at once is taken for the first: see below.
+    // A second signal that comes at once counts as the first: see below.
     tokio::time::sleep(Duration::from_millis(700)).await;
     running.signal("-INT");
     running.says("its outcome is unknown").await;
     let ended = running.ended().await;
-    // The confirmation it does not wait for would take minutes.
+    // The command does not wait for the confirmation, which would take minutes.
     assert!(left.elapsed().as_secs() < 60);
     let document = ended.document();
     assert_eq!(ended.status, Some(1));
     assert_eq!(document["error"]["code"], "DISCONNECTED");
     assert!(document.get("cancelled").is_none() && document.get("confirmation").is_none());
-    // Whoever is left with the call is told.
+    // The app is told that nobody waits for the call.
     receives(&mut app, "agent/closed").await;
 }
 
@@ -244,11 +244,11 @@ async fn a_reader_that_does_not_read_does_not_hold_it() {
     let gateway = Gateway::start().await;
     let mut app = gateway.app("demo").await;
     let (mut running, call) = under_way(&gateway, &mut app, &[]).await;
-    // More than a pipe takes.
+    // More than a pipe can hold.
     let data = json!({ "success": true, "data": "x".repeat(1 << 20) });
     returns(&mut app, &call, data).await;
     let out = running.child.stdout.take();
-    // The first byte says that it has begun to write.
+    // The first byte shows that the command has begun to write.
     let mut out = out.unwrap();
     assert_eq!(soon("output", out.read_u8()).await.unwrap(), b'"');
     running.signal("-INT");

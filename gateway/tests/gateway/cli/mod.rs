@@ -1,4 +1,4 @@
-//! The command line as its users run it: the binary, a gateway, and an app on the wire.
+//! The command line as its users run it: the binary, a gateway, and an app on a connection.
 
 mod calls;
 mod errors;
@@ -17,7 +17,7 @@ use tokio::process::{Child, ChildStderr, Command};
 
 use crate::support::*;
 
-/// The binary with that gateway, and nothing else from the environment.
+/// The binary with that gateway, and without other variables of the environment.
 pub fn caphost(gateway: &Gateway, arguments: &[&str]) -> Command {
     at(&format!("http://{}", gateway.address), arguments)
 }
@@ -35,7 +35,7 @@ pub async fn finished(mut command: Command) -> Ended {
     soon("the end", command.output()).await.unwrap().into()
 }
 
-/// How a process ended, and what it said.
+/// The end of a process, and its output.
 #[derive(Debug)]
 pub struct Ended {
     pub status: Option<i32>,
@@ -54,13 +54,13 @@ impl From<Output> for Ended {
 }
 
 impl Ended {
-    /// Standard output as the one document it is to be.
+    /// Standard output, which must be one JSON document.
     pub fn document(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
 
-/// A process that runs, and what it says on standard error line by line.
+/// A running process, and its lines on standard error.
 pub struct Running {
     child: Child,
     err: Lines<BufReader<ChildStderr>>,
@@ -123,7 +123,7 @@ async fn all(mut stream: impl AsyncRead + Unpin) -> String {
     text
 }
 
-/// As an app: lets the command line in, and gives the call it makes.
+/// As an app: accepts the session of the command line. Returns its call.
 pub async fn called(app: &mut Peer) -> Value {
     let hello = app.next().await;
     assert_eq!(hello["type"], "initialize");
@@ -143,7 +143,7 @@ async fn returns(app: &mut Peer, call: &Value, response: Value) {
         .await;
 }
 
-/// As an app: says how far a call is.
+/// As an app: reports the progress of a call.
 async fn progresses(app: &mut Peer, call: &Value, mut info: Value) {
     info["operationId"] = call["payload"]["options"]["progressToken"].clone();
     let agent = &call["agent"];
@@ -151,7 +151,7 @@ async fn progresses(app: &mut Peer, call: &Value, mut info: Value) {
         .await;
 }
 
-/// As an app: waits for the message of that type.
+/// As an app: waits for a message of the type `kind`.
 async fn receives(app: &mut Peer, kind: &str) -> Value {
     loop {
         let message = app.next().await;
@@ -161,7 +161,7 @@ async fn receives(app: &mut Peer, kind: &str) -> Value {
     }
 }
 
-/// An app that makes one call end in that response, and what the command line makes of it.
+/// Runs the command against an app that answers its call with `response`. Returns the end of the command.
 async fn answered(gateway: &Gateway, app: &mut Peer, command: Command, response: Value) -> Ended {
     let running = Running::start(command);
     let call = called(app).await;
@@ -171,7 +171,7 @@ async fn answered(gateway: &Gateway, app: &mut Peer, command: Command, response:
     ended
 }
 
-/// A directory of its own, gone with its end.
+/// A temporary directory, which is removed when this value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {

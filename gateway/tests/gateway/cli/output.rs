@@ -133,7 +133,7 @@ async fn what_cannot_be_written_is_not_lost() {
         arguments.extend(json_wanted.then_some("--json"));
         let running = Running::start(caphost(&gateway, &arguments));
         let call = called(&mut app).await;
-        // Gone after it was looked at.
+        // The directory is removed after the command has checked it.
         std::fs::remove_dir(folder.path("sub")).unwrap();
         returns(&mut app, &call, pdf()).await;
         let ended = running.ended().await;

@@ -16,7 +16,7 @@ async fn list_tells_what_can_be_called() {
         let running = Running::start(caphost(&gateway, arguments));
         let hello = app.next().await;
         let who = json!({ "id": "demo", "name": "Demo", "version": "1.0.0" });
-        // The session knows what has changed since the app registered.
+        // The session contains the changes since the app registered.
         let capabilities =
             json!([{ "name": "a.b", "available": false }, { "name": "new", "available": true }]);
         let session = json!({ "sessionId": "s", "app": who, "capabilities": capabilities });
@@ -111,7 +111,7 @@ async fn a_run_is_cancelled_from_elsewhere() {
             .ends_with(" (abandoned: not seen to stop): \"enough\""),
         "{listed:?}"
     );
-    // The second answer is the first.
+    // The second answer is the same as the first.
     let again = finished(caphost(&gateway, &["cancel", id, "--json"])).await;
     assert_eq!(
         (again.status, again.document()),
@@ -148,7 +148,7 @@ async fn a_run_that_is_not_cancelled_is_status_1() {
         format!("Not cancelled: {id}: Operation already completed\n")
     );
 
-    // Of those that have ended the last is meant.
+    // If all runs have ended, the id means the last to end.
     let last = finished(caphost(&gateway, &["cancel", "same"])).await;
     assert_eq!((last.status, &last.out), (Some(1), &ended.out));
     let mut agents = Vec::new();
@@ -213,7 +213,7 @@ async fn every_tab_is_listed_and_can_be_meant() {
     let lines: Vec<_> = listed.out.lines().collect();
     assert_eq!((listed.status, lines.len()), (Some(0), 3), "{listed:?}");
     assert!(lines[1].contains("The second") && lines[1].ends_with("here"));
-    // What --app takes.
+    // The id that --app accepts.
     let id = lines[1].split_whitespace().next().unwrap();
     let document = finished(caphost(&gateway, &["apps", "--json"])).await;
     assert_eq!(document.document()["apps"][0]["id"], id);

@@ -1,4 +1,4 @@
-//! A gateway behind https.
+//! A gateway with HTTPS.
 
 use caphost_gateway::{Config, TlsOptions};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
@@ -22,7 +22,7 @@ async fn https_and_wss_need_a_certificate_that_is_trusted() {
     })
     .await;
     let url = format!("https://localhost:{}", gateway.address.port());
-    // There is no app: to be told so is to have reached the gateway.
+    // There is no app. An answer that says so shows that the command has reached the gateway.
     for (arguments, trusted, said) in [
         (&["call", "a.b"][..], true, "(DISCONNECTED)"),
         (&["cancel", "x"], true, "run not found"),

@@ -10,7 +10,7 @@ export type Caps = {
 };
 "#;
 
-/// As an app: lets an agent in, and waits until it has left.
+/// As an app: accepts the session of an agent, and waits until the agent has left.
 async fn listed(app: &mut Peer) {
     let hello = app.next().await;
     let who = json!({ "id": "demo", "name": "Demo", "version": "1.0.0" });

@@ -6,7 +6,7 @@ use tokio::process::{Child, Command};
 
 use super::*;
 
-/// A worker in a process of its own.
+/// A worker in a separate process.
 struct Process {
     child: Child,
     url: String,
@@ -58,14 +58,14 @@ impl Process {
         assert!(sent.unwrap().success());
     }
 
-    /// Ends it as nothing can be prepared for.
+    /// Kills the worker, so that it cannot prepare for its end.
     async fn kill(&mut self) {
         self.child.start_kill().unwrap();
         soon("the end", self.child.wait()).await.unwrap();
     }
 }
 
-/// Waits until a run has been written down.
+/// Waits until a run in that state has been recorded.
 async fn written(redis: &Redis, state: &str) {
     let mut connection = redis.connection().await;
     let looking = async {
@@ -83,7 +83,7 @@ async fn written(redis: &Redis, state: &str) {
     soon("the record", looking).await;
 }
 
-/// Whatever is answered until it is known must not be that there is no such run.
+/// Waits until the run is known. Until then, no answer may say that there is no such run.
 async fn taken_over(worker: &Gateway, id: &str) -> Value {
     let asking = async {
         loop {
@@ -129,7 +129,7 @@ async fn the_runs_of_a_worker_that_is_killed_are_not_lost() {
         let list = worker.get("/api/runs", "").await.json();
         assert_eq!(list["runs"].as_array().unwrap().len(), 2, "each once");
     }
-    // One has them, in its ledger and under its name.
+    // One worker has the runs, in its ledger and under its name in Redis.
     let admin = caphost_gateway::Identity::anyone();
     let kept = [&one, &two].map(|worker| worker.hub.recent_runs(&admin, usize::MAX).0.len());
     assert!(kept == [2, 0] || kept == [0, 2], "{kept:?}");
@@ -149,7 +149,7 @@ async fn runs_of_a_worker_that_died_alone_are_taken_over_by_the_next() {
     let next = Gateway::with(part_of(&redis)).await;
     let run = taken_over(&next, "running").await;
     assert_eq!(run["state"], "unknown");
-    // And by the one after it, which nobody has to tell.
+    // A worker that comes later knows the run as well, although nobody tells it.
     let after = Gateway::with(part_of(&redis)).await;
     met(&[&next, &after]).await;
     assert_eq!(known(&after, "running").await, run);
@@ -223,12 +223,12 @@ async fn a_run_that_its_own_worker_has_forgotten_does_not_come_up_again_as_unkno
         }
     };
     soon("its own account", completed).await;
-    // Only one of its ended runs is remembered there: the next takes its place.
+    // That worker remembers only one ended run, so the next run replaces this one.
     let next = called(&mut agent, &mut app, "next").await;
     succeed(&mut agent, &mut app, &next).await;
     for worker in [&one, &two] {
         assert_eq!(known(worker, "next").await["state"], "completed");
-        // Its earlier id may still count as one whose runs nobody has taken over.
+        // The runs of its earlier id may still count as not taken over.
         let forgotten = async {
             loop {
                 let run = run_of(worker, "running").await;
@@ -261,7 +261,7 @@ async fn what_redis_has_lost_is_written_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_written_expires_from_the_beginning() {
     let redis = Redis::start();
-    // Its lease is not renewed while this lasts.
+    // The lease is not renewed during this test.
     let worker = Gateway::with(patient(&redis, Limits::default())).await;
     others(&worker, 0).await;
     let mut app = worker.app("demo").await;

@@ -1,4 +1,4 @@
-//! Apps that are reached by way of another worker, and take or send more than there is room for.
+//! Apps that are reached through another worker, and receive or send more than there is room for.
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::time::timeout;
@@ -25,7 +25,7 @@ async fn an_app_that_came_back_and_does_not_read_is_given_no_more_calls_and_keep
     let refused = loop {
         agent.send(large_call(&sent.to_string(), 1 << 20)).await;
         sent += 1;
-        // Whatever there is room for is on its way by then.
+        // By then everything that there is room for is on its way.
         match timeout(Duration::from_millis(50), agent.next()).await {
             Ok(answer) => break answer,
             Err(_) => assert!(sent < 120, "nobody is told that it does not read"),
@@ -33,7 +33,7 @@ async fn an_app_that_came_back_and_does_not_read_is_given_no_more_calls_and_keep
     };
     assert_eq!(code(&refused), "RATE_LIMITED", "after {sent}: {refused}");
 
-    // Once it reads, it has all the others, and takes more.
+    // When the app reads again, it gets all accepted calls, and accepts more.
     let (mut refused, mut done, mut last) = (1, 0, -1);
     while refused + done < sent {
         tokio::select! {
@@ -94,11 +94,11 @@ async fn an_app_that_came_back_is_read_no_faster_than_redis_drains_and_is_not_ta
         let message = json!({ "type": "progress", "agent": calling["agent"], "timestamp": 1, "payload": info });
         Message::text(message.to_string())
     };
-    // The buffers of the sockets take some, and the way to the other worker takes 8 MiB.
+    // The buffers of the sockets take some messages, and the queue to the other worker takes 8 MiB.
     let mut sent = 0;
     let (mut sink, mut stream) = futures_util::StreamExt::split(app.peer.socket);
     let answering = tokio::spawn(async move {
-        // As a browser does, it answers pings.
+        // Like a browser, the app answers pings.
         while let Some(Ok(message)) = futures_util::StreamExt::next(&mut stream).await {
             assert!(!message.is_close(), "it was cut off: {message:?}");
         }
@@ -149,7 +149,7 @@ async fn an_app_of_another_worker_for_which_too_much_waits_does_not_become_invis
     let mut agent = agent_on(&two, &mut app).await;
     let running = called(&mut agent, &mut app, "c").await;
     redis.signal("-STOP");
-    // Cancels are never refused: they would relieve it.
+    // Cancels are never refused, because they would relieve the app.
     let cancels = (0..40).flat_map(|round| (0..200).map(move |number| (round, number)));
     let (mut sending, mut receiving) = agent.socket.split();
     let flood = async {
@@ -159,7 +159,7 @@ async fn an_app_of_another_worker_for_which_too_much_waits_does_not_become_invis
             let id = format!("{round}.{number}");
             let cancel = request("capabilities/cancel", &id, payload).to_string();
             if sending.send(Message::text(cancel)).await.is_err() {
-                // It is closed, and what it was told is still to be read.
+                // The connection is closed, but its received messages must still be read.
                 break;
             }
         }
@@ -183,7 +183,7 @@ async fn an_app_of_another_worker_for_which_too_much_waits_does_not_become_invis
 
     let offered = || two.hub.offer(Some("demo")).is_ok();
     until("the app", offered).await;
-    // There, nobody works for an agent that was told so.
+    // On that worker the app ends its work for an agent that was told so.
     let closed = async {
         loop {
             let message = next_of_session(&mut app).await;
@@ -201,7 +201,7 @@ async fn an_app_of_another_worker_for_which_too_much_waits_does_not_become_invis
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_lease_is_late_behind_megabytes() {
     let redis = Redis::start();
-    // Ten megabytes take twice as long as a lease lasts, which is long for a busy machine.
+    // Ten megabytes take twice as long as a lease lasts. The lease is long enough for a busy machine.
     let lease = Duration::from_secs(3);
     let way = Proxy::slow(redis.address(), lease * 2 / 160, Duration::ZERO).await;
     let worker = |url: String| {
@@ -235,7 +235,7 @@ async fn no_lease_is_late_behind_megabytes() {
     }
 }
 
-/// 10 MiB take 4.5 s, which is longer than Redis may take for other answers.
+/// 10 MiB take 4.5 s, which is longer than other answers of Redis may take.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_takes_long_to_read_is_read() {
     let redis = Redis::start();
@@ -259,7 +259,7 @@ async fn what_takes_long_to_read_is_read() {
     assert_eq!(data.len(), 10 << 20);
 }
 
-/// What the app has said is acknowledged, and a call has taken all the room there is.
+/// The app's messages are acknowledged, and a call has taken all the room.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_app_that_came_back_is_closed_when_there_is_no_room_for_an_acknowledgement() {
     let redis = Redis::start();
@@ -287,14 +287,14 @@ async fn an_app_that_came_back_is_closed_when_there_is_no_room_for_an_acknowledg
     other
         .send(&[(written, ""), (app_there(7, "theirs"), "")])
         .await;
-    // By then it is known to be written.
+    // By then the gateway knows that the message was written.
     until("their app", || gateway.hub.offer(Some("theirs")).is_ok()).await;
     agent.send(large_call("large", 2 << 20)).await;
     let (_, calling) = other.next_of("ToConnection").await;
     assert!(calling.contains("capabilities/call"), "{calling:.100}");
-    // It is not said to be written.
+    // The other worker does not report this call as written.
     let calling: Value = serde_json::from_str(&calling).unwrap();
-    // Nothing of it is answered, so that the acknowledgement is the first that finds no room.
+    // Nothing of this is answered, so that the acknowledgement is the first message without room.
     let step = json!({ "operationId": "large", "progress": 1, "status": "x" });
     let said = json!({
         "type": "progress", "agent": calling["agent"], "timestamp": 1, "payload": step
@@ -309,7 +309,7 @@ async fn an_app_that_came_back_is_closed_when_there_is_no_room_for_an_acknowledg
         (&closed["tunnel"], &closed["code"]),
         (&json!(5), &json!(1008))
     );
-    // As on a connection of its own, the session is over.
+    // As with a direct connection, the session is over.
     let ended = async {
         loop {
             let told = agent.next().await;

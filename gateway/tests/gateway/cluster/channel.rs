@@ -10,7 +10,7 @@ fn publish(redis: &Redis, message: &str) {
     redis.cli(&["PUBLISH", CHANNEL, message]);
 }
 
-/// Two workers with tokens; an app on the first.
+/// Two workers with tokens, and an app on the first.
 async fn owned(redis: &Redis) -> (Gateway, Gateway, Peer) {
     let owned = || {
         let tokens = ["app=p", "agent=a", "agent=b", "admin=r", "agent@desk=d"];
@@ -79,7 +79,7 @@ async fn a_requester_cancels_what_it_may_see() {
     }
     publish(&redis, "no JSON");
     publish(&redis, &whose(json!("agent-1")));
-    // They are read one after the other: the first that is obeyed is its own.
+    // The messages are read one after another. The first one that is obeyed is its owner's own.
     let asked = confirm(&mut app, &running).await;
     assert_eq!(asked["payload"]["reason"], r#""agent-1""#);
     agent.next().await;
@@ -105,7 +105,7 @@ async fn an_id_of_several_runs_or_of_none_cancels_nothing() {
     let asked = confirm(&mut app, &running).await;
     assert_eq!(asked["payload"]["callId"], "only");
     agent.next().await;
-    // An unknown id is not kept.
+    // A cancel of an unknown id is not kept.
     let later = called(&mut agent, &mut app, "later").await;
     succeed(&mut agent, &mut app, &later).await;
     succeed(&mut agent, &mut app, &here).await;
@@ -186,7 +186,7 @@ async fn cancels_through_the_apis_are_published_and_obeyed_once() {
         assert_eq!(message, expected);
     }
     assert!(workers[0] == workers[1] && workers[1] != workers[2]);
-    // Nobody was asked twice.
+    // The app was not asked to cancel twice.
     let next = called(&mut agent, &mut app, "e").await;
     succeed(&mut agent, &mut app, &next).await;
 }
@@ -212,14 +212,15 @@ async fn without_the_cancellation_api_the_channel_cancels_nothing_and_hears_noth
     let mut other = agent_on(&two, &mut app).await;
     let running = called(&mut agent, &mut app, "off").await;
     let there = called(&mut other, &mut app, "on").await;
-    // The worker with the API has obeyed what came after.
+    // The worker with the API has obeyed the later message.
     for id in ["off", "on"] {
         publish(&redis, &json!({ "run_id": id, "reason": null }).to_string());
         soon("the message", heard.next()).await.unwrap();
     }
     confirm(&mut app, &there).await;
     assert_eq!(known(&one, "off").await["state"], "running");
-    // The runs API cancels it, and tells nobody else: the next that is heard is another's.
+    // The runs API cancels the run and does not publish the cancel: the next message on the channel is
+    // another one.
     let (cancelled, _) = tokio::join!(
         one.post("/api/runs/off/cancel", "", ""),
         confirm(&mut app, &running)

@@ -1,4 +1,4 @@
-//! Workers that stop while the others go on.
+//! Workers that stop while other workers go on.
 
 use super::*;
 use crate::instances::instances;
@@ -10,7 +10,7 @@ fn draining(redis: &Redis) -> Config {
     }
 }
 
-/// A worker that drains, as a call is in flight on its app, and another one with the agent that calls.
+/// A worker that drains with a call in flight on its app, and another worker with the agent that calls.
 struct Draining {
     one: Gateway,
     app: Peer,
@@ -32,7 +32,7 @@ impl Draining {
         }
     }
 
-    /// The call in flight ends, and the worker with it. Its app has seen no other.
+    /// The call in flight ends, and the worker with it. The app has seen no other call.
     async fn end(mut self) {
         succeed(&mut self.agent, &mut self.app, &self.held).await;
         assert_eq!(self.app.closed().await, 1001);
@@ -87,7 +87,7 @@ async fn new_sessions_go_to_an_instance_on_another_worker() {
     let app = one.app("demo").await;
     assert_eq!(older.next().await["type"], "app/superseded");
     let draining = Draining::begin(one, app, &two).await;
-    // It comes while the other drains, and is told.
+    // This worker joins while the other drains, and is told of it.
     let three = Gateway::with(patient(&redis, Limits::default())).await;
     for worker in [&draining.one, &two, &three] {
         let heard = async {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// An id that nobody meets by chance.
+/// An id that no run has by chance.
 const SOON: &str = "00000000-0000-4000-8000-000000000007";
 
 /// Makes a call that was cancelled before it came.
@@ -20,7 +20,7 @@ async fn a_cancel_that_comes_first_takes_effect_wherever_the_call_comes_and_once
     let mut notices = two.hub.cancellations();
     let queued = cancel_by_api(&one, SOON, "never").await.json();
     assert_eq!(queued["status"], "queued");
-    // It comes the same way as the cancel, behind it.
+    // The notice comes after the cancel, through the same queue.
     let notice = soon("the notice", notices.recv()).await.unwrap();
     assert_eq!((notice.request_id.as_str(), notice.run), (SOON, None));
     skipped(&mut other, SOON).await;
@@ -29,7 +29,7 @@ async fn a_cancel_that_comes_first_takes_effect_wherever_the_call_comes_and_once
         (&ended["state"], &ended["cancelReason"]),
         (&json!("cancelled"), &json!("never"))
     );
-    // Whatever is told after that comes behind it, too.
+    // A later notice comes after this as well.
     let mut told = one.hub.cancellations();
     cancel_by_api(&two, "marker", "").await;
     soon("the marker", told.recv()).await.unwrap();
@@ -46,7 +46,7 @@ async fn a_worker_that_comes_later_is_told_of_cancels_that_came_first() {
     let three = Gateway::with(part_of(&redis)).await;
     met(&[&one, &two, &three]).await;
     let mut agent = agent_on(&three, &mut app).await;
-    // Told behind what was kept, on the same way.
+    // The notice comes after the kept cancels, through the same queue.
     let mut told = three.hub.cancellations();
     cancel_by_api(&two, "marker", "").await;
     soon("the marker", told.recv()).await.unwrap();

@@ -6,7 +6,7 @@ fn publish(redis: &Redis, id: &str) {
     redis.cli(&["PUBLISH", "cancellation:cancel", &message]);
 }
 
-/// Waits until somebody listens on the channel, as Redis counts them.
+/// Waits until Redis counts `count` listeners on the channel.
 async fn listened(redis: &Redis, count: usize) {
     let expected = format!("cancellation:cancel\n{count}");
     until("the listeners", || {
@@ -57,13 +57,13 @@ async fn without_redis_what_is_local_goes_on_and_nothing_is_said_to_be_unknown()
     redis.run();
     met(&[&one, &two]).await;
     listened(&redis, 2).await;
-    // Nothing was kept of the cancel that was refused.
+    // The refused cancel was not kept.
     let running = called(&mut agent, &mut app, "elsewhere").await;
     assert_eq!(known(&two, "elsewhere").await["state"], "running");
     assert_eq!(known(&two, "c").await["state"], "cancelled");
     publish(&redis, "elsewhere");
     confirm(&mut app, &running).await;
-    // What Redis has lost was written again.
+    // The records that Redis has lost were written again.
     let hashes = redis.keys("runs").await;
     assert_eq!(hashes.len(), 1, "{hashes:?}");
 }
@@ -83,7 +83,7 @@ async fn the_listener_comes_back() {
     confirm(&mut app, &running).await;
     agent.next().await;
 
-    // A Redis that hangs is noticed, too.
+    // A Redis that hangs is noticed as well.
     redis.signal("-STOP");
     let cluster = worker.hub.cluster().unwrap();
     until("the loss", || !cluster.standing().connected).await;
@@ -149,7 +149,7 @@ async fn with_a_lease_longer_than_the_patience_with_redis_nobody_is_given_up() {
     assert_eq!(two.hub.cluster().unwrap().standing().others, 1);
 }
 
-/// Somebody tells a worker so many times that it was taken for dead.
+/// Tells a worker `times` times that it was taken for dead.
 async fn tell_dead(redis: &Redis, worker: impl std::fmt::Display, times: usize) {
     let by = format!("{}-0", uuid::Uuid::new_v4().simple());
     let stream = format!("{{caphost}}:to:{worker}");
@@ -169,7 +169,7 @@ async fn one_that_was_taken_for_dead_joins_anew_once_however_often_it_is_told() 
     others(&gateway, 0).await;
     let cluster = gateway.hub.cluster().unwrap();
     let before = cluster.me();
-    // All at once, as after a long sleep.
+    // All messages come at once, as after a long sleep.
     tell_dead(&redis, before, 5).await;
     until("another id", || cluster.me() != before).await;
     others(&gateway, 0).await;

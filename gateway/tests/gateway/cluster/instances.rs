@@ -1,4 +1,4 @@
-//! Several connections of one app, on several workers.
+//! Several connections of one app to several workers.
 
 use caphost_gateway::Tokens;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::instances::{in_url, instances, tab};
 
-/// Waits until a worker knows so many instances: these.
+/// Waits until a worker knows `count` instances. Returns them.
 async fn known(worker: &Gateway, token: &str, count: usize) -> Vec<Value> {
     let looking = async {
         loop {
@@ -37,7 +37,7 @@ async fn every_worker_knows_which_is_the_latest_and_the_one_before_is_told() {
     let titles = seen[0].iter().map(|it| it["title"].clone());
     assert_eq!(titles.collect::<Vec<_>>(), ["Second", "First"]);
 
-    // A worker that comes later knows the same, and nobody is told again.
+    // A worker that comes later knows the same instances, and nobody is told again.
     let three = Gateway::with(part_of(&redis)).await;
     met(&[&one, &two, &three]).await;
     assert_eq!(known(&three, "", 2).await, seen[0]);
@@ -47,7 +47,7 @@ async fn every_worker_knows_which_is_the_latest_and_the_one_before_is_told() {
         let older = in_url(&seen[0][1]);
         let mut meant = worker.peer(&format!("/abp?app={older}")).await;
         meant.initialize(&mut first).await;
-        // They leave.
+        // The agent and the app leave.
         drop((agent, meant));
         assert_eq!(first.next().await["type"], "agent/closed");
         assert_eq!(second.next().await["type"], "agent/closed");

@@ -1,4 +1,4 @@
-//! Many apps on one worker of two, one of which changes every few milliseconds.
+//! Many apps on one of two workers. One of the apps changes every few milliseconds.
 
 use std::time::Instant;
 
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use super::*;
 
 const APPS: usize = 10_000;
-/// What an app offers, and how long the schema of each is: 2 kB together.
+/// How many capabilities an app offers, and how long the schema of each is. Together they have 2 kB.
 const CAPABILITIES: usize = 8;
 const SCHEMA_BYTES: usize = 200;
 const BETWEEN_CHANGES: Duration = Duration::from_millis(10);
-/// The memory of the process may grow by so much while the apps change.
+/// How much the memory of the process may grow while the apps change.
 const GROWTH: u64 = 16 << 20;
 
 /// An app that is connected without a socket.
@@ -42,7 +42,7 @@ impl Connection {
         }
     }
 
-    /// One of its capabilities is another from now on.
+    /// From now on, one of the app's capabilities is another one.
     fn change(&self, hub: &Hub, change: usize) {
         let number = change % CAPABILITIES;
         let added = [capability(number, change)];
@@ -65,14 +65,14 @@ fn capability(number: usize, change: usize) -> Value {
     json!({ "name": name(number), "description": description, "inputSchema": schema })
 }
 
-/// Bytes of memory that the process has.
+/// The memory of the process in bytes.
 fn memory() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = statm.split(' ').nth(1).unwrap().parse().unwrap();
     pages * 4_096
 }
 
-/// Seconds of processor time that the process has used.
+/// The processor time that the process has used, in seconds.
 fn processor() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<_> = stat.rsplit(") ").next().unwrap().split(' ').collect();
@@ -83,7 +83,7 @@ fn processor() -> f64 {
     ticks as f64 / 100.0
 }
 
-/// The least that was ever left of a lease, in milliseconds.
+/// The shortest remaining time of a lease during the test, in milliseconds.
 async fn least_left(redis: &Redis) -> i64 {
     let mut connection = redis.connection().await;
     let leases = redis.keys("worker").await;
@@ -103,21 +103,21 @@ async fn least_left(redis: &Redis) -> i64 {
     least
 }
 
-/// How long it goes on.
+/// How long the test lasts.
 fn seconds() -> Duration {
     let given = std::env::var("CAPHOST_TEST_SECONDS").ok();
     Duration::from_secs(given.map_or(30, |it| it.parse().unwrap()))
 }
 
-/// Changes one app after the other, and waits for every hundredth change to be known to the other
-/// worker: how many there were, and how many milliseconds that took at the longest.
+/// Changes one app after another, and waits after every hundredth change until the other worker knows it.
+/// Returns the number of changes, and the longest wait in milliseconds.
 async fn changes(apps: &[Connection], one: &Hub, two: &Hub) -> (usize, f64) {
     let mut ticks = tokio::time::interval(BETWEEN_CHANGES);
     let (start, mut count, mut longest) = (Instant::now(), 0, 0.0_f64);
     while start.elapsed() < seconds() {
         ticks.tick().await;
         count += 1;
-        // All but the last.
+        // All apps except the last.
         let number = count * 7_919 % (APPS - 1);
         let id = number.to_string();
         let mut offers = two.offer_changes(Some(&id));
@@ -146,7 +146,7 @@ async fn no_lease_is_late_while_one_of_ten_thousand_apps_changes_each_10_ms() {
     let config = || {
         let mut config = part_of(&redis);
         config.limits.apps = APPS;
-        // Else there may be fewer apps than that where few files may be open.
+        // Otherwise the limit could allow fewer apps on a system with few open files.
         config.limits.sessions = 100;
         config.cluster.worker_lease = ClusterOptions::default().worker_lease;
         config
@@ -169,7 +169,7 @@ async fn no_lease_is_late_while_one_of_ten_thousand_apps_changes_each_10_ms() {
         joining.elapsed()
     );
 
-    // Whatever is kept of what comes and goes is there by then.
+    // By then, memory that is kept for changes has been allocated.
     (0..APPS).for_each(|number| apps[number].change(&one.hub, number));
     tokio::time::sleep(Duration::from_secs(5)).await;
     let bystander = two.hub.offer_changes(Some(&(APPS - 1).to_string()));

@@ -53,7 +53,7 @@ async fn pair(redis: &Redis) -> (Gateway, Gateway) {
     (one, two)
 }
 
-/// Redis and the machine may be held up without anybody being given up.
+/// The options of a worker that gives nobody up, even if Redis or the machine is slow.
 fn patient(redis: &Redis, limits: Limits) -> Config {
     let mut config = part_of(redis);
     config.cluster.worker_lease = Duration::from_secs(60);
@@ -61,7 +61,7 @@ fn patient(redis: &Redis, limits: Limits) -> Config {
     Config { limits, ..config }
 }
 
-/// Two workers that are not given up, the second of which has those limits.
+/// Two workers that do not give each other up. The second has those limits.
 async fn patient_pair(redis: &Redis, limits: Limits) -> (Gateway, Gateway) {
     let one = Gateway::with(patient(redis, Limits::default())).await;
     let two = Gateway::with(patient(redis, limits)).await;
@@ -69,14 +69,14 @@ async fn patient_pair(redis: &Redis, limits: Limits) -> (Gateway, Gateway) {
     (one, two)
 }
 
-/// Waits until all of them know each other.
+/// Waits until all workers know each other.
 async fn met(workers: &[&Gateway]) {
     for worker in workers {
         others(worker, workers.len() - 1).await;
     }
 }
 
-/// Waits until a worker knows so many others, by way of Redis.
+/// Waits until a worker knows `count` other workers through Redis.
 async fn others(worker: &Gateway, count: usize) {
     let cluster = worker.hub.cluster().unwrap();
     until("the cluster", || {
@@ -86,7 +86,7 @@ async fn others(worker: &Gateway, count: usize) {
     .await;
 }
 
-/// Nobody tells when it is so.
+/// Waits until `is` returns true. This function checks again and again, because nothing signals the change.
 async fn until(what: &str, mut is: impl FnMut() -> bool) {
     let looking = async {
         while !is() {
@@ -96,7 +96,7 @@ async fn until(what: &str, mut is: impl FnMut() -> bool) {
     soon(what, looking).await;
 }
 
-/// An agent with a session on an app of whichever worker.
+/// An agent with a session on an app of any worker.
 async fn agent_on(worker: &Gateway, app: &mut Peer) -> Peer {
     agent_as(worker, app, "/abp").await
 }
@@ -114,7 +114,7 @@ async fn agent_as(worker: &Gateway, app: &mut Peer, path: &str) -> Peer {
     agent
 }
 
-/// Makes a call and waits until the app has it: what the app was sent.
+/// Makes a call and waits for it at the app. Returns the app's message.
 async fn called(agent: &mut Peer, app: &mut Peer, call_id: &str) -> Value {
     agent.send(call(call_id, call_id)).await;
     let called = app.next().await;
@@ -130,7 +130,7 @@ async fn succeed(agent: &mut Peer, app: &mut Peer, called: &Value) {
     assert_eq!(agent.next().await["payload"]["success"], true);
 }
 
-/// The app is asked to cancel a call, and does.
+/// As the app: confirms the cancel of a call.
 async fn confirm(app: &mut Peer, called: &Value) -> Value {
     let asked = app.next().await;
     assert_eq!(asked["type"], "capabilities/cancel", "{asked}");
@@ -148,7 +148,7 @@ async fn run_of(worker: &Gateway, id: &str) -> Response {
     worker.get(&format!("/api/runs/{id}"), "").await
 }
 
-/// The run with that id, which must be known.
+/// The run with that id, which the worker must know.
 async fn known(worker: &Gateway, id: &str) -> Value {
     let run = run_of(worker, id).await;
     assert_eq!(run.status, 200, "{}", run.body);

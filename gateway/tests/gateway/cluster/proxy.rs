@@ -1,4 +1,4 @@
-//! A way to Redis on which the connection that only listens can be held up, and much takes long.
+//! A proxy for Redis that can hold up listening connections, and can make transfers slow.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// Timers are not worth less.
+/// A shorter timer is not worth setting.
 const LEAST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Passes everything on until it is told to hold up what listens.
+/// Passes everything on until it must hold up the listening connections.
 pub struct Proxy {
     address: SocketAddr,
     held: watch::Sender<u32>,
@@ -22,7 +22,7 @@ impl Proxy {
         Self::slow(redis, Duration::ZERO, Duration::ZERO).await
     }
 
-    /// Each 64 KiB take so long that one connection sends, or that it is answered.
+    /// Each 64 KiB take `to_send` from a client to Redis, and `to_answer` from Redis to a client.
     pub async fn slow(redis: SocketAddr, to_send: Duration, to_answer: Duration) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -42,26 +42,26 @@ impl Proxy {
         format!("redis://{}", self.address)
     }
 
-    /// Whoever listens now hears nothing more; others may connect, and listen.
+    /// Holds up the connections that listen now. Other connections may still connect and listen.
     pub fn hold(&self) {
         self.held.send_modify(|times| *times += 1);
     }
 }
 
-/// How fast bytes pass one way.
+/// The speed of the bytes in one direction.
 struct Pace {
     pause: Duration,
     passed: Instant,
 }
 
 impl Pace {
-    /// Each 64 KiB take so long.
+    /// Each 64 KiB take `pause`.
     fn new(pause: Duration) -> Self {
         let passed = Instant::now();
         Pace { pause, passed }
     }
 
-    /// However small the pieces are, all of them together take their time.
+    /// All pieces together take their time, even if each piece is small.
     async fn pass(&mut self, bytes: usize) {
         let pause = self.pause.mul_f64(bytes as f64 / 65_536.0);
         self.passed = self.passed.max(Instant::now()) + pause;
@@ -84,7 +84,7 @@ async fn pass(
             biased;
             changed = held.changed(), if listens => {
                 changed.unwrap();
-                // Open, and silent.
+                // The connection stays open and silent.
                 let mut rest = Vec::new();
                 let _ = client.read_to_end(&mut rest).await;
                 return;

@@ -1,4 +1,4 @@
-//! A Redis of a test's own.
+//! A Redis server for one test.
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use redis::AsyncCommands;
 use redis::aio::MultiplexedConnection;
 
-/// Ends with the test.
+/// A Redis server that ends with the test.
 pub struct Redis {
     port: u16,
     folder: PathBuf,
@@ -21,13 +21,13 @@ impl Redis {
         Redis::start_with(&[])
     }
 
-    /// A node of a Redis Cluster, which has no slots yet.
+    /// A node of a Redis Cluster, without slots.
     pub fn start_node() -> Self {
         let bus = free_port().to_string();
         Redis::start_with(&["--cluster-enabled", "yes", "--cluster-port", &bus])
     }
 
-    /// One that speaks TLS only, with that certificate for `localhost`.
+    /// A Redis that speaks only TLS, with that certificate for `localhost`.
     pub fn start_with_tls(certificate: &str, key: &str) -> Self {
         Redis::start_by(|redis| {
             let write = |name: &str, text: &str| {
@@ -52,7 +52,7 @@ impl Redis {
         })
     }
 
-    /// The file with the certificate of one that speaks TLS.
+    /// The file with the certificate of a Redis with TLS.
     pub fn certificate(&self) -> PathBuf {
         self.folder.join("cert.pem")
     }
@@ -62,7 +62,7 @@ impl Redis {
     }
 
     fn start_by(options: impl Fn(&Redis) -> Vec<String>) -> Self {
-        // The port is free when it is picked: another may be faster.
+        // The port was free when it was chosen, but another process may take it first.
         for _ in 0..10 {
             let port = free_port();
             let name = format!("caphost-redis-{}-{port}", std::process::id());
@@ -90,7 +90,7 @@ impl Redis {
         ([127, 0, 0, 1], self.port).into()
     }
 
-    /// Ends it at once; what it held is lost.
+    /// Kills the server. Its data is lost.
     pub fn kill(&mut self) {
         if let Some(mut server) = self.server.take() {
             server.kill().unwrap();
@@ -98,12 +98,12 @@ impl Redis {
         }
     }
 
-    /// Runs it again, on the same port.
+    /// Starts the server again on the same port.
     pub fn run(&mut self) {
         assert!(self.try_run(), "the port of redis-server is taken");
     }
 
-    /// Holds it up, or lets it go on.
+    /// Holds the server up, or lets it go on.
     pub fn signal(&self, name: &str) {
         let pid = self.server.as_ref().unwrap().id().to_string();
         let sent = Command::new("kill").args([name, &pid]).status();
@@ -115,13 +115,13 @@ impl Redis {
         client.get_multiplexed_async_connection().await.unwrap()
     }
 
-    /// The keys that begin so, after the prefix.
+    /// The keys of that kind: they begin with `kind` after the prefix.
     pub async fn keys(&self, kind: &str) -> Vec<String> {
         let pattern = format!("{{caphost}}:{kind}:*");
         self.connection().await.keys(pattern).await.unwrap()
     }
 
-    /// As anybody does it by hand.
+    /// Runs a command with `redis-cli`.
     pub fn cli(&self, arguments: &[&str]) -> String {
         let port = self.port.to_string();
         let mut command = Command::new("redis-cli");
@@ -148,7 +148,7 @@ impl Redis {
             self.kill();
             return false;
         }
-        // What it says later must not hold it up.
+        // The later output is read, so that it does not hold the server up.
         std::thread::spawn(move || lines.for_each(drop));
         true
     }

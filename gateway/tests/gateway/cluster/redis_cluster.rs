@@ -1,4 +1,4 @@
-//! Workers on a Redis Cluster, whose nodes send whoever asks the wrong one to another.
+//! Workers on a Redis Cluster. Its nodes redirect requests for keys of other nodes.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn slot(node: &Redis) -> String {
     node.cli(&["CLUSTER", "KEYSLOT", "{caphost}"])
 }
 
-/// Two nodes, the first of which has all slots.
+/// Two nodes. The first has all slots.
 async fn nodes() -> (Redis, Redis) {
     let (one, two) = (Redis::start_node(), Redis::start_node());
     one.cli(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
@@ -31,7 +31,7 @@ async fn nodes() -> (Redis, Redis) {
     (one, two)
 }
 
-/// Moves the keys of the workers, and whoever writes them, from one node to the other.
+/// Moves the workers' keys from one node to the other. From then on, the first node redirects writers.
 fn move_slot(from: &Redis, to: &Redis) {
     let slot = slot(from);
     let (from_id, to_id) = (from.cli(&["CLUSTER", "MYID"]), to.cli(&["CLUSTER", "MYID"]));
@@ -55,7 +55,7 @@ fn move_slot(from: &Redis, to: &Redis) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn workers_follow_their_slot_to_whichever_node_has_it() {
     let (first, second) = nodes().await;
-    // One of them is configured with the node that does not have the keys.
+    // One worker is configured with the node that does not have the keys.
     let one = Gateway::with(part_of(&first)).await;
     let two = Gateway::with(part_of(&second)).await;
     met(&[&one, &two]).await;

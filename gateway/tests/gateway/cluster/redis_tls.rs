@@ -1,4 +1,4 @@
-//! A Redis that is reached by TLS.
+//! A Redis with TLS.
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tokio::process::Child;
@@ -13,7 +13,7 @@ fn redis_with_tls() -> Redis {
     Redis::start_with_tls(&cert.pem(), &signing_key.serialize_pem())
 }
 
-/// A worker on that Redis, and its port.
+/// A worker on that Redis, and the worker's port.
 async fn worker(redis: &Redis, trusts_it: bool) -> (Child, u16) {
     let url = format!("rediss://localhost:{}", redis.address().port());
     let mut command = caphost(&["serve", "--port", "0", "--redis", &url]);
@@ -36,7 +36,7 @@ async fn a_worker_reaches_redis_by_tls_if_it_trusts_its_certificate() {
             let answer: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
             answer["redis"].clone()
         };
-        // It connects in the background.
+        // The worker connects in the background.
         let reached = async {
             while asked().await != state {
                 tokio::time::sleep(Duration::from_millis(20)).await;

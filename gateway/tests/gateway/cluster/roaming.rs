@@ -1,4 +1,4 @@
-//! Apps whose connection is lost, and that come back to another worker.
+//! Apps that lose their connection and come back to another worker.
 
 use caphost_gateway::Identity;
 use futures_util::StreamExt;
@@ -8,9 +8,9 @@ use tokio_tungstenite::tungstenite::Message;
 use super::*;
 use crate::resuming::{App, registering, resuming};
 
-/// A worker that holds an app, another one, and an agent on the latter.
+/// A worker with an app, another worker, and an agent on the other worker.
 async fn app_and_agent(redis: &Redis) -> ((Gateway, Gateway), App, Peer) {
-    // No worker is to be given up here because the machine has held it up.
+    // No worker may be given up because the machine is slow.
     let (one, two) = patient_pair(redis, Limits::default()).await;
     let mut app = App::register(&one).await;
     let mut offers = two.hub.offer_changes(None);
@@ -53,7 +53,8 @@ async fn what_finished_without_a_connection_is_delivered_once_by_way_of_another_
     app.complete(&meanwhile).await;
     assert_eq!(agent.next().await["payload"]["data"], "meanwhile");
 
-    // And back again: what it had said is known by its count, and not said twice.
+    // The app comes back again. The gateway knows the app's earlier messages by their count, so the app does
+    // not repeat them.
     let lost = app.cut(&one).await;
     let (mut app, heard) = App::resume(&one, lost).await;
     assert_eq!(heard, 3);
@@ -72,7 +73,7 @@ async fn a_result_that_is_too_large_ends_its_call_by_way_of_another_worker() {
     let calling = app.next().await;
     let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
     let large = "x".repeat(two.hub.limits.message_bytes + (1 << 20));
-    // What it is stands at the beginning, which is all that is kept.
+    // The id is at the beginning of the message, and only the beginning is kept.
     let (id, agent_handle) = (&calling["id"], &calling["agent"]);
     app.peer
         .text(format!(
@@ -83,7 +84,7 @@ async fn a_result_that_is_too_large_ends_its_call_by_way_of_another_worker() {
     let refused = agent.next().await;
     assert_eq!(refused["id"], "large");
     assert_eq!(code(&refused), "TRANSPORT_ERROR", "{refused}");
-    // Its session goes on.
+    // The session goes on.
     agent.send(call("next", "next")).await;
     let next = loop {
         let message = app.next().await;
@@ -137,7 +138,7 @@ async fn a_binary_frame_is_refused_by_the_session_and_counts_as_at_home() {
         (&json!("error"), "INVALID_PARAMS")
     );
     assert_eq!(refused["payload"]["error"]["details"]["bytes"], 3);
-    // What it has received fits what was sent to it.
+    // The number of received messages matches the sent messages.
     let ack = json!({ "received": app.received });
     let ack = json!({ "type": "app/ack", "timestamp": 1, "payload": ack });
     app.peer.send(ack).await;
@@ -150,7 +151,7 @@ async fn a_binary_frame_is_refused_by_the_session_and_counts_as_at_home() {
     assert_eq!(heard, 2, "the answers to initialize and to the call");
 }
 
-/// As at home: a hundred at once, and ten in each second after that.
+/// The same limit as on the app's own worker: a hundred at once, and then ten per second.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_app_offers_changes_no_faster_by_way_of_another_worker() {
     let redis = Redis::start();
@@ -214,7 +215,7 @@ async fn one_whose_worker_has_gone_is_closed_and_may_come_back() {
     );
     assert_eq!(code(&agent.next().await), "DISCONNECTED");
     app.closed().await;
-    // While this worker has not heard that the other is gone, it may say that one is to try again.
+    // Until this worker has heard that the other is gone, it may tell the app to try again.
     let mut answer = None;
     for _ in 0..100 {
         let mut peer = two.peer("/abp/app").await;
@@ -269,7 +270,7 @@ async fn one_whose_connection_was_at_a_worker_that_stops_goes_on_at_another() {
     agent.send(call("1", "c1")).await;
     let calling = app.next().await;
     three.stop();
-    // No close frame: it is not the session that ends.
+    // There is no close frame, because the session does not end.
     let broken = soon("the end of the connection", app.peer.socket.next()).await;
     assert!(matches!(broken, None | Some(Err(_))), "{broken:?}");
     let lost = app.cut(&one).await;

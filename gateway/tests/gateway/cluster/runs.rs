@@ -60,7 +60,7 @@ async fn every_worker_shows_the_runs_of_all() {
 async fn every_worker_knows_how_far_a_stop_was_seen_and_of_a_late_end() {
     let redis = Redis::start();
     let (one, two) = pair(&redis).await;
-    // The agent's worker is not the app's.
+    // The agent and the app are on different workers.
     let mut app = one.app("demo").await;
     let mut agent = agent_on(&two, &mut app).await;
     let running = called(&mut agent, &mut app, "c").await;
@@ -107,7 +107,7 @@ async fn every_worker_knows_what_has_stopped_a_call() {
         app.send(answer(&running, "capabilities/call-result", response))
             .await;
     };
-    // Where the run is not.
+    // The cancel goes to the worker that does not have the run.
     let cancelling = one.post("/api/runs/c/cancel", "", "{}");
     let (told, ()) = tokio::join!(cancelling, confirming);
     let seen = |of: &Value| (of["stop"].clone(), of["step"].clone(), of["took"].clone());
@@ -123,7 +123,7 @@ async fn every_worker_knows_what_has_stopped_a_call() {
 async fn a_run_is_cancelled_from_any_worker_and_all_sessions_hear_of_it() {
     let redis = Redis::start();
     let (one, two) = pair(&redis).await;
-    // The app, the agent and the operator are where they like.
+    // The app, the agent and the operator are on any workers.
     let mut app = one.app("demo").await;
     let mut agent = agent_on(&two, &mut app).await;
     let mut notices = [one.hub.cancellations(), two.hub.cancellations()];
@@ -194,7 +194,7 @@ async fn an_id_two_workers_know_is_ambiguous() {
         assert_eq!(cancel.json()["runIds"].as_array().unwrap().len(), 2);
         assert_eq!(run_of(worker, "same").await.status, 409);
     }
-    // Those in flight come first, wherever they are.
+    // Runs in flight are preferred, on whichever worker they are.
     succeed(&mut agent, &mut app, &here).await;
     assert_eq!(known(&one, "same").await["state"], "running");
 }
@@ -271,11 +271,11 @@ async fn the_calls_of_an_agent_that_leaves_are_cancelled_on_the_worker_of_their_
     drop(agent);
     confirm(&mut app, &running).await;
     assert_eq!(app.next().await["type"], "agent/closed");
-    // Its home knows before the app is told.
+    // The run's own worker knows this before the app is told.
     for worker in [&two, &one] {
         assert_eq!(known(worker, "c").await["state"], "cancelled");
     }
-    // It may still end.
+    // The handler may still end.
     app.send(ended(&running, &json!("c"), true, 200.0)).await;
     soon("the end", async {
         while known(&two, "c").await["ended"].is_null() {
@@ -285,7 +285,7 @@ async fn the_calls_of_an_agent_that_leaves_are_cancelled_on_the_worker_of_their_
     .await;
 }
 
-/// What that worker has sent to the others.
+/// How many bytes that worker has sent to the other workers.
 async fn bytes_sent(worker: &Gateway) -> u64 {
     let metrics = worker.get("/metrics", "").await.body;
     let line = metrics
@@ -316,7 +316,7 @@ async fn who_asks_again_and_again_for_an_id_of_many_long_runs_makes_no_worker_wr
     }
     let sent = bytes_sent(&one).await - before;
     assert!(sent < 100 * 4_000, "{sent} bytes for 100 questions");
-    // Of one run that is meant all is told.
+    // A question for exactly one run returns the whole run.
     let run = one.hub.runs_on(one.hub.offers_here()[0].0)[0];
     let run = known(&two, &run.to_string()).await;
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A worker that only exists on the wire, for what none of this version would say.
+//! A simulated worker that sends messages which no worker of this version would send.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A worker with one other, on frames packed by hand.
+/// A worker whose frames are packed by hand, with one other worker.
 pub struct Simulated {
     id: String,
     other: String,
@@ -20,7 +20,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// Joins `gateway`, which is the only other worker.
+    /// Joins the cluster of `gateway`, which is the only other worker.
     pub async fn join(redis: &Redis, gateway: &Gateway) -> Self {
         let mut connection = redis.connection().await;
         let id = format!("{}-0", uuid::Uuid::new_v4().simple());
@@ -54,7 +54,7 @@ impl Simulated {
         self.send_bytes(&body).await;
     }
 
-    /// Sends a frame as it stands.
+    /// Sends a frame with these bytes.
     pub async fn send_bytes(&mut self, body: &[u8]) {
         self.sent += 1;
         let mut add = ::redis::cmd("XADD");
@@ -77,7 +77,7 @@ impl Simulated {
         .await
     }
 
-    /// The next message of that kind, what comes before it passed over: its fields and its text.
+    /// The next message of that kind: its fields and its text. Skips other messages.
     pub async fn next_of(&mut self, kind: &str) -> (Value, String) {
         loop {
             let (message, text) = self.next().await;
@@ -123,12 +123,12 @@ impl Simulated {
     }
 }
 
-/// What a worker says first.
+/// The first message of a worker.
 pub fn hello(name: &str) -> Value {
     json!({ "Hello": { "name": name, "version": 1 } })
 }
 
-/// What it says of an app it holds.
+/// A worker's message about an app that it holds.
 pub fn app(key: u64, id: &str) -> Value {
     let info = json!({ "id": id, "name": "Demo", "version": "1" });
     let offer = json!({ "app": info, "capabilities": [{ "name": "a.b" }] });

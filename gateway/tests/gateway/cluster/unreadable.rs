@@ -1,4 +1,4 @@
-//! What another worker says and nobody can read.
+//! Messages of another worker that nobody can read.
 
 use super::simulated::{Simulated, app, hello};
 use super::*;

@@ -1,5 +1,5 @@
-//! What workers say to each other, by a worker that only exists on the wire: of this version, or of a
-//! later one, as while workers are replaced one by one.
+//! The messages between workers. A simulated worker sends messages of this version or of a later one, as
+//! during an update of the workers one by one.
 
 use super::simulated::{Simulated, app, hello};
 use super::*;
@@ -8,7 +8,7 @@ fn envelope(kind: &str, id: &str, payload: Value) -> String {
     request(kind, id, payload).to_string()
 }
 
-/// What an app of the simulated worker answers to what it was sent.
+/// The answer of an app of the simulated worker to a message.
 fn replied(to: &(Value, String), kind: &str, payload: Value) -> (Value, String) {
     let (fields, text) = to;
     let asked: Value = serde_json::from_str(text).unwrap();
@@ -41,7 +41,7 @@ async fn workers_serve_each_other() {
     old.send(&[(message, &text)]).await;
     assert_eq!(agent.next().await["payload"]["success"], true);
 
-    // And the other way round.
+    // The same in the other direction.
     let mut ours = gateway.app("ours").await;
     let (offered, _) = old.next_of("App").await;
     assert_eq!(offered["offer"]["app"]["id"], "ours");
@@ -102,7 +102,7 @@ async fn a_change_is_told_as_a_difference() {
     assert_eq!(told["app"], offered["app"], "{changed}");
     assert_eq!(told["added"], json!([{ "name": "c" }]));
     assert_eq!(told["removed"], json!([]));
-    // It may ask for all.
+    // The other worker may ask for the whole offer.
     let again = json!({ "TellApp": { "app": offered["app"] } });
     other.send(&[(again, "")]).await;
     let (all, _) = other.next_of("App").await;

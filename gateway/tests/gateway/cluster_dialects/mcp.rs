@@ -1,4 +1,4 @@
-//! Sessions of MCP whose messages come to any worker.
+//! MCP sessions whose messages come to any worker.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::mcp::client::*;
 use crate::rap_runtime::until;
 use crate::support::*;
 
-/// The same client, whose messages come to that worker.
+/// The same client with that worker as its gateway.
 pub fn at(client: &Client, gateway: &Gateway) -> Client {
     let path = client.url.splitn(4, '/').nth(3).unwrap();
     Client {
@@ -37,7 +37,7 @@ async fn a_session_of_one_worker_goes_on_at_the_other() {
     let session = response.headers()["mcp-session-id"].to_str().unwrap();
     client.session = Some(session.to_string());
     Events(response).last().await;
-    // All that follows comes to the other, or to both by turns.
+    // All further messages come to the other worker, or to both in turns.
     let there = at(&client, &workers.two);
     let initialized = notification("notifications/initialized", json!({}));
     assert_eq!(there.post(&initialized).await.status(), 202);
@@ -55,7 +55,7 @@ async fn a_session_of_one_worker_goes_on_at_the_other() {
         assert_eq!(answer["id"], id);
         assert_eq!(answer["result"]["content"][0]["text"], "done");
     }
-    // In lists it is one session, and the client is who it was.
+    // The lists show one session, with the client's first name.
     let threads = [&workers.one, &workers.two].map(|gateway| {
         let runs = gateway.hub.recent_runs(&Identity::anyone(), usize::MAX).0;
         let threads = runs.iter().map(|run| run.thread.clone().unwrap());
@@ -85,11 +85,11 @@ async fn a_cancel_reaches_the_worker_that_has_the_request() {
     let client = Client::open(&workers.one, "/mcp").await;
     let there = at(&client, &workers.two);
     let other = Client::open(&workers.one, "/mcp").await;
-    // Of a session that the other has not taken up, and of one that it has.
+    // First the other worker has not taken up the session, and then it has.
     for id in [json!(1), json!("1"), json!(2)] {
         let mut stream = client.call_tool(id.clone(), "echo").await;
         let call = called(&mut app).await;
-        // Another session's request of that name.
+        // A request of another session with the same id.
         let untouched = other.call_tool(id.clone(), "echo").await;
         let others = called(&mut app).await;
         there.cancel(id.clone(), "enough").await;
@@ -102,7 +102,7 @@ async fn a_cancel_reaches_the_worker_that_has_the_request() {
         succeed(&mut app, &others, json!("done")).await;
         assert_eq!(untouched.last().await["id"], id);
     }
-    // And the other way round.
+    // The same in the other direction.
     let mut stream = there.call_tool(3, "echo").await;
     let call = called(&mut app).await;
     client.cancel(3, "back").await;
@@ -167,7 +167,7 @@ async fn a_listening_stream_at_any_worker_hears_what_there_is_to_hear() {
     workers.both_have("demo").await;
     let client = Client::open(&workers.one, "/mcp/demo").await;
     let mut events = at(&client, &workers.two).listen().await;
-    // What it may have missed is not known there.
+    // The other worker does not know which changes the client may have missed.
     let told = events.next().await.unwrap();
     assert_eq!(told["method"], "notifications/tools/list_changed");
     let _other = offer(&workers.one, "demo", json!([])).await;
@@ -199,7 +199,7 @@ async fn one_that_began_here_and_was_initialized_elsewhere_is_told_here() {
     let told = at(&client, &workers.two).post(&initialized).await;
     assert_eq!(told.status(), 202);
     let mut events = client.listen().await;
-    // What it has missed so far is not known, and then what changes.
+    // The first message is for changes that the client may have missed. The second is for a later change.
     for _ in 0..2 {
         let told = events.next().await.unwrap();
         assert_eq!(told["method"], "notifications/tools/list_changed");
@@ -250,7 +250,7 @@ async fn a_session_is_its_owners_and_its_paths_on_all_workers() {
 async fn it_is_kept_while_any_worker_uses_it() {
     let soon_idle = || {
         let mcp = McpOptions {
-            // Long enough for a busy machine to say in time that one is in use.
+            // Long enough that a busy machine reports in time that a session is in use.
             mcp_session_idle: Duration::from_millis(1_500),
             ..McpOptions::default()
         };
@@ -306,7 +306,7 @@ async fn without_redis_nobody_knows_whether_there_is_such_a_session() {
     let answer: Value = answer.json().await.unwrap();
     assert_eq!(answer["error"]["data"]["retryable"], true);
     assert_eq!(status(&client).await, 200);
-    // What begins is known where it begins.
+    // A session that begins on this worker is known on this worker.
     let begun = Client::open(&workers.two, "/mcp").await;
     assert_eq!(status(&begun).await, 200);
 }

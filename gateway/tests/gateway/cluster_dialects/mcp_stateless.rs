@@ -1,4 +1,4 @@
-//! MCP without sessions, at a worker that does not hold the app.
+//! MCP without sessions, on a worker that does not hold the app.
 
 use serde_json::json;
 
@@ -63,7 +63,7 @@ async fn closing_the_response_cancels_the_call_at_the_other() {
     });
     let call = called(&mut app).await;
     calling.abort();
-    // With it the response, if it had begun.
+    // This also drops the response, if it has begun.
     drop(calling);
     let reason = confirm_cancel(&mut app, &call).await;
     assert_eq!(reason, "The response stream was closed");

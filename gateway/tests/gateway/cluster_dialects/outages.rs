@@ -1,4 +1,4 @@
-//! What is to be known on all workers, while Redis is away or has lost it.
+//! Facts that all workers must know, while Redis is away or has lost them.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::rap_server::app::App;
 use crate::rap_server::runtime::{Receiver, Runtime, invocation};
 use crate::support::*;
 
-/// Two workers that give each other up soon.
+/// Two workers that give each other up after a short time.
 async fn impatient() -> Workers {
     Workers::adjusted(|options| ClusterOptions {
         redis_patience: Duration::from_millis(300),
@@ -34,7 +34,7 @@ fn others(worker: &Gateway) -> usize {
     worker.hub.cluster().unwrap().standing().others
 }
 
-/// Waits until a worker knows so many others, by way of Redis.
+/// Waits until a worker knows `count` other workers through Redis.
 async fn knows(worker: &Gateway, count: usize) {
     until("the cluster", || {
         is_connected(worker) && others(worker) == count
@@ -46,7 +46,7 @@ async fn loses_redis(worker: &Gateway) {
     until("the loss", || !is_connected(worker)).await;
 }
 
-/// Keeps a worker from Redis until it and the other have given each other up.
+/// Keeps a worker away from Redis until the two workers have given each other up.
 async fn shut_out_one(workers: &Workers) {
     let one = workers.one.hub.cluster().unwrap();
     let before = one.me();
@@ -69,7 +69,7 @@ async fn end(client: &Client) {
     assert_eq!(ended.status(), 204);
 }
 
-/// Waits until a session, which may be known a moment later, is answered with that.
+/// Waits until a request in the session gets that status. A worker may learn of the session a moment later.
 async fn answered(client: &Client, expected: u16) {
     let asking = async {
         while status(client).await != expected {
@@ -162,7 +162,7 @@ async fn a_session_that_has_ended_does_not_come_back_when_redis_has_lost_that() 
     let three = third(&redis).await;
     assert_eq!(status(&at(&client, &three)).await, 404);
     assert_eq!(status(&there).await, 404);
-    // Nobody writes it down again as it was.
+    // No worker writes the session's old record again.
     let session = client.session.as_ref().unwrap();
     let key = format!("{{caphost}}:mcp:{session}");
     let kept: Option<String> = redis.connection().await.get(key).await.unwrap();
@@ -206,12 +206,12 @@ async fn sessions_and_claims_that_redis_has_lost_are_told_again() {
     let three = third(&redis).await;
     knows(&three, 2).await;
     assert_eq!(status(&at(&client, &three)).await, 200);
-    // Sent again it is the same call.
+    // An invocation that is sent again is still the same call.
     until("the app", || three.hub.offer(Some("demo")).is_ok()).await;
     assert_eq!(Runtime::new(&three, "").post("/invoke", &held).await.0, 200);
     assert_eq!(app.seen(), ["call hold -"]);
 
-    // Whoever has taken a session up knows it as well as where it began.
+    // A worker that has taken a session up knows it as well as the worker where it began.
     one.stop();
     one.stopped().await;
     redis::cmd("FLUSHALL")

@@ -1,4 +1,4 @@
-//! Cancels and closures that come to another worker than the invocation.
+//! Cancels and closures of threads that come to another worker than the invocation.
 
 use caphost_gateway::{Config, RapOptions, Tokens};
 use serde_json::json;
@@ -28,7 +28,7 @@ async fn a_cancel_reaches_its_call_wherever_call_and_app_are() {
         here.invoke(&receiver, "hold", "t", "1", json!({ "name": "n" }))
             .await;
         app.saw(1).await;
-        // Neither another thread's nor another app's.
+        // These cancels name another thread, another call or another app.
         there.cancel("t2", "1").await;
         there.cancel("t", "2").await;
         Runtime::new(&workers.two, "/rap/other")

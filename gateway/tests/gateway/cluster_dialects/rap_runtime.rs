@@ -1,4 +1,4 @@
-//! Tool servers that are configured on one worker, or on both.
+//! Tool servers that are configured on one worker or on both.
 
 use caphost_gateway::{Config, RuntimeConfig};
 use serde_json::json;
@@ -35,7 +35,7 @@ async fn a_tool_server_of_one_worker_is_an_app_on_all() {
     assert!(comes_from(&invoked, &workers.one));
     invoked.answer(json!({ "text": "done" })).await;
     assert_eq!(outcome(&mut agent, "c1").await["data"], "done");
-    // Its calls are cancelled from there.
+    // The calls are cancelled from that worker.
     agent.send(work("c2", json!({}))).await;
     let invoked = tools.invoked().await;
     agent.send(cancel("x", "c2")).await;
@@ -60,12 +60,12 @@ async fn one_that_both_workers_have_is_one_app_and_each_calls_its_own() {
     let mut second = Tools::start("tools").await;
     let there = std::mem::take(&mut *second.wishes.toolset.lock().unwrap());
     let workers = Workers::with(|| with(&first.base), || with(&second.base)).await;
-    // The second is there when its worker has heard of the first.
+    // The second tool server starts when its worker has heard of the first.
     workers.both_have("tools").await;
     assert!(workers.two.hub.offers_here().is_empty());
     *second.wishes.toolset.lock().unwrap() = there;
     until("the tools", || workers.two.hub.offers_here().len() == 1).await;
-    // Told after them: who has heard of this has heard of those.
+    // Workers are told of this app after the tools: a worker that knows this app knows the tools.
     let _last = workers.two.app("last").await;
     workers.both_have("last").await;
     for (gateway, tools) in [(&workers.one, &mut first), (&workers.two, &mut second)] {

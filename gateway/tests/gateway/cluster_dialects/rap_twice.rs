@@ -1,4 +1,4 @@
-//! The same invocation on two workers: a runtime that has heard nothing sends it again.
+//! The same invocation on two workers: a runtime that gets no answer sends the invocation again.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn claim(thread: &str, id: &str) -> String {
     format!("{{caphost}}:rap:{name}")
 }
 
-/// As a runtime does it, which comes again after a 5xx: until it is taken.
+/// Like a runtime, sends the invocation again after a 5xx until it is accepted.
 async fn invoke_until_taken(runtime: &Runtime, message: &Value) {
     let taken = async {
         while runtime.post("/invoke", message).await.0 == 503 {
@@ -46,12 +46,12 @@ async fn an_invocation_sent_again_to_another_worker_is_one_call() {
     for runtime in [&one, &two] {
         assert_eq!(runtime.post("/invoke", &another).await.0, 409);
     }
-    // Another thread's is another.
+    // An invocation in another thread is another call.
     two.invoke(&receiver, "echo", "t2", "1", json!({})).await;
     assert_eq!(receiver.took(1).await[0].body["group_id"], "t2");
     two.cancel("t", "1").await;
     assert_eq!(receiver.took(2).await[1].body["group_id"], "t");
-    // It has ended: its id may be used again, anywhere.
+    // The call has ended, so its id may be used again on any worker.
     two.invoke(&receiver, "echo", "t", "1", json!({})).await;
     assert_eq!(receiver.took(3).await[2].body["text"], "{}");
     assert_eq!(
@@ -172,7 +172,7 @@ async fn an_invocation_claimed_before_an_outage_of_redis_is_one_call_after_it() 
     }
     workers.both_have("demo").await;
 
-    // Sent again it is the same call. Another one to the same app comes behind it.
+    // An invocation that is sent again is still the same call. Another call to the same app comes after it.
     for runtime in [&two, &one, &two] {
         invoke_until_taken(runtime, &held).await;
     }
@@ -198,7 +198,7 @@ async fn a_claim_that_is_another_workers_by_now_is_not_given_up() {
             let () = redis.set(claim("t", id), others).await.unwrap();
         }
         one.cancel("t", id).await;
-        // It is given up before the result is delivered.
+        // The claim is released before the result is delivered.
         until("the result", || {
             receiver.taken().iter().any(|it| it.body["id"] == id)
         })
@@ -250,7 +250,7 @@ async fn an_invocation_that_is_refused_leaves_no_claim() {
     one.invoke(&receiver, "hold", "t", "1", json!({})).await;
     app.saw(1).await;
     let mut redis = workers.redis.connection().await;
-    // As if it had been claimed while Redis was away.
+    // The state is the same as if the claim had been made while Redis was away.
     let () = redis.del(claim("t", "1")).await.unwrap();
     let another = invocation(&receiver.url("/ok"), "echo", "t", "1", json!({}));
     assert_eq!(one.post("/invoke", &another).await.0, 409);

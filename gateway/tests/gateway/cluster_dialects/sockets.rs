@@ -1,4 +1,4 @@
-//! WebSockets and the command line, at a worker that does not hold the app.
+//! WebSockets and the command line, on a worker that does not hold the app.
 
 use serde_json::{Value, json};
 

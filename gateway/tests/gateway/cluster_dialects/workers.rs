@@ -1,4 +1,4 @@
-//! Two gateways in this process, and a Redis of their own.
+//! Two gateways in this process, with their own Redis.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,10 +10,10 @@ use redis::aio::MultiplexedConnection;
 use crate::rap_runtime::until;
 use crate::support::*;
 
-/// The users of Redis: one for each worker.
+/// The users of Redis, one for each worker.
 const USERS: [&str; 3] = ["one", "two", "three"];
 
-/// A Redis server on a socket in a folder of its own; both are gone when it is dropped.
+/// A Redis server on a socket in its own folder. Dropping the value removes both.
 pub struct Redis {
     server: Child,
     folder: PathBuf,
@@ -27,12 +27,12 @@ impl Redis {
         Redis { server, folder }
     }
 
-    /// Runs it again, empty.
+    /// Starts the server again, without data.
     pub async fn run(&mut self) {
         self.server = serve(&self.folder).await;
     }
 
-    /// The options of a worker that connects as that user, one of [`USERS`].
+    /// The options of a worker that connects as `user`, which is one of [`USERS`].
     pub fn options(&self, user: &str) -> ClusterOptions {
         let url = format!("{}?user={user}&pass=any", self.url());
         ClusterOptions {
@@ -41,7 +41,7 @@ impl Redis {
         }
     }
 
-    /// Keeps a user out, until it is let in again.
+    /// Locks a user out until it is let in again.
     pub async fn shut_out(&self, user: &str) {
         let mut shut_out = redis::pipe();
         shut_out.cmd("ACL").arg(&["SETUSER", user, "off"]).ignore();
@@ -66,7 +66,7 @@ impl Redis {
         format!("redis+unix://{}", self.folder.join("socket").display())
     }
 
-    /// Holds it up, with `-STOP`, or lets it go on, with `-CONT`.
+    /// Holds the server up with `-STOP`, or lets it go on with `-CONT`.
     pub fn signal(&self, name: &str) {
         let pid = self.server.id().to_string();
         let sent = Command::new("kill").args([name, &pid]).status();
@@ -121,7 +121,7 @@ impl Workers {
         Self::made(one, two, |options| options).await
     }
 
-    /// With other options of the cluster.
+    /// The same workers with other options of the cluster.
     pub async fn adjusted(adjust: impl Fn(ClusterOptions) -> ClusterOptions) -> Self {
         Self::made(config, config, adjust).await
     }
@@ -135,7 +135,7 @@ impl Workers {
         let worker = |user: &str, config: Config| {
             Gateway::with(Config {
                 cluster: adjust(redis.options(user)),
-                // Others are told that it leaves.
+                // The worker tells the others that it leaves.
                 drain: Duration::from_millis(100),
                 ..config
             })
@@ -148,7 +148,7 @@ impl Workers {
         Workers { one, two, redis }
     }
 
-    /// Waits until both have that app.
+    /// Waits until both workers have that app.
     pub async fn both_have(&self, app: &str) {
         for gateway in [&self.one, &self.two] {
             until("the app", || gateway.hub.offer(Some(app)).is_ok()).await;

@@ -1,4 +1,4 @@
-//! An app on a socket, as the tools of a client.
+//! An app on a WebSocket, whose capabilities are the tools of a client.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub async fn offer(gateway: &Gateway, id: &str, capabilities: Value) -> Peer {
     app
 }
 
-/// An app with `export.pdf` and `echo`.
+/// An app with the capabilities `export.pdf` and `echo`.
 pub async fn demo(gateway: &Gateway) -> Peer {
     let capabilities = json!([
         { "name": "export.pdf", "description": "Makes a PDF" },
@@ -26,7 +26,7 @@ pub async fn demo(gateway: &Gateway) -> Peer {
     offer(gateway, "demo", capabilities).await
 }
 
-/// The next call, its session begun if it needs one.
+/// The next call. If the call needs a session, the app opens it first.
 pub async fn called(app: &mut Peer) -> Value {
     loop {
         let message = app.next().await;
@@ -68,7 +68,8 @@ pub async fn progress(app: &mut Peer, call: &Value, info: Value) {
     .await;
 }
 
-/// Waits for the cancel of `call` and confirms it, without a grade. The reason it came with.
+/// Waits for the cancel of `call` and confirms it, without saying how far the work has stopped. Returns the
+/// reason of the cancel.
 pub async fn confirm_cancel(app: &mut Peer, call: &Value) -> Value {
     let cancel = app.next().await;
     assert_eq!(cancel["type"], "capabilities/cancel", "{cancel}");

@@ -1,4 +1,4 @@
-//! What is no request of MCP.
+//! Input that is not a valid MCP request.
 
 use caphost_gateway::{Config, Limits};
 use reqwest::Method;
@@ -70,7 +70,7 @@ async fn bodies_that_are_no_message_are_refused_in_json_rpc() {
             "{shown}"
         );
     }
-    // The session is none the worse.
+    // The session still works.
     assert_eq!(client.ask(1, "ping", json!({})).await["result"], json!({}));
 }
 
@@ -165,7 +165,7 @@ async fn a_body_past_the_limit_is_too_large() {
     let client = Client::open(&gateway, "/mcp").await;
     let large = rpc(1, "ping", json!({ "x": "y".repeat(20_000) })).to_string();
     assert_eq!(refused(&client, &large).await.0, 413);
-    // Without saying so beforehand.
+    // The same body without an announced length.
     let chunks = [large.clone().into_bytes()].map(Ok::<_, std::io::Error>);
     let body = reqwest::Body::wrap_stream(futures_util::stream::iter(chunks));
     let request = client
@@ -190,7 +190,7 @@ async fn a_path_that_names_no_app_is_refused() {
         "/mcp/%ff",
         &long,
     ] {
-        // As it stands: a client's library may take `..` for a step up.
+        // The path is sent unchanged, because an HTTP library may resolve `..`.
         let accept = "Accept: application/json, text/event-stream\r\n";
         for body in [initialize(LEGACY), modern(1, "server/discover", json!({}))] {
             let answer = gateway.post(path, accept, &body.to_string()).await;

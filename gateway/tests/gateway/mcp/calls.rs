@@ -184,7 +184,7 @@ async fn what_is_not_offered_is_not_found() {
         let answer = client.ask(1, method, json!({})).await;
         assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
     }
-    // What is no request is not answered.
+    // A message that is not a request is not answered.
     let ignored = client
         .post(&notification("notifications/nope", json!({})))
         .await;

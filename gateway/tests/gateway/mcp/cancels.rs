@@ -1,4 +1,4 @@
-//! Cancels, and who is answered.
+//! Cancels, and which requests are answered.
 
 use caphost_gateway::for_tests::CancelNotice;
 use reqwest::Method;
@@ -24,7 +24,7 @@ async fn a_call_its_client_cancels_is_cancelled_in_the_app_and_not_answered() {
         "the stream ends without an answer"
     );
     assert_eq!(confirm_cancel(&mut app, &relayed).await, "changed my mind");
-    // Twice, and after the end: ignored.
+    // A repeated cancel and a cancel after the end are ignored.
     client.cancel(1, "again").await;
     client.cancel("1", "another id").await;
     client.cancel(99, "never was").await;
@@ -56,7 +56,7 @@ async fn an_id_used_again_while_the_app_still_stops_gets_its_own_answer() {
     client.cancel(1, "enough").await;
     assert_eq!(stream.next().await, None);
     let second = client.call_tool(1, "echo").await;
-    // The cancel of the first and the second call, in whichever order.
+    // The cancel of the first call and the message of the second call come in any order.
     let (mut cancel, mut relayed) = (None, None);
     while cancel.is_none() || relayed.is_none() {
         let message = app.next().await;
@@ -74,7 +74,7 @@ async fn an_id_used_again_while_the_app_still_stops_gets_its_own_answer() {
     let cancelled = json!({ "success": false, "cancelled": true });
     app.send(answer(&first, "capabilities/call-result", cancelled))
         .await;
-    // What the first one's end leads to has happened when a call that comes after it is over.
+    // When a later call is over, all effects of the first call's end have happened.
     let third = client.call_tool(2, "echo").await;
     let next = called(&mut app).await;
     succeed(&mut app, &next, json!("third")).await;
@@ -128,7 +128,8 @@ async fn closing_a_listening_stream_cancels_nothing() {
     let stream = client.call_tool(1, "echo").await;
     let relayed = called(&mut app).await;
     drop(listening);
-    // Its end is noticed before a call that comes after it has ended; a cancel would be what comes next.
+    // The end of the stream is noticed before a later call has ended. If it caused a cancel, the cancel would
+    // come next.
     let after = client.call_tool(2, "echo").await;
     let next = called(&mut app).await;
     succeed(&mut app, &next, json!("after")).await;
@@ -169,7 +170,7 @@ async fn a_call_cancelled_by_something_else_is_answered() {
         } })
     );
 
-    // The app itself.
+    // The app itself cancels.
     let stream = client.call_tool(2, "echo").await;
     let relayed = called(&mut app).await;
     let cancelled = json!({ "success": false, "cancelled": true });

@@ -1,4 +1,4 @@
-//! A client of MCP in raw HTTP.
+//! An MCP client in raw HTTP.
 
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// One that has not said anything yet.
+    /// A client that has not sent anything yet.
     pub fn new(gateway: &Gateway, path: &str) -> Self {
         Client {
             http: http().build().unwrap(),
@@ -28,7 +28,7 @@ impl Client {
         }
     }
 
-    /// One with a session.
+    /// A client with a session.
     pub async fn open(gateway: &Gateway, path: &str) -> Self {
         let mut client = Client::new(gateway, path);
         client.initialize().await;
@@ -52,7 +52,7 @@ impl Client {
         let mut request = self
             .http
             .request(method, &self.url)
-            // A stream begins at once, so that a test may go on.
+            // A stream begins at once, so the test does not have to wait.
             .header("accept", "text/event-stream");
         if let Some(session) = &self.session {
             request = request.header("mcp-session-id", session);
@@ -72,7 +72,7 @@ impl Client {
         self.send(self.request(Method::POST).json(body)).await
     }
 
-    /// Posts what need not be JSON.
+    /// Posts a text that need not be JSON.
     pub async fn post_text(&self, body: impl Into<reqwest::Body>) -> Response {
         let request = self.request(Method::POST).body(body);
         self.send(request.header("content-type", "application/json"))
@@ -104,7 +104,7 @@ impl Client {
         assert_eq!(answer.status(), 202);
     }
 
-    /// A stream of what is no answer.
+    /// A stream of messages that answer no request.
     pub async fn listen(&self) -> Events {
         let response = self.send(self.request(Method::GET)).await;
         assert_eq!(response.status(), 200);
@@ -112,13 +112,13 @@ impl Client {
     }
 }
 
-/// What comes in one response.
+/// The messages of one response.
 pub struct Events(pub Response);
 
 impl Events {
-    /// The next message; none when the stream ends.
+    /// The next message, or `None` if the stream has ended.
     pub async fn next(&mut self) -> Option<Value> {
-        // For the whole of it: comments come all the time.
+        // The timeout is for the whole message, because comments come all the time.
         soon("an event", self.message()).await
     }
 
@@ -149,7 +149,7 @@ impl Events {
         }
     }
 
-    /// The last message of all.
+    /// The last message of the stream.
     pub async fn last(mut self) -> Value {
         let mut last = None;
         while let Some(message) = self.next().await {
@@ -173,7 +173,7 @@ pub fn initialize(version: &str) -> Value {
     rpc(0, "initialize", params)
 }
 
-/// What is asked for in a request of 2026-07-28.
+/// A request of version 2026-07-28.
 pub fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Value {
     let key = |name: &str| format!("io.modelcontextprotocol/{name}");
     let mut meta = params["_meta"].take();

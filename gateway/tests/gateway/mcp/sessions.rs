@@ -1,4 +1,4 @@
-//! Sessions, as the versions before 2026-07-28 have them.
+//! Sessions of the versions before 2026-07-28.
 
 use std::time::Duration;
 
@@ -119,7 +119,7 @@ async fn an_id_in_flight_is_refused_and_the_first_is_undisturbed() {
     );
     succeed(&mut app, &relayed, json!("first")).await;
     assert_eq!(first.last().await["result"]["content"][0]["text"], "first");
-    // Once it is answered it may be used again.
+    // After its answer, the id may be used again.
     let again = client.call_tool(1, "echo").await;
     let relayed = called(&mut app).await;
     succeed(&mut app, &relayed, json!("again")).await;
@@ -157,7 +157,7 @@ async fn an_unused_session_ends_and_one_with_a_stream_does_not() {
     let calling = Client::open(&gateway, "/mcp/demo").await;
     let running = calling.call_tool(1, "echo").await;
     let relayed = called(&mut app).await;
-    // Used last, it ends last.
+    // This session is used last, so it ends last.
     let unused = Client::open(&gateway, "/mcp/other").await;
     let answered = unused.call_tool(1, "echo").await;
     let call = called(&mut other).await;
@@ -216,7 +216,7 @@ async fn shared_by_two(max: usize, share: usize) -> Gateway {
     .await
 }
 
-/// A client that has not said anything but who it is.
+/// A client that has only shown its token.
 fn of(token: &str, gateway: &Gateway) -> Client {
     Client {
         token: Some(token.into()),
@@ -256,13 +256,13 @@ async fn a_session_not_in_use_makes_room_before_another_is_refused() {
     let second = opened("a", &gateway).await;
     let of_b = opened("b", &gateway).await;
     assert_eq!(ping(&first).await, 200);
-    // It has its share: its own goes that was not used for longest.
+    // The token has its full share, so its own session that was unused for longest ends.
     let third = opened("a", &gateway).await;
     assert_eq!(ping(&second).await, 404);
     for kept in [&first, &third, &of_b] {
         assert_eq!(ping(kept).await, 200);
     }
-    // All are taken: one of whoever has most goes.
+    // All places are taken, so a session of the holder with most sessions ends.
     let more_of_b = opened("b", &gateway).await;
     assert_eq!(ping(&first).await, 404);
     for kept in [&third, &of_b, &more_of_b] {
@@ -318,14 +318,14 @@ async fn one_agent_cannot_open_all_streams_and_calls() {
         let refused: Value = refused.json().await.unwrap();
         assert_eq!(refused["error"]["data"]["code"], "RATE_LIMITED");
     }
-    // What is answered at once is answered all the same, and others have their share.
+    // Requests that are answered at once are still answered, and others have their share.
     assert_eq!(ping(&greedy).await, 200);
     let other = opened("b", &gateway).await;
     let of_other = other.call_tool(1, "a.b").await;
     let relayed_of_other = called(&mut app).await;
     succeed(&mut app, &relayed_of_other, json!("b")).await;
     of_other.last().await;
-    // Its share comes back with what it closes.
+    // The token gets its share back when it closes its responses.
     succeed(&mut app, &relayed, json!("a")).await;
     calling.last().await;
     drop(listening);
@@ -344,7 +344,7 @@ async fn an_answer_that_its_client_does_not_read_keeps_its_session_from_nothing(
     let gateway = Gateway::with(Config { mcp, ..config() }).await;
     let mut app = demo(&gateway).await;
     let client = Client::open(&gateway, "/mcp/demo").await;
-    // The head is read, and nothing after it: more than the sockets take.
+    // The client reads only the head of the answer. The answer is larger than the sockets' buffers.
     let unread = client.call_tool(1, "echo").await;
     let relayed = called(&mut app).await;
     succeed(&mut app, &relayed, json!("x".repeat(12 << 20))).await;

@@ -1,4 +1,4 @@
-//! Version 2026-07-28: no sessions, every request says which version it is of.
+//! Version 2026-07-28: there are no sessions, and every request names its version.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -77,8 +77,8 @@ async fn closing_the_response_cancels_before_and_after_it_has_begun() {
     let gateway = Gateway::start().await;
     let mut app = demo(&gateway).await;
     let client = Client::new(&gateway, "/mcp");
-    // Before: nothing was said yet. The headers may be there or not, so what the task holds is let
-    // go as well.
+    // Before: the gateway has sent no message yet. The headers may have come or not, so the task's response
+    // is dropped as well.
     let asking = tokio::spawn({
         let client = client.clone();
         async move { post(&client, &call_tool(1, "echo", json!({}))).await }
@@ -89,7 +89,7 @@ async fn closing_the_response_cancels_before_and_after_it_has_begun() {
     let reason = confirm_cancel(&mut app, &relayed).await;
     assert_eq!(reason, "The response stream was closed");
 
-    // The headers are there, and nothing else.
+    // Only the headers have come.
     let response = post(&client, &call_tool(1, "echo", json!({}))).await;
     let relayed = called(&mut app).await;
     drop(response);
@@ -197,7 +197,7 @@ async fn what_is_wrong_with_a_request_has_its_status() {
     assert_eq!(refused["error"]["data"]["supported"], json!(ALL_VERSIONS));
 }
 
-/// The next call; `sessions` counts those the app was asked for before it came.
+/// The next call. `sessions` counts the sessions that were opened before it.
 async fn called_counting(app: &mut Peer, sessions: &mut usize) -> Value {
     loop {
         let message = app.next().await;
@@ -229,7 +229,7 @@ async fn calls_at_once_are_made_in_one_session_of_the_app() {
     for _ in 0..CALLS {
         calls.push(called_counting(&mut app, &mut sessions).await);
     }
-    // None of them is taken for another, though clients use the same ids.
+    // No call is confused with another, although the clients use the same ids.
     let ids: HashSet<_> = calls
         .iter()
         .map(|call| call["payload"]["options"]["callId"].to_string())
@@ -300,7 +300,7 @@ async fn the_session_of_the_app_ends_when_it_was_not_used_for_long() {
     };
     let long = asking(client);
     let call = called(&mut app).await;
-    // A call may take longer than that: a session that was used later ends before.
+    // A call may take longer than the idle time. A session that was used later ends first.
     let short = asking(elsewhere);
     let shorter = called(&mut other).await;
     succeed(&mut other, &shorter, json!({})).await;

@@ -1,4 +1,4 @@
-//! The same over standard input and output: a bridge in this process, on pipes.
+//! MCP over standard input and output, with a bridge in this process on pipes.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl Bridge {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("nothing but messages: {line}"))
     }
 
-    /// The messages until one answers the request with that id.
+    /// The messages up to the answer to the request with that id.
     async fn answer(&mut self, id: impl Into<Value>) -> Value {
         let id = id.into();
         loop {
@@ -130,7 +130,7 @@ async fn a_cancel_reaches_the_app_and_is_not_answered() {
     let gateway = Gateway::start().await;
     let mut app = demo(&gateway).await;
     let mut bridge = Bridge::open(&gateway).await;
-    // The cancel right behind the request must not overtake it.
+    // A cancel directly after the request must not overtake it.
     bridge.call_tool(1, "echo").await;
     let cancel = json!({ "requestId": 1, "reason": "enough" });
     bridge
@@ -167,7 +167,7 @@ async fn what_a_script_has_asked_is_answered_after_the_end_of_its_input() {
     let mut app = demo(&gateway).await;
     let url = format!("http://{}/mcp", gateway.address);
     let mut bridge = Bridge::to(&url, None);
-    // As some shells write it.
+    // The byte order mark that some shells write.
     bridge
         .line(&format!("\u{feff}{}", initialize("2025-03-26")))
         .await;
@@ -370,7 +370,7 @@ async fn without_a_session_it_stays_with_the_first_app_that_was_the_only_one() {
     succeed(&mut app, &relayed, json!("here")).await;
     let answer = bridge.answer(2).await;
     assert_eq!(answer["result"]["content"][0]["text"], "here", "{answer}");
-    // One that begins now is to say which.
+    // A client that starts now must name an app.
     let mut late = Bridge::to(&format!("http://{}/mcp", gateway.address), None);
     late.send(&modern(0, "tools/list", json!({}))).await;
     let answer = late.answer(0).await;

@@ -1,4 +1,4 @@
-//! Who may use MCP, and whose sessions are whose.
+//! Which tokens may use MCP, and which token each session belongs to.
 
 use caphost_gateway::{Config, Tokens};
 use reqwest::Method;

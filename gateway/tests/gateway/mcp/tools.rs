@@ -256,7 +256,7 @@ async fn a_session_stays_with_its_app_when_a_second_one_connects() {
     succeed(&mut app, &relayed, json!("mine")).await;
     let answer = calling.last().await;
     assert_eq!(answer["result"]["content"][0]["text"], "mine");
-    // It hears of its own app, and of no other.
+    // The session hears of changes of its own app only.
     let update = json!({ "capabilities": [{ "name": "new" }] });
     app.send(request("app/update", "u", update)).await;
     assert_eq!(

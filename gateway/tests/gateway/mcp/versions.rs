@@ -1,4 +1,4 @@
-//! Clients of every version: each is spoken to in its own, and told nothing that it cannot read.
+//! Clients of every version. Each gets messages in its own version only, with nothing that it cannot read.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn capabilities() -> Value {
     serde_json::from_str(CAPABILITIES).unwrap()
 }
 
-/// A client that has asked for that version, and what it was answered.
+/// A client that has asked for that version, and the answer to it.
 async fn of_version(gateway: &Gateway, version: &str) -> (Client, Value) {
     let mut client = Client::new(gateway, "/mcp");
     let response = client.post(&initialize(version)).await;
@@ -139,7 +139,7 @@ async fn an_answer_is_one_json_where_that_is_accepted() {
     let mut app = offer(&gateway, "demo", capabilities()).await;
     let (client, _) = of_version(&gateway, LEGACY).await;
     let params = json!({ "name": "count_words", "arguments": {}, "_meta": { "progressToken": 7 } });
-    // More than some clients read in one event.
+    // The text is larger than some clients read in one event.
     let large = "\u{2028}x".repeat(1 << 20);
     for (accept, progresses, kind) in [
         (
@@ -154,7 +154,7 @@ async fn an_answer_is_one_json_where_that_is_accepted() {
         ),
         ("application/json", true, "application/json"),
         ("text/event-stream", false, "text/event-stream"),
-        // As the SDK for Rust asks.
+        // The request of the Rust SDK.
         (
             "text/event-stream, application/json",
             false,
@@ -165,7 +165,7 @@ async fn an_answer_is_one_json_where_that_is_accepted() {
         let asked = post_as(&client, accept, LEGACY, &body);
         let answered = async {
             let relayed = called(&mut app).await;
-            // Longer than an app takes to write a large answer.
+            // This is longer than an app takes to write a large answer.
             tokio::time::sleep(std::time::Duration::from_millis(300)).await;
             if progresses {
                 let token = &relayed["payload"]["options"]["progressToken"];

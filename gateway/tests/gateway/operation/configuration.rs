@@ -9,7 +9,7 @@ use super::Directory;
 use crate::binary::{caphost, output, port_of, serve};
 use crate::support::{config, soon};
 
-/// A port nobody listens on, at least a moment ago.
+/// A port that nobody listened on a moment ago.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
@@ -234,7 +234,7 @@ async fn options_that_belong_together_may_come_from_different_places() {
     assert!(said.contains("--tls-cert needs --tls-key"), "{said}");
     let both = output(&["serve", "--port", "0", "--config", &file, "--tls-key", "k"]).await;
     let said = String::from_utf8(both.stderr).unwrap();
-    // Both are there now, and the file of the certificate is looked for beside the TOML file.
+    // Both options are present now, and the certificate's path is relative to the TOML file.
     let expected = directory.path().join("cert.pem");
     assert_eq!(both.status.code(), Some(1), "{said}");
     assert!(said.contains(expected.to_str().unwrap()), "{said}");

@@ -53,7 +53,7 @@ async fn metrics_tell_what_became_of_calls_and_cancels() {
     .await;
     agent.next().await;
     agent.next().await;
-    // Nobody waits for it any more.
+    // Nobody waits for this answer any more.
     app.send(answer(&called, "capabilities/call-result", response))
         .await;
     agent.send(call("3", "held")).await;

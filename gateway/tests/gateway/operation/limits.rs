@@ -20,7 +20,7 @@ async fn too_many_http_requests_are_told_when_to_come_back() {
         ..config()
     })
     .await;
-    // Each token has its own rate, and so has the address of whoever shows none.
+    // Each token has its own rate, and so has the address of clients without a token.
     for header in [bearer("a"), bearer("b"), bearer("c"), String::new()] {
         let mut refused = None;
         for _ in 0..30 {
@@ -39,7 +39,7 @@ async fn too_many_http_requests_are_told_when_to_come_back() {
         let wait = error["retryAfter"].as_f64().unwrap();
         assert!(wait > 0.0 && wait <= 1_000.0, "{wait}");
     }
-    // A token that is none does not count apart.
+    // An unknown token has no rate of its own.
     let answer = gateway.get("/", &bearer("made-up")).await;
     assert_eq!(answer.status, 429);
     tokio::time::sleep(Duration::from_millis(1_000)).await;
@@ -121,7 +121,7 @@ async fn a_body_past_the_message_limit_is_refused_unread() {
         let answer = gateway.post(path, "", &"x".repeat(10_000)).await;
         assert_ne!(answer.status, 413, "{path}");
     }
-    // A length that is announced is believed before any of it has come.
+    // The gateway refuses an announced length before any of the body has come.
     let mut stream = TcpStream::connect(gateway.address).await.unwrap();
     let head = format!(
         "POST /cancellation/cancel HTTP/1.1\r\nHost: {}\r\nContent-Length: 99999999999\r\n\r\n",
@@ -189,7 +189,7 @@ async fn depth_and_the_length_of_an_id_are_bounded() {
             assert_eq!(got["payload"]["error"]["details"]["limit"], "depth");
         }
     }
-    // With its quotes an id of 18 characters has 20 bytes.
+    // With its quotes, an id of 18 characters has 20 bytes.
     agent.send(call(&"i".repeat(19), "c")).await;
     assert_eq!(code(&agent.next().await), "INVALID_PARAMS");
     agent.send(call(&"i".repeat(18), "c")).await;
@@ -247,7 +247,7 @@ async fn a_connection_without_a_request_is_closed() {
             .unwrap();
         assert_eq!(answer.matches("HTTP/1.1 200").count(), answers, "{sent}");
     }
-    // A WebSocket has been quiet for as long, and stays.
+    // A WebSocket that was quiet for the same time stays open.
     agent.call_through(&mut app).await;
 }
 
@@ -278,7 +278,7 @@ async fn a_body_that_does_not_come_in_time_is_answered_408() {
         "/cancel_tool_call",
         "/rap/demo/close_thread",
     ] {
-        // Whether nothing comes, or a little now and then for ever.
+        // Either nothing comes, or a little comes now and then, forever.
         for (length, some) in [
             ("Content-Length: 1000", ""),
             ("Content-Length: 1000", " "),
@@ -308,7 +308,7 @@ async fn a_body_that_does_not_come_in_time_is_answered_408() {
             );
         }
     }
-    // One that is slow and comes in time is taken, and what answers it may take longer.
+    // A slow body that comes in time is accepted, and its answer may take longer.
     let mut stream = TcpStream::connect(gateway.address).await.unwrap();
     let start = head("/cancellation/cancel", "Content-Length: 20");
     stream.write_all(start.as_bytes()).await.unwrap();

@@ -15,7 +15,7 @@ async fn peer(port: u16, path: &str) -> Peer {
         .unwrap()
 }
 
-/// Ends the process and gives what it has said on standard error.
+/// Ends the process. Returns its output on standard error.
 async fn said(mut child: Child) -> String {
     let pid = child.id().unwrap().to_string();
     let kill = std::process::Command::new("kill").arg(pid).status();
@@ -171,7 +171,7 @@ async fn a_refused_token_is_a_warning_now_and_then() {
         let refused = Peer::open(url.into_client_request().unwrap()).await;
         assert!(refused.is_err());
     }
-    // Another reason is another line.
+    // Another reason gets another line.
     let mut app = peer(port, "/abp/app").await;
     app.send(register("shop")).await;
     assert_eq!(app.next().await["type"], "app/refused");
@@ -296,7 +296,7 @@ async fn results_that_are_lost_all_the_time_are_a_few_lines_of_the_log() {
     });
     let http = http_within(Duration::from_secs(20));
     for (number, token) in ["loud"; 100].into_iter().chain(["calm"]).enumerate() {
-        // A name that stands for an internal address.
+        // A name whose address is internal.
         let invocation = json!({
             "operation": "a_b", "arguments": {}, "id": number.to_string(), "group_id": "g",
             "callback_url": "http://localhost:9/",
@@ -321,7 +321,7 @@ async fn a_change_of_the_owner_of_an_app_is_logged_and_told_to_the_page_that_los
     let (child, ready) = serve(caphost(&arguments)).await;
     let port = port_of(&ready);
     let mut apps: Vec<Peer> = Vec::new();
-    // A second tab of one owner is nothing to warn of.
+    // A second tab of the same owner is not worth a warning.
     for token in ["one", "one", "two"] {
         let mut app = peer(port, &format!("/abp/app?token={token}")).await;
         app.send(register("shop")).await;

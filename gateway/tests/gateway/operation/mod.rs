@@ -1,4 +1,4 @@
-//! How the gateway is operated: configuration, TLS, origins, health, logs, limits, and its end.
+//! The operation of the gateway: configuration, TLS, origins, health, logs, limits, and stopping.
 
 mod configuration;
 mod health;
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A directory of a test's own, gone with it.
+/// A temporary directory for one test.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -27,7 +27,7 @@ impl Directory {
         Directory(path)
     }
 
-    /// Writes a file. Its path.
+    /// Writes a file. Returns its path.
     fn write(&self, name: &str, text: &str) -> String {
         let path = self.0.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

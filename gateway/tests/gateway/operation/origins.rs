@@ -22,7 +22,7 @@ async fn a_page_of_a_foreign_origin_may_have_files_and_nothing_else() {
         "http://localhost:1",
         "nonsense",
     ];
-    // What a page may read of an interface it may ask: the status without an Origin.
+    // The interfaces that a page may call, with the status of a request without an Origin.
     for (method, path) in [
         ("GET", "/healthz"),
         ("GET", "/readyz"),
@@ -65,7 +65,7 @@ async fn a_page_of_a_foreign_origin_may_have_files_and_nothing_else() {
         for origin in foreign {
             let answer = gateway.get(path, &format!("Origin: {origin}\r\n")).await;
             assert_eq!(answer.status, 200, "{origin} {path}");
-            // Another origin's script may not read it.
+            // A script of another origin may not read the answer.
             assert_eq!(answer.header("access-control-allow-origin"), None);
         }
         let answer = gateway.get(path, &format!("Origin: {ALLOWED}\r\n")).await;
@@ -109,7 +109,7 @@ async fn an_allowed_origin_is_told_what_it_may_send_and_read() {
         ],
     );
     lists("access-control-allow-private-network", &["true"]);
-    // Nothing here goes by cookies.
+    // The gateway uses no cookies.
     assert_eq!(preflight.header("access-control-allow-credentials"), None);
     let answer = gateway
         .get("/readyz", &format!("Origin: {ALLOWED}\r\n"))

@@ -42,9 +42,9 @@ async fn a_signal_lets_calls_in_flight_end() {
     let (mut child, port, mut app, mut agent) = draining("info").await;
     let called = app.next().await;
     signal(&child);
-    // Sent twice at once it is still one: a terminal and npm both send it.
+    // Two signals at once count as one, because a terminal and npm both send the signal.
     signal(&child);
-    // It has taken them when it says that it stops.
+    // The gateway has received both signals when it says that it stops.
     let url = format!("http://127.0.0.1:{port}/readyz");
     let http = http_within(Duration::from_secs(20));
     let stopping = async {

@@ -125,7 +125,7 @@ async fn a_question_that_nobody_answers_is_not_waited_for() {
     assert_eq!(agent.next().await["type"], "elicitation/request");
     gateway.stop();
     gateway.drains().await;
-    // Its call has ended without the answer.
+    // The call has ended without an answer to its question.
     let done = json!({ "success": true });
     app.send(answer(&called, "capabilities/call-result", done))
         .await;

@@ -1,4 +1,4 @@
-//! What an HTTP client of a gateway that stops gets to see, at the example of MCP.
+//! What an HTTP client sees of a gateway that stops, using MCP as the example.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ async fn gateway(drain: Duration) -> Gateway {
     Gateway::with(config).await
 }
 
-/// The headers of a new session.
+/// The headers of a request in a new session.
 async fn session(gateway: &Gateway, accept: &str) -> String {
     let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
@@ -37,7 +37,7 @@ async fn session(gateway: &Gateway, accept: &str) -> String {
     format!("{accept}Mcp-Session-Id: {session}\r\nMcp-Protocol-Version: 2025-11-25\r\n")
 }
 
-/// Sends a request, whose answer is to be read later.
+/// Sends a request whose answer is read later.
 async fn send(gateway: &Gateway, method: &str, headers: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(gateway.address).await.unwrap();
     let request = format!(
@@ -50,7 +50,7 @@ async fn send(gateway: &Gateway, method: &str, headers: &str, body: &str) -> Tcp
     stream
 }
 
-/// The whole answer, which must not have been cut off: one message, or a stream of events.
+/// The whole answer, which must not be cut off: one message, or a stream of events.
 async fn whole(mut stream: TcpStream) -> String {
     let mut answer = String::new();
     soon("the end of the stream", stream.read_to_string(&mut answer))

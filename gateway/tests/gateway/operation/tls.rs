@@ -17,7 +17,7 @@ use super::Directory;
 use crate::binary::{caphost, output, serve};
 use crate::support::*;
 
-/// A certificate of localhost and 127.0.0.1, its files, and a client that trusts it.
+/// A certificate for localhost and 127.0.0.1, its files, and a client that trusts it.
 struct Authority {
     directory: Directory,
     certificate: String,
@@ -38,7 +38,7 @@ impl Authority {
         }
     }
 
-    /// Puts the certificate and key of `other` where its own were.
+    /// Replaces the certificate and key with those of `other`.
     fn replace_with(&self, other: &Authority) {
         for (from, to) in [
             (&other.certificate, &self.certificate),
@@ -59,7 +59,7 @@ impl Authority {
         self.try_connect(port).await.unwrap()
     }
 
-    /// Fails unless the gateway shows this certificate.
+    /// Connects. Fails unless the gateway shows this certificate.
     async fn try_connect(&self, port: u16) -> std::io::Result<TlsStream<TcpStream>> {
         let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         let connecting = TlsConnector::from(self.client()).connect(localhost(), stream);
@@ -77,7 +77,7 @@ impl Authority {
         Arc::new(config)
     }
 
-    /// What a client says first.
+    /// The first bytes of a client.
     fn hello(&self) -> Vec<u8> {
         let mut client = ClientConnection::new(self.client(), localhost()).unwrap();
         let mut hello = Vec::new();
@@ -196,7 +196,7 @@ async fn handshakes_that_are_begun_and_left_hold_nobody_up() {
     }
     let answer = authority.get(port, "/readyz").await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    // Each was answered, and waits.
+    // Each connection was answered and waits.
     for stream in &mut left {
         soon("the answer", stream.read_u8()).await.unwrap();
     }
@@ -246,7 +246,7 @@ async fn a_new_certificate_is_served_without_a_restart_and_a_wrong_one_is_not() 
     assert!(old.try_connect(port).await.is_err());
     let answer = get(open, port, "/healthz").await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    // Neither half a pair nor no certificate at all.
+    // The gateway accepts neither half of a new pair nor an invalid certificate.
     std::fs::copy(&newest.key, &old.key).unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
     new.connect(port).await;
@@ -286,7 +286,7 @@ async fn files_that_cannot_be_read_to_the_end_do_not_keep_it_from_stopping() {
     let arguments: Vec<_> = arguments.split(' ').collect();
     let (mut child, ready) = serve(caphost(&arguments)).await;
     let port = ready.trim_end_matches('/').rsplit_once(':').unwrap().1;
-    // Who opens a pipe that nobody writes to waits, as at a file system that does not answer.
+    // Opening a pipe without a writer blocks, like a file system that does not answer.
     std::fs::remove_file(certificate).unwrap();
     let mut pipe = std::process::Command::new("mkfifo");
     assert!(pipe.arg(certificate).status().unwrap().success());

@@ -1,4 +1,4 @@
-//! Calls of tools, and their results.
+//! Calls of tools and their results.
 
 use super::*;
 
@@ -37,7 +37,7 @@ async fn a_tool_is_found_called_and_answers() {
         (&result["success"], &result["data"]),
         (&json!(true), &json!({ "pages": 3 }))
     );
-    // The same thread, another call.
+    // Another call in the same thread.
     agent.send(work("c2", json!({}))).await;
     let second = tools.invoked().await;
     assert_eq!(second.0["group_id"], invoked.0["group_id"]);
@@ -50,7 +50,7 @@ async fn a_tool_is_found_called_and_answers() {
         (&result["error"]["code"], &result["error"]["message"]),
         (&json!("OPERATION_FAILED"), &json!("the disk is full"))
     );
-    // Another agent, another thread; a picture.
+    // Another agent has another thread. The result is a picture.
     let mut other = self::agent(&gateway, "demo-tools").await;
     other.send(work("c1", json!({}))).await;
     let third = tools.invoked().await;
@@ -85,7 +85,7 @@ async fn results_nobody_waits_for_are_taken_and_dropped() {
     agent.send(work("c", json!({}))).await;
     let invoked = tools.invoked().await;
     let callback = invoked.callback();
-    // Of another thread, of no call, of no tool server; what is no callback.
+    // Results of another thread, of no call, and of no tool server, and a body that is not a callback.
     let mut foreign = invoked.result(json!({ "text": "foreign" }));
     foreign["group_id"] = "another".into();
     assert_eq!(post(callback, &foreign).await, 200);
@@ -123,7 +123,7 @@ async fn results_nobody_waits_for_are_taken_and_dropped() {
         (counters.results.get(), counters.callbacks_refused.get()),
         (1, 7)
     );
-    // The agent hears of none of it.
+    // The agent hears of none of these.
     agent.send(request("shutdown", "bye", json!({}))).await;
     assert_eq!(agent.next().await["type"], "shutdown-result");
 }

@@ -1,4 +1,4 @@
-//! Tool servers behind tool servers.
+//! Tool servers behind other tool servers.
 
 use caphost_gateway::RapOptions;
 
@@ -88,7 +88,7 @@ async fn an_app_of_one_gateway_is_called_through_another() {
     ))
     .await;
     assert_eq!(outcome(&mut agent, "c").await["data"], data);
-    // Stopped from this side, then from that one.
+    // The call is first stopped from this side, and then from the other side.
     agent.send(call("d", json!({}))).await;
     let called = app.next().await;
     agent.send(cancel("x", "d")).await;
@@ -103,7 +103,7 @@ async fn an_app_of_one_gateway_is_called_through_another() {
     let stopped = json!({ "success": false, "cancelled": true });
     app.send(answer(&called, "capabilities/call-result", stopped.clone()))
         .await;
-    // Over there it has ended, which here is news of an abandoned call.
+    // The work has ended on the other gateway. Here this is the end of an abandoned call.
     let told = agent.next().await;
     let data = &told["payload"]["data"];
     assert_eq!(

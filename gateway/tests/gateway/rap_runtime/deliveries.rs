@@ -1,4 +1,4 @@
-//! Invocations on their way, and callbacks on theirs.
+//! Invocations and callbacks in transit.
 
 use super::*;
 
@@ -27,7 +27,7 @@ async fn an_invocation_is_repeated_after_5xx_and_never_after_4xx() {
         tools.invoked().await;
         assert_eq!(outcome(&mut agent, &id).await["error"]["code"], code);
     }
-    // When it never works, the server is told to forget it: it may have begun.
+    // If all attempts fail, the server is told to cancel the call, because it may have begun.
     tools.wish("/invoke", [500; 5]);
     agent.send(work("never", json!({}))).await;
     let mut invoked = tools.invoked().await;
@@ -47,7 +47,7 @@ async fn an_invocation_is_repeated_after_5xx_and_never_after_4xx() {
         (&run["state"], &run["error"]),
         (&json!("unknown"), &json!("TRANSPORT_ERROR"))
     );
-    // A result that comes although the invocation was never acknowledged is one.
+    // A result counts even if the invocation was never acknowledged.
     tools.wish("/invoke", [500]);
     agent.send(work("odd", json!({}))).await;
     tools
@@ -122,7 +122,7 @@ async fn a_public_url_is_a_name_of_the_gateway() {
         .callback()
         .strip_prefix("http://gateway.test:9/under/")
         .unwrap();
-    // As a proxy passes it on.
+    // The callback comes as a proxy passes it on.
     let url = format!("http://{}/{path}", gateway.address);
     for (host, status) in [("elsewhere.test", 403), ("gateway.test:9", 200)] {
         let request = CLIENT.post(&url).header("host", host);
@@ -161,7 +161,8 @@ async fn a_token_is_told_to_its_own_server_only() {
 async fn a_tool_server_cannot_have_invocations_sent_to_internal_addresses() {
     let tools = Tools::start("t").await;
     let mut internal = Tools::start("internal").await;
-    // Its own host is an address here; that name is one it has chosen.
+    // The server's own host is an address in this test. The endpoint's name is one that the server has
+    // chosen.
     let endpoint = internal.base.replace("127.0.0.1", "localhost");
     tools.wishes.toolset.lock().unwrap()["endpoint"] = format!("{endpoint}/invoke").into();
     let (gateway, _) = gateway(&[&tools.base], quick()).await;
@@ -201,7 +202,7 @@ async fn bodies_of_callbacks_that_do_not_end_hold_up_no_more_than_their_tool_ser
         agent.send(work("c", json!({}))).await;
     }
     let (held, free) = (slow.invoked().await, prompt.invoked().await);
-    // As large as a body may be, so that four of them are all that is read at once.
+    // The bodies have the largest allowed size, so that only four of them are read at once.
     let path = held.callback().split(&gateway.address.to_string()).nth(1);
     let head = format!(
         "POST {} HTTP/1.1\r\nhost: {}\r\ncontent-length: 10000\r\n\r\n{{",

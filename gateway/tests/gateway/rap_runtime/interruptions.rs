@@ -62,7 +62,7 @@ async fn an_interrupted_call_is_answered_at_once_and_every_server_is_told_once()
         counters.results_dropped.get() == 2
     })
     .await;
-    // What comes next to each server is the end of the thread: nothing was sent twice.
+    // The next message to each server is the end of the thread: nothing was sent twice.
     agent.send(request("shutdown", "bye", json!({}))).await;
     assert_eq!(agent.next().await["type"], "shutdown-result");
     for server in [&mut tools, &mut hanging, &mut failing] {
@@ -139,11 +139,11 @@ async fn a_cancel_that_comes_with_its_call_leaves_nothing_running() {
         assert_eq!(agent.next().await["payload"]["cancelled"], true);
         assert_eq!(outcome(&mut agent, "c").await["cancelled"], true);
         agent.send(request("shutdown", "bye", json!({}))).await;
-        // Nothing ends that never went out.
+        // A call that was never sent has no late end.
         assert_eq!(agent.next().await["type"], "shutdown-result");
         initialize(&mut agent).await;
     }
-    // Either the tool server was never told of the call, or also of its end, and in that order.
+    // The tool server was either told of neither the call nor its end, or of both in that order.
     let mut closed = 0;
     let mut running = Vec::new();
     while closed < 20 || !running.is_empty() {
@@ -163,7 +163,7 @@ async fn a_cancel_that_comes_with_its_call_leaves_nothing_running() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_cancelled_before_its_invocation_was_sent_never_started() {
     let mut tools = Tools::start("t").await;
-    // Whoever has not been answered holds the one turn there is.
+    // An invocation without an answer holds the only turn.
     tools.wish("/invoke", [0]);
     let limits = RuntimeLimits {
         invocations_at_once: 1,
@@ -184,7 +184,7 @@ async fn a_call_cancelled_before_its_invocation_was_sent_never_started() {
             stopped(json!({ "success": false }), "never-started")
         );
     }
-    // What comes next is no late end of theirs.
+    // The next message is not a late end of these calls.
     agent.send(cancel("y", "sent")).await;
     assert_eq!(
         agent.next().await["payload"]["metadata"]["stop"],

@@ -1,4 +1,4 @@
-//! An invocation, and what is said of it.
+//! An invocation, and the callbacks for it.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::http_within;
 
-/// An invocation, as the tool server got it.
+/// An invocation that the tool server has received.
 pub struct Invoked(pub Value);
 
 impl Invoked {

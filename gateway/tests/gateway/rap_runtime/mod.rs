@@ -1,4 +1,4 @@
-//! The tools of real tool servers, called by real agents.
+//! Tools of real tool servers, which real agents call.
 
 mod calls;
 mod chains;
@@ -53,7 +53,7 @@ pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     .await;
 }
 
-/// An agent with a session on the app, as soon as there is that app.
+/// An agent with a session on the app, as soon as the app exists.
 pub async fn agent(gateway: &Gateway, app: &str) -> Peer {
     let hub = &gateway.hub;
     until("the app", || hub.manifest(Some(app)).is_ok()).await;

@@ -48,7 +48,7 @@ async fn a_subscription_sends_events_until_it_ends() {
         200
     );
     until("it to be dropped", || counters.events_dropped.get() == 1).await;
-    // A cancel of a call that goes on as a subscription ends that.
+    // The cancel of a call that goes on as a subscription ends the subscription.
     agent.send(work("again", json!({}))).await;
     let invoked = tools.invoked().await;
     invoked

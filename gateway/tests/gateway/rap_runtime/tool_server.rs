@@ -1,4 +1,4 @@
-//! A tool server that does as it is told.
+//! A tool server that follows the test's instructions.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -15,14 +15,14 @@ use tokio::task::JoinHandle;
 use super::Invoked;
 use crate::support::soon;
 
-/// What a tool server was sent.
+/// A request that a tool server has received.
 pub struct Received {
     pub path: String,
     pub authorization: Option<String>,
     pub body: Value,
 }
 
-/// A tool server that does as it is told.
+/// A tool server that follows the test's instructions.
 pub struct Tools {
     pub base: String,
     pub wishes: Arc<Wishes>,
@@ -32,7 +32,8 @@ pub struct Tools {
 
 pub struct Wishes {
     pub toolset: Mutex<Value>,
-    /// The next answers, by path; 200 when there are none, and none at all for 0.
+    /// The statuses of the next answers, by path. Without an entry the status is 200. The value 0 means no
+    /// answer.
     answers: Mutex<HashMap<&'static str, VecDeque<u16>>>,
     received: mpsc::UnboundedSender<Received>,
 }
@@ -68,7 +69,7 @@ impl Tools {
         wishes.entry(path).or_default().extend(answers);
     }
 
-    /// What comes next to that path, which must be what comes next at all.
+    /// The next request, which must be for that path.
     pub async fn next(&mut self, path: &str) -> Value {
         let received = soon(path, self.received.recv()).await.unwrap();
         assert_eq!(received.path, path, "{}", received.body);
@@ -79,7 +80,7 @@ impl Tools {
         Invoked(self.next("/base/invoke").await)
     }
 
-    /// The server and all of its connections are gone.
+    /// Stops the server and closes all of its connections.
     pub async fn stop(self) -> String {
         self.serving.abort();
         let _ = self.serving.await;

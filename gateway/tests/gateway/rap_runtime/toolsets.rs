@@ -29,7 +29,7 @@ async fn a_toolset_that_changes_is_told_and_a_server_that_is_gone_leaves() {
         ))
         .await;
     assert_eq!(tools.invoked().await.0["operation"], "play");
-    // One bad tool, and none of it counts; what was there stays for a while.
+    // One invalid tool makes the whole toolset invalid. The former toolset stays for a while.
     let address = tools
         .base
         .trim_start_matches("http://")
@@ -42,7 +42,7 @@ async fn a_toolset_that_changes_is_told_and_a_server_that_is_gone_leaves() {
     let mut back = Tools::at("t", &address).await;
     let mut agent = self::agent(&gateway, "t").await;
     agent.send(work("c", json!({}))).await;
-    // Notifications of before may still be on their way.
+    // Earlier notifications may still be on their way.
     let invoked = loop {
         let received = soon("the invocation", back.received.recv()).await.unwrap();
         if received.path == "/base/invoke" {

@@ -1,4 +1,4 @@
-//! Requests that are not taken.
+//! Requests that are refused.
 
 use caphost_gateway::{Config, Limits, RapOptions as Options, Tokens};
 use serde_json::{Value, json};
@@ -165,7 +165,7 @@ async fn who_shows_no_token_of_an_agent_is_turned_away() {
         "Bearer realm=\"caphost\""
     );
     assert_eq!(anyone.clone().with_token("alice").manifest("").await.0, 200);
-    // No credentials of ours go to a callback URL.
+    // The gateway sends no credentials to a callback URL.
     for taken in receiver.took(2).await {
         assert!(taken.headers.get("authorization").is_none());
     }

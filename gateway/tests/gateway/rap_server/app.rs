@@ -1,4 +1,4 @@
-//! An app whose capabilities behave as their names say.
+//! An app whose capabilities do what their names say.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use crate::support::*;
 
 pub const CAPABILITIES: [&str; 6] = ["echo", "text.length", "fail", "hold", "export.pdf", "large"];
 
-/// Gone when it is dropped.
+/// An app that leaves when this value is dropped.
 pub struct App {
     task: JoinHandle<()>,
     seen: watch::Receiver<Vec<String>>,
@@ -57,12 +57,12 @@ impl App {
         }
     }
 
-    /// What has reached it: `call echo NAME`, `cancel NAME REASON`.
+    /// What has reached the app, for example `call echo NAME` or `cancel NAME REASON`.
     pub fn seen(&self) -> Vec<String> {
         self.seen.borrow().clone()
     }
 
-    /// Waits until it has seen so many.
+    /// Waits until the app has seen `count` events.
     pub async fn saw(&self, count: usize) -> Vec<String> {
         let mut seen = self.seen.clone();
         let enough = seen.wait_for(|seen| seen.len() >= count);

@@ -54,7 +54,7 @@ async fn past_what_may_be_pending_an_invocation_is_to_come_again() {
     assert_eq!(runtime.post("/invoke", &third).await.0, 503);
     runtime.cancel("t", "1").await;
     receiver.took(1).await;
-    // Its place is free once its callback is answered.
+    // The place of an invocation is free after its callback is answered.
     for _ in 0..500 {
         if runtime.post("/invoke", &third).await.0 == 200 {
             assert_eq!(receiver.took(2).await[1].body["id"], "3");
@@ -104,7 +104,7 @@ async fn a_call_has_its_time() {
     .await;
     let _app = App::start(&gateway, "demo").await;
     let receiver = Receiver::start().await;
-    // An app that minds no timeout of its own.
+    // The app enforces no timeout of its own.
     Runtime::new(&gateway, "")
         .invoke(&receiver, "hold", "t", "1", json!({}))
         .await;
@@ -144,10 +144,10 @@ async fn one_token_that_takes_all_invocations_leaves_room_for_others() {
     }
     assert_eq!(statuses[..3], [200; 3]);
     assert_eq!(statuses[3..], [429; 17]);
-    // Another token is served all the while.
+    // Another token is served all the time.
     bob.invoke(&receiver, "echo", "t", "1", json!({})).await;
     receiver.took(1).await;
-    // What is delivered makes room again.
+    // A delivered result makes room again.
     alice.cancel("t0", "1").await;
     receiver.took(2).await;
     let again = async {
@@ -161,7 +161,7 @@ async fn one_token_that_takes_all_invocations_leaves_room_for_others() {
         alice.cancel(&format!("t{id}"), "1").await;
     }
     receiver.took(5).await;
-    // So it is with bytes.
+    // The same is true for bytes.
     let filler = json!({ "filler": "x".repeat(3_000) });
     let large = |id: &str| invocation(&receiver.url("/ok"), "hold", "u", id, filler.clone());
     let first = async {

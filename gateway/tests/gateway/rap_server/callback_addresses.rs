@@ -1,4 +1,4 @@
-//! Callback URLs that lead where only the gateway can go.
+//! Callback URLs that lead to targets which only the gateway can reach.
 
 use caphost_gateway::{Config, RapOptions as Options, Tokens};
 use serde_json::json;
@@ -8,7 +8,7 @@ use super::app::App;
 use super::runtime::{Receiver, Runtime, delivered, invocation};
 use crate::support::*;
 
-/// A gateway with tokens, as one that others reach has them.
+/// A gateway with tokens, like any gateway that others can reach.
 async fn guarded(allow: &[&str]) -> (Gateway, App) {
     let tokens = ["agent=alice", "app=page"].map(|token| token.parse().unwrap());
     let rap = Options {
@@ -69,11 +69,11 @@ async fn a_callback_url_whose_name_stands_for_an_internal_address_is_not_called(
     let (gateway, app) = guarded(&[]).await;
     let receiver = Receiver::start().await;
     let runtime = Runtime::new(&gateway, "").with_token("alice");
-    // Whoever owns a name can point it here after it was looked at.
+    // The owner of a name can point the name at this machine after a check.
     let url = format!("http://localhost:{}/ok", receiver.address.port());
     assert_eq!(invoke(&runtime, &url, "1").await.0, 200);
     app.saw(1).await;
-    // Given up at once: it is not tried again.
+    // The result is given up at once, without another attempt.
     delivered(&gateway, 1).await;
     assert!(receiver.taken().is_empty());
 }

@@ -27,7 +27,7 @@ async fn every_invocation_ends_in_exactly_one_result() {
                     json!({}),
                 )
                 .await;
-            // Whether it is in time or not.
+            // The cancel may come in time or too late.
             runtime.cancel(&thread, &id).await;
         }
     });
@@ -54,7 +54,7 @@ async fn every_invocation_ends_in_exactly_one_result() {
             tools[number % tools.len()],
             "fail" | "hold" | "no_such_tool"
         );
-        // Any may have been cancelled in time.
+        // Any call may have been cancelled in time.
         assert!(is_error || !must_fail, "{}", it.body);
     }
 }

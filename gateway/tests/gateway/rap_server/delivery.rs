@@ -84,7 +84,7 @@ async fn a_server_that_is_down_gets_the_result_when_it_is_back_though_the_app_is
         200
     );
     app.saw(1).await;
-    // It goes down with the first attempt under way.
+    // The receiver goes down during the first attempt.
     drop(soon("an attempt", listener.accept()).await.unwrap());
     drop(listener);
     drop(app);
@@ -114,7 +114,7 @@ async fn a_result_of_a_closed_thread_is_not_sent_again() {
     receiver.took(2).await;
     runtime.close("t").await;
     let tried = receiver.taken().len();
-    // Long before the twentieth try.
+    // The delivery ends long before the twentieth attempt.
     delivered(&gateway, 1).await;
     assert!(receiver.taken().len() <= tried + 1);
     assert_eq!(app.seen(), ["call echo -"]);
@@ -155,7 +155,7 @@ async fn a_gateway_that_stops_delivers_what_it_can() {
     let app = App::start(&gateway, "demo").await;
     let receiver = Receiver::start().await;
     let runtime = Runtime::new(&gateway, "");
-    // Its callback is answered after a while.
+    // The callback of this invocation is answered after a while.
     let held = invocation(&receiver.url("/slow"), "hold", "t", "1", json!({}));
     assert_eq!(runtime.post("/invoke", &held).await.0, 200);
     invoke(

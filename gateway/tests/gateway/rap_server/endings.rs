@@ -1,4 +1,4 @@
-//! Ends that nobody is told of.
+//! Ends that nobody announces.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ async fn a_thread_without_calls_is_freed_and_can_come_back() {
         .await;
     receiver.took(1).await;
     assert_eq!(gateway.hub.peers().0, 1);
-    // Nobody closes the thread; its session with the app ends all the same.
+    // Nobody closes the thread, but its session with the app still ends.
     for _ in 0..500 {
         if gateway.hub.peers().0 == 0 {
             break;
@@ -36,7 +36,7 @@ async fn a_thread_without_calls_is_freed_and_can_come_back() {
     runtime
         .invoke(&receiver, "hold", "t", "2", json!({ "name": "b" }))
         .await;
-    // One with a call stays, though one that comes after it is freed.
+    // A session with a call stays, although a later session is freed.
     app.saw(2).await;
     runtime.invoke(&receiver, "echo", "u", "3", json!({})).await;
     receiver.took(2).await;
@@ -68,7 +68,7 @@ async fn when_the_app_goes_its_calls_say_that_the_outcome_is_unknown() {
         "{text}"
     );
     runtime.cancel("t", "1").await;
-    // It comes back, and so does the thread.
+    // The app comes back, and the thread works again.
     let _app = App::start(&gateway, "demo").await;
     runtime.invoke(&receiver, "echo", "t", "1", json!({})).await;
     assert_eq!(receiver.took(2).await[1].body["text"], "{}");

@@ -1,4 +1,4 @@
-//! What is in a message.
+//! The fields of messages.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::app::App;
 use super::runtime::{Receiver, Runtime};
 use crate::support::*;
 
-/// Strings that no thread and no call here is called by.
+/// Strings that are not the id of any thread or call here.
 fn strange_ids() -> Vec<Value> {
     let long = "x".repeat(10_000);
     let strange = [
@@ -46,7 +46,7 @@ async fn notifications_about_the_ids_of_other_servers_are_200_whatever_they_look
             let answer = runtime.post(path, &told).await;
             assert_eq!(answer, (200, String::new()), "{path} {member} {id:.40}");
         }
-        // Half of a surrogate pair is text that no string of ours can hold.
+        // Half of a surrogate pair is text that no Rust string can hold.
         let other = if member == "thread_id" {
             "tool_call_id"
         } else {
@@ -112,7 +112,7 @@ async fn ids_are_not_trusted() {
         }
     }
     assert!(app.seen().is_empty());
-    // Unusual ones are ids like any other.
+    // Unusual ids work like any other ids.
     for id in [
         "a..b",
         "漢字 ☃",

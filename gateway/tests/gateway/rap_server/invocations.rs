@@ -89,7 +89,7 @@ async fn what_is_wrong_with_a_call_comes_as_its_result() {
 
     let _app = App::with(&gateway, "demo", &["echo", "a.b"]).await;
     let unknown = Receiver::start().await;
-    // The capability's own name is not the tool's.
+    // The capability's own name is not the name of the tool.
     runtime.invoke(&unknown, "a.b", "t", "1", json!({})).await;
     let got = unknown.result().await;
     assert_eq!(
@@ -123,7 +123,7 @@ async fn an_invocation_sent_again_while_in_flight_is_the_same_one() {
     runtime
         .invoke(&receiver, "hold", "t", "1", json!({ "name": "first" }))
         .await;
-    // Another one under its id is refused, and does not disturb it.
+    // Another invocation with the same id is refused, and does not disturb the first.
     let other = invocation(
         &receiver.url("/ok"),
         "echo",
@@ -134,14 +134,14 @@ async fn an_invocation_sent_again_while_in_flight_is_the_same_one() {
     let (status, error) = runtime.post("/invoke", &other).await;
     assert_eq!(status, 409);
     assert!(error.contains("in flight"), "{error}");
-    // In another thread the id is another call's.
+    // In another thread the same id belongs to another call.
     runtime
         .invoke(&receiver, "hold", "t2", "1", json!({ "name": "second" }))
         .await;
     assert_eq!(app.saw(2).await, ["call hold first", "call hold second"]);
     runtime.cancel("t", "1").await;
     assert_eq!(receiver.result().await["group_id"], "t");
-    // Its id is free again.
+    // The id is free again.
     runtime
         .invoke(&receiver, "echo", "t", "1", json!({ "name": "third" }))
         .await;

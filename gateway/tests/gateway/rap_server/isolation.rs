@@ -7,13 +7,13 @@ use super::app::{App, CAPABILITIES};
 use super::runtime::{Receiver, Runtime, invocation};
 use crate::support::*;
 
-/// To one URL at once.
+/// How many results are sent to one URL at once.
 const AT_ONCE: usize = 8;
 const ROUNDS: usize = 51;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_callback_that_hangs_delays_nobody_else() {
-    // What hangs does so for longer than all of this takes, however slow the machine is.
+    // A hanging request hangs longer than the whole test takes, even on a slow machine.
     let rap = RapOptions {
         callback_timeout: Duration::from_secs(600),
         ..RapOptions::default()
@@ -23,7 +23,8 @@ async fn a_callback_that_hangs_delays_nobody_else() {
     let hanging = Receiver::start().await;
     let prompt = Receiver::start().await;
     let runtime = Runtime::new(&gateway, "");
-    // More than are sent to a host at once: to one that hangs, and to one URL of the prompt one.
+    // More results than are sent to a host at once go to the hanging host, and to one hanging URL of the
+    // prompt host.
     for (name, receiver) in [("h", &hanging), ("p", &prompt)] {
         for number in 0..200 {
             let id = format!("{name}{number}");
@@ -33,7 +34,8 @@ async fn a_callback_that_hangs_delays_nobody_else() {
     }
     hanging.took(AT_ONCE).await;
     prompt.took(AT_ONCE).await;
-    // Beside it one where nothing hangs: what else the machine has to do delays both.
+    // A second gateway where nothing hangs is measured as well, because other work of the machine delays
+    // both.
     let quiet = Gateway::start().await;
     let _other = App::start(&quiet, "demo").await;
     let elsewhere = Runtime::new(&quiet, "");
@@ -55,7 +57,7 @@ async fn a_callback_that_hangs_delays_nobody_else() {
     assert_eq!(prompt.taken().len(), AT_ONCE + ROUNDS);
 }
 
-/// From an invocation to its result.
+/// The time from an invocation to its result.
 async fn latency(runtime: &Runtime, receiver: &Receiver, number: usize) -> Duration {
     let taken = receiver.taken().len();
     let since = Instant::now();
@@ -96,7 +98,7 @@ async fn callbacks_of_one_token_that_hang_delay_no_other_token() {
         }
     };
     soon("as many as hang at once", full).await;
-    // To a host where the other's hang, too.
+    // One result also goes to a host where results of the other token hang.
     let modest = Runtime::new(&gateway, "").with_token("modest");
     let prompt = Receiver::start().await;
     for (number, receiver) in [&prompt, &hanging[0]].into_iter().enumerate() {

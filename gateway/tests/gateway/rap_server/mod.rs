@@ -1,5 +1,5 @@
-//! The RAP tool server over real HTTP: an app on a WebSocket, and a runtime that invokes, cancels
-//! and takes callbacks.
+//! The RAP tool server over real HTTP, with an app on a WebSocket and a runtime that invokes, cancels and
+//! receives callbacks.
 
 mod admission;
 pub mod app;

@@ -77,15 +77,15 @@ async fn thread_and_id_must_both_be_right() {
         runtime.cancel(thread, id).await;
     }
     runtime.close("t3").await;
-    // It is another app's tool server.
+    // This is the tool server of another app.
     Runtime::new(&gateway, "/rap/other").cancel("t", "1").await;
     Runtime::new(&gateway, "/rap/other").close("t").await;
-    // What the others had reached would be seen before what this one does.
+    // The effects of the other cancels would be seen before the effect of this cancel.
     runtime.cancel("t2", "1").await;
     assert_eq!(receiver.result().await["group_id"], "t2");
     let reason = "The runtime has cancelled the tool call";
     assert_eq!(app.saw(3).await[2..], [format!("cancel t2 {reason}")]);
-    // The root is the tool server of all.
+    // The root is the tool server of all apps.
     Runtime::new(&gateway, "").cancel("t", "1").await;
     assert_eq!(receiver.took(2).await[1].body["group_id"], "t");
     assert_eq!(app.seen()[3..], [format!("cancel t {reason}")]);
@@ -114,7 +114,7 @@ async fn duplicates_unknown_and_late_ones_are_harmless() {
     for _ in 0..3 {
         runtime.close("t").await;
     }
-    // The app sees in order what reaches it, and a result is delivered once it is there.
+    // The app sees messages in order, and a result is delivered once the receiver has it.
     runtime.invoke(&receiver, "echo", "u", "1", json!({})).await;
     receiver.took(3).await;
     delivered(&gateway, 3).await;
@@ -156,7 +156,7 @@ async fn a_closed_thread_has_its_calls_cancelled_and_others_go_on() {
             "Error: Tool call cancelled: The thread is closed. The work was not seen to stop (abandoned)."
         );
     }
-    // One that comes after all is a thread like any other.
+    // A later call in a thread with the same id works like any other.
     runtime.invoke(&receiver, "echo", "t", "1", json!({})).await;
     assert_eq!(receiver.took(3).await[2].body["text"], "{}");
     runtime.cancel("t2", "1").await;
@@ -190,7 +190,7 @@ async fn a_caller_reaches_its_own_calls_only() {
     app.saw(2).await;
     bob.cancel("t", "1").await;
     bob.close("t").await;
-    // Both may use the same ids.
+    // Both callers may use the same ids.
     bob.invoke(&receiver, "hold", "t", "1", json!({ "name": "bob" }))
         .await;
     assert_eq!(app.saw(3).await[2], "call hold bob");

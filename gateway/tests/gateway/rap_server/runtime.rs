@@ -1,4 +1,4 @@
-//! A RAP runtime: it sends requests to the tool server, and takes callbacks.
+//! A RAP runtime, which sends requests to the tool server and receives callbacks.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use crate::support::*;
 
-/// A result, or what was sent in its place.
+/// A result, or the body that was sent instead.
 #[derive(Clone, Debug)]
 pub struct Taken {
     pub at: Instant,
@@ -26,8 +26,8 @@ pub struct Taken {
     pub body: Value,
 }
 
-/// Takes callbacks. `/ok` is answered 200; `/status/503,404` with each of them in turn, then 200;
-/// `/redirect` points to `/ok`; `/hang` is never answered.
+/// Receives callbacks. It answers `/ok` with 200, and `/status/503,404` with each status in turn and then
+/// with 200. `/redirect` points to `/ok`, and `/hang` is never answered.
 pub struct Receiver {
     pub address: SocketAddr,
     taken: watch::Receiver<Vec<Taken>>,
@@ -76,14 +76,14 @@ impl Receiver {
         self.taken.borrow().clone()
     }
 
-    /// Waits until so many were taken.
+    /// Waits until `count` callbacks were received.
     pub async fn took(&self, count: usize) -> Vec<Taken> {
         let mut taken = self.taken.clone();
         let enough = taken.wait_for(|taken| taken.len() >= count);
         soon("a callback", enough).await.unwrap().clone()
     }
 
-    /// The body of the only one.
+    /// The body of the only callback.
     pub async fn result(&self) -> Value {
         let taken = self.took(1).await;
         assert_eq!(taken.len(), 1, "{taken:?}");
@@ -131,7 +131,7 @@ async fn take(State(shared): State<Shared>, request: Request) -> Response {
         .into_response()
 }
 
-/// Waits until so many results have been taken or given up: none of them is sent again.
+/// Waits until `count` results have been delivered or given up. None of them is sent again.
 pub async fn delivered(gateway: &Gateway, count: u64) {
     let ended = || {
         let readings = gateway.hub.readings();
@@ -187,7 +187,7 @@ impl Runtime {
         (response.status().as_u16(), response.json().await.unwrap())
     }
 
-    /// Posts JSON: the status and the body.
+    /// Posts JSON. Returns the status and the body.
     pub async fn post(&self, path: &str, body: &Value) -> (u16, String) {
         self.post_text(path, Some("application/json"), body.to_string())
             .await
@@ -210,7 +210,7 @@ impl Runtime {
         (status, response.text().await.unwrap())
     }
 
-    /// Invokes a tool, which must be accepted.
+    /// Invokes a tool. The invocation must be accepted.
     pub async fn invoke(
         &self,
         receiver: &Receiver,
@@ -223,7 +223,7 @@ impl Runtime {
         assert_eq!(self.post("/invoke", &message).await, (200, String::new()));
     }
 
-    /// Cancels a call, which must be accepted.
+    /// Cancels a call. The notification must be accepted.
     pub async fn cancel(&self, thread: &str, id: &str) {
         let message = json!({ "thread_id": thread, "tool_call_id": id });
         assert_eq!(
@@ -232,7 +232,7 @@ impl Runtime {
         );
     }
 
-    /// Closes a thread, which must be accepted.
+    /// Closes a thread. The notification must be accepted.
     pub async fn close(&self, thread: &str) {
         let message = json!({ "thread_id": thread });
         assert_eq!(

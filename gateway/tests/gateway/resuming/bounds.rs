@@ -33,7 +33,7 @@ async fn what_waits_for_a_suspended_app_is_bounded() {
         (&refused["id"], code(&refused)),
         (&json!("3"), "RATE_LIMITED")
     );
-    // Back again, it takes calls again.
+    // After it has come back, the app accepts calls again.
     let (mut app, _) = App::resume(&gateway, lost).await;
     for id in ["1", "2"] {
         let calling = app.next().await;
@@ -50,7 +50,8 @@ async fn a_suspended_app_for_which_too_much_waits_is_gone() {
     let gateway = Gateway::limited(limits()).await;
     let (app, mut agent) = App::with_agent(&gateway).await;
     let (token, received) = app.cut(&gateway).await;
-    // Cancels are never refused: they would relieve it. When much waits, only short reasons go with them.
+    // Cancels are never refused, because they would relieve the app. If much waits, only short reasons are
+    // sent.
     for number in 0..40 {
         let length = if number < 2 { 7_000 } else { 200 };
         let payload = json!({ "callId": "c", "reason": "x".repeat(length) });
@@ -59,7 +60,7 @@ async fn a_suspended_app_for_which_too_much_waits_is_gone() {
             .await;
     }
     let mut told = 0;
-    // Those that come when it is gone are not answered.
+    // Cancels after the app's end are not answered.
     while let Some(Ok(Message::Text(text))) = agent.socket.next().await {
         let answer: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(
@@ -134,7 +135,7 @@ async fn whoever_is_cut_off_and_registers_again_takes_no_second_place() {
     let sessions = gateway.hub.readings().sessions;
     assert_eq!((sessions.suspended, sessions.lost), (1, 4));
     assert_eq!(gateway.hub.peers().1, 2);
-    // The last of them comes back, and finds the place it had.
+    // The last app comes back and finds its place.
     let _app = App::resume(&gateway, lost.pop().unwrap()).await;
     assert_eq!(gateway.hub.readings().sessions.suspended, 0);
 }

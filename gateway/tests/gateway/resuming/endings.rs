@@ -7,7 +7,7 @@ use super::*;
 
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// An app that is calculating for an agent.
+/// An app with a call in flight, and the agent that called.
 async fn calculating(gateway: &Gateway) -> (App, Peer) {
     let (mut app, mut agent) = App::with_agent(gateway).await;
     agent.send(call("1", "c")).await;
@@ -47,7 +47,7 @@ async fn an_app_that_does_not_come_back_in_time_is_gone() {
     told_disconnected(&mut agent).await;
     let sessions = gateway.hub.readings().sessions;
     assert_eq!((sessions.suspended, sessions.lost), (0, 1));
-    // It learns so, and registers on another connection.
+    // The app learns this and registers on another connection.
     let mut late = gateway.peer("/abp/app").await;
     late.send(resuming(&token, 2)).await;
     assert_eq!(lost(&mut late).await, "SESSION_EXPIRED");
@@ -128,7 +128,7 @@ async fn counts_that_do_not_fit_end_the_session() {
     for suspended in [true, false] {
         let (mut app, mut agent) = calculating(&gateway).await;
         let mut peer = gateway.peer("/abp/app").await;
-        // It has received two.
+        // The app has received two messages.
         let kept = match suspended {
             true => app.cut(&gateway).await,
             false => {
@@ -232,7 +232,7 @@ async fn guesses_at_a_resume_token_cost_a_connection_each_and_tell_nothing() {
     for (secret, shown) in [
         (&guess, Some("right")),
         (&guess, None),
-        // The right one, from somebody whose it is not.
+        // The right token, from another identity.
         (&token, None),
         (&token, Some("wrong")),
         (&token, Some("agent")),

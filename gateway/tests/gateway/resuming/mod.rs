@@ -1,4 +1,4 @@
-//! Apps whose connection is lost, and that come back on another.
+//! Apps that lose their connection and come back on another one.
 
 mod bounds;
 mod endings;
@@ -19,7 +19,7 @@ use crate::support::*;
 pub struct App {
     pub peer: Peer,
     pub token: String,
-    /// How many messages of the session it has received.
+    /// How many messages of the session the app has received.
     pub received: u64,
 }
 
@@ -30,7 +30,7 @@ impl App {
         App::registered(peer).await
     }
 
-    /// The app on a connection that has asked to register.
+    /// The app on a connection that has sent its registration.
     pub async fn registered(mut peer: Peer) -> App {
         let registered = peer.next().await;
         assert_eq!(registered["type"], "app/registered");
@@ -69,7 +69,7 @@ impl App {
         self.peer.send(answer(relayed, kind, payload)).await;
     }
 
-    /// The code its connection is closed with.
+    /// The code that the connection is closed with.
     pub async fn closed(&mut self) -> u16 {
         loop {
             match soon("the close frame", self.peer.socket.next()).await {
@@ -86,7 +86,7 @@ impl App {
         self.answer(calling, "capabilities/call-result", done).await;
     }
 
-    /// Drops the connection without a close frame. The token and what was received.
+    /// Drops the connection without a close frame. Returns the token and the number of received messages.
     pub async fn cut(self, gateway: &Gateway) -> (String, u64) {
         drop(self.peer);
         until("the loss", || {
@@ -96,7 +96,7 @@ impl App {
         (self.token, self.received)
     }
 
-    /// Takes the session up on a new connection. How many messages the gateway has received.
+    /// Resumes the session on a new connection. Also returns how many messages the gateway has received.
     pub async fn resume(gateway: &Gateway, (token, received): (String, u64)) -> (App, u64) {
         let mut peer = gateway.peer("/abp/app").await;
         peer.send(resuming(&token, received)).await;
@@ -134,7 +134,7 @@ pub fn resuming(token: &str, received: u64) -> Value {
     )
 }
 
-/// `app/register` with more in its payload.
+/// `app/register` with additional members in its payload.
 pub fn registering(more: Value) -> Value {
     let mut message = register("demo");
     let payload = message["payload"].as_object_mut().unwrap();
@@ -149,7 +149,7 @@ pub fn grace(app_grace: Duration) -> Limits {
     }
 }
 
-/// Waits for what nobody is told of.
+/// Waits for a change that nothing signals.
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     soon(what, async {
         while !is_so() {

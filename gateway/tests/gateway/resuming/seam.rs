@@ -1,4 +1,4 @@
-//! A session on a connection that is not of this process.
+//! A session on a connection that is not in this process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Takes the session up on an outbox of its own.
+/// Resumes the session on a new outbox.
 fn attach(gateway: &Gateway, (token, received): &(String, u64)) -> Result<Attached, Lost> {
     let resume = Resume {
         token,
@@ -61,7 +61,7 @@ async fn a_session_goes_on_over_anything_that_carries_text() {
     );
     assert_eq!(agent.next().await["payload"]["success"], true);
 
-    // Another one takes over: what the one before says is not heard.
+    // Another connection takes over. Messages of the connection before are ignored.
     let third = attach(&gateway, &lost).unwrap();
     assert_eq!(next(&third).await["payload"]["received"], 2);
     assert_eq!(next(&second).await, 4002);

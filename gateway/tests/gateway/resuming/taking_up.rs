@@ -61,7 +61,7 @@ async fn what_the_app_had_not_received_is_sent_again_and_what_the_gateway_has_is
     assert_eq!(agent.next().await["id"], "1");
     agent.send(call("2", "unheard")).await;
     let unheard = app.next().await;
-    // Written to it, and lost on the way.
+    // The message was written to the app and lost on the way.
     app.received -= 1;
     let lost = app.cut(&gateway).await;
     let (mut app, count) = App::resume(&gateway, lost).await;
@@ -96,7 +96,7 @@ async fn a_connection_that_still_seems_to_live_gives_way() {
     let calling = before.next().await;
     let (mut app, heard) = App::resume(&gateway, (before.token.clone(), before.received)).await;
     assert_eq!(heard, 1);
-    // Whatever it still says does not count.
+    // Further messages of the old connection do not count.
     let stale = answer(
         &calling,
         "capabilities/call-result",
@@ -123,7 +123,7 @@ async fn an_app_that_is_silent_comes_back() {
     })
     .await;
     let (app, agent) = App::with_agent(&gateway).await;
-    // The agent answers pings, the app is not read from.
+    // The agent answers pings. Nothing reads the app's connection.
     let agent = tokio::spawn(async move {
         let mut agent = agent;
         agent.next().await
@@ -152,7 +152,7 @@ async fn a_cancel_asked_for_meanwhile_is_answered_by_the_app() {
     let (mut app, _) = App::resume(&gateway, lost).await;
     let cancelling = app.next().await;
     assert_eq!(cancelling["payload"]["callId"], "c");
-    // It was finished before it could be told.
+    // The call was finished before the cancel arrived.
     app.complete(&calling).await;
     let too_late =
         json!({ "callId": "c", "cancelled": false, "reason": "Operation already completed" });
@@ -167,13 +167,13 @@ async fn a_cancel_asked_for_meanwhile_is_answered_by_the_app() {
 async fn both_sides_are_told_what_has_arrived() {
     let gateway = Gateway::start().await;
     let (mut app, _agent) = App::with_agent(&gateway).await;
-    // A little later.
+    // The acknowledgement comes a little later.
     let told = app.peer.next().await;
     assert_eq!(
         (&told["type"], &told["payload"]),
         (&json!("app/ack"), &json!({ "received": 1 }))
     );
-    // At once.
+    // The acknowledgement comes at once.
     for _ in 0..64 {
         let stray = json!({ "type": "progress", "agent": "nobody", "payload": {} });
         app.peer.send(stray).await;
@@ -186,7 +186,7 @@ async fn both_sides_are_told_what_has_arrived() {
         (&refused["type"], code(&refused)),
         (&json!("error"), "INVALID_PARAMS")
     );
-    // The refusal itself counts.
+    // The refusal itself counts as a message.
     let right = json!({ "type": "app/ack", "payload": { "received": app.received } });
     app.peer.send(right).await;
     let lost = app.cut(&gateway).await;
