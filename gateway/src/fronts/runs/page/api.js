@@ -1,13 +1,13 @@
 /** @import { ApiError, Confirmation, Run, RunList } from './types.js' */
 
-/** Longer than the gateway waits for an app's confirmation, unless it was told to wait longer. */
+/** This is longer than the gateway waits for an app's confirmation by default. */
 const CANCEL_PATIENCE_MS = 60_000;
 const LIST_PATIENCE_MS = 10_000;
 
-/** An answer of the gateway that is an error. */
+/** The gateway has answered with an error. */
 export class Refusal extends Error {
   /**
-   * @param {number} status of HTTP
+   * @param {number} status the HTTP status
    * @param {ApiError | undefined} error
    */
   constructor(status, error) {
@@ -18,11 +18,11 @@ export class Refusal extends Error {
   }
 }
 
-/** The runs API, asked with a token or without. */
+/** The runs API, with or without a token. */
 export class Api {
   /** @type {string | undefined} */
   #token;
-  /** The list as it was last time, so that an unchanged one is not sent again. @type {string | undefined} */
+  /** The tag of the last list, so that the gateway does not send an unchanged list again. @type {string | undefined} */
   #tag;
 
   /** @param {string | undefined} token */
@@ -31,7 +31,7 @@ export class Api {
     this.#tag = undefined;
   }
 
-  /** @returns {Promise<RunList | undefined>} undefined: as it was last time */
+  /** @returns {Promise<RunList | undefined>} undefined if the list is unchanged */
   async list() {
     const headers = this.#headers();
     if (this.#tag) headers.set('If-None-Match', this.#tag);
@@ -44,7 +44,7 @@ export class Api {
 
   /**
    * @param {Run} run
-   * @param {string} reason '' for none
+   * @param {string} reason '' if there is none
    * @returns {Promise<Confirmation>}
    */
   async cancel(run, reason) {

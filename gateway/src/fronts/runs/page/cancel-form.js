@@ -4,10 +4,10 @@ import { Refusal } from './api.js';
 import { element, icon, setText } from './dom.js';
 import { isolated } from './format.js';
 
-/** As the runs API takes it. */
+/** The limit of the runs API, in characters. */
 const LONGEST_REASON = 4096;
 
-/** Asks for a reason, sends the cancel, and shows its confirmation as it came. */
+/** Asks for a reason, sends the cancel, and shows the confirmation unchanged. */
 export class CancelForm {
   #reason = element('input', { type: 'text', maxlength: LONGEST_REASON, autocomplete: 'off', placeholder: 'For the app and the list of runs; may stay empty' });
   #send = element('button', { class: 'danger' }, 'Cancel the run');
@@ -27,7 +27,7 @@ export class CancelForm {
 
   /**
    * @param {Run} run
-   * @param {{ api: Api, announce: (text: string) => void, asked: () => void, closed: () => void }} options `closed`: the form has closed and had the focus
+   * @param {{ api: Api, announce: (text: string) => void, asked: () => void, closed: () => void }} options `closed` is called when the form has closed and had the focus
    */
   constructor(run, options) {
     this.#run = run;
@@ -53,7 +53,7 @@ export class CancelForm {
     return !this.#form.hidden;
   }
 
-  /** Whether there is something here the reader may be at. */
+  /** Whether the form shows something that a person may be reading or filling in. */
   get isBusy() {
     return this.isOpen || this.#sending || !this.#outcome.hidden;
   }
@@ -70,7 +70,7 @@ export class CancelForm {
     if (focused) this.#options.closed();
   }
 
-  /** The run may have gone on since. @param {Run} run */
+  /** Shows the run's new state. @param {Run} run */
   update(run) {
     this.#run = run;
     this.#judge();
@@ -98,7 +98,7 @@ export class CancelForm {
     }
   }
 
-  /** Says what the confirmation means, and whether what is known of the run since agrees. */
+  /** Says what the confirmation means, and whether the run's current state agrees with it. */
   #judge() {
     if (!this.#confirmation) return;
     const { cancelled, reason, error } = this.#confirmation;

@@ -4,7 +4,7 @@ const SVG = 'http://www.w3.org/2000/svg';
  * Makes an element. Strings among the children become text nodes, so data can never turn into markup.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
- * @param {Record<string, string | number | boolean | undefined>} [attributes] `true` sets an empty attribute, `false` and `undefined` set none
+ * @param {Record<string, string | number | boolean | undefined>} [attributes] `true` sets an empty attribute, `false` and `undefined` set no attribute
  * @param {...(Node | string)} children
  * @returns {HTMLElementTagNameMap[T]}
  */
@@ -19,7 +19,7 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
- * An icon from the sprite in index.html; decoration only, the word beside it says the same.
+ * An icon from the sprite in index.html. It is only decoration, because the word beside it says the same.
  * @param {string} name
  */
 export function icon(name) {
@@ -43,7 +43,7 @@ export function setIcon(svg, name) {
 }
 
 /**
- * The element of the page with this id; its absence is a mistake in index.html.
+ * The element of the page with this id. If it is missing, index.html is wrong.
  * @template {HTMLElement} [T=HTMLElement]
  * @param {string} id
  * @param {new () => T} [kind]
@@ -56,7 +56,7 @@ export function byId(id, kind) {
 }
 
 /**
- * Sets text only when it differs: an unchanged live region or selection stays undisturbed.
+ * Sets a text only if it differs, so that unchanged live regions and selections stay undisturbed.
  * @param {Node} node
  * @param {string} text
  */

@@ -3,7 +3,7 @@ import { byId, element, icon, setText } from './dom.js';
 import { count } from './format.js';
 import { STATE_NAMES, dialectName } from './run-text.js';
 
-/** Which runs are shown. Kept in the address, so that a view can be shared and reloaded. */
+/** The filters of the list. The page's address contains them, so that a view can be shared and reloaded. */
 export class Filters {
   /** @type {Map<State, { button: HTMLButtonElement, number: HTMLElement }>} */
   #states = new Map();
@@ -40,12 +40,12 @@ export class Filters {
     });
   }
 
-  /** Whether everything is shown. */
+  /** Whether all runs are shown. */
   get isOpen() {
     return this.#pressed().length === 0 && this.#find.value.trim() === '' && !this.#apps.value && !this.#dialects.value;
   }
 
-  /** Shows everything. */
+  /** Shows all runs. */
   clear() {
     for (const { button } of this.#states.values()) button.setAttribute('aria-pressed', 'false');
     this.#find.value = '';
@@ -54,7 +54,7 @@ export class Filters {
     this.#apply();
   }
 
-  /** Brings numbers and choices up to date. @param {Run[]} runs all there are */
+  /** Updates the numbers and choices. @param {Run[]} runs all known runs */
   update(runs) {
     /** @type {Partial<Record<State, number>>} */
     const counts = {};
@@ -64,7 +64,7 @@ export class Filters {
     this.#dialects.offer(runs.map(({ dialect }) => dialect));
   }
 
-  /** Those shown. @param {Run[]} runs */
+  /** The runs that match the filters. @param {Run[]} runs */
   of(runs) {
     const states = this.#pressed();
     const words = this.#find.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -96,7 +96,7 @@ export class Filters {
   }
 }
 
-/** A select with what is there, and what was asked for even when it is not there. */
+/** A select with the existing values. It also has the value from the address, even if no run has that value. */
 class Choice {
   #select;
   #name;
@@ -135,7 +135,7 @@ class Choice {
   offer(values) {
     const { value } = this;
     const sorted = [...new Set([...values, value])].filter(Boolean).sort();
-    // An open list is not to be disturbed for nothing.
+    // An open list must not be disturbed without need.
     if (sorted.join('\n') === this.#offered) return;
     this.#offered = sorted.join('\n');
     const [all] = this.#select.options;

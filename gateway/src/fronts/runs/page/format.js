@@ -11,13 +11,13 @@ export function duration(ms) {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
-/** @param {number} ms a duration that is a guess */
+/** @param {number} ms an estimated duration */
 export function roughly(ms) {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** @param {number} time unix milliseconds; with its date if that is not today's */
+/** @param {number} time unix milliseconds; the result has a date if it is not today's */
 export function timeOf(time) {
   const today = new Date().toDateString() === new Date(time).toDateString();
   return (today ? clock : calendar).format(time);
@@ -37,11 +37,11 @@ export function plural(n, one, many = `${one}s`) {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
-/** What has a direction of its own. */
+/** Characters with their own direction. */
 const DIRECTED = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
- * What others have said, in a sentence of the page's: nothing in it reorders the words around it.
+ * A foreign text for a sentence of the page. Nothing in the text can reorder the words around it.
  * @param {string} text
  */
 export function isolated(text) {

@@ -14,9 +14,9 @@ const linkText = element('span', {}, link.textContent ?? '');
 link.replaceChildren(linkIcon, linkText);
 const section = byId('runs');
 const viewer = byId('viewer');
-/** When the list was last known to be right. */
+/** When the list was last up to date. */
 let heardAt = 0;
-/** Why it may not be whole. */
+/** Why the list may be incomplete. */
 let incomplete = '';
 
 const announcements = byId('announcements');
@@ -59,7 +59,7 @@ function failed(error) {
   return true;
 }
 
-/** Nothing of what another token showed stays. */
+/** Hides everything that another token has shown. */
 function hide() {
   section.hidden = true;
   viewer.hidden = true;

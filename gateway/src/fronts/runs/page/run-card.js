@@ -5,7 +5,7 @@ import { element, icon, setIcon, setText } from './dom.js';
 import { duration, isolated, timeOf } from './format.js';
 import { STATE_NAMES, cancelText, dialectName, errorText, isOver, lasted, percentage, progressText, stepText, stopText } from './run-text.js';
 
-/** One run on the list. */
+/** One run in the list. */
 export class RunCard {
   element;
   #run;
@@ -48,12 +48,12 @@ export class RunCard {
     return this.#run;
   }
 
-  /** Whether the reader is at something of it that should not vanish. */
+  /** Whether a person uses something on the card that should not vanish. */
   get isBusy() {
     return this.#form.isBusy;
   }
 
-  /** Opens the question for a reason. */
+  /** Opens the form that asks for a reason. */
   askToCancel() {
     if (!isOver(this.#run)) this.#form.open();
   }
@@ -87,7 +87,7 @@ export class RunCard {
     this.tick(now);
   }
 
-  /** Brings the running duration up to date. @param {number} now on the gateway's clock */
+  /** Updates the duration of a run in flight. @param {number} now on the gateway's clock */
   tick(now) {
     setText(this.#time, duration(lasted(this.#run, now)));
   }
@@ -139,7 +139,7 @@ export class RunCard {
     ];
     const shown = facts.filter(([, value]) => value !== null);
     const version = shown.join('\n');
-    // What is being selected there is not to be disturbed for nothing.
+    // A selection in the facts must not be disturbed without need.
     if (version === this.#factsShown) return;
     this.#factsShown = version;
     this.#facts.replaceChildren(...shown.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value ?? ''))));

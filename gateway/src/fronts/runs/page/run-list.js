@@ -7,10 +7,10 @@ import { RunCard } from './run-card.js';
 import { isOver } from './run-text.js';
 
 const TICK_MS = 200;
-/** Cards at first, and more with each press of the button. */
+/** How many cards are shown at first, and how many more with each press of the button. */
 const PAGE = 100;
 
-/** The runs shown, newest first. */
+/** The list of runs, newest first. */
 export class RunList {
   #list = byId('list');
   #empty = byId('empty');
@@ -23,7 +23,7 @@ export class RunList {
   #runs = [];
   #omitted = 0;
   #room = PAGE;
-  /** The gateway's clock less ours. */
+  /** The difference of the gateway's clock to the browser's clock. */
   #ahead = 0;
   #filters;
   #options;
@@ -62,7 +62,7 @@ export class RunList {
     this.show([], { omitted: 0, now: Date.now() });
   }
 
-  /** Brings the list up to what is known and wanted. */
+  /** Updates the list to the known runs and the filters. */
   draw() {
     const wanted = this.#filters.of(this.#runs);
     const shown = wanted.slice(0, this.#room);
@@ -72,7 +72,7 @@ export class RunList {
     for (const [id, card] of this.#cards) {
       if (kept.has(id)) continue;
       const run = known.get(id);
-      // A confirmation is to be read, though the run now falls through the filter.
+      // A person must be able to read a confirmation, even if the run does not match the filters any more.
       if (run && card.isBusy && card.element.contains(document.activeElement)) {
         card.update(run, now);
         continue;
@@ -127,7 +127,7 @@ export class RunList {
   }
 
   #tick() {
-    // While nothing is known, nothing goes on.
+    // While the list is out of date, the durations stand still.
     if (document.hidden || this.#list.closest('.stale')) return;
     const now = this.#now();
     for (const card of this.#cards.values()) if (!isOver(card.run)) card.tick(now);
@@ -148,7 +148,7 @@ export class RunList {
   }
 
   /**
-   * One run at a time is a stop of the Tab key; the arrow keys reach the others.
+   * The Tab key stops at one run only. The arrow keys reach the others.
    * @param {EventTarget | null} target
    */
   #rove(target) {

@@ -1,7 +1,7 @@
 /** @import { Lost, ProgressInfo, Run, State, Step, Stop } from './types.js' */
 import { duration, isolated, roughly } from './format.js';
 
-/** In the order of a run's life. @type {Record<State, string>} */
+/** The states in the order of a run's life. @type {Record<State, string>} */
 export const STATE_NAMES = {
   queued: 'Queued',
   running: 'Running',
@@ -22,14 +22,14 @@ export const dialectName = (dialect) => DIALECT_NAMES[dialect] ?? dialect;
 export const isOver = (run) => ['completed', 'cancelled', 'failed', 'unknown'].includes(run.state);
 
 /**
- * Milliseconds a run has lasted.
+ * How many milliseconds a run has lasted.
  * @param {Run} run
  * @param {number} now on the gateway's clock
  */
 export const lasted = (run, now) => Math.max(0, (run.endedAt ?? now) - run.registeredAt);
 
 /**
- * 0 to 100, or undefined when the app does not say.
+ * The progress from 0 to 100, or undefined if the app does not report it.
  * @param {ProgressInfo | null} info
  */
 export function percentage(info) {
@@ -41,7 +41,7 @@ export function percentage(info) {
   return percent === undefined || !Number.isFinite(percent) ? undefined : Math.min(100, Math.max(0, percent));
 }
 
-/** What the app last said it was doing. @param {Run} run */
+/** The app's last progress report. @param {Run} run */
 export function progressText(run) {
   const info = run.progress;
   if (typeof info !== 'object' || info === null) return '';
@@ -57,7 +57,7 @@ export function progressText(run) {
   return isOver(run) && text ? `Last heard of at: ${text}` : text;
 }
 
-/** How it was cancelled, or was asked to be. @param {Run} run */
+/** How the run was cancelled, or that a cancel was requested. @param {Run} run */
 export function cancelText(run) {
   const { cancelRequestedAt: asked, cancelledAt: confirmed, cancelReason: reason, state } = run;
   const quoted = reason ? `: “${isolated(reason)}”` : '';
@@ -100,7 +100,7 @@ const STEPPED = { signal: 'it took its signal', flag: 'it saw the flag', termina
 /** What has stopped a call in a worker, or null. @param {Run} run */
 export const stepText = ({ step, took }) => (step && took !== null ? `${STEPPED[step]} after ${duration(took)}` : null);
 
-/** What became of the work of a cancelled run. @param {Run} run */
+/** How the work of a cancelled run has ended. @param {Run} run */
 export function stopText(run) {
   const { stop, ended } = run;
   if (!stop) return '';
@@ -110,7 +110,7 @@ export function stopText(run) {
   return how === null ? said : `${said}: ${how}`;
 }
 
-/** What went wrong. @param {Run} run */
+/** The error of the run. @param {Run} run */
 export function errorText(run) {
   if (run.state === 'failed') return run.error ? `Failed with ${isolated(run.error)}` : 'Failed';
   if (run.state === 'unknown' && run.lost) return LOST[run.lost] ?? UNKNOWN_WHY.DISCONNECTED;

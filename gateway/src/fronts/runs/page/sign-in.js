@@ -1,9 +1,9 @@
 import { byId, setText } from './dom.js';
 
-/** Of this page alone: other pages of the origin have tokens that may do less. */
+/** Only this page uses this key. Other pages of the origin have tokens with fewer rights. */
 const KEY = 'caphost.runs.token';
 
-/** Asks for a token where one is needed, and keeps it until the tab is closed. */
+/** Asks for a token if one is needed, and keeps the token until the tab is closed. */
 export class SignIn {
   #form = byId('sign-in', HTMLFormElement);
   #input = byId('token', HTMLInputElement);
@@ -11,7 +11,7 @@ export class SignIn {
   #forget = byId('forget', HTMLButtonElement);
   #changed;
 
-  /** @param {() => void} changed there is another token, or none any more */
+  /** @param {() => void} changed called when there is another token, or no token any more */
   constructor(changed) {
     this.#changed = changed;
     this.#form.addEventListener('submit', (event) => {
@@ -27,7 +27,7 @@ export class SignIn {
     });
   }
 
-  /** The token in the address, `#token=<secret>`, which is taken out of sight. */
+  /** The token in the address, `#token=<secret>`. Removes it from the address. */
   #given() {
     const token = new URLSearchParams(location.hash.slice(1)).get('token');
     if (token !== null) history.replaceState(history.state, '', location.pathname + location.search);
@@ -43,10 +43,10 @@ export class SignIn {
     }
   }
 
-  /** Where the browser keeps nothing for us. @type {string | undefined} */
+  /** The token, if the browser does not store it. @type {string | undefined} */
   #kept;
 
-  /** @param {string} [problem] what is wrong with the token there is */
+  /** @param {string} [problem] what is wrong with the current token */
   ask(problem = '') {
     const asked = !this.#form.hidden;
     this.#form.hidden = false;
@@ -58,7 +58,7 @@ export class SignIn {
     this.#input.focus();
   }
 
-  /** A token was good, or none is needed. */
+  /** The token was accepted, or no token is needed. */
   done() {
     this.#form.hidden = true;
     this.#input.value = '';
@@ -67,7 +67,7 @@ export class SignIn {
 
   /** @param {string | undefined} token */
   #take(token) {
-    // A header cannot carry anything else.
+    // A header cannot carry any other character.
     if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
       this.ask('A token has no spaces, and no letters but those of ASCII.');
       return;
@@ -83,7 +83,7 @@ export class SignIn {
       if (token === undefined) sessionStorage.removeItem(KEY);
       else sessionStorage.setItem(KEY, token);
     } catch {
-      // Kept by this page alone then.
+      // The browser does not store the token, so only `#kept` has it.
     }
   }
 }

@@ -1,17 +1,17 @@
-/** What the runs API says; see docs/protocol.md, "The runs API". */
+/** The types of the runs API. See "The runs API" in docs/protocol.md. */
 
 export type State = 'queued' | 'running' | 'cancelling' | 'completed' | 'failed' | 'cancelled' | 'unknown';
 
-/** How far a stop was seen. */
+/** How far the work was seen to stop. */
 export type Stop = 'never-started' | 'dropped' | 'returned' | 'terminated' | 'abandoned';
 
 /** What has stopped a call in a worker. */
 export type Step = 'signal' | 'flag' | 'terminate';
 
-/** Who went away before it was known how a run ended. */
+/** Which side went away before the end of a run was known. */
 export type Lost = 'agent' | 'app' | 'gateway';
 
-/** How work that was abandoned has ended, `after` milliseconds later. */
+/** How abandoned work has ended, `after` milliseconds later. */
 export interface Ended {
   success: boolean;
   after: number;
@@ -24,7 +24,7 @@ export interface Run {
   dialect: string;
   dialectId: string | null;
   owner: string;
-  /** What the agent calls itself. */
+  /** The agent's name for itself. */
   agent: string | null;
   thread: string | null;
   app: string | null;
@@ -38,17 +38,17 @@ export interface Run {
   cancelReason: string | null;
   progress: ProgressInfo | null;
   error: string | null;
-  /** Of one whose outcome is not known for that. */
+  /** Only if the outcome is unknown for this reason. */
   lost: Lost | null;
-  /** Of a cancelled one. */
+  /** Only if the run is cancelled. */
   stop: Stop | null;
-  /** Of one in a worker, and in how many milliseconds. */
+  /** Only if the call ran in a worker. `took` is how many milliseconds the stop took. */
   step: Step | null;
   took: number | null;
   ended: Ended | null;
 }
 
-/** As an app wrote it: nothing of it is certain. */
+/** Progress as an app wrote it. No member is certain to be valid. */
 export interface ProgressInfo {
   progress?: unknown;
   total?: unknown;
@@ -61,7 +61,7 @@ export interface ProgressInfo {
 export interface RunList {
   runs: Run[];
   omitted: number;
-  /** Why there may be more on other workers. */
+  /** Why other workers may have more runs. */
   incomplete?: string;
   now: number;
   viewer: { name: string; role: 'agent' | 'admin' };

@@ -5,17 +5,17 @@ const LONGEST_PAUSE_MS = 10_000;
 
 /**
  * @typedef {object} Watcher
- * @property {(list: RunList | undefined) => void} heard undefined: nothing has changed
- * @property {(error: unknown) => boolean} failed whether to go on asking
+ * @property {(list: RunList | undefined) => void} heard called with the list, or with undefined if the list is unchanged
+ * @property {(error: unknown) => boolean} failed called with an error; returns whether to go on asking
  */
 
-/** Asks for the list each second while the page is seen, and more seldom while nobody answers. */
+/** Asks for the list every second while the page is visible, and less often while the gateway does not answer. */
 export class Watch {
   #ask;
   #watcher;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  /** Answers to questions before the last start are not heard any more. */
+  /** The number of the current start. Answers to questions before this start are ignored. */
   #round = 0;
   #failures = 0;
   #asking = false;
@@ -32,7 +32,7 @@ export class Watch {
     window.addEventListener('online', () => this.now());
   }
 
-  /** Begins anew. */
+  /** Starts again. */
   start() {
     this.#round += 1;
     this.#failures = 0;
@@ -41,7 +41,7 @@ export class Watch {
     this.now();
   }
 
-  /** Asks at once rather than at the next second. */
+  /** Asks at once instead of at the next second. */
   now() {
     clearTimeout(this.#timer);
     if (this.#on && !document.hidden && !this.#asking) void this.#look(this.#round);
