@@ -1,5 +1,5 @@
-// Copies what `npm test dependencies` needs of the RustSec advisory database, for where cargo-deny or
-// the network is missing: which versions of which crates each advisory concerns.
+// Copies the parts of the RustSec advisory database that `npm test dependencies` needs where
+// cargo-deny or the network is missing: the versions of each crate that an advisory concerns.
 //
 //     git clone https://github.com/rustsec/advisory-db <clone>
 //     node scripts/advisories.mjs <clone>

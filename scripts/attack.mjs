@@ -1,10 +1,10 @@
-// Attacks a gateway of its own on this machine, with an honest app and agent beside it, and prints
-// what that cost them:
+// Starts a gateway and attacks it on this machine while an honest app and agent use it. Prints
+// what the attacks cost them:
 //   npm run attack [-- --seconds N] [--only NAME]… [--each] [--release] [--json]
-//     all attacks at once for 60 seconds. With --each one after the other, so long each. With
-//     --release the gateway that `npm run build:gateway` makes, not the one for tests.
-// It ends with code 1 if an honest call failed, if their times or the gateway's memory passed what is
-// allowed, or if something is not as it was before. Needs `npm run build:package`.
+//     runs all attacks at once for 60 seconds. With --each: one after the other, 60 seconds each. With
+//     --release: the gateway that `npm run build:gateway` makes, not the gateway for tests.
+// Exits with code 1 if an honest call failed, if call times or the gateway's memory exceeded the
+// limits, or if something is left over after the attack. Needs `npm run build:package`.
 
 import { parseArgs } from 'node:util';
 import { attacks } from './attack/attackers.mjs';

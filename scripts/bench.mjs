@@ -1,10 +1,11 @@
-// Measures what a call costs, beside what it is to be compared with, and prints tables:
+// Measures what a call costs, next to alternatives, and prints tables:
 //   node bench.mjs page [--quick] [--against FOLDER] [--only GROUP]… [--write | --out FOLDER]
-//     calls in a page beside the protocol's sample, other libraries and the floors; `--against` measures
-//     another build of the package in the same run. Needs `npm run build:package`.
+//     measures calls in a page, next to the protocol's sample, other libraries and plain browser
+//     functions; `--against` measures another build of the package in the same run. Needs
+//     `npm run build:package`.
 //   node bench.mjs ways [--rounds N] [--write]
-//     calls, cancels, checkpoints, the demo's capabilities and the gateway. Needs everything built.
-// Both when none is named. With --write the figures go to docs/benchmarks.md and docs/benchmarks/.
+//     measures calls, cancels, checkpoints, the demo's capabilities and the gateway. Needs everything built.
+// Runs both when none is named. With --write the figures go to docs/benchmarks.md and docs/benchmarks/.
 
 import { parseArgs } from 'node:util';
 

@@ -1,6 +1,6 @@
-// Builds what caphost consists of: node build.mjs [package] [demo] [gateway] [gateway-quick]
-// Progress goes to standard error. `gateway` is the one to deploy, `gateway-quick` the one that
-// `npm start` and the tests run.
+// Builds the parts of caphost: node build.mjs [package] [demo] [gateway] [gateway-quick]. Progress
+// goes to standard error. `gateway` is the gateway to deploy. `npm start` and the tests run
+// `gateway-quick`.
 
 import { pathToFileURL } from 'node:url';
 import { bundleForCrate } from './build/crate-glue.mjs';
@@ -12,17 +12,18 @@ import { setUpBuild, setUpWasm } from './setup.mjs';
 
 const parts = /** @type {const} */ (['package', 'demo', 'gateway', 'gateway-quick']);
 
-/** What `npm start` and the tests need. */
+/** The parts that `npm start` and the tests need. */
 export const quickParts = ['package', 'demo', 'gateway-quick'];
 
 /**
- * @param {string[]} [wanted] names of parts; those to publish and deploy when left out
+ * @param {string[]} [wanted] the names of parts; by default the parts to publish and deploy
  */
 export async function build(wanted = ['package', 'demo', 'gateway']) {
   const unknown = wanted.filter((name) => !parts.some((part) => part === name));
   if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')}; there are ${parts.join(', ')}`);
   await setUpBuild();
-  // Side by side: where one of them waits for a single crate, the other has work for the rest.
+  // Both builds run at the same time: while one waits for a single crate, the other uses the rest
+  // of the machine.
   await Promise.all([buildForThePage(wanted), buildNatively(wanted)]);
 }
 

@@ -5,17 +5,17 @@ import { delimiter, join } from 'node:path';
 import { root, targetDir } from './paths.mjs';
 
 const windows = process.platform === 'win32';
-/** How long a command that has run out of time may take to end. */
+/** How long a command may take to end after its timeout. */
 const graceMs = 2000;
 
-// rustup's shims are found even where a login shell has not put them on PATH.
+// The folder of rustup's shims, for shells that do not have it on PATH.
 const shims = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'bin');
 if (!process.env.PATH?.split(delimiter).includes(shims) && existsSync(shims)) {
   process.env.PATH = `${process.env.PATH ?? ''}${delimiter}${shims}`;
 }
 process.env.CARGO_TARGET_DIR = targetDir;
 
-/** Commands under way, so that none outlives this process. @type {Set<import('node:child_process').ChildProcess>} */
+/** The commands that run. They are ended with this process. @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();
 
 /** @param {import('node:child_process').ChildProcess} child @param {NodeJS.Signals} signal */
@@ -25,7 +25,7 @@ function signalGroup(child, signal) {
     // Each command leads its own group, so its children end with it.
     process.kill(windows ? child.pid : -child.pid, signal);
   } catch {
-    // It has ended already.
+    // The command has ended already.
   }
 }
 
@@ -34,7 +34,8 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => process.exit(130));
 }
 
-// A signal to npm ends the shell it started us with, and that shell does not pass it on.
+// A signal to npm ends the shell that npm started this process with. The shell does not pass the
+// signal on.
 if (process.env.npm_lifecycle_event !== undefined && !windows) {
   const shell = process.ppid;
   setInterval(() => {
@@ -45,10 +46,10 @@ if (process.env.npm_lifecycle_event !== undefined && !windows) {
 /**
  * @typedef {object} RunOptions
  * @property {string | undefined} [cwd] the repository when left out
- * @property {Record<string, string | undefined>} [env] added to this process's own
- * @property {boolean} [quiet] keep the output instead of showing it as it comes
- * @property {boolean} [toStderr] show standard output on standard error
- * @property {number} [timeoutMs] after which the command and its children are ended
+ * @property {Record<string, string | undefined>} [env] added to the variables of this process
+ * @property {boolean} [quiet] collects the output without showing it
+ * @property {boolean} [toStderr] shows standard output on standard error
+ * @property {number} [timeoutMs] the time after which the command and its children are ended
  *
  * @typedef {object} RunResult
  * @property {number} code 0 on success; 124 after a timeout, 127 when the command was not found
@@ -82,11 +83,11 @@ export function run(command, args, options = {}) {
     if (options.timeoutMs !== undefined) {
       after(options.timeoutMs, () => {
         timedOut = true;
-        // A browser leads a group of its own: whoever has started it can end it.
+        // A browser leads a group of its own, so its parent must get a chance to end it.
         signalGroup(child, 'SIGTERM');
         after(graceMs, () => {
           signalGroup(child, 'SIGKILL');
-          // What has left the group may still hold the pipes.
+          // A process that has left the group may still hold the pipes.
           after(graceMs, () => settle(124));
         });
       });
@@ -125,7 +126,7 @@ export async function must(command, args, options = {}) {
 }
 
 /**
- * Asks a program a quick question.
+ * Runs a quick command and returns its output.
  *
  * @param {string} command
  * @param {string[]} args
@@ -142,7 +143,7 @@ export function ask(command, args) {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** @param {string} path @returns {boolean} whether it is a file that can be run */
+/** @param {string} path @returns {boolean} whether the path is an executable file */
 export function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK);
@@ -152,7 +153,7 @@ export function isExecutable(path) {
   }
 }
 
-/** @param {string} name @returns {string | undefined} where PATH has it */
+/** @param {string} name @returns {string | undefined} the path of the program, found on PATH */
 export function which(name) {
   const endings = windows ? ['.exe', '.cmd', '.bat'] : [''];
   return (process.env.PATH ?? '')

@@ -1,5 +1,5 @@
 // Builds the documentation site into target/docs/: node docs.mjs [--serve]
-// With --serve it is served, and follows what is written, until it is stopped.
+// With --serve it also serves the site, and rebuilds it after every change, until it is stopped.
 
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const folder = join(root, 'docs');
 
 try {
   await ensurePackages((line) => console.error(`setup: ${line}`), folder);
-  // The playground runs the package itself.
+  // The playground runs the built package.
   await build(['package']);
   const published = join(folder, 'public', 'caphost');
   rmSync(published, { recursive: true, force: true });

@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 /** The repository. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Where cargo builds: its own default, unless the caller chose another. */
+/** Cargo's target directory: the default, unless the caller chose another. */
 export const targetDir = resolve(root, process.env.CARGO_TARGET_DIR || 'target');
 
 /**
- * What wasm-bindgen writes. Always here, so that `#wasm` and `#demo` in package.json can name it
- * whatever cargo's target directory is.
+ * What wasm-bindgen writes. The folder is always here, so that `#wasm` and `#demo` in package.json
+ * can name it regardless of cargo's target directory.
  */
 export const glueDir = join(root, 'target', 'glue');
 
@@ -22,15 +22,15 @@ export const demoDir = join(root, 'www', 'dist');
 
 const caphost = process.platform === 'win32' ? 'caphost.exe' : 'caphost';
 
-/** The gateway as `npm start` and the tests run it: built quickly, and the one cargo's own tests use. */
+/** The gateway that `npm start` and the tests run. It is built quickly, and cargo's tests use it too. */
 export const gatewayBinary = join(targetDir, 'debug', caphost);
 
-/** The gateway as one would deploy and measure it. */
+/** The gateway to deploy and to measure. */
 export const gatewayRelease = join(targetDir, 'release', caphost);
 
 /**
  * @param {string} crate
- * @returns {string} the version Cargo.lock holds it at
+ * @returns {string} the version in Cargo.lock
  */
 export function lockedVersion(crate) {
   const lock = readFileSync(join(root, 'Cargo.lock'), 'utf8');

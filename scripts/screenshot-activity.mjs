@@ -1,5 +1,5 @@
 // Takes docs/activity.png and docs/activity-dark.png, the pictures of `<cap-activity>` in the
-// documentation: calls at work, one stopped, one done. Needs the built package.
+// documentation: some calls run, one is cancelled, one is done. Needs the built package.
 
 /* global document */
 import { join } from 'node:path';

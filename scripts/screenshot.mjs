@@ -1,5 +1,5 @@
-// Takes docs/demo.png and docs/demo-dark.png, the pictures of the demo page in the README: something
-// running, something cancelled with its confirmation, something completed. Needs the built demo and gateway.
+// Takes docs/demo.png and docs/demo-dark.png, the pictures of the demo page in the README: one call
+// runs, one is cancelled with its confirmation, one is completed. Needs the built demo and gateway.
 
 /* global document, HTMLElement */
 import { connectWebSocket } from 'caphost/agent';
@@ -19,7 +19,7 @@ try {
   await page.waitForSelector('.capability');
   const agent = await connectWebSocket(`${gateway.wsUrl}/abp?app=caphost-demo`, { agent: { name: 'reporting agent', version: '1.0' } });
 
-  // What came before.
+  // Earlier calls in the history.
   for (const name of ['convert.markdownToHtml', 'image.process', 'ai.summarize']) {
     const form = await choose(page, name, 'Small');
     await becomes(page, await newCall(page, () => page.click(`${form} .primary`)), 'completed');
@@ -30,7 +30,7 @@ try {
   await becomes(page, exported, 'completed');
   await page.waitForSelector(`${exported} .result .caption`);
 
-  // What would never end by itself.
+  // A call that never ends by itself.
   const never = await choose(page, 'stop.never', 'Loop');
   const stopped = await newCall(page, () => page.click(`${never} .primary`));
   await page.waitForFunction((selector) => document.querySelector(selector)?.textContent?.includes('not listening'), {}, stopped);

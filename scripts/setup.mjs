@@ -1,4 +1,4 @@
-// Installs whatever building and testing caphost needs and this machine lacks.
+// Installs everything that this machine lacks to build and test caphost.
 
 import { pathToFileURL } from 'node:url';
 import { ensureChromedriver, ensureChromium, ensureFirefox } from './setup/browser.mjs';
@@ -10,19 +10,19 @@ import { ensureWasmBindgen } from './setup/wasm-tools.mjs';
 /** @param {string} line */
 const say = (line) => console.error(`setup: ${line}`);
 
-/** What every build needs. */
+/** Installs what every build needs. */
 export async function setUpBuild() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) throw new Error(`Node 20.19 or newer is needed, this is ${process.version}`);
   await Promise.all([ensurePackages(say), ensureToolchain(say)]);
 }
 
-/** What a build for wasm needs beyond that. */
+/** Installs what a build for wasm needs in addition. */
 export async function setUpWasm() {
   return { wasmBindgen: await ensureWasmBindgen(say) };
 }
 
-/** What the tests need beyond a build. */
+/** Installs what the tests need in addition to a build. */
 export async function setUpTests() {
   await ensurePrograms(say);
   const chromium = await ensureChromium(say);

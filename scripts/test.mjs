@@ -1,6 +1,6 @@
-// Runs every suite, or those named: node test.mjs [--full] [suite…] [filter…]
-// A filter is a part of a test file's path or of a test's name. With --full the storms have as many
-// calls as before a release.
+// Runs every suite, or the named suites: node test.mjs [--full] [suite…] [filter…]. A filter is a
+// part of a test file's path or of a test's name. With --full the storm tests make as many calls as
+// before a release.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ try {
   await setUpBuild();
   await setUpTests();
   const build = suites.find(({ name }) => name === 'build');
-  // A suite that needs the build gets it, also when only that suite was asked for.
+  // If a selected suite needs the build, the build runs first, even if it was not selected.
   const planned = selected.some(({ needsBuild }) => needsBuild) && build && !selected.includes(build)
     ? [build, ...selected]
     : selected;
@@ -43,7 +43,7 @@ try {
     const group = [planned[at]];
     while (planned[at]?.besideNext && at + 1 < planned.length) group.push(planned[at += 1]);
     at += 1;
-    // What has failed runs alone: when none of those is left that ran beside it.
+    // Failed tests run again once no other suite of the group runs.
     for (const { name, outcome, seconds } of await Promise.all(group.flatMap((suite) => suite ? [run(suite)] : []))) {
       const since = performance.now();
       const settled = await outcome.again?.() ?? outcome;

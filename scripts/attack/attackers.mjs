@@ -1,5 +1,6 @@
-// A process of its own, so that the work of attacking does not hold up whoever is measured. Sends a
-// count of what was tried and refused when it is told to stop.
+// The process that attacks. It is a separate process, so that its work does not slow down the
+// honest app and agent. When it is told to stop, it sends how many attempts were made and how many
+// were refused.
 
 import { setMaxListeners } from 'node:events';
 import { log } from './log.mjs';
@@ -7,7 +8,7 @@ import { agents, apps } from './users.mjs';
 import { strangers } from './strangers.mjs';
 import { workers } from './workers.mjs';
 
-/** Every attack by its name. */
+/** All attacks by name. */
 export const attacks = { ...strangers, ...agents, ...apps, ...log, ...workers };
 
 /**
@@ -32,6 +33,6 @@ if (process.send) {
       process.send?.(counts, () => process.exit());
     });
   });
-  // Whoever started this is gone.
+  // The parent process is gone.
   process.once('disconnect', () => process.exit());
 }

@@ -5,8 +5,8 @@ import { connectWebSocket } from 'caphost/agent';
 /** @typedef {{ calls: number, failed: string[], p50: number, p99: number }} Measured times in milliseconds */
 
 /**
- * An app, and an agent that calls it, each with a token of its own. What the attackers call in the
- * app shares its thread with what the agent calls, as in a page.
+ * An app and an agent that calls the app, each with a token of its own. As in a page, the calls of
+ * the attackers and the calls of the agent share the app's thread.
  *
  * @param {string} wsUrl of the gateway
  * @param {{ app: string, agent: string }} secrets
@@ -18,7 +18,7 @@ export async function honest(wsUrl, secrets) {
   host.register('wait', { description, inputSchema: { type: 'object' } }, (_, { signal }) => new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   }));
-  // What some validators take long for.
+  // A schema that takes some validators a long time.
   host.register('strict', {
     description,
     inputSchema: {
@@ -45,7 +45,7 @@ export async function honest(wsUrl, secrets) {
 
   return {
     /**
-     * Calls for so long, one call after the other with a short pause.
+     * Makes calls for `seconds`, one after the other with a short pause.
      *
      * @param {number} seconds
      * @returns {Promise<Measured>}
@@ -66,7 +66,7 @@ export async function honest(wsUrl, secrets) {
       const at = (/** @type {number} */ share) => times[Math.ceil(share * times.length) - 1] ?? NaN;
       return { calls: times.length, failed, p50: at(0.5), p99: at(0.99) };
     },
-    /** A cancel by an agent that joins in the midst of all, and what it said. */
+    /** Connects one more agent during the attack, has it cancel a call, and returns whether the cancel was confirmed. */
     async cancel() {
       const late = await connectWebSocket(`${wsUrl}/abp?app=shop`, { token: secrets.agent });
       const callId = `cancelled ${next++}`;

@@ -2,10 +2,10 @@ import { again, envelope, open } from './sockets.mjs';
 
 /** @typedef {import('./sockets.mjs').Target} Target */
 
-/** While this goes on nobody reads the gateway's standard error. */
+/** During this attack nobody reads the gateway's standard error. */
 export const unreadLog = 'lines of a log that nobody reads';
 
-/** What has the gateway say much in its log. @type {Record<string, (target: Target) => Promise<void>>} */
+/** Attacks that make the gateway write much to its log. @type {Record<string, (target: Target) => Promise<void>>} */
 export const log = {
   [unreadLog]: async (target) => {
     const socket = await open(target, '/abp?app=shop', { secret: target.secrets.agent });

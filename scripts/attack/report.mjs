@@ -1,20 +1,20 @@
 /** @typedef {import('./run.mjs').Figures} Figures */
 
-/** What honest clients may notice of an attack. */
+/** The limits for what an attack may do to honest clients and to the gateway. */
 export const allowed = {
-  /** The slowest of 99 in 100 calls may take so many milliseconds, or so many times what it took before. */
+  /** The 99th percentile of call times may be this many milliseconds, or this many times the value before the attack. */
   milliseconds: 50,
   times: 3,
-  /** Bytes that the gateway may use. */
+  /** The most memory that the gateway may use, in bytes. */
   memory: 300e6,
-  /** Bytes that it may use more than before when all is over. */
+  /** How many more bytes the gateway may use after the attack than before. */
   kept: 140e6,
-  /** Files and connections that may be open then, more than before. */
+  /** How many more files and connections may be open after the attack than before. */
   descriptors: 4,
 };
 
 /**
- * What went wrong beside how long things took, each in a sentence.
+ * Everything that went wrong, except for call times: one sentence each.
  *
  * @param {Figures} figures
  * @returns {string[]}
@@ -37,7 +37,7 @@ export function misdeeds({ names, before, during, after, memory, descriptors, ca
 }
 
 /**
- * When honest calls took longer than is allowed, each in a sentence.
+ * The cases in which honest calls took longer than is allowed: one sentence each.
  *
  * @param {Figures} figures
  * @returns {string[]}

@@ -17,15 +17,15 @@ import { betweenWorkers, missing } from './workers.mjs';
  *
  * @typedef {object} Figures
  * @property {string[]} names of the attacks
- * @property {string[]} skipped attacks of these that cannot run on this machine, and why
+ * @property {string[]} skipped the attacks that cannot run on this machine, with the reason
  * @property {Measured} before
  * @property {Measured} during
  * @property {Measured} after
  * @property {{ before: number, peak: number, after: number }} memory of the gateway, in bytes
  * @property {{ before: number, after: number }} descriptors of the gateway
  * @property {number} log bytes that the gateway logged during the attack
- * @property {boolean} cancelled whether a cancel in the midst of the attack was confirmed, and true
- * @property {boolean} healthy whether /healthz answered whenever it was asked
+ * @property {boolean} cancelled whether a cancel during the attack was confirmed and the handler had stopped
+ * @property {boolean} healthy whether /healthz answered every request
  * @property {import('./attackers.mjs').Counts} counts
  */
 
@@ -35,7 +35,7 @@ const secrets = {
 };
 
 /**
- * Runs these attacks at once beside an honest app and agent.
+ * Runs these attacks at once while an honest app and agent use the gateway.
  *
  * @param {string[]} wanted
  * @param {{ seconds: number, release?: boolean }} options
@@ -58,7 +58,7 @@ export async function attack(wanted, { seconds, release = false }) {
     if (second) started.push(second);
     const client = await honest(gateway.url.replace(/^http/, 'ws'), secrets.honest);
     const calm = Math.max(1, seconds / 6);
-    // The first calls compile code and open what stays open.
+    // The first calls compile code, and open files and connections that stay open.
     await client.measure(1);
     const before = await client.measure(calm);
     const memory = { before: await gateway.memory(), peak: 0, after: 0 };
@@ -80,7 +80,8 @@ export async function attack(wanted, { seconds, release = false }) {
     gateway.readsLog(true);
 
     const after = await client.measure(calm);
-    // Connections that were cut off are closed within their deadlines, and memory is given back by and by.
+    // The gateway closes connections that were cut off within their deadlines, and it frees memory
+    // gradually.
     for (let wait = 0; wait < 150; wait += 1) {
       descriptors.after = await gateway.descriptors();
       memory.after = await gateway.memory();
@@ -100,7 +101,7 @@ export async function attack(wanted, { seconds, release = false }) {
 /** @param {Gateway} gateway */
 const portOf = ({ url }) => Number(new URL(url).port);
 
-/** Looks every 100 ms how much memory is used, and every second whether the gateway is well. @param {Gateway} gateway */
+/** Checks every 100 ms how much memory is in use, and every second whether the gateway is healthy. @param {Gateway} gateway */
 function watching(gateway) {
   let [peak, healthy, going] = [0, true, true];
   const ended = (async () => {
@@ -122,11 +123,11 @@ function watching(gateway) {
 /** @typedef {Awaited<ReturnType<typeof startGateway>>} Gateway */
 
 /**
- * A gateway with a soft limit of 1 024 open files, as most systems give it.
+ * Starts a gateway with a soft limit of 1 024 open files, which is the default of most systems.
  *
  * @param {string} binary
  * @param {string} www
- * @param {string} [redis] the URL of a Redis that joins it with others
+ * @param {string} [redis] the URL of a Redis that connects the gateway with other workers
  */
 async function startGateway(binary, www, redis) {
   const tokens = [
@@ -147,11 +148,11 @@ async function startGateway(binary, www, redis) {
   const proc = `/proc/${child.pid}`;
   return {
     url,
-    /** Bytes that it has logged. */
+    /** How many bytes the gateway has logged. */
     logged: () => logged,
-    /** Whether somebody reads what it logs. @param {boolean} does */
+    /** Sets whether somebody reads the gateway's log. @param {boolean} does */
     readsLog: (does) => void (does ? child.stderr.resume() : child.stderr.pause()),
-    /** Bytes in memory. */
+    /** Resident memory in bytes. */
     memory: async () => Number(/VmRSS:\s+(\d+)/.exec(await readFile(`${proc}/status`, 'utf8'))?.[1]) * 1024,
     /** How many files and connections are open. */
     descriptors: async () => (await readdir(`${proc}/fd`)).length,

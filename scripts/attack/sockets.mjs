@@ -16,7 +16,7 @@ import WebSocket from 'ws';
  */
 
 /**
- * A connection that has sent this much. Failures of the attackers' own connections are no news.
+ * A connection that has sent this text. Errors of the attackers' own connections are ignored.
  *
  * @param {Target} target
  * @param {string | Uint8Array} [text]
@@ -30,14 +30,14 @@ export function raw({ port, from, signal }, text = '') {
   return socket;
 }
 
-/** The head of a request of theirs. @param {Target} target @param {string} line such as `GET /` @param {Record<string, string>} [headers] */
+/** The head of an attacker's request. @param {Target} target @param {string} line such as `GET /` @param {Record<string, string>} [headers] */
 export function head({ port }, line, headers = {}) {
   const all = { Host: `127.0.0.1:${port}`, ...headers };
   return [`${line} HTTP/1.1`, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n');
 }
 
 /**
- * A whole request, and the status of its answer; 0 if the connection is closed instead.
+ * Sends a whole request. Returns the status of the answer, or 0 if the connection is closed instead.
  *
  * @param {Target} target
  * @param {string} line
@@ -60,7 +60,7 @@ export async function request(target, line, headers = {}, body = '') {
 }
 
 /**
- * A WebSocket, once it is open; undefined if it is refused.
+ * Opens a WebSocket. Returns undefined if the gateway refuses it.
  *
  * @param {Target} target
  * @param {string} path
@@ -82,7 +82,7 @@ export async function open(target, path, { secret } = {}) {
     socket.once('close', () => resolve(false));
   });
   if (!opened) target.count('refused');
-  // Let in, and then sent away for what it has done or to make room.
+  // The gateway let the socket in, and later closed it because of what it did or to make room.
   socket.once('close', (code) => {
     if (opened && (code === 1008 || code === 1009 || code === 1013)) target.count('refused');
   });
@@ -95,10 +95,10 @@ export function envelope(type, payload, id = 'attack') {
 }
 
 /**
- * Does something again and again until the attack ends.
+ * Repeats the action until the attack ends.
  *
  * @param {Target} target
- * @param {number} pause milliseconds between two
+ * @param {number} pause milliseconds between two rounds
  * @param {(round: number) => unknown} action
  */
 export async function again({ signal }, pause, action) {
@@ -109,10 +109,10 @@ export async function again({ signal }, pause, action) {
 }
 
 /**
- * Keeps so many connections, and opens another for each that is closed.
+ * Keeps this many connections open, and opens another for each one that is closed.
  *
  * @param {Target} target
- * @param {{ most: number, pause: number }} pace the most at once, and the milliseconds between two
+ * @param {{ most: number, pause: number }} pace the most connections at once, and the milliseconds between two attempts
  * @param {() => Promise<{ once(event: 'close', heard: () => void): unknown } | undefined>} connectOne
  */
 export async function hold(target, { most, pause }, connectOne) {

@@ -2,7 +2,7 @@ import { again, envelope, head, hold, open, raw, request } from './sockets.mjs';
 
 /** @typedef {import('./sockets.mjs').Target} Target */
 
-/** Attacks of whoever reaches the gateway and has no token. @type {Record<string, (target: Target) => Promise<void>>} */
+/** Attacks by clients that reach the gateway and have no token. @type {Record<string, (target: Target) => Promise<void>>} */
 export const strangers = {
   'sockets that never register': (target) => hold(target, { most: 1000, pause: 4 }, () => open(target, '/abp/app')),
 
@@ -10,7 +10,8 @@ export const strangers = {
     const socket = await open(target, '/abp/app');
     const stream = /** @type {any} */ (socket)?._socket;
     if (!socket || !stream) return socket;
-    // The head of one masked text frame that says it has 249 MiB, and as much of it as is taken.
+    // The head of a masked text frame that announces 249 MiB. As much of the frame follows as the
+    // gateway takes.
     const start = Buffer.alloc(14);
     start.set([0x81, 0x80 | 127]);
     start.writeBigUInt64BE(249n << 20n, 2);
@@ -49,7 +50,7 @@ export const strangers = {
     const socket = await open(target, '/abp/app');
     if (!socket) return;
     const closed = new Promise((resolve) => { socket.once('close', resolve); });
-    // The second guess on one socket must find it closed.
+    // The first guess must close the socket before the second guess arrives.
     for (const guess of ['a', 'b']) socket.send(envelope('app/resume', { resume: `guess-${round}-${guess}`, received: 0 }));
     await closed;
   }),

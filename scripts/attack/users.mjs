@@ -7,7 +7,7 @@ const initialize = envelope('initialize', { agent: { name: 'm'.repeat(10_000), v
 /** @param {string} capability @param {unknown} params @param {string} id */
 const call = (capability, params, id) => envelope('capabilities/call', { capability, params, options: { callId: id } }, id);
 
-/** A session of theirs with the honest app. @param {Target} target */
+/** A session of the attackers with the honest app. @param {Target} target */
 async function session(target) {
   const socket = await open(target, '/abp?app=shop', { secret: target.secrets.agent });
   socket?.send(initialize);
@@ -15,11 +15,11 @@ async function session(target) {
 }
 
 /**
- * What has 47 characters, and makes a pattern that tries every way to match it try all of them.
+ * A URL of 47 characters. A pattern that tries every way to match has to try all of them here.
  */
 const hardUrl = `http://${'a.'.repeat(20)}`;
 
-/** What takes a validator long that is not linear. @type {unknown[]} */
+/** Parameters that take a validator a long time if its running time is not linear. @type {unknown[]} */
 const hardParams = [
   { url: hardUrl },
   { items: Array.from({ length: 6000 }, (_, index) => ({ n: index })) },
@@ -27,7 +27,7 @@ const hardParams = [
   { careless: `${'a'.repeat(32)}!` },
 ];
 
-/** Attacks of an agent that has a token of its own. @type {Record<string, (target: Target) => Promise<void>>} */
+/** Attacks by an agent that has a token. @type {Record<string, (target: Target) => Promise<void>>} */
 export const agents = {
   'sessions of MCP': (target) => again(target, 5, (round) => request(target, 'POST /mcp', {
     Authorization: `Bearer ${target.secrets.agent}`,
@@ -42,7 +42,7 @@ export const agents = {
   'invocations of RAP that are never done': (target) => again(target, 5, (round) => request(target, 'POST /rap/shop/invoke', {
     Authorization: `Bearer ${target.secrets.agent}`,
   }, JSON.stringify({
-    // The name stands for an internal address, which is found out when it is called.
+    // The name stands for an internal address. The gateway finds that out when it calls the URL.
     callback_url: round % 2 ? `http://localhost:${target.port}/` : `http://2130706433:${target.port}/`,
     operation: 'wait',
     arguments: {},
@@ -52,7 +52,8 @@ export const agents = {
 
   'sockets of one agent': (target) => hold(target, { most: 600, pause: 5 }, () => open(target, '/abp?app=shop', { secret: target.secrets.agent })),
 
-  // Half of them ABP, half JSON-RPC, so that a bound on each alone is not enough.
+  // Half of the sessions are ABP and half are JSON-RPC, so that a separate bound for each is not
+  // enough.
   'the sessions of an app': (target) => {
     let next = 0;
     return hold(target, { most: 1000, pause: 2 }, async () => {
@@ -148,7 +149,7 @@ const refusedApps = (target, message) => again(target, 20, async (round) => {
   socket.terminate();
 });
 
-/** Attacks of an app that has a token of its own. @type {Record<string, (target: Target) => Promise<void>>} */
+/** Attacks by an app that has a token. @type {Record<string, (target: Target) => Promise<void>>} */
 export const apps = {
   'the id of another app': (target) => refusedApps(target, () => register('shop')),
 

@@ -3,10 +3,10 @@ import { again, envelope, open, request } from './sockets.mjs';
 
 /** @typedef {import('./sockets.mjs').Target} Target */
 
-/** This needs a second worker, and a Redis between both. */
+/** The attack that needs a second worker, and a Redis that connects both. */
 export const betweenWorkers = 'questions between workers';
 
-/** Why an attack cannot run on this machine; undefined if it can. @param {string} name @returns {Promise<string | undefined>} */
+/** The reason why an attack cannot run on this machine, or undefined if it can. @param {string} name @returns {Promise<string | undefined>} */
 export async function missing(name) {
   if (name !== betweenWorkers) return undefined;
   const server = spawn('redis-server', ['--version'], { stdio: 'ignore' });
@@ -14,15 +14,15 @@ export async function missing(name) {
   return isThere ? undefined : 'there is no redis-server';
 }
 
-/** As long as a callId may be. */
+/** A callId of the greatest length. */
 const callId = 'ambiguous-'.padEnd(128, 'x');
 
-/** Runs of one id on each worker. */
+/** How many runs each worker has under one id. */
 const RUNS = 8;
-/** Questions at once. */
+/** How many questions are asked at once. */
 const QUESTIONS = 500;
 
-/** What makes one worker ask another much. @type {Record<string, (target: Target) => Promise<void>>} */
+/** Attacks that make one worker ask another a lot. @type {Record<string, (target: Target) => Promise<void>>} */
 export const workers = {
   [betweenWorkers]: async (target) => {
     const ports = [target.port, target.second ?? target.port];

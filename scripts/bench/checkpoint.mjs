@@ -3,7 +3,7 @@ import { buildRustApp } from '../../tests/e2e/support/rust-app.mjs';
 import { serveFiles } from '../../tests/e2e/support/static-server.mjs';
 
 /**
- * What a checkpoint costs a computation in Rust, when it is not yet time for a turn of the event loop.
+ * The cost of a checkpoint for a computation in Rust, when it is not yet time to yield to the event loop.
  *
  * @returns {Promise<{ rows: import('./rounds.mjs').Row[], close: () => Promise<void> }>}
  */

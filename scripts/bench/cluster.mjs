@@ -12,15 +12,15 @@ import { perCall } from './rounds.mjs';
 import { perCancel } from './transports.mjs';
 
 const params = { value: 1 };
-/** Calls over which Redis is asked what it has done. */
+/** The number of calls over which the work of Redis is measured. */
 const counted = 2000;
-/** Of them in flight at once, when more than one is. */
+/** The number of calls in flight at once, in measurements with more than one. */
 const together = 64;
-/** Of them the memory is measured. */
+/** The number of connections whose memory is measured. */
 const connections = 300;
 
 /**
- * Calls from one worker to an app on another, beside calls to an app on the same.
+ * Calls from one worker to an app on another, next to calls to an app on the same worker.
  *
  * @returns {Promise<{ rows: import('./rounds.mjs').Row[], costs: () => Promise<string>, close: () => Promise<void> }>}
  */
@@ -77,7 +77,7 @@ export async function cluster() {
 }
 
 /**
- * What a call costs Redis, without what it costs when nobody calls.
+ * What a call costs Redis, without the cost of an idle cluster.
  *
  * @param {import('../../tests/e2e/support/redis.mjs').Redis} redis
  * @param {string} name
@@ -93,14 +93,14 @@ async function cost(redis, name, agent, inFlight) {
   }));
   const after = await done(redis);
   const elapsed = performance.now() - started;
-  // As long with nothing to do.
+  // The same time without calls.
   await pause(elapsed);
   const idle = await done(redis);
   const [commands = NaN, received = NaN, sent = NaN, cpu = NaN] = after.map((value, at) => (2 * value - (before[at] ?? 0) - (idle[at] ?? 0)) / counted);
   return `| ${name} | ${commands.toFixed(1)} | ${Math.round(received)} | ${Math.round(sent)} | ${Math.round(cpu)} µs |`;
 }
 
-/** What Redis does in a second when nobody calls. @param {import('../../tests/e2e/support/redis.mjs').Redis} redis */
+/** What Redis does per second when nobody calls. @param {import('../../tests/e2e/support/redis.mjs').Redis} redis */
 async function idleCost(redis) {
   const seconds = 5;
   const before = await done(redis);
@@ -114,7 +114,7 @@ async function idleCost(redis) {
  * Bytes of resident memory that a connection takes.
  *
  * @param {import('../../tests/e2e/support/workers.mjs').Worker} worker
- * @param {(at: number) => Promise<() => unknown>} connect gives what ends it
+ * @param {(at: number) => Promise<() => unknown>} connect opens a connection, and returns the function that closes it
  */
 async function memory(worker, connect) {
   const before = resident(worker.pid);
@@ -142,7 +142,7 @@ async function connectApp(worker, at) {
   return () => host.close();
 }
 
-/** Bytes, where the system tells. @param {number} pid */
+/** The resident memory of a process in bytes, where the system reports it. @param {number} pid */
 function resident(pid) {
   const file = `/proc/${pid}/status`;
   const status = existsSync(file) ? readFileSync(file, 'utf8') : '';
@@ -152,7 +152,7 @@ function resident(pid) {
 /** @param {number} bytes */
 const kilobytes = (bytes) => `${(bytes / 1024).toFixed(1)} kB`;
 
-/** Commands done, bytes received and sent, and microseconds of processor time, since Redis started. @param {import('../../tests/e2e/support/redis.mjs').Redis} redis */
+/** The commands done, bytes received and sent, and microseconds of processor time since Redis started. @param {import('../../tests/e2e/support/redis.mjs').Redis} redis */
 async function done(redis) {
   const info = await redis.command('INFO', 'all');
   const field = (/** @type {string} */ name) => {

@@ -4,7 +4,7 @@ import { startGateway } from '../../tests/e2e/support/gateway.mjs';
 import { gatewayRelease } from '../paths.mjs';
 import { drawLarge, largeJobs } from '../../tests/e2e/support/large-jobs.mjs';
 
-/** Small work, to see what a call costs beside it. @type {Record<string, object>} */
+/** Small work, to show the cost of the call itself. @type {Record<string, object>} */
 const smallJobs = {
   'export.pdf': { markdown: '# Title\n\nA paragraph.' },
   'ai.summarize': { text: 'One sentence. Another sentence. A third sentence.', sentences: 1 },
@@ -13,7 +13,7 @@ const smallJobs = {
 };
 
 /**
- * The demo's capabilities: large work stopped under way, and the cost of a call around small work.
+ * The demo's capabilities: the time to stop large work, and the cost of a call around small work.
  *
  * @returns {Promise<{ rows: import('./rounds.mjs').Row[], close: () => Promise<void> }>}
  */
@@ -28,7 +28,7 @@ export async function demoCapabilities() {
     name,
     { stopAt, large: { ...params(), ...(name === 'image.process' && { image }) }, small: smallJobs[name] },
   ]));
-  // Once: the parameters are megabytes.
+  // Sent once, because the parameters are megabytes.
   await page.evaluate(setUpDemo, jobs);
 
   /** @type {import('./rounds.mjs').Row[]} */
@@ -53,7 +53,7 @@ export async function demoCapabilities() {
       },
     });
   }
-  // Both come of the same cancel.
+  // Both numbers come from the same cancel.
   for (const name of Object.keys(jobs)) {
     rows.push({ group: confirmations, name: `\`${name}\``, unit: 'ms', measure: async () => last.get(name)?.confirmed ?? stop(page, name) });
   }

@@ -9,7 +9,7 @@ import { root } from '../paths.mjs';
  */
 
 /**
- * Runs the gateway's benchmark, which is a program of its own: JavaScript could not keep up with it.
+ * Runs the gateway's benchmark, which is a separate program: JavaScript is too slow to load the gateway.
  *
  * @returns {Promise<string>} Markdown
  */
@@ -19,7 +19,7 @@ export async function gatewayTable() {
   return table(JSON.parse(stdout));
 }
 
-/** @param {Figures} figures of the rows called in one way the last is the gateway's */
+/** @param {Figures} figures the last row of each way of calling is the gateway's */
 function table({ rows, memory: [memory] }) {
   if (!memory) throw new Error('the benchmark measured nothing');
   const ratio = (/** @type {number} */ of, /** @type {number} */ to) => `× ${(of / to).toFixed(2)}`;

@@ -1,19 +1,19 @@
 /**
- * One row of the table: something measured, and the row it is to be compared with.
+ * One row of the table: a measurement, and the row that it is compared with.
  *
  * @typedef {object} Row
  * @property {string} group
  * @property {string} name
- * @property {string} [base] the name of a row of the same group; left out for the base itself
+ * @property {string} [base] the name of a row of the same group; none for the base itself
  * @property {'µs' | 'ms' | 'ns'} unit
- * @property {() => Promise<number>} measure in the unit, per call
+ * @property {() => Promise<number>} measure measures the time per call, in the unit
  *
  * @typedef {Row & { median: number, low: number, high: number, ratio: number | undefined }} Result
  */
 
 /**
- * Measures every row once per round, there and back again (A B C, C B A), so that what the machine
- * does meanwhile meets all of them.
+ * Measures every row once per round, in the order A B C, C B A, so that other load on the machine
+ * affects all rows alike.
  *
  * @param {Row[]} rows
  * @param {number} rounds
@@ -41,7 +41,7 @@ export async function interleaved(rows, rounds) {
   return results;
 }
 
-/** @param {number} count @param {() => Promise<unknown>} work @returns {Promise<number>} microseconds per call, one after the other */
+/** @param {number} count @param {() => Promise<unknown>} work @returns {Promise<number>} microseconds per call, for calls that run one after the other */
 export async function perCall(count, work) {
   const start = performance.now();
   for (let i = 0; i < count; i += 1) await work();

@@ -33,7 +33,7 @@ export function sizes(parts) {
   ].join('\n');
 }
 
-/** Two significant digits: more would be noise. @param {number} value */
+/** Rounds to two significant digits: more would be noise. @param {number} value */
 function digits(value) {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return String(Math.round(value));

@@ -1,8 +1,8 @@
 /* global window */
 
 /**
- * Runs in the page: a host with an echo and a capability that holds on, an agent on a port of its
- * own, and next to them what one would write by hand. Left as `globalThis.bench`.
+ * Runs in the page. Sets up a host with an echo and a `hold` capability, an agent on a port of its
+ * own, and handwritten code to compare with. Leaves everything in `globalThis.bench`.
  *
  * @param {string} gatewayUrl
  */
@@ -20,7 +20,7 @@ export async function setUpPage(gatewayUrl) {
   host.expose(window);
   host.connectGateway(gatewayUrl);
   await new Promise((resolve) => {
-    // Not beyond that: events have a cost of their own.
+    // Stops observing once the host is connected: observing events costs time.
     const stop = host.observe((/** @type {any} */ { type, state }) => {
       if (type !== 'gateway' || state !== 'connected') return;
       stop();
@@ -35,7 +35,7 @@ export async function setUpPage(gatewayUrl) {
   host.acceptPort(channel.port1);
   const agent = await connectPort(channel.port2);
 
-  // By hand: what a Map and an AbortController per call give, without sessions, limits or memory.
+  // By hand: a Map with an AbortController per call, without sessions, limits or a record of ended calls.
   /** @type {Map<string, AbortController>} */
   const calls = new Map();
   let serial = 0;
@@ -76,7 +76,7 @@ export async function setUpPage(gatewayUrl) {
   const perCancel = async (caller, count) => {
     const ids = Array.from({ length: count }, () => `hold-${(serial += 1)}`);
     const held = ids.map((callId) => caller.call('hold', {}, { callId }));
-    // Answered after all of them have started.
+    // The echo is answered after all calls have started.
     await caller.call('echo', params);
     const next = ids.values();
     const time = await perCall(count, async () => {
@@ -105,7 +105,7 @@ export async function setUpPage(gatewayUrl) {
   });
 }
 
-/** Runs in the page: echoes what comes over a WebSocket. @param {string} url */
+/** Runs in the page. Echoes the messages of a WebSocket. @param {string} url */
 export async function echoSocket(url) {
   const socket = new WebSocket(url);
   socket.onmessage = ({ data }) => socket.send(data);

@@ -12,7 +12,7 @@ import { perCall } from './rounds.mjs';
 const params = { value: 1 };
 
 /**
- * Calls and cancels on every transport, each beside what one has without this package.
+ * Calls and cancels on every transport, each next to the same without this package.
  *
  * @returns {Promise<{ rows: import('./rounds.mjs').Row[], version: string, close: () => Promise<void> }>}
  */
@@ -62,7 +62,7 @@ export async function transports() {
 
 let serial = 0;
 
-/** @param {import('caphost/agent').Agent} agent @returns {Promise<number>} microseconds per cancel of a call that holds on */
+/** @param {import('caphost/agent').Agent} agent @returns {Promise<number>} microseconds per cancel of a call that waits for its cancel */
 export async function perCancel(agent, count = 30) {
   const ids = Array.from({ length: count }, () => `hold-${(serial += 1)}`);
   const held = ids.map((callId) => agent.call('hold', {}, { callId }));
@@ -77,8 +77,8 @@ export async function perCancel(agent, count = 30) {
 }
 
 /**
- * Two echoes: one in this process, and one in the page behind a relay, which is the way that calls
- * through the gateway go.
+ * Two plain WebSocket servers: one echoes in this process. The other relays to an echo in the page,
+ * so its messages take the same way as calls through the gateway.
  *
  * @param {import('puppeteer-core').Page} page
  */

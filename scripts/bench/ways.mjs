@@ -13,14 +13,14 @@ import { sizes, table } from './table.mjs';
 import { transports } from './transports.mjs';
 
 /**
- * Calls and cancels on every way, beside what one has without this package.
+ * Measures calls and cancels over every transport, next to the same without this package.
  *
  * @param {number} rounds
- * @param {boolean} write into docs/benchmarks.md
+ * @param {boolean} write whether to write the figures into docs/benchmarks.md
  */
 export async function benchmarkWays(rounds, write) {
   const [start, end] = ['<!-- measured -->', '<!-- /measured -->'];
-  /** One browser at a time: another that idles still takes its share of the machine. @type {import('./rounds.mjs').Result[]} */
+  /** One browser runs at a time: even an idle one would take a share of the machine. @type {import('./rounds.mjs').Result[]} */
   const results = [];
   let version = '';
   let costs = '';

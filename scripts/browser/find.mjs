@@ -25,7 +25,7 @@ export function findChromium() {
 }
 
 /**
- * @param {string} chromium the browser it has to drive
+ * @param {string} chromium the browser that the driver is for
  * @returns {string | undefined} a chromedriver of the same major version
  */
 export function findChromedriver(chromium) {
@@ -52,7 +52,7 @@ export function findFirefox() {
   ]);
 }
 
-/** @returns {{ driver: string, browser: string, display: string } | undefined} WebKitGTK's driver and browser, and the X server to show it on */
+/** @returns {{ driver: string, browser: string, display: string } | undefined} WebKitGTK's driver and browser, and the X server for its windows */
 export function findWebKit() {
   const driver = firstOf([() => process.env.CAPHOST_WEBKIT_DRIVER, () => which('WebKitWebDriver')]);
   const browser = firstOf([() => process.env.CAPHOST_WEBKIT, ...webKitFolders().map((folder) => () => join(folder, 'MiniBrowser'))]);
@@ -60,7 +60,7 @@ export function findWebKit() {
   return driver && browser && display ? { driver, browser, display } : undefined;
 }
 
-/** Where distributions put what belongs to WebKitGTK, the newest first. */
+/** The folders in which distributions put the programs of WebKitGTK, the newest first. */
 function webKitFolders() {
   const bases = ['/usr/lib', '/usr/libexec', `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`];
   return bases.filter(existsSync).flatMap((base) => readdirSync(base)
@@ -96,13 +96,13 @@ function playwrightExecutable(name) {
     const playwright = require('playwright-core');
     return playwright[name].executablePath();
   } catch {
-    // Not installed yet.
+    // Playwright is not installed yet.
     return undefined;
   }
 }
 
 /**
- * Looks through what `@puppeteer/browsers` has downloaded, the newest first.
+ * Searches the downloads of `@puppeteer/browsers`, the newest first.
  *
  * @param {string} product
  * @param {string[]} programs

@@ -1,5 +1,5 @@
 /**
- * What a Chromium under test is started with. `--headless` is left to whoever starts it.
+ * The flags for a Chromium under test. The caller decides on `--headless`.
  *
  * @returns {string[]}
  */
@@ -11,9 +11,9 @@ export function chromiumFlags() {
     '--disable-sync',
     '--no-default-browser-check',
     '--no-first-run',
-    // Containers often have a /dev/shm too small for a page with large buffers.
+    // Containers often have a /dev/shm that is too small for a page with large buffers.
     ...(process.platform === 'linux' ? ['--disable-dev-shm-usage'] : []),
-    // Chromium refuses to start its sandbox as root, and only then may it go without.
+    // Chromium refuses to start its sandbox as root. Only root may do without a sandbox here.
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   ];
 }

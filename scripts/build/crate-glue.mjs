@@ -7,14 +7,15 @@ const sources = join(root, 'src', 'web', 'js');
 const folder = join(root, 'src', 'web', 'bundled');
 
 /**
- * The JavaScript that the crate ships, by file name: one file for all that a page always loads, one
- * for each part that it loads when it needs it, and one for workers.
+ * The JavaScript that the crate ships, by file name: one file with everything that a page always
+ * loads, one for each part that a page loads on demand, and one for workers.
  *
- * wasm-bindgen copies what a crate names, file by file, and a page without a bundler loads each by
- * itself. So the crate has bundles. They are in the repository, for cargo to build it without Node.
+ * wasm-bindgen copies the files that a crate names one by one, and a page without a bundler loads
+ * each file separately. So the crate ships bundles. They are in the repository, so that cargo can
+ * build the crate without Node.
  */
 async function made() {
-  // Only now: a fresh clone has no esbuild until the set-up has run.
+  // Imported here because a fresh clone has no esbuild until the set-up has run.
   const { build } = await import('esbuild');
   const how = /** @type {const} */ ({
     absWorkingDir: root,
@@ -28,7 +29,7 @@ async function made() {
   });
   const built = await Promise.all([
     build({ ...how, entryPoints: { page: join(sources, 'rust.js') }, format: 'esm', splitting: true, chunkNames: '[name]' }),
-    // Both a module and a classic script.
+    // A file that works as a module and as a classic script.
     build({ ...how, entryPoints: { worker: join(sources, 'workers', 'worker.js') }, format: 'iife' }),
   ]);
   return new Map(built.flatMap(({ outputFiles }) => outputFiles.map(({ path, text }) => [basename(path), text])));
@@ -37,13 +38,13 @@ async function made() {
 /** @param {string} name */
 const written = (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : undefined);
 
-/** Makes the JavaScript of the crate anew where it is not what its sources make. */
+/** Rebuilds the JavaScript of the crate where it is out of date. */
 export async function bundleForCrate() {
   const files = await made();
   mkdirSync(folder, { recursive: true });
   for (const path of filesUnder(folder).filter((it) => !files.has(basename(it)))) rmSync(path);
   for (const [name, text] of files) {
-    // Cargo goes by the times of files.
+    // Cargo looks at the times of files, so unchanged files are not written.
     if (text !== written(name)) writeFileSync(join(folder, name), text);
   }
 }

@@ -11,14 +11,15 @@ const page = join(root, 'www', 'page');
 const manifestLink = /<link rel="abp-manifest" href="\/abp\.json"\s*\/?>/;
 
 /**
- * Builds the demo page into www/dist/: its wasm, its modules bundled, its other files as they are,
- * and the manifest of the capabilities it registers.
+ * Builds the demo page into www/dist/: its wasm, its bundled modules, its other files unchanged,
+ * and the manifest of the capabilities that it registers.
  *
  * @param {string} wasmBindgen the folder that holds the program
  */
 export async function buildDemo(wasmBindgen) {
   const glue = join(glueDir, 'demo');
-  // Without wasm-opt: it takes half a minute, and its -O3 makes the module larger once compressed.
+  // Without wasm-opt: it takes half a minute, and its -O3 makes the module larger after
+  // compression.
   await buildWasm({ crate: 'caphost-demo', profile: 'demo', out: glue, name: 'caphost_demo', wasmBindgen });
   await unlessDone({
     name: 'demo',
@@ -57,11 +58,11 @@ async function assemble(glue) {
 
 /** @param {string} glue @param {string} outdir */
 async function bundle(glue, outdir) {
-  // Only now: a fresh clone has no esbuild until the set-up has run.
+  // Imported here because a fresh clone has no esbuild until the set-up has run.
   const { build } = await import('esbuild');
   await build({
     absWorkingDir: root,
-    // The glue is an entry of its own: so it stays one module, at the root, beside its wasm.
+    // The glue is an entry point, so that it stays one module, at the root, beside its wasm.
     entryPoints: [
       { in: join(glue, 'caphost_demo.js'), out: 'caphost_demo' },
       ...pageEntries().map((path) => ({ in: path, out: relative(page, path).replace(/\.js$/, '') })),
@@ -87,7 +88,7 @@ async function bundle(glue, outdir) {
   });
 }
 
-/** @returns {string[]} the modules that HTML loads, or that another module names by URL, such as a worker */
+/** @returns {string[]} the modules that the HTML loads or that another module loads by URL, such as a worker */
 function pageEntries() {
   const found = new Set();
   for (const file of filesUnder(page)) {
@@ -106,9 +107,9 @@ function pageEntries() {
 /** @param {string} file */
 const isServedAsIs = (file) => !/\.(js|ts)$|[\\/]tsconfig\.json$/.test(file);
 
-/** @param {string} folder writes abp.json, from what the demo registers */
+/** @param {string} folder the folder that gets abp.json, the manifest of the capabilities that the demo registers */
 async function writeManifest(folder) {
-  // In a process of its own, so that nothing of an earlier build stays loaded.
+  // Runs in a process of its own, so that no modules of an earlier build are loaded.
   const manifest = await must(process.execPath, [join(root, 'scripts', 'build', 'manifest.mjs'), folder], {
     quiet: true,
     timeoutMs: 60_000,

@@ -1,10 +1,10 @@
 import { must } from '../command.mjs';
 
 /**
- * Builds `caphost` with its command line, natively.
+ * Builds the native program `caphost`, which is the gateway and its command line.
  *
  * @param {object} [options]
- * @param {boolean} [options.quick] without optimising it: less than half the work, and it shares what cargo's tests build
+ * @param {boolean} [options.quick] builds without optimisation: less than half the work, and shared with cargo's tests
  */
 export async function buildGateway({ quick = false } = {}) {
   const profile = quick ? [] : ['--release'];

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Leaves out of wasm-bindgen's glue what the package's module does without: the ways around
- * browsers that cannot run the package anyway, and functions that only pass on what they are given.
- * The classes, which are private in an app in Rust, are what the package takes of the module.
+ * Removes from wasm-bindgen's glue what the package's module does not need: workarounds for
+ * browsers that cannot run the package anyway, and functions that only pass on their arguments. The
+ * package uses the exported classes; in an app written in Rust they are private.
  *
- * @param {string} file the glue, its names shortened already
+ * @param {string} file the glue, with names that are already shortened
  */
 export function trimGlue(file) {
   writeFileSync(file, trim(readFileSync(file, 'utf8')));
@@ -24,15 +24,15 @@ export function trim(glue) {
     .replace(/^const \w+Finalization = [^]*?;\n/gm, '')
     .replace(/^if \(!\('encodeInto' in cachedTextEncoder\)\) \{\n[^]*?^\}\n/m, '')
     .replace(/^ {4}if \(realloc === undefined\) \{\n[^]*?^ {4}\}\n/m, '')
-    // Numbers that name something come back as they were given out: signed, both ways.
+    // Numbers that name something come back as they were sent: signed in both directions.
     .replace(/\b(arg\d+) >>> 0(?=[,)])(?!\) \+)/g, '$1');
   return trimmed.replace(/^ {4}wasm = instance\.exports;\n/m, (line) => line + links.join(''));
 }
 
 /**
- * The class of functions that a struct becomes: those of its methods that pass on their arguments
- * and what is returned are the module's own, once there is one. A boolean is 1 or 0 then, which the
- * JavaScript beside the crate takes as well.
+ * The class of functions that a struct becomes. Methods that only pass on their arguments and
+ * results are replaced by the module's own functions, once the module is there. A boolean is then 1
+ * or 0, which the JavaScript beside the crate accepts as well.
  *
  * @param {string} body of the class
  * @returns {[rest: string, names: string[]]}
@@ -42,7 +42,7 @@ function withoutPassingOn(body) {
   const names = [];
   const rest = body
     .replace(/^ {4}\/\*\*\n(?: {5}\*.*\n)+/gm, '')
-    // Nothing is ever made of these classes.
+    // Nobody makes objects of these classes.
     .replace(/^ {4}(?:__destroy_into_raw|free)\(\) \{\n[^]*?^ {4}\}\n/gm, '')
     .replace(
       /^ {4}static (\w+)\((.*)\) \{\n {8}(?:const ret = )?wasm\.(\S+?)\((.*)\);\n(?: {8}return ret(?: >>> 0| !== 0)?;\n)? {4}\}\n/gm,

@@ -10,5 +10,5 @@ await demo.default({ module_or_path: readFileSync(join(folder, 'caphost_demo_bg.
 const manifest = await demo.manifest();
 const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest);
 const lines = `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
-// A host may keep timers; the manifest is all that is wanted of it.
+// A host may keep timers, so the process exits once the manifest is printed.
 process.stdout.write(lines, () => process.exit(0));

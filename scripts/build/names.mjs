@@ -1,15 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** What has wasm-opt shorten the names in a module, and print what it made of them. */
+/** The option that makes wasm-opt shorten the names in a module, and print the old and new names. */
 export const shorten = '--minify-imports-and-exports-and-modules';
 
 /**
- * A module and its glue call each other by long names with hashes in them, which hardly compress.
- * This follows wasm-opt in giving them short ones. It also lets the glue be started with an
- * instance, so that a bundler can leave out wasm-bindgen's own ways of loading one.
+ * A module and its glue call each other by long names that contain hashes and hardly compress. This
+ * applies the short names that wasm-opt has chosen to the glue. The glue also gets a function that
+ * starts it with an instance, so that a bundler can leave out wasm-bindgen's own ways of loading
+ * one.
  *
- * @param {string} glue the JavaScript file, whose types are beside it
- * @param {string} printed by wasm-opt
+ * @param {string} glue the JavaScript file; its type file is beside it
+ * @param {string} printed what wasm-opt printed
  */
 export function shortenNames(glue, printed) {
   const names = JSON.parse(printed.slice(printed.indexOf('{'), printed.lastIndexOf('}') + 1));

@@ -50,8 +50,9 @@ async function assemble(glue) {
   rmSync(fresh, { recursive: true, force: true });
   const names = Object.values(entries).filter((name) => name !== 'inline');
   const browser = await bundle(fresh, names.map((name) => `${name}.js`), 'chunk');
-  // Node never loads the browser's variants, so keeping the two apart leaves fewer, larger chunks.
-  // It prints the line where an error was made that nobody catches, and sends nothing over a network.
+  // Node never loads the browser's variants, so two separate bundles need fewer, larger chunks.
+  // Node prints the source line of an uncaught error, and sends nothing over a network, so its
+  // bundle is not minified.
   await bundle(fresh, names.map((name) => `${name}.node.js`), 'node', { minify: false });
   await bundleWorker(fresh);
   await bundle(fresh, ['inline.js'], 'inline', { plugins: [allInside(join(fresh, 'worker.js'))] });
@@ -68,13 +69,13 @@ async function assemble(glue) {
 /**
  * @param {string} outdir
  * @param {string[]} files entry points, in npm/
- * @param {string} chunk what the names of shared chunks begin with
+ * @param {string} chunk the beginning of the names of shared chunks
  * @param {object} [how]
  * @param {import('esbuild').Plugin[]} [how.plugins] for a single file
  * @param {boolean} [how.minify]
  */
 async function bundle(outdir, files, chunk, { plugins, minify = true } = {}) {
-  // Only now: a fresh clone has no esbuild until the set-up has run.
+  // Imported here because a fresh clone has no esbuild until the set-up has run.
   const { build } = await import('esbuild');
   const { metafile } = await build({
     absWorkingDir: root,
@@ -95,18 +96,19 @@ async function bundle(outdir, files, chunk, { plugins, minify = true } = {}) {
     legalComments: 'none',
     charset: 'utf8',
     metafile: true,
-    // wasm-bindgen repeats a module in its list of imports, with the same content each time.
+    // wasm-bindgen lists a module several times in its imports, each time with the same content.
     logOverride: { 'duplicate-object-key': 'silent' },
     plugins: [oneCopyOfSnippets, ...(plugins ?? [])],
   });
-  // Entry points are small, and functions that the automation sends to pages stay as they are.
+  // Leaves out entry points, because they are small, and because functions that the automation
+  // sends to pages must stay as they are.
   const chunks = Object.entries(metafile.outputs).filter(([path, { entryPoint }]) => path.endsWith('.js') && !entryPoint?.includes('npm/'));
   if (minify) await minifyModules(chunks.map(([path]) => join(root, path)));
   return metafile;
 }
 
 /**
- * Source maps have their sources inside, under names that lead to no file of anybody else's.
+ * Source maps contain their sources. This gives the sources names that match no file on a user's machine.
  *
  * @param {string} folder
  */
@@ -119,7 +121,7 @@ function nameSources(folder) {
 }
 
 /**
- * What runs in a worker is a file of its own, both a module and a classic script.
+ * Bundles the code for workers into a file of its own, which works as a module and as a classic script.
  *
  * @param {string} outdir
  */
@@ -142,9 +144,9 @@ export async function bundleWorker(outdir) {
 }
 
 /**
- * Puts the wasm and the worker into the JavaScript rather than beside it.
+ * Puts the wasm and the worker into the JavaScript instead of separate files.
  *
- * @param {string} worker its file
+ * @param {string} worker the worker's file
  * @returns {import('esbuild').Plugin}
  */
 const allInside = (worker) => ({
@@ -183,23 +185,25 @@ function description(folder) {
     bugs: `${field('repository')}/issues`,
     license: field('license'),
     type: 'module',
-    // In Node an entry tells the rest where to read the wasm from; another defines an element.
+    // Importing these files has an effect: a Node entry sets where the wasm is read from, and
+    // `activity.js` defines an element.
     sideEffects: ['./*.node.js', './node-*.js', './activity.js'],
     exports: {
       ...Object.fromEntries(built.map(([path, name]) => [path, conditions(name)])),
-      // The same element, and its type in JSX.
+      // The same element as `./activity`, with its type in JSX.
       './react': { types: './react.d.ts', default: './activity.js' },
       './worker.js': { types: './worker.d.ts', default: './worker.js' },
       './package.json': './package.json',
     },
-    // In Node 20, for connections to a gateway; and for the types of `caphost/react`.
+    // `ws` is for connections to a gateway in Node 20; `@types/react` is for the types of
+    // `caphost/react`.
     peerDependencies: { '@types/react': '>=18', ws: '>=8' },
     peerDependenciesMeta: { '@types/react': { optional: true }, ws: { optional: true } },
     engines: { node: '>=20' },
   };
 }
 
-/** Lets tests import the built package as `caphost`, like any project that depends on it. */
+/** Lets tests import the built package as `caphost`, like a project that depends on it. */
 function linkPackage() {
   const link = join(root, 'node_modules', 'caphost');
   if (lstatSync(link, { throwIfNoEntry: false })) return;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { packageDir, root } from '../paths.mjs';
 
-/** Gzip bytes that host and agent may take together. Generous: it catches a dependency that slipped in, no more. */
+/** The most bytes that host and agent may have together after gzip. The limit is generous: it only catches a dependency that slipped in. */
 export const sizeBudget = 88_000;
 
 const report = join(root, 'target', 'package-size.json');
 
-/** What is loaded only by a page that wants it, by a path that its sources have. */
+/** The parts that a page loads on demand, by a path that their sources contain. */
 const ON_DEMAND = new Map([
   ['web/js/schema/', 'schema validator'],
   ['web/js/webmcp/', 'WebMCP'],
@@ -20,13 +20,13 @@ const ON_DEMAND = new Map([
 /** @typedef {{ file: string, bytes: number, gzip: number, onDemand?: string }} Part */
 
 /**
- * Weighs everything that importing `.` and `./agent` in a browser loads, the wasm included, and
- * apart from it what is loaded on demand.
+ * Measures every file that a browser loads for `.` and `./agent`, including the wasm, and
+ * separately the files that it loads on demand.
  *
  * @param {import('esbuild').Metafile} metafile of the bundled package
  */
 export function measurePackage(metafile) {
-  /** @type {Map<string, string | undefined>} what is reached, and what it is for if it is loaded on demand */
+  /** @type {Map<string, string | undefined>} the files that are reached, each with its purpose if it is loaded on demand */
   const reached = new Map();
   const visit = (/** @type {string} */ path, /** @type {string | undefined} */ purpose) => {
     const output = metafile.outputs[path];
@@ -45,7 +45,7 @@ export function measurePackage(metafile) {
   return parts;
 }
 
-/** @returns {Part[] | undefined} what was measured last */
+/** @returns {Part[] | undefined} the result of the last measurement */
 export function lastMeasure() {
   return existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
 }
@@ -53,7 +53,7 @@ export function lastMeasure() {
 /** @param {Part[]} parts */
 const sum = (parts) => parts.reduce((total, part) => total + part.gzip, 0);
 
-/** What every page loads. @param {Part[]} parts */
+/** The parts that every page loads. @param {Part[]} parts */
 export const always = (parts) => parts.filter(({ onDemand }) => !onDemand);
 
 /** @param {Part[]} parts @returns {boolean} */

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../paths.mjs';
 
-/** Where each crate's sources are, by the name wasm-bindgen gives their copies. @type {Record<string, string>} */
+/** The folder of each crate's sources, by the name that wasm-bindgen gives their copies. @type {Record<string, string>} */
 const crates = { caphost: root, 'caphost-demo': join(root, 'www') };
 
 /**
- * wasm-bindgen copies the JavaScript modules that Rust names beside its glue. This sends an import
- * of a copy to the module itself, so that importing it directly as well gives no second instance.
- * The crate has bundles of its modules, see `crate-glue.mjs`.
+ * wasm-bindgen copies the JavaScript modules that Rust names to a folder beside its glue. This
+ * plugin resolves an import of a copy to the original module, so that a direct import of the same
+ * module gives no second instance. The crate has bundles of its modules, see `crate-glue.mjs`.
  *
  * @type {import('esbuild').Plugin}
  */
@@ -19,7 +19,7 @@ export const oneCopyOfSnippets = {
       const [, crate = '', rest = ''] = /[\\/]snippets[\\/](.+)-[0-9a-f]{8,}[\\/](.+)$/.exec(path) ?? [];
       const home = crates[crate];
       const original = home && join(home, rest.replace(/^src[\\/]web[\\/]bundled[\\/]page\.js$/, 'src/web/js/rust.js'));
-      // Inline snippets exist nowhere else.
+      // Inline snippets have no original.
       return original && existsSync(original) ? { path: original } : undefined;
     });
   },

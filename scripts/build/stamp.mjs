@@ -4,15 +4,15 @@ import { dirname, join, relative } from 'node:path';
 import { root } from '../paths.mjs';
 
 /**
- * Runs a step only when its inputs are not those of its last success, or an output is missing.
+ * Runs a step only when its inputs have changed since its last success, or an output is missing.
  *
  * @param {object} step
  * @param {string} step.name
- * @param {string[]} step.inputs files and folders, by content
- * @param {string[]} [step.settings] whatever else the outputs depend on
+ * @param {string[]} step.inputs files and folders, whose content is compared
+ * @param {string[]} [step.settings] everything else that the outputs depend on
  * @param {string[]} step.outputs files
  * @param {() => void | Promise<void>} work
- * @returns {Promise<boolean>} whether there was anything to do
+ * @returns {Promise<boolean>} whether the step ran
  */
 export async function unlessDone({ name, inputs, settings = [], outputs }, work) {
   const stamp = join(root, 'target', 'stamps', name);

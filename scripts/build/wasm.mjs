@@ -9,7 +9,7 @@ import { unlessDone } from './stamp.mjs';
 
 const target = 'wasm32-unknown-unknown';
 
-// What rustc uses by default for wasm32; stripped modules no longer say so themselves.
+// The features that rustc uses by default for wasm32. A stripped module no longer lists them.
 const features = [
   'bulk-memory',
   'bulk-memory-opt',
@@ -21,7 +21,7 @@ const features = [
   'sign-ext',
 ].map((feature) => `--enable-${feature}`);
 
-/** Where cargo has sources is in no module: it would weigh, and differ from machine to machine. */
+/** The folder of cargo's sources. Its path is kept out of modules: it adds bytes and differs from machine to machine. */
 const registry = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'registry', 'src');
 const rustFlags = [...(process.env.RUSTFLAGS ?? '').split(' ').filter(Boolean), `--remap-path-prefix=${registry}=.`];
 
@@ -30,26 +30,26 @@ const rustFlags = [...(process.env.RUSTFLAGS ?? '').split(' ').filter(Boolean), 
  *
  * @param {object} options
  * @param {string} options.crate
- * @param {string} [options.library] its name, if that is not the crate's
+ * @param {string} [options.library] the library's name, if it is not the crate's
  * @param {string} options.profile the cargo profile
  * @param {string} options.out the folder for `<name>.js`, `<name>.d.ts`, `<name>_bg.wasm` and `snippets/`
  * @param {string} options.name
  * @param {string[]} [options.bindgen] further arguments for wasm-bindgen
- * @param {string[]} [options.optimize] arguments for wasm-opt, which is left out without them
+ * @param {string[]} [options.optimize] arguments for wasm-opt, which does not run without them
  * @param {string} options.wasmBindgen the folder that holds the program
  * @returns {Promise<boolean>} whether anything changed
  */
 export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), profile, out, name, bindgen = [], optimize = [], wasmBindgen }) {
-  // Only as a cdylib: cargo leaves out link-time optimisation where it has to make an rlib as well.
+  // Builds only the cdylib: cargo skips link-time optimisation when it also has to make an rlib.
   await must('cargo', [
     'rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--package', crate, '--profile', profile, '--target', target,
   ], { toStderr: true, env: { CARGO_ENCODED_RUSTFLAGS: rustFlags.join('\x1f') } });
-  // Cargo's own name for the folder of its profile `dev`.
+  // Cargo's folder for the profile `dev` has another name.
   const folder = profile === 'dev' ? 'debug' : profile;
   const compiled = join(targetDir, target, folder, `${library}.wasm`);
   const wasmOpt = join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt');
   return unlessDone({
-    // Two may build the same module, each into a folder of its own.
+    // Two builds may use the same module, each in a folder of its own.
     name: `wasm-${basename(out)}`,
     inputs: [compiled, join(root, 'package-lock.json'), join(root, 'scripts', 'build')],
     settings: [wasmBindgen, ...bindgen, ...optimize],
@@ -65,7 +65,7 @@ export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), p
       const improve = (/** @type {string[]} */ ...how) =>
         must(process.execPath, [wasmOpt, module, '-o', module, ...features, ...how], { quiet: true });
       await improve(...optimize);
-      // By itself: wasm-opt repeats its steps, and prints names only once.
+      // A separate run: wasm-opt repeats its steps, and prints names only once.
       const glue = join(fresh, `${name}.js`);
       shortenNames(glue, await improve(shorten));
       trimGlue(glue);
@@ -75,7 +75,7 @@ export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), p
   });
 }
 
-/** @param {string[]} files @param {string} folder copies those that exist */
+/** @param {string[]} files @param {string} folder the target; only existing files are copied */
 export function copyInto(files, folder) {
   mkdirSync(folder, { recursive: true });
   for (const file of files.filter((path) => existsSync(path))) {

@@ -6,21 +6,21 @@ import { packageDir, root, targetDir } from '../paths.mjs';
 const wasm = 'wasm32-unknown-unknown';
 
 /**
- * What rustdoc makes of the crate, as the tests make it.
+ * Builds the rustdoc pages of the crate, in the same way as the tests.
  *
  * @param {string} out
  */
 export async function documentRust(out) {
   await must('cargo', ['doc', '--locked', '--no-deps', '--all-features', '--package', 'caphost', '--target', wasm]);
   cpSync(join(targetDir, wasm, 'doc'), out, { recursive: true });
-  // Where its pages of help and settings lead back to.
+  // The help and settings pages link back to this page.
   writeFileSync(join(out, 'index.html'), '<!doctype html><meta http-equiv="refresh" content="0; url=caphost/index.html"><a href="caphost/index.html">caphost</a>');
 }
 
 /**
- * What typedoc makes of the types of the npm package.
+ * Builds the typedoc pages from the types of the npm package.
  *
- * @param {string} folder that has typedoc
+ * @param {string} folder the folder that has typedoc
  * @param {string} out
  */
 export async function documentJavaScript(folder, out) {

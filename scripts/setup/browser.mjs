@@ -6,7 +6,7 @@ import { root } from '../paths.mjs';
 import { installWithApt, isRoot } from './system-packages.mjs';
 
 /**
- * Finds a Chromium, or gets one.
+ * Finds a Chromium, or installs one.
  *
  * @param {(line: string) => void} say
  * @returns {Promise<string>} its path
@@ -20,14 +20,14 @@ export async function ensureChromium(say) {
   throw new Error('no Chromium could be had: install one, or name it in CAPHOST_CHROMIUM');
 }
 
-/** Gets a Firefox where that is easy. Tests in Firefox are skipped without one. @param {(line: string) => void} say */
+/** Installs a Firefox where that is easy. Without a Firefox its tests are skipped. @param {(line: string) => void} say */
 export async function ensureFirefox(say) {
   if (findFirefox() === undefined) await installFromDebian(say, ['firefox-esr']);
   if (findFirefox() === undefined) say('there is no Firefox: the tests in it are skipped');
 }
 
 /**
- * Finds the chromedriver that belongs to a Chromium, or gets it.
+ * Finds the chromedriver for a Chromium, or installs it.
  *
  * @param {string} chromium
  * @param {(line: string) => void} say
@@ -51,7 +51,7 @@ export async function ensureChromedriver(chromium, say) {
 }
 
 /**
- * Debian itself: what Ubuntu calls `chromium` is a snap, which does not work in a container.
+ * Installs from Debian only: the package `chromium` of Ubuntu is a snap, which does not work in a container.
  *
  * @param {(line: string) => void} say
  * @param {string[]} packages
@@ -62,7 +62,7 @@ const installFromDebian = (say, packages) => installWithApt(say, packages, /^ID=
 async function downloadWithPlaywright(say) {
   say('downloading Chromium with playwright-core (about a minute)');
   const cli = join(root, 'node_modules', 'playwright-core', 'cli.js');
-  // Only root can install the system libraries it needs as well.
+  // Only root can install the system libraries that Chromium needs.
   const dependencies = process.platform === 'linux' && isRoot() ? ['--with-deps'] : [];
   await run(process.execPath, [cli, 'install', ...dependencies, 'chromium'], { toStderr: true });
 }

@@ -4,16 +4,17 @@ import { must } from '../command.mjs';
 import { root } from '../paths.mjs';
 
 /**
- * Installs the npm dependencies when they are missing or not those of package-lock.json.
+ * Installs the npm dependencies when they are missing or differ from package-lock.json.
  *
  * @param {(line: string) => void} say
- * @param {string} [folder] that has one
+ * @param {string} [folder] the folder that has a package-lock.json
  */
 export async function ensurePackages(say, folder = root) {
   if (installed(folder)) return;
   say(`installing the npm dependencies of ${join(relative(root, folder), 'package-lock.json')} (10 to 60 s)`);
-  // Warnings would only repeat which Node versions puppeteer-core is published for; 20 works.
-  // Where npm has left the packages of other systems out of a lock file, `ci` refuses it; installed is the same.
+  // Warnings are hidden: they only say which Node versions puppeteer-core is published for, and 20
+  // works. `npm ci` refuses a lock file that lacks the packages of other systems; `npm install`
+  // installs the same.
   const how = folder === root ? ['ci'] : ['install', '--no-save'];
   await must('npm', [...how, '--loglevel=error', '--no-fund', '--no-audit'], { toStderr: true, cwd: folder });
 }
@@ -29,7 +30,7 @@ function installed(folder) {
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === '') return true;
     const found = present[path];
-    // An optional package is absent where it is built for another platform.
+    // An optional package for another platform is absent.
     if (!found) return entry.optional === true;
     return found.version === entry.version && found.integrity === entry.integrity;
   });

@@ -3,10 +3,10 @@ import { installWithApt } from './system-packages.mjs';
 
 /**
  * @typedef {object} Wanted
- * @property {string} what needs them
+ * @property {string} what needs the programs
  * @property {string[]} programs
- * @property {string} apt the package that has them
- * @property {string} brew the same
+ * @property {string} apt the apt package that has the programs
+ * @property {string} brew the Homebrew formula that has the programs
  */
 
 /** @type {Wanted} */
@@ -16,7 +16,7 @@ const redis = { what: 'the tests of several workers', programs: ['redis-server',
 const poppler = { what: 'the tests of exported PDF files', programs: ['pdftotext'], apt: 'poppler-utils', brew: 'poppler' };
 
 /**
- * Finds the programs that tests run, or gets them.
+ * Finds the programs that tests run, or installs them.
  *
  * @param {(line: string) => void} say
  */

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { run } from '../command.mjs';
 
 /**
- * Installs packages of the distribution, where that is one with apt and this is root.
+ * Installs packages of the distribution, if it has apt and this process runs as root.
  *
  * @param {(line: string) => void} say
  * @param {string[]} packages
- * @param {RegExp} distributions by the ids in /etc/os-release
+ * @param {RegExp} distributions matches the ids in /etc/os-release
  */
 export async function installWithApt(say, packages, distributions = /^ID(_LIKE)?=.*\bdebian\b/m) {
   if (!isRoot() || !isOneOf(distributions)) return;

@@ -33,7 +33,7 @@ function pinned() {
 
 /** @param {string[]} targets */
 function complete(targets) {
-  // The files themselves are asked about: rustup's own lists take several times as long.
+  // Looks at the files: rustup's own lists take several times as long.
   const sysroot = ask('rustc', ['--print', 'sysroot']);
   if (sysroot === undefined) return false;
   const ending = process.platform === 'win32' ? '.exe' : '';

@@ -11,11 +11,11 @@ const ending = process.platform === 'win32' ? '.exe' : '';
  * @typedef {object} Tool
  * @property {string} crate
  * @property {string} version
- * @property {string[]} programs the first one answers `--version`
- * @property {string} takes how long its build takes on two cores
+ * @property {string[]} programs the first one supports `--version`
+ * @property {string} takes the duration of its build on two cores
  */
 
-/** The command line of wasm-bindgen must be of the very version the code was built with. @returns {Tool} */
+/** The command line of wasm-bindgen, in the exact version that the code was built with. @returns {Tool} */
 function wasmBindgen() {
   return {
     crate: 'wasm-bindgen-cli',
@@ -38,9 +38,9 @@ async function ensure(tool, say) {
   const options = {
     toStderr: true,
     env: {
-      // In a temporary target directory, so that the project's own is left as it is.
+      // A temporary target directory keeps the project's own unchanged.
       CARGO_TARGET_DIR: undefined,
-      // It runs for seconds, and would be compiled for minutes.
+      // The program runs for seconds, and full optimisation would compile for minutes.
       CARGO_PROFILE_RELEASE_OPT_LEVEL: '1',
       CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16',
       CARGO_PROFILE_RELEASE_LTO: 'off',

@@ -7,21 +7,21 @@ import { root } from '../paths.mjs';
  * @typedef {object} Advisory
  * @property {string} name of the crate
  * @property {string} id
- * @property {string[]} fine ranges of versions that it does not concern
- * @property {string} [about] what it is, if it is no vulnerability: `unmaintained`, `unsound`
+ * @property {string[]} fine the ranges of versions that the advisory does not concern
+ * @property {string} [about] the kind of advisory, if it is no vulnerability: `unmaintained`, `unsound`
  *
  * @typedef {{ source: string, license: string, date: string, advisories: Advisory[] }} Advisories
  */
 
-/** Where the copy is, which `scripts/advisories.mjs` makes. */
+/** The path of the copy that `scripts/advisories.mjs` makes. */
 export const copyOfAdvisories = join(import.meta.dirname, 'advisories.json');
 
-/** @returns {Advisories} the copy of what is known against crates */
+/** @returns {Advisories} the copy of the known advisories */
 export function readAdvisories() {
   return JSON.parse(readFileSync(copyOfAdvisories, 'utf8'));
 }
 
-/** @param {string} lock text of a Cargo.lock @returns {{ name: string, version: string }[]} what is locked of registries */
+/** @param {string} lock text of a Cargo.lock @returns {{ name: string, version: string }[]} the locked crates that come from registries */
 export function lockedCrates(lock) {
   const packages = lock.matchAll(/^\[\[package\]\]\nname = "([^"]+)"\nversion = "([^"]+)"\nsource = "registry\+/gm);
   return [...packages].map(([, name, version]) => ({ name: String(name), version: String(version) }));
@@ -39,7 +39,7 @@ export function advisoriesOn(advisories, crates) {
       .map(({ version }) => `${name} ${version}: ${id}${about === undefined ? '' : ` (${about})`}, https://rustsec.org/advisories/${id}`));
 }
 
-/** Looks through Cargo.lock. @returns {{ date: string, known: string[] }} the date of the copy, and what is known */
+/** Looks through Cargo.lock. @returns {{ date: string, known: string[] }} the date of the copy, and a line for each advisory that applies */
 export function checkLockedCrates() {
   const { date, advisories } = readAdvisories();
   const lock = readFileSync(join(root, 'Cargo.lock'), 'utf8');
@@ -48,7 +48,7 @@ export function checkLockedCrates() {
 
 /**
  * @param {string} version
- * @param {string} range as Cargo writes it: parts are separated by commas, and a version alone stands for those compatible with it
+ * @param {string} range in Cargo's syntax: parts are separated by commas, and a bare version means all compatible versions
  */
 function isIn(version, range) {
   const parts = range.split(',').map((part) => part.trim().replace(/^(?=\d)/, '^'));

@@ -12,7 +12,7 @@ const minute = 60_000;
  */
 
 /**
- * Runs `cargo test`, once for each of `runs`.
+ * Runs `cargo test` once for each of `runs`.
  *
  * @param {CargoRun[]} runs
  * @param {object} options
@@ -21,7 +21,7 @@ const minute = 60_000;
  * @param {Record<string, string>} options.env
  * @param {string} [options.cwd] the repository when left out
  * @param {boolean} [options.quiet]
- * @returns {Promise<import('./suites.mjs').Outcome>} with `again`, if some tests have failed: it runs each of them once more, alone
+ * @returns {Promise<import('./suites.mjs').Outcome>} has `again` if some tests failed, which runs each failed test once more, alone
  */
 export async function runCargoTests(runs, { filters, timeoutMs, env, cwd, quiet = false }) {
   const results = [];
@@ -34,7 +34,7 @@ export async function runCargoTests(runs, { filters, timeoutMs, env, cwd, quiet 
   const known = results.map(({ one, output }) => ({ one, failures: rustFailures(output) }));
   const failed = known.flatMap(({ one, failures }) => (failures ?? []).map((failure) => ({ one, ...failure })));
   const first = { ...settle(code, counts), failures: failed.map(nameOf) };
-  // What did not build, or broke off, has failures that are no test's.
+  // Failures of the build, and of a run that was cut short, belong to no test.
   const whole = results.every((it, at) => it.code === 0 || known[at]?.failures !== undefined);
   if (failed.length === 0 || failed.length > AGAIN_AT_MOST || !whole) return first;
   return {
@@ -55,7 +55,7 @@ export async function runCargoTests(runs, { filters, timeoutMs, env, cwd, quiet 
   };
 }
 
-/** The very packages as before: with others, cargo would build them anew. @param {CargoRun} one */
+/** Uses the same packages as before: for others, cargo would build again. @param {CargoRun} one */
 const argumentsOf = ({ packages, platform = [] }) => ['test', '--locked', ...packages.flatMap((name) => ['--package', name]), ...platform];
 
 /** @param {{ package: string, target: string[], test: string }} failure */

@@ -22,10 +22,10 @@ export function countRustTests(output) {
 }
 
 /**
- * The tests that failed, and in which target of which package.
+ * The failed tests, each with its target and package.
  *
  * @param {string} output of cargo test
- * @returns {{ package: string, target: string[], test: string }[] | undefined} undefined where a target has not run to its end, or was not built
+ * @returns {{ package: string, target: string[], test: string }[] | undefined} undefined if a target did not run to its end, or was not built
  */
 export function rustFailures(output) {
   const failed = [...output.matchAll(/\nfailures:\n\n?((?: {4}.+\n)+)\n?test result: FAILED/g)].map(([, names]) => String(names).trim().split(/\n\s*/));
@@ -37,7 +37,7 @@ export function rustFailures(output) {
 }
 
 /**
- * @param {string} tap what Node's TAP reporter wrote
+ * @param {string} tap the output of Node's TAP reporter
  * @returns {Counts}
  */
 export function countNodeTests(tap) {
@@ -50,9 +50,9 @@ export function countNodeTests(tap) {
 }
 
 /**
- * What went wrong, a line for each test that failed: its name, where it is, and the error in short.
+ * A line for each failed test: its name, its place, and the error in short.
  *
- * @param {string} tap what Node's TAP reporter wrote
+ * @param {string} tap the output of Node's TAP reporter
  * @returns {string[]}
  */
 export function nodeFailures(tap) {
@@ -60,7 +60,7 @@ export function nodeFailures(tap) {
   return [...failed].flatMap(([, , name, details = '']) => {
     if (/^ *failureType: '(subtestsFailed|fileFailure)'/m.test(details)) return [];
     const [, file = '', begins] = /^ *location: '(.*?):(\d+):\d+'$/m.exec(details) ?? [];
-    // The line that threw, where the stack has one of the test's own file.
+    // Takes the line that threw, if the stack has a line of the test's own file.
     const thrown = details.split('\n').find((line) => line.includes(`file://${file}:`));
     const [, line = begins] = /:(\d+):\d+\)?$/.exec(thrown ?? '') ?? [];
     const [, error = ''] = /^ *error: (?:\|-\n)?([^]*?)(?=\n *(?:code|name|stack|expected|actual|cause): |$(?![^]))/m.exec(details) ?? [];
@@ -69,8 +69,8 @@ export function nodeFailures(tap) {
 }
 
 /**
- * Reconciles what a suite counted with how it ended: one that failed before it could count its
- * tests counts as one failure, and so does one that found none.
+ * Combines a suite's counts with its exit code. A suite that failed before it could count its tests
+ * counts as one failure. A suite that found no tests counts as one failure too.
  *
  * @param {number} code its exit code
  * @param {Counts} counts

@@ -6,12 +6,12 @@ import { isAllowed } from './licenses.mjs';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
-/** Days after which what the copy of advisories does not know yet may be much. */
+/** The age in days at which the copy of the advisories may lack many. */
 const OLD = 90;
 
 /**
- * Looks at what the dependencies are: licenses, sources and bans of crates by deny.toml, and what is
- * known against crates and npm packages, where that can be asked.
+ * Checks the dependencies: the licenses, sources and bans of crates by deny.toml, and the known
+ * advisories against crates and npm packages, where these can be looked up.
  *
  * @returns {Promise<import('./counts.mjs').Counts>} one for each check
  */
@@ -37,9 +37,9 @@ async function crates() {
   return [rules.code === 0, advisories.code === 0];
 }
 
-/** Looks for advisories in the copy of them. @param {string} why not in the database itself @returns {Promise<boolean>} whether there is none */
+/** Checks the crates against the copy of the advisories. @param {string} the reason for not using the database itself @returns {Promise<boolean>} whether no advisory applies */
 async function againstAdvisories(why) {
-  // Only now: on a fresh machine its package is not there when this file is loaded.
+  // Imported here because its package is missing on a fresh machine when this file is loaded.
   const { checkLockedCrates } = await import('./advisories.mjs');
   const { date, known } = checkLockedCrates();
   for (const line of known) console.error(line);
@@ -51,7 +51,7 @@ async function againstAdvisories(why) {
 
 /** @typedef {{ name: string, version: string, license: string | null, source: string | null, dependencies: { name: string, req: string, source: string | null }[] }} Package */
 
-/** What of deny.toml can be told without cargo-deny, for this machine and for the browser. @returns {Promise<string[]>} what is against it */
+/** Checks the rules of deny.toml that can be checked without cargo-deny, for this machine and for the browser. @returns {Promise<string[]>} the violations */
 async function againstDenyToml() {
   const rules = readFileSync(join(root, 'deny.toml'), 'utf8');
   const list = /^allow = \[([^\]]*)\]/m.exec(rules)?.[1] ?? '';
@@ -86,7 +86,7 @@ async function npmPackages() {
   return Object.keys(report.vulnerabilities).length === 0;
 }
 
-/** @param {string} text @returns {any} undefined for what is no JSON */
+/** @param {string} text @returns {any} undefined if the text is no JSON */
 function parsed(text) {
   try {
     return JSON.parse(text);

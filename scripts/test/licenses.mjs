@@ -1,10 +1,10 @@
 /**
- * Whether a license expression is met by licenses that are allowed. Expressions are those of SPDX 2,
- * and of crates from before: `MIT/Apache-2.0` for either.
+ * Whether the allowed licenses satisfy a license expression. The syntax is SPDX 2, and the older
+ * syntax of crates: `MIT/Apache-2.0` for either.
  *
  * @param {string} expression such as `(MIT OR Apache-2.0) AND Unicode-3.0`
  * @param {Set<string>} allowed such as `MIT` and `Apache-2.0 WITH LLVM-exception`
- * @returns {boolean} false also for what is no expression
+ * @returns {boolean} false if the text is no license expression
  */
 export function isAllowed(expression, allowed) {
   const tokens = expression.replaceAll('/', ' OR ').match(/[()]|[^\s()]+/g) ?? [];

@@ -1,18 +1,18 @@
 import { must } from '../command.mjs';
 
 const minute = 60_000;
-/** The crates that are published. */
+/** The published crates. */
 const published = ['caphost-macros', 'caphost', 'caphost-gateway'];
 
 /**
- * What of `cargo metadata` is looked at.
+ * The parts of `cargo metadata` that are used.
  *
  * @typedef {{ id: string, name: string, version: string, rust_version: string | null }} Package
  * @typedef {{ id: string, deps: { pkg: string, dep_kinds: { kind: string | null }[] }[] }} Node
  * @typedef {{ packages: Package[], resolve: { nodes: Node[] } }} Metadata
  */
 
-/** Looks whether the `rust-version` of each published crate is what its dependencies need. */
+/** Checks that the `rust-version` of each published crate is high enough for its dependencies. */
 export async function checkRustVersions() {
   const metadata = await must('cargo', ['metadata', '--locked', '--quiet', '--all-features', '--format-version', '1'], { quiet: true, timeoutMs: 5 * minute });
   const wrong = published.flatMap((name) => tooOld(JSON.parse(metadata), name));
@@ -22,7 +22,7 @@ export async function checkRustVersions() {
 /**
  * @param {Metadata} metadata
  * @param {string} name of a crate
- * @returns {string[]} a line for each package that needs a newer Rust than the crate says, among all that it is built with on some platform
+ * @returns {string[]} a line for each package in the crate's build, on any platform, that needs a newer Rust than the crate declares
  */
 export function tooOld({ packages, resolve }, name) {
   const byId = new Map(packages.map((it) => [it.id, it]));
@@ -31,7 +31,7 @@ export function tooOld({ packages, resolve }, name) {
   if (!crate?.rust_version) return [`${name} has no rust-version`];
   const { rust_version: said } = crate;
   const needed = new Set([crate.id]);
-  // What is added meanwhile is visited as well. What only tests need is not.
+  // The loop also visits ids that are added meanwhile. Dependencies only for tests are left out.
   for (const id of needed) {
     for (const { pkg, dep_kinds: kinds } of nodes.get(id)?.deps ?? []) if (kinds.some(({ kind }) => kind !== 'dev')) needed.add(pkg);
   }

@@ -9,10 +9,10 @@ import { runTestFiles } from './test-files.mjs';
  *
  * @param {string} folder
  * @param {object} options
- * @param {string[]} options.filters files whose path holds one of these; or, when none does, tests whose name does
+ * @param {string[]} options.filters selects the files whose path contains one of these or, if there are none, the tests whose name does
  * @param {number} options.concurrency files at a time
  * @param {number} options.timeoutMs for the whole folder
- * @param {string[]} [options.long] parts of the paths of files that take long: these come first, in any order
+ * @param {string[]} [options.long] parts of the paths of files that take long: these files start first, in any order
  * @returns {Promise<import('./suites.mjs').Outcome>}
  */
 export async function runNodeTests(folder, { filters, concurrency, timeoutMs, long = [] }) {
@@ -24,11 +24,11 @@ export async function runNodeTests(folder, { filters, concurrency, timeoutMs, lo
 
   return runTestFiles({
     base: join(root, 'tests'),
-    // One that takes long and comes last keeps one processor, and the others idle.
+    // If a long file comes last, the other processors are idle while it runs.
     files: [...files].sort((a, b) => Number(isLong(b)) - Number(isLong(a))),
     concurrency,
     timeoutMs,
-    // A file that hangs fails by itself, with its name, before the suite's own limit.
+    // A file that hangs fails under its own name, before the suite's limit.
     fileTimeoutMs: Math.round(timeoutMs / 2),
     namePatterns: named.length > 0 ? [] : filters,
     reports: join(root, 'target', 'test-reports'),

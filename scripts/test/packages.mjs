@@ -5,16 +5,16 @@ import { unlessDone } from '../build/stamp.mjs';
 import { must } from '../command.mjs';
 import { root, targetDir } from '../paths.mjs';
 
-/** Every file of a crate as published. */
+/** Matches every file that a published crate may have. */
 const own = /^(src\/.+|README\.md|LICENSE-(MIT|APACHE)|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json)$/;
 const needed = [/^src\/lib\.rs$/, /^(src\/)?README\.md$/, /^LICENSE-MIT$/, /^LICENSE-APACHE$/];
 
-/** The crates that are published, each with its folder. @type {Record<string, string>} */
+/** The published crates, each with its folder. @type {Record<string, string>} */
 const crates = { 'caphost-macros': join(root, 'macros'), caphost: root, 'caphost-gateway': join(root, 'gateway') };
 const named = Object.keys(crates).flatMap((name) => ['--package', name]);
 const minute = 60_000;
 
-/** Throws unless each crate's package holds its own files and no others, and builds from these alone. */
+/** Throws unless each crate's package holds all of its files and no others, and builds from them alone. */
 export async function checkPackages() {
   await checkCrateGlue();
   for (const name of Object.keys(crates)) {
@@ -38,8 +38,8 @@ export async function checkPackages() {
 }
 
 /**
- * What `cargo package` does by itself to verify, but with the dependencies that are compiled
- * already: it would compile all of them once more for each crate.
+ * Does what `cargo package` does to verify a package, but with the dependencies that are compiled
+ * already. `cargo package` would compile all of them again for each crate.
  */
 async function buildFromPackages() {
   const folder = join(root, 'target', 'packages');
@@ -52,7 +52,8 @@ async function buildFromPackages() {
   for (const member of members) {
     await must('tar', ['-xzf', join(targetDir, 'package', `${member}.crate`), '-C', folder]);
   }
-  // A workspace of its own: with the profile of the other, or else nothing compiled there would do.
+  // A separate workspace with the profile of the main workspace: with another profile, cargo would
+  // compile everything again.
   const profile = /^\[profile\.dev\]\n(?:[^[\n].*\n)+/m.exec(manifest)?.[0] ?? '';
   writeFileSync(join(folder, 'Cargo.toml'), `[workspace]
 resolver = "3"
@@ -64,7 +65,7 @@ caphost-macros = { path = "caphost-macros-${version}" }
 
 ${profile}`);
   copyFileSync(join(root, 'Cargo.lock'), join(folder, 'Cargo.lock'));
-  // The very commands that have compiled the dependencies: others would do so once more.
+  // The same commands that compiled the dependencies: with others, cargo would compile them again.
   await must('cargo', ['build', '--package', 'caphost-gateway'], { cwd: folder, timeoutMs: 20 * minute });
   await must('cargo', ['check', '--lib', '--package', 'caphost', '--all-features', '--target', 'wasm32-unknown-unknown'], { cwd: folder, timeoutMs: 20 * minute });
 }

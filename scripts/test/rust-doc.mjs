@@ -8,7 +8,7 @@ const wasm = 'wasm32-unknown-unknown';
 const minute = 60_000;
 
 /**
- * Compiles the examples of the crate for where they run, and looks at what rustdoc makes of it.
+ * Compiles the examples of the crate for their target, and checks the output of rustdoc.
  *
  * @param {string[]} filters
  * @returns {Promise<import('./counts.mjs').Counts>}
@@ -16,7 +16,7 @@ const minute = 60_000;
 export async function checkRustDoc(filters) {
   const examples = await run('cargo', ['test', '--locked', '--doc', '--package', 'caphost', '--target', wasm, ...filters], {
     timeoutMs: 20 * minute,
-    // The examples are compiled and not run: this runs nothing.
+    // The examples are only compiled: this runner does nothing.
     env: { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: 'node --eval 0' },
   });
   const pages = await run('cargo', ['doc', '--locked', '--no-deps', '--all-features', '--package', 'caphost', '--target', wasm], {
@@ -39,5 +39,5 @@ function problemsOf(folder) {
   return [...internal.map((name) => `the module ${name} is documented, and is no business of an app's`), ...without.map((name) => `${name} has no example`)];
 }
 
-/** Old pages are left where they are: only those count that the list has. @param {string} folder @param {string} page */
+/** Whether the list of pages has the page. Old pages stay in the folder, and do not count. @param {string} folder @param {string} page */
 const linked = (folder, page) => readFileSync(join(folder, 'all.html'), 'utf8').includes(`href="${page}"`) || readFileSync(join(folder, 'index.html'), 'utf8').includes(`href="${page}"`);

@@ -18,9 +18,9 @@ import { runWasmTests } from './wasm-tests.mjs';
 /**
  * @typedef {object} More
  * @property {string} [note]
- * @property {string[]} [failures] what went wrong, a line a test
- * @property {string[]} [unsteady] what failed at first, and passed alone, a line each
- * @property {() => Promise<Outcome>} [again] runs what has failed once more, each alone: the outcome then is that of the whole suite
+ * @property {string[]} [failures] a line for each failed test
+ * @property {string[]} [unsteady] a line for each test that failed at first, and passed when it ran alone
+ * @property {() => Promise<Outcome>} [again] runs each failed test once more, alone; returns the new outcome of the whole suite
  *
  * @typedef {import('./counts.mjs').Counts & More} Outcome
  *
@@ -28,14 +28,14 @@ import { runWasmTests } from './wasm-tests.mjs';
  * @property {string} name
  * @property {string} about
  * @property {boolean} [needsBuild]
- * @property {boolean} [besideNext] it runs at the same time as the one after it: either waits much, for a browser or for one crate
+ * @property {boolean} [besideNext] runs at the same time as the next suite: both wait much, for a browser or for one crate
  * @property {(filters: string[]) => Promise<Outcome>} run
  */
 
 const minute = 60_000;
 const wasm = ['--target', 'wasm32-unknown-unknown'];
 
-/** A check that has no tests to count: it counts as one. @param {number} code @returns {Outcome} */
+/** The outcome of a check that has no tests: it counts as one test. @param {number} code @returns {Outcome} */
 const oneCheck = (code) => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 
 /** @param {string} command @param {string[]} args */
@@ -57,7 +57,7 @@ async function succeeds(work) {
   }
 }
 
-/** In the order they run: what is quick and often wrong comes first. @type {Suite[]} */
+/** All suites, in the order in which they run: quick suites that often fail come first. @type {Suite[]} */
 export const suites = [
   { name: 'fmt', about: 'cargo fmt --check', run: () => check('cargo', 'fmt', '--all', '--check') },
   { name: 'eslint', about: 'eslint', run: () => nodeTool('eslint/bin/eslint.js', '--max-warnings', '0', '.') },
@@ -77,9 +77,10 @@ export const suites = [
     name: 'rust',
     about: 'cargo test',
     run: (filters) => runCargoTests(
-      // One after the other: together, each would be built with what the other's tests need of a crate they share.
+      // One run after the other: in a common run, cargo would build each package with the features
+      // that the tests of another need.
       [['caphost', 'caphost-gateway'], ['caphost-macros'], ['caphost-demo']].map((packages) => ({ packages })),
-      // Most of the gateway's tests wait more than they work.
+      // Most tests of the gateway wait more than they compute.
       { filters, timeoutMs: 20 * minute, env: { RUST_TEST_THREADS: String(2 * availableParallelism()) } },
     ),
   },
@@ -158,7 +159,7 @@ export const suites = [
       await buildRustApp('dev');
       return runNodeTests('e2e', {
         filters,
-        // One more file than processors: where one waits for a page or a timeout, another has work.
+        // One more file than processors: while one waits for a page or a timeout, another has work.
         concurrency: availableParallelism() + 1,
         timeoutMs: (process.env.CAPHOST_STORMS === 'full' ? 360 : 30) * minute,
         long: ['workers/conformance', 'workers/runaway', 'workers/calls', 'agent/held-thread', 'agent/attach-ends'],

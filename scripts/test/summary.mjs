@@ -8,10 +8,10 @@ import { tooUnsteady } from './unsteady.mjs';
  */
 
 /**
- * What is said of a whole run.
+ * The summary of a whole run.
  *
  * @param {Ended[]} suites
- * @param {string[]} [problems] what went wrong beside them, a line each
+ * @param {string[]} [problems] problems outside the suites, a line each
  * @returns {{ lines: string[], unsteady: string[], closing: string, failed: number }} `closing` is the last line: `N passed, N failed`
  */
 export function summaryOf(suites, problems = []) {

@@ -6,23 +6,23 @@ import { AGAIN_AT_MOST } from './unsteady.mjs';
 
 /**
  * @typedef {object} Plan
- * @property {string} base what names of files are relative to
- * @property {string[]} files in the order they begin
+ * @property {string} base the folder that file names are relative to
+ * @property {string[]} files in the order in which they start
  * @property {number} concurrency files at a time
- * @property {number} timeoutMs for all of them; what has not begun by then fails
- * @property {number} fileTimeoutMs for each
- * @property {string[]} namePatterns only tests whose name has one of these
+ * @property {number} timeoutMs for all files; a file that has not started by then fails
+ * @property {number} fileTimeoutMs for each file
+ * @property {string[]} namePatterns runs only the tests whose name contains one of these
  * @property {boolean} [quiet]
- * @property {string} reports the folder that gets what each file reports, as TAP
+ * @property {string} reports the folder for the TAP report of each file
  *
  * @typedef {import('./counts.mjs').Counts & { file: string, failures: string[] }} FileOutcome
  */
 
 /**
- * Runs test files of Node's, each in a process of its own, which ends with all it has started.
+ * Runs Node test files, each in a process of its own. The process ends together with all processes that it has started.
  *
  * @param {Plan} plan
- * @returns {Promise<import('./suites.mjs').Outcome>} with `again`, if some have failed: it runs these once more, each alone
+ * @returns {Promise<import('./suites.mjs').Outcome>} has `again` if some files failed, which runs each failed file once more, alone
  */
 export async function runTestFiles(plan) {
   const until = performance.now() + plan.timeoutMs;
@@ -80,13 +80,14 @@ async function runFile(plan, file, leftMs, which = '') {
     '--test-reporter=tap', `--test-reporter-destination=${report}`,
     ...plan.namePatterns.map((pattern) => `--test-name-pattern=${pattern}`),
     file,
-    // Where these tests run within a test, that one's reporter is not theirs.
+    // If this function runs within a test, the reporter of that test must not affect these tests.
   ], { timeoutMs, quiet: true, env: { NODE_TEST_CONTEXT: undefined } });
   if (!plan.quiet) process.stdout.write(output.replace(/^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+\n/gm, ''));
 
   const tap = existsSync(report) ? readFileSync(report, 'utf8') : '';
   const counts = countNodeTests(tap);
-  // Where a name was asked for a file may have no test of that name, and all of its tests may be skipped.
+  // With a filter by name, a file may have no test of that name. All tests of a file may also be
+  // skipped.
   const hasNone = code === 0 && counts.passed + counts.failed === 0 && (plan.namePatterns.length > 0 || counts.skipped > 0);
   const { note, ...settled } = hasNone ? { ...counts, note: undefined } : settle(code, counts);
   const failures = [...nodeFailures(tap), ...note === undefined ? [] : [`${name}: ${note}`]];

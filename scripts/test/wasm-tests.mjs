@@ -6,8 +6,7 @@ import { root } from '../paths.mjs';
 import { runCargoTests } from './cargo-tests.mjs';
 
 /**
- * Runs the `wasm_bindgen_test`s of the crate, and those of the documentation's app, in a headless
- * Chromium.
+ * Runs the `wasm_bindgen_test`s of the crate and of the documentation's app in a headless Chromium.
  *
  * @param {object} options
  * @param {{ wasmBindgen: string, chromium: string, chromedriver: string }} options.tools
@@ -21,7 +20,7 @@ export async function runWasmTests({ tools, filters, timeoutMs }) {
     filters,
     timeoutMs,
     env: {
-      // What `wasm-pack test --headless --chrome` sets.
+      // The variables that `wasm-pack test --headless --chrome` sets.
       CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: join(tools.wasmBindgen, 'wasm-bindgen-test-runner'),
       CHROMEDRIVER: tools.chromedriver,
       WASM_BINDGEN_TEST_ONLY_WEB: '1',
@@ -32,7 +31,7 @@ export async function runWasmTests({ tools, filters, timeoutMs }) {
 }
 
 /**
- * Written for each run, because the flags depend on who runs it and the path on where.
+ * Writes the WebDriver capabilities. They are written for each run, because the flags depend on the user and the path on the machine.
  *
  * @param {string} chromium
  * @returns {string} the path of the WebDriver capabilities

@@ -6,15 +6,15 @@ import { root } from '../../paths.mjs';
 import { entry, home } from './peers.mjs';
 
 /**
- * The same small app for each contender: a function behind a MessagePort, called once. Bundled as an
- * app would be, to be weighed, and to be started in a fresh page.
+ * The same small app for each contender: a function behind a MessagePort, called once. The app is
+ * bundled as usual, then weighed, and started in a fresh page.
  *
- * @typedef {{ name: string, at: string, folder: string }} App `at`: the module that it starts with
+ * @typedef {{ name: string, at: string, folder: string }} App `at`: the module that starts the app
  */
 
 const inPage = join(root, 'scripts', 'bench', 'page', 'in-page').replaceAll('\\', '/');
 
-/** Where the adapter of each peer is. @type {Record<string, [file: string, name: string]>} */
+/** The file and the name of each peer's adapter. @type {Record<string, [file: string, name: string]>} */
 const adapters = {
   ...Object.fromEntries(['comlink', 'penpal', 'birpc', 'comctx', 'kkrpc', 'capnweb'].map((name) => [name, ['port-peers', name]])),
   'vscode-jsonrpc': ['json-rpc-peers', 'vscodeJsonRpc'],
@@ -104,7 +104,7 @@ const libraryOf = (name) => ({
 
 /**
  * @typedef {{ name: string, bytes: number, gzip: number, wasm: number, onDemand: number }} Weight
- *   `gzip`: of what the app has loaded by its first answer; `wasm` of that; `onDemand`: of what it has not
+ *   `gzip`: bytes of all files that the app has loaded by its first answer; `wasm`: bytes of the wasm among them; `onDemand`: bytes of the other files
  */
 
 /**

@@ -1,8 +1,8 @@
 import { times } from './report.mjs';
 
 /**
- * The chart of the README: a bar per contender, as long as its ratio to the base of its group. All
- * panels have one scale.
+ * The chart of the README: a bar per contender. A bar's length is the ratio to the base of its
+ * group. All panels have the same scale.
  *
  * @typedef {import('./main.mjs').Report} Report
  * @typedef {{ name: string, ratio: number, ours: boolean, base: boolean }} Bar
@@ -16,7 +16,7 @@ const ROW = 22;
 const TITLE = 44;
 const PAD = 20;
 
-/** The panels, the rows that are shown, and what they are called there. @type {[id: string, unit: string, names: Record<string, string>][]} */
+/** The panels, with the rows that each shows and the names of these rows. @type {[id: string, unit: string, names: Record<string, string>][]} */
 const shown = [
   ['inPageFull', 'times the protocol\'s published sample', { 'published sample': 'published sample', 'caphost': 'caphost' }],
   ['inPageRust', 'times a bare wasm async export', { 'a bare wasm async export': 'bare export', 'a bare wasm async export with serde': 'bare export with serde', 'caphost': 'caphost' }],

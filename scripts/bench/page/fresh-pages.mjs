@@ -2,7 +2,7 @@ import { weigh } from './apps.mjs';
 import { at, ratios } from './statistics.mjs';
 
 /**
- * What is measured once per page: a start, or what leaves the page too full to go on.
+ * Measurements that are made once per page: a start, or work after which the page is too full for another round.
  *
  * @typedef {import('./setting.mjs').Bench} Bench
  * @typedef {import('./statistics.mjs').Row} Row
@@ -11,8 +11,8 @@ import { at, ratios } from './statistics.mjs';
 
 /**
  * @param {Fresh[]} contenders
- * @param {number} rounds that are counted
- * @param {number} [warmUps] that are not
+ * @param {number} rounds the number of rounds that count
+ * @param {number} [warmUps] the number of rounds that do not count
  * @returns {Promise<Row[]>}
  */
 async function inFreshPages(contenders, rounds, warmUps = 1) {
@@ -35,7 +35,7 @@ async function inFreshPages(contenders, rounds, warmUps = 1) {
 }
 
 /**
- * From an empty page to the first answer, by steps. With another build, beside that.
+ * The time from an empty page to the first answer, by steps, for each build.
  *
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
@@ -48,7 +48,7 @@ export async function firstAnswers(bench) {
     answered: '… and register, expose, initialize, first answer',
     agent: '… and an agent at a port, its first answer',
   };
-  /** Every step of a build comes of one start. @type {Map<string, Record<string, number>>} */
+  /** All steps of a build come from the same start. @type {Map<string, Record<string, number>>} */
   const last = new Map();
   const contenders = bench.builds.flatMap(({ name, at: path }) => steps.map((step) => ({
     name: `${name}: ${names[step]}`,
@@ -65,7 +65,7 @@ export async function firstAnswers(bench) {
 }
 
 /**
- * The bundled apps: the time to their first answer, and what they weigh.
+ * The bundled apps: the time to their first answer, and their sizes.
  *
  * @param {Bench} bench
  * @returns {Promise<{ starts: Row[], weights: import('./apps.mjs').Weight[] }>}
@@ -87,7 +87,7 @@ export async function startApps(bench) {
 }
 
 /**
- * Capabilities registered before an agent is there, and while it is.
+ * The time to register capabilities before an agent is connected, and while one is.
  *
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
@@ -99,7 +99,7 @@ export async function registrations(bench) {
     const label = `${name}: ${count.toLocaleString('en').replaceAll(',', ' ')} capabilities`;
     const [before, after] = [`${label} before exposing`, `${label} while exposed`];
     const measure = (/** @type {boolean} */ exposed) => () => bench.inFreshPage('growth', 'registering', path, count, exposed);
-    // Another build may take half a minute for one of them.
+    // A registration may take another build half a minute.
     const rounds = name === 'before' ? 1 : 3;
     rows.push(...await inFreshPages([{ name: before, base: undefined, measure: measure(false) }, { name: after, base: before, measure: measure(true) }], rounds, 0));
   }

@@ -12,12 +12,12 @@ import { openBench, versionOf } from './setting.mjs';
 import { summarise } from './statistics.mjs';
 
 /**
- * Measures calls in a page beside what others do, in the same browser and the same minutes.
+ * Measures calls in a page next to other libraries, in the same browser and the same minutes.
  *
  * @typedef {object} Options
  * @property {boolean} quick under two minutes: fewer rounds, smaller crowds
  * @property {string | undefined} against the folder of another build of the package, measured as "before"
- * @property {string[]} only ids of groups; all when empty
+ * @property {string[]} only ids of groups; all groups when empty
  * @property {string | undefined} out the folder for page.json and page.svg
  *
  * @typedef {{ title: string, base: string, rows: import('./statistics.mjs').Row[] }} Measured
@@ -52,7 +52,7 @@ export async function benchmarkPage({ quick, against, only, out }) {
   try {
     for (const { id, title, base, from } of groups.filter((group) => wanted(group.id))) {
       progress(title);
-      // Crowds have many contenders, and each sample of them is long.
+      // Crowds have many contenders, and each of their samples takes long.
       const own = base === '' ? { ...sampling, rounds: Math.min(7, sampling.rounds), collect: id === 'manyCancels' } : sampling;
       const samples = from === 'sockets' ? await overSockets(bench, own)
         : from === 'puppeteer' ? await throughPuppeteer(bench, own)
@@ -93,7 +93,7 @@ function write(report, out) {
   writeFileSync(join(out, 'page.svg'), chart(report));
 }
 
-/** Where the figures of the documentation are. */
+/** The folder with the figures of the documentation. */
 export const documented = join(root, 'docs', 'benchmarks');
 
 const started = performance.now();

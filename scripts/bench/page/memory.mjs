@@ -1,9 +1,9 @@
 /**
- * What is held: by a call in flight, by one that has ended, by a session. Each in a page of its own,
- * after the collector has been through.
+ * The memory that is held by a call in flight, by an ended call and by a session. Each is measured
+ * in a page of its own, after a garbage collection.
  *
  * @typedef {import('./setting.mjs').Bench} Bench
- * @typedef {{ name: string, js: number, wasm: number, bytes: number, note?: string }} Held bytes of each; `js` is what the page's heap has more, DOM objects included
+ * @typedef {{ name: string, js: number, wasm: number, bytes: number, note?: string }} Held bytes of each; `js` is the growth of the page's heap, including DOM objects
  * @typedef {{ title: string, rows: Held[] }} Memory
  */
 
@@ -21,7 +21,7 @@ export async function memory(bench) {
   const many = quick ? 100_000 : 1_000_000;
   const remembering = quick ? 1 : 4;
   const ring = 10_000;
-  /** By then it has all that it remembers. */
+  /** The number of calls after which the record of ended calls is full. */
   const settled = 20_000;
   const crowd = quick ? 50 : 200;
   /** @type {{ title: string, each: number, before?: Step[], steps: Step[] }[]} */
@@ -36,7 +36,7 @@ export async function memory(bench) {
   for (const { title, each, before = [], steps } of scenarios) {
     const rows = [];
     for (const kind of kinds) {
-      // The whole million over a port takes minutes.
+      // The whole million of calls takes minutes over a port.
       const shorter = each === 1 && kind.way === 'port';
       const done = shorter ? steps.map(([step, count]) => /** @type {Step} */ ([step, Math.round(count / 10)])) : steps;
       const { js, wasm } = await grown(bench, kind, before, done);
@@ -72,7 +72,7 @@ async function grown(bench, kind, before, steps) {
   }
 }
 
-/** Runs in a page before anything else: notes the memories of the wasm modules that it loads. */
+/** Runs in a page before anything else. Records the memories of the wasm modules that the page loads. */
 export function watchMemory() {
   /** @type {WebAssembly.Memory[]} */
   const memories = [];

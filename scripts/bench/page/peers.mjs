@@ -5,13 +5,13 @@ import { must } from '../../command.mjs';
 import { root } from '../../paths.mjs';
 
 /**
- * The libraries this package is measured against. They are packages of their own folder, so that
- * nobody who builds or tests this one has to install them.
+ * The libraries that this package is compared with. They are installed in a folder of their own, so
+ * that nobody has to install them to build or test this package.
  */
 export const home = join(root, 'scripts', 'bench');
 const outDir = join(root, 'target', 'bench');
 
-/** What an app imports of each. @type {Record<string, Record<string, string>>} */
+/** What an app imports from each library. @type {Record<string, Record<string, string>>} */
 const imports = {
   'comlink': { comlink: 'expose, windowEndpoint, wrap' },
   'penpal': { penpal: 'connect, PortMessenger, WindowMessenger' },
@@ -29,7 +29,7 @@ const imports = {
  */
 
 /**
- * Installs the peers if they are not there, and bundles each as a module of what an app needs of it.
+ * Installs the peers if they are missing, and bundles each into a module with the exports that an app needs.
  *
  * @returns {Promise<Peers>}
  */
@@ -53,7 +53,7 @@ export async function bundlePeers() {
   return { peers, missing, folder };
 }
 
-/** @param {string} name @returns {string} a module that has what an app needs of the peer */
+/** @param {string} name @returns {string} the text of a module with the exports that an app needs from the peer */
 export function entry(name) {
   return Object.entries(imports[name] ?? {}).map(([path, names]) => `export { ${names} } from '${path}';`).join('\n');
 }
@@ -73,7 +73,7 @@ async function bundle(contents, outfile) {
   });
 }
 
-/** As npm ci would leave them: the lock file says which. */
+/** Installs the versions of the lock file, as `npm ci` does. */
 async function install() {
   const lock = readFileSync(join(home, 'package-lock.json'), 'utf8');
   const record = join(home, 'node_modules', '.installed-lock.json');

@@ -1,13 +1,13 @@
 /**
- * What is measured, and what is wanted of it.
+ * The groups that are measured, and the targets for them.
  *
  * @typedef {object} Group
  * @property {string} id
  * @property {string} title
  * @property {string} base the contender that the others are compared with
- * @property {'page' | 'sockets' | 'puppeteer'} from where the calls come from
+ * @property {'page' | 'sockets' | 'puppeteer'} from the place that the calls come from
  *
- * @typedef {{ what: string, group: string, row: string, limit: number }} Target of a ratio; `row`: its name, `name|base` or `beginning*`
+ * @typedef {{ what: string, group: string, row: string, limit: number }} Target for a ratio; `row`: the name of the row, `name|base` or `beginning*`
  */
 
 /** @type {Group[]} */
@@ -43,11 +43,11 @@ export const targets = [
   { what: 'the same over a MessagePort', group: 'manyCancels', row: 'caphost, over a MessagePort: *', limit: 1.2 },
   { what: 'a call in the page in a crowd, against alone', group: 'crowds', row: 'caphost, in the page*', limit: 1.5 },
   { what: 'the same over a MessagePort', group: 'crowds', row: 'caphost, over a MessagePort*', limit: 1.5 },
-  // 30 ms where the build of November 2026 takes 46.
+  // The limit is 30 ms where the build of November 2026 takes 46.
   { what: 'the first answer in a fresh page, against the build before', group: 'start', row: 'caphost: … and register, expose, initialize, first answer', limit: 0.65 },
 ];
 
-/** Bytes at most. @type {{ what: string, title: string, row: string, limit: number }[]} */
+/** The targets for memory, with limits in bytes. @type {{ what: string, title: string, row: string, limit: number }[]} */
 const memoryTargets = [
   { what: 'bytes of a call in flight in the page', title: 'a call in flight', row: 'caphost, in the page', limit: 600 },
   { what: 'bytes of a call in flight over a MessagePort, both ends', title: 'a call in flight', row: 'caphost, over a MessagePort, both ends', limit: 600 },
@@ -60,7 +60,7 @@ const memoryTargets = [
  *
  * @param {Record<string, { rows: import('./statistics.mjs').Row[] }>} results by group
  * @param {import('./memory.mjs').Memory[]} memory
- * @returns {Verdict[]} of what was measured
+ * @returns {Verdict[]} the verdicts on everything that was measured
  */
 export function verdicts(results, memory) {
   return [
@@ -80,7 +80,7 @@ function ratiosOf(rows, row) {
   return ours.map((it) => (other ? it.median / other.median : it.ratio)).filter((ratio) => ratio !== undefined);
 }
 
-/** The worst of them counts. @param {string} what @param {number} limit @param {number[]} values @param {boolean} bytes @returns {Verdict[]} */
+/** The verdict on the greatest of the values. @param {string} what @param {number} limit @param {number[]} values @param {boolean} bytes @returns {Verdict[]} */
 function verdict(what, limit, values, bytes) {
   if (values.length === 0) return [];
   const value = Math.max(...values);

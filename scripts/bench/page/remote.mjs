@@ -9,7 +9,7 @@ import { rawSockets } from '../transports.mjs';
 import { inTurns, oneByOne, same } from './sampling.mjs';
 
 /**
- * Calls from Node: over WebSocket, and through Puppeteer.
+ * Measures calls from Node: over WebSocket, and through Puppeteer.
  *
  * @typedef {import('./setting.mjs').Bench} Bench
  * @typedef {import('./sampling.mjs').Contender} Contender

@@ -64,7 +64,7 @@ export const times = (ratio) => `× ${ratio < 10 ? Number(ratio.toPrecision(3)) 
 /** @param {number} value */
 const whole = (value) => Math.round(value).toLocaleString('en').replaceAll(',', ' ');
 
-/** More would be noise. @param {number | undefined} value */
+/** Rounds to as many digits as are more than noise. @param {number | undefined} value */
 export function digits(value) {
   if (value === undefined || !Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return whole(value);

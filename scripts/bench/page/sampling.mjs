@@ -1,37 +1,37 @@
 /**
- * Takes samples of contenders in turns. Used in the page and in Node alike.
+ * Takes samples of contenders in turns. Runs in the page and in Node.
  *
  * @typedef {object} Contender
  * @property {string} name
  * @property {(count: number) => Promise<number>} measure milliseconds that this many operations took
- * @property {() => Promise<void>} check throws when what is measured does not do what it says
- * @property {string} [note] what a reader has to know of it
- * @property {number} [most] operations of one sample at most
- * @property {number} [exactly] operations of one sample, where their number is what is measured
- * @property {string} [base] the contender this one is to be compared with, if not the group's own
+ * @property {() => Promise<void>} check throws when the measured operation does not do what its name says
+ * @property {string} [note] what a reader has to know about the contender
+ * @property {number} [most] the most operations in one sample
+ * @property {number} [exactly] the operations in one sample, where the measurement depends on their number
+ * @property {string} [base] the contender that this one is compared with, if it is not the group's base
  *
  * @typedef {object} Sampling
- * @property {number} rounds that are counted
- * @property {number} roundMs for each contender in each round
- * @property {boolean} [collect] collects the garbage before each of them, where that can be asked for
+ * @property {number} rounds the number of rounds that count
+ * @property {number} roundMs milliseconds for each contender in each round
+ * @property {boolean} [collect] whether to collect garbage before each contender, where the browser allows it
  *
  * @typedef {object} Samples
  * @property {string} name
  * @property {string | undefined} note
  * @property {string | undefined} base
- * @property {number} perSample operations whose mean is one sample
+ * @property {number} perSample the number of operations whose mean is one sample
  * @property {number[][]} rounds microseconds per operation: the samples of each round
  */
 
-/** A sample lasts at least this long: the clock of a page has steps of 5 µs. */
+/** The least duration of a sample: the clock of a page has steps of 5 µs. */
 const SAMPLE_MS = 0.25;
-/** A round of fewer samples may be all pause. */
+/** The fewest samples in a round: in a round of fewer samples, pauses could dominate. */
 const LEAST = 5;
 const WARM_UP_MS = 150;
 const WARM_UPS = 2;
 
 /**
- * There and back again (A B C, C B A), so that what the machine does meanwhile meets all of them.
+ * Takes samples in the order A B C, C B A, so that other load on the machine affects all contenders alike.
  *
  * @param {Contender[]} contenders
  * @param {Sampling} sampling
@@ -49,7 +49,7 @@ export async function inTurns(contenders, { rounds, roundMs, collect = false }) 
   for (const contender of contenders) all.push({ contender, perSample: await sampleSize(contender), rounds: /** @type {number[][]} */ ([]) });
   for (let round = -WARM_UPS; round < rounds; round += 1) {
     for (const { contender, perSample, rounds: taken } of round % 2 === 0 ? all : all.toReversed()) {
-      // What one has left behind is not the next one's time.
+      // Lets leftover work of one contender end before the next one's time begins.
       await new Promise((resolve) => setTimeout(resolve));
       if (collect) /** @type {any} */ (globalThis).gc?.();
       const samples = [];
@@ -63,7 +63,7 @@ export async function inTurns(contenders, { rounds, roundMs, collect = false }) 
 }
 
 /**
- * Enough operations for the clock. Asked for after the browser has compiled what it will.
+ * The number of operations that takes long enough for the clock. Determined after the browser has compiled the code.
  *
  * @param {Contender} contender
  */
@@ -72,13 +72,13 @@ async function sampleSize({ measure, most = 4096, exactly }) {
   const until = performance.now() + WARM_UP_MS;
   while (performance.now() < until) await measure(Math.min(32, most));
   let count = 1;
-  // The quickest of three: a pause would pass for slow work.
+  // Takes the fastest of three, because a pause looks like slow work.
   while (count < most && Math.min(await measure(count), await measure(count), await measure(count)) < SAMPLE_MS) count *= 2;
   return Math.min(count, most);
 }
 
 /**
- * One operation after the other.
+ * Measures operations that run one after the other.
  *
  * @param {() => Promise<unknown>} work
  * @returns {(count: number) => Promise<number>}

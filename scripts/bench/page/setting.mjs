@@ -9,27 +9,27 @@ import { watchMemory } from './memory.mjs';
 import { bundlePeers } from './peers.mjs';
 
 /**
- * The browser, the files that it is served, and who takes part.
+ * The browser, the files that are served to it, and the contenders.
  *
- * @typedef {{ name: string, at: string, folder: string }} Build of this package; `at`: where it is served
+ * @typedef {{ name: string, at: string, folder: string }} Build a build of this package; `at`: the path at which it is served
  *
  * @typedef {object} Bench
  * @property {boolean} quick
  * @property {Build[]} builds
  * @property {string[]} peers
  * @property {Record<string, string>} versions of the peers
- * @property {string[]} missing what could not be measured, and why
+ * @property {string[]} missing the things that could not be measured, with the reason
  * @property {import('./apps.mjs').App[]} apps
  * @property {string | undefined} rust the path of the Rust app's module
- * @property {string} browser its version
+ * @property {string} browser the version of the browser
  * @property {string} origin
- * @property {(options?: { watchMemory?: boolean }) => Promise<import('puppeteer-core').Page>} newPage empty, of the server's origin
- * @property {(module: string, name: string, ...given: any[]) => Promise<any>} inFreshPage calls what a module of in-page/ exports, in a page of its own
+ * @property {(options?: { watchMemory?: boolean }) => Promise<import('puppeteer-core').Page>} newPage opens an empty page of the server's origin
+ * @property {(module: string, name: string, ...given: any[]) => Promise<any>} inFreshPage calls an export of a module of in-page/ in a new page
  * @property {() => Promise<void>} close
  */
 
 const empty = '<!doctype html><title>Benchmark</title><link rel="icon" href="data:,">';
-/** A page that is isolated has a clock with steps of 5 µs; of others they are 100. */
+/** The headers that isolate a page: its clock then has steps of 5 µs, otherwise of 100 µs. */
 const isolated = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
@@ -62,7 +62,8 @@ export async function openBench({ quick, against }) {
     pages: { '/empty': { body: empty, headers: isolated } },
     headers: isolated,
   });
-  // Compiled code stays: whose turn comes late would otherwise be compiled again in each round.
+  // Compiled code is kept: otherwise a contender whose turn comes late is compiled again in each
+  // round.
   const launched = await launchPuppeteer({ args: ['--enable-features=WebMCP', '--js-flags=--expose-gc --no-flush-bytecode'] });
   const newPage = async (/** @type {{ watchMemory?: boolean }} */ options = {}) => {
     const page = await launched.newPage();

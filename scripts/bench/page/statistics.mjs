@@ -1,23 +1,23 @@
 /**
- * What samples say.
+ * Statistics of samples.
  *
  * @typedef {object} Row
  * @property {string} name
- * @property {string} [base] the row it is compared with; none for the base itself
- * @property {number} median in the unit of its group
- * @property {number} [p99] 99 of 100 samples are at most this
- * @property {number} [ratio] median of the rounds' ratios to the base
+ * @property {string} [base] the row that this one is compared with; none for the base itself
+ * @property {number} median in the group's unit
+ * @property {number} [p99] the 99th percentile of the samples
+ * @property {number} [ratio] the median of the rounds' ratios to the base
  * @property {number} [low] a quarter of the rounds' ratios are below
- * @property {number} [high] a quarter are above
- * @property {number} [quiet] the quickest tenth of its samples against the base's: what is left when others use the machine
- * @property {number} [p99Ratio] its p99 against the base's
+ * @property {number} [high] a quarter of the rounds' ratios are above
+ * @property {number} [quiet] the ratio of the fastest tenth of the samples to the base's: least disturbed by other load on the machine
+ * @property {number} [p99Ratio] the ratio of the p99 to the base's
  * @property {number} [samples]
- * @property {number} [perSample] operations whose mean is one sample
+ * @property {number} [perSample] the number of operations whose mean is one sample
  * @property {string} [note]
  */
 
 /**
- * Each round is compared with the same round of the base, so that slow minutes of the machine fall out.
+ * Compares each round with the same round of the base, so that slow minutes of the machine cancel out.
  *
  * @param {import('./sampling.mjs').Samples[]} all
  * @param {string} base
@@ -41,7 +41,7 @@ export function ratios(rounds, base) {
   return { ratio: at(each, 0.5), low: at(each, 0.25), high: at(each, 0.75) };
 }
 
-/** @param {number[]} values @param {number} share @returns {number} the value that this share of them is at most */
+/** @param {number[]} values @param {number} share @returns {number} the quantile: this share of the values is at most the result */
 export function at(values, share) {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;

@@ -4,7 +4,7 @@ import { params, seen } from './handlers.mjs';
 /** @typedef {import('../sampling.mjs').Contender} Contender */
 
 /**
- * Whatever has `call` and `cancel` of the protocol: `window.abp`, an agent, the sample.
+ * Anything with the protocol's `call` and `cancel`: `window.abp`, an agent or the sample.
  *
  * @typedef {{ call: (name: string, params?: any, options?: any) => Promise<any>, cancel: (callId: string) => Promise<any> }} Caller
  */
@@ -21,7 +21,7 @@ export function calls(name, caller, capability = 'echo') {
   };
 }
 
-/** With everything a caller can give. @param {string} name @param {Caller} caller @returns {Contender} */
+/** Calls with every option. @param {string} name @param {Caller} caller @returns {Contender} */
 export function fullCalls(name, caller) {
   const { signal } = new AbortController();
   const work = () => caller.call('attentive', params, { callId: newCallId(), signal, timeout: 60_000 });
@@ -41,7 +41,7 @@ export function fullCalls(name, caller) {
 }
 
 /**
- * A cancel until it is confirmed and its call has answered. The calls are under way before.
+ * The time of a cancel, until it is confirmed and its call is answered. The calls run already when the clock starts.
  *
  * @param {string} name
  * @param {Caller} caller
@@ -72,7 +72,7 @@ export async function hold(caller, count, capability = 'hold') {
     const callId = newCallId();
     return { callId, answer: caller.call(capability, {}, { callId }) };
   });
-  // Answered after all of them have started.
+  // The echo is answered after all calls have started.
   await caller.call('echo', params);
   return held;
 }

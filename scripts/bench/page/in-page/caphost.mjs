@@ -1,7 +1,7 @@
 import { attentive, echo, forever, hold } from './handlers.mjs';
 
 /**
- * A build of the package, by the path it is served under.
+ * Loads the build of the package that is served at this path.
  *
  * @param {string} at
  */
@@ -10,11 +10,11 @@ export const load = async (at) => {
   return { createHost, ...agents };
 };
 
-/** Limits that no measurement reaches: what is measured is the work, not the refusal. */
+/** Limits that no measurement reaches, so that no call is refused. */
 const noLimits = { maxRequestsPerSecond: 1e9, maxInFlight: 1_000_000, maxSessions: 100_000 };
 
 /**
- * A host with the capabilities that all contenders have.
+ * Makes a host with the capabilities that all contenders have.
  *
  * @param {{ createHost: any }} build
  * @param {string} [id] of the app
@@ -25,7 +25,7 @@ export async function newHost({ createHost }, id = 'bench') {
   return host;
 }
 
-/** @param {any} host @returns {Promise<any>} what `window.abp` would be, with a session */
+/** @param {any} host @returns {Promise<any>} the object that would be `window.abp`, with a session */
 export async function inPage(host) {
   /** @type {any} */
   const target = {};
@@ -35,7 +35,7 @@ export async function inPage(host) {
 }
 
 /**
- * A host on this window, and at a gateway.
+ * Makes a host that is exposed on this window, and connected to the gateway if there is one.
  *
  * @param {string} at
  * @param {string} [gateway]
@@ -49,7 +49,7 @@ export async function serve(at, gateway, id) {
   await new Promise((resolve) => {
     const stop = host.observe((/** @type {any} */ { type, state }) => {
       if (type !== 'gateway' || state !== 'connected') return;
-      // Events have a cost of their own.
+      // Observing events costs time.
       stop();
       resolve(undefined);
     });

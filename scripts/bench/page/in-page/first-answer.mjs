@@ -1,8 +1,8 @@
 /**
- * From nothing to the first answer. The whole is one function without imports, so that what is
- * timed is all that the page loads.
+ * Measures the time from nothing to the first answer. It is one function without imports, so that
+ * the time covers everything that the page loads.
  *
- * @param {string} at where the build is served
+ * @param {string} at the path at which the build is served
  * @returns {Promise<{ imported: number, created: number, answered: number, agent: number }>} milliseconds since the start
  */
 export async function firstAnswer(at) {

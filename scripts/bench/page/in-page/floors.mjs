@@ -10,7 +10,7 @@ export function echoes(name, work, note) {
 
 export const asyncFunction = () => echoes('an async function', echo);
 
-/** One message there and one back. @param {{ postMessage(message: any): void, onmessage: any }} near */
+/** Sends a message and waits for the reply. @param {{ postMessage(message: any): void, onmessage: any }} near */
 export function postAndWait(near) {
   let resolve = (/** @type {any} */ _) => {};
   near.onmessage = (/** @type {MessageEvent} */ { data }) => resolve(data);
@@ -26,11 +26,12 @@ export function rawPort() {
   return echoes('raw MessagePort', postAndWait(port2));
 }
 
-/** `abort()` of a controller whose signal the handler listens to, until its promise has settled. @returns {Contender} */
+/** The time from `abort()` of a controller to the end of a handler that listens to its signal. @returns {Contender} */
 export function abortWithListener() {
   const start = () => {
     const controller = new AbortController();
-    // Waited for from the start, as a caller does: a late listener of a rejection costs extra.
+    // The wait begins at the start, as for a caller: a rejection that gets its listener late costs
+    // extra.
     return { controller, stopped: hold({}, controller).then(() => false, () => true) };
   };
   /** @param {ReturnType<typeof start>} held */

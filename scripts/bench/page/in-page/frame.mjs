@@ -1,7 +1,7 @@
 import { load, newHost } from './caphost.mjs';
 import { echo } from './handlers.mjs';
 
-/** What a frame serves, by its query. @type {Record<string, (value: string) => Promise<void>>} */
+/** What a frame serves, by the name in its query. @type {Record<string, (value: string) => Promise<void>>} */
 const kinds = {
   async raw() {
     addEventListener('message', ({ data }) => parent.postMessage(data, location.origin));

@@ -1,6 +1,6 @@
 /**
- * What is measured within one page, group by group. Loaded by the page that the benchmark opens; the
- * groups of cancels, and of other pages, are beside it.
+ * Measures within one page, group by group. The page that the benchmark opens loads this module.
+ * The groups of cancels, and of other pages, are in modules beside this one.
  */
 import { inTurns } from '../sampling.mjs';
 import { calls, cancels, fullCalls } from './abp-calls.mjs';
@@ -19,8 +19,8 @@ import { browserTools, hasTools } from './webmcp.mjs';
  * @typedef {import('../sampling.mjs').Contender} Contender
  *
  * @typedef {object} Setting
- * @property {{ name: string, at: string }[]} builds of this package: the paths they are served under
- * @property {string[]} peers those that are installed
+ * @property {{ name: string, at: string }[]} builds of this package: the paths at which they are served
+ * @property {string[]} peers the peers that are installed
  * @property {string | undefined} rust the path of the Rust app
  * @property {{ inFlight: number, capabilities: number, cancels: number[] }} crowd
  */
@@ -71,7 +71,7 @@ const groups = {
     const list = [echoes('raw worker', postAndWait(raw))];
     for (const { name, at } of builds) {
       const host = await newHost(await load(at));
-      // A build before this one has none.
+      // An earlier build has no `registerWorker`.
       if (!host.registerWorker) continue;
       host.registerWorker('echoInWorker', {}, 'data:text/javascript,export default (given) => given');
       list.push(calls(name, await inPage(host), 'echoInWorker'));

@@ -17,8 +17,8 @@ async function sample() {
 }
 
 /**
- * One call alone, and the same call in a crowd: of calls in flight, or of capabilities. All of them
- * share one heap, so what the collector does with a large one meets them alike.
+ * One call alone, and the same call in a crowd of calls in flight or of capabilities. All
+ * contenders share one heap, so garbage collection of a large heap affects them alike.
  *
  * @param {Builds} builds
  * @param {{ inFlight: number, capabilities: number }} crowd
@@ -67,18 +67,18 @@ export function registerMany(host, count) {
   for (let i = 0; i < count; i += 1) host.register(`some.capability-${i}`, { description: `The capability ${i}` }, echo);
 }
 
-/** Leaves calls in flight that never end. @param {Caller} caller @param {number} count */
+/** Starts calls that never end. @param {Caller} caller @param {number} count */
 export async function occupy(caller, count) {
   const slice = 1000;
   for (let i = 0; i < count; i += slice) {
     for (let j = 0; j < slice; j += 1) void caller.call('forever', params);
-    // So that ports hand them over meanwhile.
+    // The echo waits until ports have delivered the calls.
     await caller.call('echo', params);
   }
 }
 
 /**
- * Cancels one after the other, and many at once: the time of each.
+ * The time per cancel, one after the other and many at once.
  *
  * @param {Builds} builds
  * @param {number[]} sizes
@@ -108,7 +108,7 @@ export async function manyCancels(builds, sizes) {
 }
 
 /**
- * Calls of one turn, few and many, whose handler answers at once: the time of each.
+ * The time per call, for few and for many calls of one turn. Their handler answers at once.
  *
  * @param {Builds} builds
  * @returns {Promise<Contender[]>}
@@ -142,7 +142,7 @@ async function burstMs(caller, count) {
   return time;
 }
 
-/** @param {Caller} caller @returns {(count: number) => Promise<number>} with no other call in flight */
+/** @param {Caller} caller @returns {(count: number) => Promise<number>} the time of a call with no other call in flight */
 const aloneMs = (caller) => async (count) => {
   let time = 0;
   for (let i = 0; i < count; i += 1) {
@@ -161,8 +161,8 @@ async function atOnceMs(caller, count) {
 }
 
 /**
- * Registers capabilities before the host is exposed on this window and has an agent at a port, or
- * after. The clock stops when both would list them all.
+ * Registers capabilities either before or after the host is exposed on this window and connected to
+ * an agent at a port. The clock stops when both ways would list all capabilities.
  *
  * @param {string} at
  * @param {number} count
@@ -180,7 +180,7 @@ export async function registering(at, count, exposed) {
   const start = performance.now();
   registerMany(host, count);
   if (!exposed) await open();
-  // What is left for the end of the turn, and the messages that it sends.
+  // Waits for the work at the end of the turn, and for the messages that it sends.
   await new Promise((resolve) => setTimeout(resolve));
   const time = performance.now() - start;
   const listed = (await /** @type {any} */ (window).abp.listCapabilities?.())?.length ?? host.documents().length;

@@ -1,5 +1,5 @@
 /**
- * What every contender serves: the same functions for all.
+ * The functions that every contender serves.
  *
  * @typedef {{ signal: AbortSignal }} Context
  * @typedef {(params: any, context: Context) => Promise<any>} Handler
@@ -11,13 +11,13 @@ export const params = { value: 1 };
 /** @param {any} given */
 export const echo = async (given) => given;
 
-/** An echo that takes its signal, as a handler of real work does. @param {any} given @param {Context} context */
+/** An echo that reads its signal, like a handler with real work. @param {any} given @param {Context} context */
 export const attentive = async (given, { signal }) => {
   signal.throwIfAborted();
   return given;
 };
 
-/** How many holds have been stopped, for checks. */
+/** How many `hold` calls have been stopped, for checks. */
 export const seen = { stopped: 0 };
 
 /** Settles when its signal fires. @param {any} _ @param {Context} context @returns {Promise<never>} */
@@ -30,5 +30,5 @@ export const hold = (_, { signal }) =>
     signal.addEventListener('abort', stop, { once: true });
   });
 
-/** Never settles, and asks for nothing. */
+/** Never settles, and ignores its signal. */
 export const forever = () => new Promise(() => {});

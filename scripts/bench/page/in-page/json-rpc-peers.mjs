@@ -1,8 +1,8 @@
 import { echo, hold } from './handlers.mjs';
 
 /**
- * Peers that speak JSON-RPC and have a cancel of their own. `hold` starts a call whose handler waits
- * for its cancel; its `stop` resolves when the handler has been stopped and the call has settled.
+ * Peers that speak JSON-RPC and have their own way to cancel. `hold` starts a call whose handler
+ * waits for a cancel. Its `stop` resolves when the handler has stopped and the call has settled.
  *
  * @typedef {object} Connected
  * @property {(given: any) => Promise<any>} call
@@ -11,7 +11,7 @@ import { echo, hold } from './handlers.mjs';
  * @typedef {(library: any, far: MessagePort, near: MessagePort) => Promise<Connected>} Connect
  */
 
-/** Resolves when the handler of a hold has ended. @type {Map<number, () => void>} */
+/** The functions to call when the handler of a `hold` has ended, by key. @type {Map<number, () => void>} */
 const ended = new Map();
 let serial = 0;
 
@@ -54,7 +54,7 @@ export async function vscodeJsonRpc({ BrowserMessageReader, BrowserMessageWriter
   };
 }
 
-/** MCP over a port, which its SDK has no transport for. @param {MessagePort} port */
+/** A transport for MCP over a port: the SDK has none. @param {MessagePort} port */
 const transport = (port) => ({
   /** @type {any} */ onmessage: undefined,
   /** @type {any} */ onclose: undefined,

@@ -5,8 +5,8 @@ import { plainAgent, plainHost } from './plain-abp.mjs';
 import { publishedSample } from './sample.mjs';
 
 /**
- * Whoever's memory is looked at, and what it is to do. What is made is kept on the window, or the
- * collector would take it.
+ * Which implementation's memory is measured, and over which transport. The window keeps everything
+ * that is made here, so that the garbage collector does not take it.
  *
  * @typedef {{ way: 'page' | 'port', at?: string | undefined }} Kind without `at`: the sample
  */
@@ -47,7 +47,7 @@ export async function setUp({ way, at }) {
     };
   }
   await openSessions(1);
-  // Whatever is made once for all.
+  // Makes the things that are made only once.
   await call(1);
 }
 
@@ -56,15 +56,15 @@ export async function openSessions(count) {
   for (let i = 0; i < count; i += 1) if (open) sessions.push(await open());
 }
 
-/** Leaves calls in flight, in the first session. @param {number} count */
+/** Starts calls in the first session that stay in flight. @param {number} count */
 export async function fly(count) {
   if (sessions[0]) await occupy(sessions[0], count);
 }
 
-/** Calls that end, in the first session. @param {number} count */
+/** Makes calls that end, in the first session. @param {number} count */
 export const call = (count) => callIn(sessions.slice(0, 1), count);
 
-/** Calls that end, in every session but the first. @param {number} each */
+/** Makes calls that end, in every session except the first. @param {number} each */
 export const callInAll = (each) => callIn(sessions.slice(1), each);
 
 /** @param {import('./abp-calls.mjs').Caller[]} callers @param {number} each */

@@ -1,9 +1,9 @@
 import { echo } from './handlers.mjs';
 
 /**
- * Libraries that call functions behind a MessagePort, each set up as its documentation has it. None
- * of them has a cancel that the function hears of. Each is handed its library, so that nothing here
- * needs it to be installed.
+ * Libraries that call functions behind a MessagePort, each set up according to its documentation.
+ * None of them has a cancel that reaches the function. Each adapter receives its library as an
+ * argument, so this module works without the libraries.
  *
  * @typedef {(library: any, far: MessagePort, near: MessagePort) => Promise<(given: any) => Promise<any>>} Connect
  */
@@ -52,7 +52,7 @@ export async function comctx({ defineProxy }, far, near) {
   return (given) => remote.echo(given);
 }
 
-/** Its worker's end takes anything that posts messages. @type {Connect} */
+/** The worker end of kkrpc takes anything that posts messages. @type {Connect} */
 export async function kkrpc({ RPCChannel, WorkerParentIO }, far, near) {
   new RPCChannel(new WorkerParentIO(far), { expose: { echo } });
   const remote = new RPCChannel(new WorkerParentIO(near)).getAPI();

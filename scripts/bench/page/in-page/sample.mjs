@@ -1,7 +1,7 @@
 /**
- * What an app writes by hand after the protocol's document: an AbortController per call in a Map,
- * under a callId that is a UUID unless the agent brings one. It forgets a call when it ends, confirms
- * a cancel without looking whether the handler stops, and does not copy parameters.
+ * The app that one writes by hand from the protocol's document: a Map with an AbortController per
+ * call. The callId is a UUID unless the agent gives one. The sample forgets a call when it ends,
+ * confirms a cancel without waiting for the handler, and does not copy parameters.
  *
  * @param {Record<string, import('./handlers.mjs').Handler>} handlers
  */

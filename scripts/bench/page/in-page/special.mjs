@@ -7,8 +7,8 @@ import { params, seen } from './handlers.mjs';
 /** @typedef {import('../sampling.mjs').Contender} Contender */
 
 /**
- * Calls whose handler is written in Rust, beside exports of the same module that do the same without
- * a host.
+ * Calls whose handler is written in Rust, next to exports of the same module that do the same work
+ * without a host.
  *
  * @param {string} rust the path of the Rust app
  * @returns {Promise<Contender[]>}
@@ -26,7 +26,7 @@ export async function rustCalls(rust) {
 }
 
 /**
- * The cancels of a peer that has some.
+ * The cancels of a peer that can cancel.
  *
  * @param {string} name
  * @param {{ call: (given: any) => Promise<any>, hold?: () => { stop: () => Promise<void> } }} connected

@@ -2,7 +2,7 @@
  * Starts a bundled app, and waits for its first answer.
  *
  * @param {string} at
- * @returns {Promise<{ time: number, loaded: string[] }>} milliseconds, and the names of the files that it took
+ * @returns {Promise<{ time: number, loaded: string[] }>} milliseconds, and the names of the files that were loaded
  */
 export async function startApp(at) {
   const from = performance.now();

@@ -19,7 +19,7 @@ export async function browserTools() {
     const controller = new AbortController();
     return { controller, answer: modelContext.executeTool(holdTool, {}, { signal: controller.signal }) };
   };
-  /** Its caller's promise settles at once: the handler hears of it later. @param {ReturnType<typeof start>} held */
+  /** Cancels a tool call. The caller's promise settles at once, before the handler hears of the cancel. @param {ReturnType<typeof start>} held */
   const stop = async ({ controller, answer }) => {
     const before = seen.stopped;
     controller.abort();
@@ -49,7 +49,7 @@ export async function browserTools() {
   };
 }
 
-/** A turn of the event loop, without the pause that timers have. */
+/** A channel for waiting one turn of the event loop, without the delay of timers. */
 const channel = new MessageChannel();
 const turn = (/** @type {(value?: any) => void} */ resolve) => {
   channel.port1.onmessage = resolve;
