@@ -72,7 +72,7 @@ mod tests {
         let mut honest = pin!(turns.take(&honest_party));
         assert!(honest.as_mut().now_or_never().is_none());
         drop(first);
-        // One of the greedy party is let into the common queue, behind the honest party.
+        // One request of the greedy party enters the common queue, behind the honest party.
         assert!(greedy[0].as_mut().now_or_never().is_none());
         let turn = honest.now_or_never().unwrap();
         assert!(greedy[0].as_mut().now_or_never().is_none());

@@ -296,7 +296,7 @@ mod tests {
         }
         assert!(enter(1).is_none());
         drop((spare, spares));
-        // Another address has places of its own.
+        // Another address has its own places.
         let other = enter(2).unwrap();
         let another = enter(3).unwrap();
         assert!(gone(&other) && !gone(&another));
@@ -317,13 +317,13 @@ mod tests {
         };
         let gone = |place: &&Place| place.let_go().now_or_never().is_some();
         let greedy: Vec<_> = (0..12).map(|number| enter(1 + number / 3)).collect();
-        // Five networks share twelve places: two for each.
+        // Five networks share twelve places, two for each.
         let honest = [enter(5), enter(5)];
         assert!(honest.iter().all(|it| !it.is_spare()));
         assert_eq!(greedy.iter().filter(gone).count(), 2);
-        // An address with no more than others makes no room.
+        // An address that has no more than the others makes no room.
         assert!(enter(5).is_spare());
-        // Nobody makes room for one of the addresses with most.
+        // No address makes room for one of the addresses with most places.
         assert!(enter(1).is_spare() && honest.iter().filter(gone).count() == 0);
     }
 
@@ -334,7 +334,7 @@ mod tests {
         let gone = |place: &Place| place.let_go().now_or_never().is_some();
         let busy = enter(1);
         busy.occupant.busy.store(1, Relaxed);
-        // From the same address, and from another that has no place either.
+        // One is from the same address, and the other from an address without a place.
         let (own, stranger) = (enter(1), enter(2));
         let mut attackers: Vec<_> = (0..100).map(|_| enter(1)).collect();
         assert!(!gone(&own) && !gone(&stranger));

@@ -43,7 +43,7 @@ mod tests {
         );
         assert_eq!(outline(b"[1]", &["a"]), json!([]));
         assert_eq!(outline(b"7", &["a"]), json!(7));
-        // As for every other reader, the last of equal names counts.
+        // Of equal names the last counts, as for every other reader.
         assert_eq!(
             outline(br#"{"a":1,"\u0061":{"b":2}}"#, &["a.b"]),
             json!({ "a": { "b": 2 } })

@@ -239,7 +239,7 @@ mod tests {
             let message = Outgoing::new(header, text(bytes), Some(&frame));
             let payload = message.payload.as_ref();
             assert_eq!(payload.is_some_and(|it| is_kept(it.as_ptr())), kept);
-            // What is counted is at least half of what is held on to.
+            // The counted size is at least half of the memory that is kept.
             assert!(message.cost() * 2 >= if kept { frame.len() } else { bytes });
         }
     }

@@ -37,7 +37,7 @@ fn cancel_early(runs: &mut Runs, id: &str, reason: Option<String>, by: &Identity
     assert_eq!(runs.cancel_early(early.clone(), at), Some(early));
 }
 
-/// An id that nobody meets by chance.
+/// An id that no run has by chance.
 pub(super) fn unique(number: u64) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
@@ -147,7 +147,7 @@ fn an_early_cancel_of_an_id_that_strangers_share_is_not_kept() {
         "early-1",
         "call_2",
         "toolu_01A09q90qw90lq917835lq9",
-        // Nil and the like, and one that anybody can make of a name.
+        // Special ids such as nil, and an id that anybody can derive from a name.
         "00000000-0000-0000-0000-000000000000",
         "00000000-0000-0000-0000-000000000002",
         "ffffffff-ffff-ffff-ffff-ffffffffffff",

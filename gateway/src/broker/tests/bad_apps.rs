@@ -72,7 +72,7 @@ fn an_app_registers_first_once_and_well() {
     );
 }
 
-/// What an app is told that registers so.
+/// The answer to an app that sends this registration.
 fn registers(registration: &Value) -> Value {
     let mut bench = Bench::new();
     bench.event(Event::AppJoined {
@@ -207,7 +207,7 @@ fn an_answer_that_cannot_be_relayed_settles_its_request() {
     assert_eq!(bench.broker.in_flight(), 0);
 }
 
-/// An app that shows that token; what follows from its registration.
+/// The effects of a registration of an app that shows that token.
 fn registered(bench: &mut Bench, peer: u64, id: &str, token: &str) -> Vec<Seen> {
     bench.event(Event::AppJoined {
         peer: PeerId(peer),

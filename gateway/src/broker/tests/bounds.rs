@@ -75,7 +75,7 @@ fn the_limits_of_one_agent_are_its_own() {
     );
     bench.relayed(3, call("1", "a"));
     bench.now.monotonic_ms += 1_000.0;
-    // What is no call of its own, or not any more, has no room of its own.
+    // A cancel of another agent's call, or of a call that is over, has no room of its own.
     assert_eq!(
         only(&bench.send(2, cancel("7", "other")), 2)["payload"]["error"]["details"]["limit"],
         "inFlight"
@@ -105,7 +105,7 @@ fn thirty_cancels_of_one_call_do_not_take_the_room_of_the_next_calls() {
     let no = json!({ "callId": "b", "cancelled": false, "reason": "no" });
     bench.send(1, answer(&other, "capabilities/cancel-result", no));
     only(&bench.send(2, cancel("b again", "b")), 1);
-    // What the app says of the first is said to all.
+    // The app's answer to the first cancel answers all of them.
     let yes = json!({ "callId": "a", "cancelled": true, "metadata": { "stop": "dropped" } });
     let seen = bench.send(1, answer(&first, "capabilities/cancel-result", yes.clone()));
     assert_eq!(seen.len(), 30);
@@ -172,7 +172,7 @@ fn too_many_peers_are_told_so() {
     let mut bench = Bench::with(limits, Tokens::default());
     bench.app(1, "demo");
     bench.agent(2, None);
-    // An app counts when it has registered.
+    // An app counts once it has registered.
     let joined = bench.event(Event::AppJoined {
         peer: PeerId(4),
         identity: Some(Identity::anyone()),
@@ -210,7 +210,7 @@ fn backlog(backlog: Backlog) -> Event<'static> {
     Event::Backlog { peer, backlog }
 }
 
-/// A call whose payload has so many bytes, and some more.
+/// A call whose payload has at least `bytes` bytes.
 fn sized(id: &str, bytes: usize) -> Value {
     let params = json!({ "text": "x".repeat(bytes) });
     let options = json!({ "callId": id });
@@ -218,7 +218,7 @@ fn sized(id: &str, bytes: usize) -> Value {
     request("capabilities/call", id, payload)
 }
 
-/// App 1, and an agent of each owner that has a session, from 2 on.
+/// App 1, and from 2 on one agent of each owner, with a session.
 fn bench_of(queued_bytes: usize, owners: &[&str]) -> Bench {
     let limits = Limits {
         queued_bytes,
@@ -240,17 +240,17 @@ fn who_has_filled_the_queue_of_an_app_keeps_nobody_else_from_it() {
     let mut bench = bench_of(40_000, &["greedy", "modest", "greedy"]);
     let large = bench.relayed(2, sized("1", 20_000));
     bench.event(backlog(Backlog::Long));
-    // Neither over this connection nor over another of the same token.
+    // The token may call neither over this connection nor over another one.
     for agent in [2, 4] {
         let seen = bench.send(agent, sized("2", 1));
         assert_eq!(code(only(&seen, agent)), "RATE_LIMITED");
     }
-    // The others have their share.
+    // The other tokens have their share.
     bench.relayed(3, sized("1", 7_000));
     let seen = bench.send(3, sized("2", 3_000));
     assert_eq!(code(only(&seen, 3)), "RATE_LIMITED");
     let small = bench.relayed(3, sized("3", 10));
-    // What has been answered counts no more.
+    // Answered calls do not count any more.
     let done = json!({ "success": true });
     bench.send(1, answer(&small, "capabilities/call-result", done.clone()));
     bench.send(1, answer(&large, "capabilities/call-result", done));
@@ -269,7 +269,7 @@ fn tiny_calls_do_not_pass_the_share_of_their_owner() {
     let mut bench = bench_of(40_000, &["greedy", "tiny"]);
     bench.relayed(2, sized("1", 20_000));
     bench.event(backlog(Backlog::Long));
-    // What waits for the app is more than what the calls say: 10 000 bytes are soon there.
+    // The messages to the app are longer than the agents' calls, so 10 000 bytes are soon waiting.
     let relayed = (0..200).take_while(|number| {
         let seen = bench.send(3, call(&number.to_string(), &number.to_string()));
         matches!(&seen[..], [Seen::Message(1, _)])
@@ -312,7 +312,7 @@ fn a_full_queue_takes_cancels_alone() {
     let seen = bench.send(5, request("initialize", "i", json!({})));
     assert_eq!(only(&seen, 5)["payload"]["error"]["code"], "RATE_LIMITED");
     bench.event(backlog(Backlog::Short));
-    // The app has not heard of it.
+    // The app has not heard of this agent.
     let seen = bench.send(5, call("1", "c"));
     assert_eq!(code(only(&seen, 5)), "NOT_INITIALIZED");
     bench.relayed(5, request("initialize", "i", json!({})));
@@ -371,10 +371,10 @@ fn a_token_has_so_many_requests_in_flight_however_many_its_connections() {
             json!({ "limit": "inFlightPerToken", "max": 3 })
         );
     }
-    // Of each type: what is in flight can be cancelled. And of each token.
+    // Each type and each token counts separately: calls in flight can be cancelled.
     bench.relayed(3, cancel("4", "1"));
     bench.relayed(5, call("1", "1"));
-    // What has been answered, or has gone, counts no more.
+    // Answered calls, and calls of an agent that is gone, do not count any more.
     let done = json!({ "success": true });
     bench.send(1, answer(&second, "capabilities/call-result", done));
     bench.relayed(4, call("5", "5"));
@@ -417,7 +417,7 @@ fn calls_of_long_ids_and_names_that_no_app_answers_are_bounded_in_bytes() {
         };
         sent.push(relayed.clone());
     };
-    // About two kilobytes each.
+    // Each has about two kilobytes.
     assert!((20..80).contains(&sent.len()), "{}", sent.len());
     let Seen::Message(_, refused) = refused else {
         panic!("{refused:?}");
@@ -431,13 +431,13 @@ fn calls_of_long_ids_and_names_that_no_app_answers_are_bounded_in_bytes() {
         error["details"],
         json!({ "limit": "inFlightBytes", "max": 64 << 10 })
     );
-    // What is in flight can be cancelled, and others call.
+    // Calls in flight can be cancelled, and other tokens may call.
     for number in 0..sent.len() {
         let agent = 2 + number as u64 % 2;
         bench.relayed(agent, cancel(&format!("c{number}"), &long(number)));
     }
     bench.relayed(4, call("1", "1"));
-    // What has been answered counts no more.
+    // Answered calls do not count any more.
     let done = json!({ "success": true });
     bench.send(1, answer(&sent[0], "capabilities/call-result", done));
     bench.relayed(3, call("after", "after"));
@@ -481,7 +481,7 @@ fn questions_to_many_agents_that_do_not_answer_are_bounded_in_bytes_for_the_owne
     let kept = bench.broker.in_flight() - bench.broker.requests_in_flight();
     assert!(kept * 200 < QUESTION_BYTES, "{kept}");
     assert!(refused[0] == 0 && refused[29] > 0, "{refused:?}");
-    // Those of an agent that goes count no more.
+    // Questions to an agent that is gone do not count any more.
     bench.gone(2);
     assert_eq!(ask(&mut bench, 40), 0);
 }
@@ -504,7 +504,7 @@ fn an_answer_to_a_question_waits_for_room_in_a_full_queue() {
 
 const MIB: usize = 1 << 20;
 
-/// Registers an app of the owner, whose capability has so long a description.
+/// Registers an app of the owner. The description of its capability has `bytes` bytes.
 fn offering(bench: &mut Bench, peer: u64, owner: &str, bytes: usize) -> Vec<Seen> {
     bench.event(Event::AppJoined {
         peer: PeerId(peer),
@@ -527,7 +527,7 @@ fn is_registered(seen: &[Seen], peer: u64) -> bool {
     matches!(seen, [Seen::Message(to, message)] if *to == peer && message["type"] == "app/registered")
 }
 
-/// Turned away as one past `--max-apps` is, with what it may not exceed.
+/// Whether the app was refused like an app beyond `--max-apps`, with the limit that it would exceed.
 fn is_too_much(seen: &[Seen], peer: u64, max: usize) -> bool {
     let details = json!({ "limit": "registeredBytes", "max": max });
     matches!(seen, [Seen::Message(to, message), Seen::Closed(closed, 1013)]
@@ -555,7 +555,7 @@ fn one_token_has_not_what_large_registrations_take_of_all() {
     }
     let seen = offering(&mut bench, 4, "greedy", 1_000_000);
     assert!(is_too_much(&seen, 4, 3 * MIB), "{seen:?}");
-    // What is small still fits, and others have their share of what is left.
+    // A small offer still fits, and other tokens have their share of the rest.
     assert!(is_registered(&offering(&mut bench, 5, "greedy", 1_000), 5));
     for peer in [6, 7] {
         let seen = offering(&mut bench, peer, "modest", 1_000_000);
@@ -563,7 +563,7 @@ fn one_token_has_not_what_large_registrations_take_of_all() {
     }
     let seen = offering(&mut bench, 8, "third", 1_000_000);
     assert!(is_too_much(&seen, 8, 5 * MIB), "{seen:?}");
-    // What goes gives its bytes back.
+    // An app that goes gives its bytes back.
     bench.gone(1);
     assert!(is_registered(
         &offering(&mut bench, 9, "greedy", 1_000_000),
@@ -645,7 +645,7 @@ fn an_update_past_the_bytes_of_all_is_refused_and_changes_nothing() {
         offer.capabilities.len()
     };
     assert_eq!(offered(&bench), 1);
-    // Less always fits, and leaves room for others of the token.
+    // A smaller offer always fits, and leaves room for other apps of the token.
     let less = json!({ "capabilities": described(10) });
     assert!(bench.send(2, update(less)).is_empty());
     assert!(bench.send(1, update(more)).is_empty());
@@ -698,19 +698,19 @@ fn apps_that_may_come_back_do_not_give_way_in_vain() {
             suspended: true,
         });
     }
-    // Not even without both of them is there room for so much.
+    // Even without both suspended apps there is not enough room.
     let seen = offering(&mut bench, 5, "greedy", 1_000_000);
     assert!(is_too_much(&seen, 5, 3_000_000), "{seen:?}");
     for peer in [3, 4] {
         assert!(bench.broker.registered_by(PeerId(peer)).is_some());
     }
-    // No more of them go than have to.
+    // No more apps than necessary are given up.
     let seen = offering(&mut bench, 6, "greedy", 600_000);
     assert_eq!(seen[0], Seen::Closed(3, 4002));
     assert!(is_registered(&seen[1..], 6), "{seen:?}");
 }
 
-/// Asks for a session of an agent of `owner`. What it is answered, if it is refused.
+/// Asks for a session of an agent of `owner`. Returns the answer if the session is refused.
 fn session_of(bench: &mut Bench, peer: u64, owner: &str) -> Option<Value> {
     bench.agent_of(peer, owner);
     let seen = bench.send(peer, request("initialize", "i", json!({})));
@@ -744,12 +744,12 @@ fn one_token_does_not_have_all_sessions_of_an_app_and_the_last_are_for_those_who
             .unwrap()
             .contains("--max-sessions-per-app")
     );
-    // Another has what is left but for the last two, which go to two more.
+    // Another token gets the rest, except the last two places, which go to two further tokens.
     assert_eq!(fill(&mut bench, "other", 200).0, 8);
     assert_eq!(fill(&mut bench, "third", 300).0, 1);
     assert_eq!(session_of(&mut bench, 400, "fourth"), None);
     assert!(session_of(&mut bench, 500, "fifth").is_some());
-    // Whoever was refused may ask again once a session has ended, if it has not more than its share.
+    // A refused agent may ask again once a session has ended, if its token does not exceed its share.
     bench.gone(100);
     let again = bench.send(500, request("initialize", "again", json!({})));
     assert!(matches!(&again[..], [Seen::Message(1, _)]));

@@ -79,7 +79,7 @@ fn the_calls_of_an_agent_that_goes_are_cancelled_and_then_it_is_reported() {
     assert_eq!(bench.broker.in_flight(), 0, "nobody waits any more");
     assert_eq!(bench.broker.calls_left(), 2, "but a gateway that stops");
     assert_eq!(bench.broker.peers(), (1, 1));
-    // One is cancelled as abandoned, and one had completed.
+    // One call is cancelled as abandoned, and the other has completed.
     let confirmed =
         json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "abandoned" } });
     bench.send(1, answer(cancel, "capabilities/cancel-result", confirmed));
@@ -109,7 +109,7 @@ fn the_calls_of_an_agent_that_goes_are_cancelled_and_then_it_is_reported() {
     assert_eq!(only(&seen, 1)["payload"], json!({}));
     assert_eq!(bench.run("d").state, RunState::Completed);
     assert_eq!(bench.broker.next_deadline(), None);
-    // Whatever comes later is of no interest, but how abandoned work ends.
+    // Later messages do not matter, except the end of abandoned work.
     assert!(bench.send(1, done).is_empty());
     assert_eq!(bench.broker.counters().strays_dropped, 1);
     let over = json!({ "event": "notifications/call/ended", "data": { "callId": "c", "success": true, "after": 5 } });
@@ -192,13 +192,13 @@ fn agents_that_go_have_the_relay_wait_for_so_many_calls() {
         let seen = bench.gone(2);
         assert_eq!(bench.broker.calls_left(), waited_for);
         assert_eq!(bench.broker.runs().in_flight().len(), waited_for);
-        // Past that the app is told at once, and cancels all of them.
+        // Beyond the limit the app is told at once, and cancels all calls.
         let closed = |it: &Seen| matches!(it, Seen::Message(1, it) if it["type"] == "agent/closed");
         assert_eq!(seen.iter().any(closed), waited_for == 0);
     }
 }
 
-/// An agent of another worker, for the app on that connection.
+/// An agent of another worker, for the app on connection `app`.
 fn agent_elsewhere(bench: &mut Bench, peer: u64, app: u64) -> Vec<Seen> {
     bench.event(Event::AgentJoined {
         peer: PeerId(peer),
@@ -239,7 +239,7 @@ fn agents_of_other_workers_go_with_the_app_they_want() {
         .filter(|it| matches!(it, Seen::Closed(..)))
         .collect();
     assert_eq!(seen, closed);
-    // Nor does one stay that comes too late.
+    // An agent that comes too late does not stay either.
     assert_eq!(agent_elsewhere(&mut bench, 6, 1), [Seen::Closed(6, 4001)]);
 }
 
@@ -280,7 +280,7 @@ fn an_app_cannot_answer_for_another() {
             .send(7, answer(&calling, "capabilities/call-result", json!({})))
             .is_empty()
     );
-    // Nor one of its agents' requests with another agent's name.
+    // An answer to another agent's request does not count either.
     let of_3 = bench.relayed(3, call("1", "c"));
     let mut swapped = answer(&calling, "capabilities/call-result", json!({}));
     swapped["agent"] = of_3["agent"].clone();

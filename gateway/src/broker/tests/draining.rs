@@ -1,4 +1,4 @@
-//! Workers that are about to stop: this one, and others with apps.
+//! Workers that are about to stop: this worker, and other workers with apps.
 
 use serde_json::json;
 
@@ -46,7 +46,7 @@ fn new_sessions_go_to_an_instance_whose_worker_stays() {
     let listed = bench.broker.connected(&Identity::anyone());
     let order = listed[0].instances.iter().map(|it| &*it.instance.id);
     assert_eq!(order.collect::<Vec<_>>(), ["1", "2"]);
-    // A session that was there before stays where it is.
+    // An earlier session stays on its instance.
     let refused = bench.send(4, call("c", "c"));
     assert_eq!(code(only(&refused, 4)), "CAPABILITY_UNAVAILABLE");
 }

@@ -1,4 +1,4 @@
-//! What has ended a run holds, whatever else its app says or does.
+//! A run that has ended stays ended, whatever else its app says or does.
 
 use serde_json::json;
 
@@ -9,7 +9,8 @@ use caphost::call::Stop;
 const CALL_RESULT: &str = "capabilities/call-result";
 const CANCEL_RESULT: &str = "capabilities/cancel-result";
 
-/// Agent 2 calls `c`, and whoever it is has that cancelled, which the app confirms. The call as the app has it.
+/// Agent 2 calls `c`, and the agent or an operator cancels the call. The app confirms. Returns the call's
+/// message to the app.
 fn confirmed(bench: &mut Bench, by_operator: bool) -> Value {
     let calling = bench.relayed(2, call("1", "c"));
     let id = bench.run("c").id;
@@ -37,7 +38,7 @@ fn cancelled_call() -> Value {
     json!({ "success": false, "cancelled": true, "metadata": { "stop": "dropped" } })
 }
 
-/// What agent 2 is told of its call.
+/// The response to agent 2's call.
 fn response(seen: &[Seen]) -> &Value {
     let to_agent = seen.iter().find_map(|seen| match seen {
         Seen::Message(2, message) if message["type"] == CALL_RESULT => Some(message),
@@ -173,7 +174,7 @@ fn of_a_call_whose_app_another_worker_has_lost_nobody_knows_how_it_ended() {
             let error = json!({ "success": false, "error": { "code": code, "message": "" } });
             bench.send(1, answer(&calling, CALL_RESULT, error));
             let it = bench.run("c");
-            // What an app here says of itself, it says.
+            // For an app of this worker, these codes are the app's own words.
             let expected = match seat {
                 Seat::Elsewhere => expected,
                 _ => (RunState::Failed, None),
@@ -207,7 +208,7 @@ fn progress_goes_by_the_token_of_a_call_until_its_end() {
         assert_eq!(bench.send(1, progress(by, 4)), []);
     }
     assert_eq!(bench.broker.counters().strays_dropped, 3);
-    // Another call may have the same token.
+    // Another call may use the same token.
     calls["id"] = "2".into();
     calls["payload"]["options"]["callId"] = "d".into();
     bench.relayed(2, calls);
@@ -237,7 +238,7 @@ fn a_cancel_of_a_completed_call_is_answered_though_the_app_says_nothing_more() {
             assert_eq!(payload, &expected);
         }
     }
-    // Of what it does not know, the app is asked.
+    // The app is asked about a call that the broker does not know.
     let relayed = bench.relayed(2, cancel("y", "other"));
     assert_eq!(relayed["payload"]["callId"], "other");
 }
@@ -259,7 +260,7 @@ fn a_cancel_of_a_call_that_was_seen_to_stop_is_answered_though_the_app_says_noth
             }
             for id in ["3", "4"] {
                 let seen = bench.send(2, cancel(id, "c"));
-                // The app may know more of work that it has abandoned.
+                // The app may know more about work that it has abandoned.
                 if stop == Stop::Abandoned {
                     assert_eq!(only(&seen, 1)["payload"]["callId"], "c");
                     break;

@@ -1,4 +1,4 @@
-//! The broker without a socket: events in, actions out.
+//! Tests of the broker without a socket: events go in, and actions come out.
 
 mod bad_apps;
 mod bad_input;
@@ -21,20 +21,20 @@ use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
 use crate::wire::Envelope;
 
-/// A broker, and what it did since last asked.
+/// A broker, and its actions since the last check.
 pub(super) struct Bench {
     pub broker: Broker,
     pub limits: Limits,
     pub now: Now,
 }
 
-/// What happened to one peer.
+/// An action for one peer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Seen {
     Message(u64, Value),
     Closed(u64, u16),
     Revoked(RunId, CancelOutcome),
-    /// A call of the gateway's own does that.
+    /// A step of one of the gateway's own calls.
     Step(RunId, String),
     CallOver(RunId),
     Resumable(u64, Option<String>, String),
@@ -96,7 +96,7 @@ impl Bench {
         self.text(peer, &message.to_string())
     }
 
-    /// An agent that has shown a token of that name.
+    /// An agent that has shown a token with that name.
     pub fn agent_of(&mut self, peer: u64, owner: &str) -> Vec<Seen> {
         self.event(Event::AgentJoined {
             peer: PeerId(peer),
@@ -151,7 +151,7 @@ impl Bench {
         }
     }
 
-    /// Sends a request that is relayed; returns what the app got.
+    /// Sends a request that the broker relays. Returns the message to the app.
     pub fn relayed(&mut self, agent: u64, message: Value) -> Value {
         match &self.send(agent, message)[..] {
             [Seen::Message(_, relayed)] => relayed.clone(),
@@ -159,7 +159,7 @@ impl Bench {
         }
     }
 
-    /// Connects app 1 and agents 2 and 3 that have asked for a session.
+    /// Connects app 1, and agents 2 and 3, which have asked for a session.
     pub fn session() -> Self {
         let mut bench = Self::new();
         bench.app(1, "demo");
@@ -195,7 +195,7 @@ pub(super) fn cancel(id: &str, call_id: &str) -> Value {
     request("capabilities/cancel", id, json!({ "callId": call_id }))
 }
 
-/// What an app answers to a message relayed to it.
+/// An app's answer to a relayed message.
 pub(super) fn answer(relayed: &Value, kind: &str, payload: Value) -> Value {
     json!({
         "type": kind, "id": relayed["id"], "agent": relayed["agent"], "timestamp": 6,
@@ -203,7 +203,7 @@ pub(super) fn answer(relayed: &Value, kind: &str, payload: Value) -> Value {
     })
 }
 
-/// The only message there is, to that peer.
+/// The only message, which must be for that peer.
 pub(super) fn only(seen: &[Seen], to: u64) -> &Value {
     match seen {
         [Seen::Message(peer, message)] if *peer == to => message,
@@ -217,7 +217,7 @@ pub(super) fn code(message: &Value) -> &str {
         .unwrap_or("none")
 }
 
-/// The session goes on: a call is still relayed and answered.
+/// Checks that the session goes on: a call is still relayed and answered.
 pub(super) fn goes_on(bench: &mut Bench, agent: u64) {
     let relayed = bench.relayed(agent, call("after", "after"));
     let seen = bench.send(

@@ -1,4 +1,4 @@
-//! Calls of the gateway's own, typed on one side and text on the other.
+//! The gateway's own calls: typed on one side, and text on the other.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ fn client() -> NewSession {
     }
 }
 
-/// Makes a call; its run, and what was seen of it.
+/// Makes a call. Returns its run and the actions.
 fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>) {
     let run = RunId::random();
     let payload = json!({ "capability": "a.b", "options": { "callId": id } });
@@ -53,7 +53,7 @@ fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>)
     (run, seen)
 }
 
-/// An app, and a session whose first call it has.
+/// An app, and a session whose first call has reached the app.
 fn calling() -> (Bench, RunId, Value) {
     calling_with(Limits::default(), Tokens::default())
 }
@@ -79,7 +79,7 @@ fn state(bench: &Bench, id: &str) -> RunState {
     }
 }
 
-/// The call of a run ends as that run has, with that reply.
+/// The action that ends the call of a run, with that reply.
 fn ended(bench: &Bench, run: RunId, reply: Option<Reply>) -> Seen {
     let ended = Step::Ended(bench.broker.runs().shared(run).unwrap(), reply);
     Seen::Step(run, format!("{ended:?}"))
@@ -90,7 +90,7 @@ fn cancel(bench: &mut Bench, run: RunId) -> Vec<Seen> {
     bench.event(Event::Cancel { run, reason })
 }
 
-/// Lets the time come that the broker waits for.
+/// Advances the time to the broker's next deadline.
 fn pass(bench: &mut Bench) -> Vec<Seen> {
     bench.now.monotonic_ms = bench.broker.next_deadline().expect("a deadline");
     bench.event(Event::Deadline)
@@ -177,7 +177,7 @@ fn a_call_cancelled_before_its_session_is_open_never_goes_out() {
 
 #[test]
 fn an_app_that_does_not_answer_in_time_leaves_it_open() {
-    // The cancel, and the call with it.
+    // The app answers neither the cancel nor the call.
     let (mut bench, run, _) = calling();
     cancel(&mut bench, run);
     let seen = pass(&mut bench);
@@ -187,7 +187,7 @@ fn an_app_that_does_not_answer_in_time_leaves_it_open() {
     assert_eq!(state(&bench, "c"), RunState::Unknown);
     assert_eq!(bench.broker.next_deadline(), None);
 
-    // `initialize`.
+    // The app does not answer `initialize`.
     let mut bench = Bench::new();
     bench.app(1, "demo");
     let (run, _) = make(&mut bench, "c", None);
@@ -231,13 +231,13 @@ fn what_is_given_up_is_in_flight_no_more() {
     pass(&mut bench);
     assert_eq!(state(&bench, "c"), RunState::Unknown);
     assert_eq!(bench.broker.in_flight(), 0);
-    // There is room for others.
+    // There is room for other calls.
     let (other, seen) = make(&mut bench, "d", None);
     assert_eq!(only(&seen, 1)["type"], "capabilities/call");
     let seen = cancel(&mut bench, other);
     assert_eq!(only(&seen, 1)["type"], "capabilities/cancel");
     assert_eq!(bench.broker.in_flight(), 1, "the call");
-    // Whatever still comes has nothing to settle, but for whoever else has asked.
+    // Late answers have nothing to settle, except for other requesters.
     let kind = "capabilities/cancel-result";
     let confirmed = json!({ "callId": "c", "cancelled": true });
     assert_eq!(bench.send(1, answer(&sent, kind, confirmed.clone())), []);
@@ -282,7 +282,7 @@ fn nobody_waits_for_an_app_that_is_not_there_or_goes() {
     assert!(
         matches!(&seen[0], Seen::Step(it, text) if *it == run && text.contains("shutting down"))
     );
-    // Of a session that is over.
+    // This cancels a call of a session that is over.
     assert_eq!(cancel(&mut bench, run), []);
 }
 
@@ -316,7 +316,7 @@ fn a_session_nobody_calls_in_leaves_the_app_once_its_calls_have_ended() {
     assert_eq!(seen[1], Seen::CallOver(run));
     let seen = bench.send(1, answer(&goodbye, "shutdown-result", json!({})));
     assert_eq!(only(&seen, 1)["type"], "agent/closed");
-    // The next call opens it again.
+    // The next call opens the session again.
     let (_, seen) = make(&mut bench, "d", None);
     assert_eq!(only(&seen, 1)["type"], "initialize");
 }
@@ -372,7 +372,7 @@ fn repeated_cancels_of_a_caller_join_the_first() {
         assert_eq!(cancel(&mut bench, run), [], "the app is asked already");
     }
     assert_eq!(bench.broker.next_deadline(), due);
-    // An operator's goes out beside it.
+    // An operator's cancel is sent separately.
     let revoke = bench.event(Event::Revoke { run, reason: None });
     let revoke = only(&revoke, 1).clone();
     let kind = "capabilities/cancel-result";
@@ -429,7 +429,7 @@ fn an_operators_confirmed_cancel_is_how_its_caller_hears_the_call_ends() {
         matches!(&seen[0], Seen::Revoked(_, told) if told.stop == it.stop() && told.by == it.by)
     );
     assert_eq!(seen[1..], [ended(&bench, run, None), Seen::CallOver(run)]);
-    // Whatever the app says now, it was told so.
+    // The app's response does not count any more, because the app was told that the call is over.
     let response = json!({ "success": true });
     assert_eq!(
         bench.send(1, answer(&call, "capabilities/call-result", response)),

@@ -103,7 +103,7 @@ fn a_question_and_its_answer_are_re_issued() {
     let asked = only(&seen, 2).clone();
     assert_ne!(asked["id"], 9);
     let reply = json!({ "type": "elicitation/response", "id": asked["id"], "payload": { "success": true } });
-    // Another agent cannot answer it.
+    // Another agent cannot answer the question.
     assert!(bench.send(3, reply.clone()).is_empty());
     let seen = bench.send(2, reply.clone());
     assert_eq!(only(&seen, 1)["id"], 9);
@@ -157,7 +157,7 @@ fn new_sessions_go_to_the_most_recent_connection_of_an_app() {
     bench.app(2, "demo");
     bench.agent(11, None);
     assert_eq!(to(bench.send(11, request("initialize", "1", json!({})))), 2);
-    // The older session stays where it is, also for another initialize.
+    // The older session stays on its instance, even for another `initialize`.
     assert_eq!(to(bench.send(10, request("initialize", "2", json!({})))), 1);
     bench.gone(2);
     bench.agent(12, None);
@@ -187,7 +187,7 @@ fn an_app_must_be_connected_and_named_when_there_are_several() {
         only(&seen, 11)["payload"]["error"]["details"]["apps"],
         json!(["demo", "other"])
     );
-    // The socket stayed open: the agent that was too early tries again.
+    // The socket stayed open, so the agent that was too early tries again.
     only(&bench.send(10, initialize()), 2);
 }
 

@@ -84,12 +84,12 @@ fn suspended(bench: &mut Bench, peer: u64, suspended: bool) {
     assert!(bench.event(Event::Suspended { peer, suspended }).is_empty());
 }
 
-/// What a connection with a token of that name is told that registers an app.
+/// The answer to a registration over a connection with a token of that name.
 fn registers(bench: &mut Bench, peer: u64, owner: &str, replaces: Option<u64>) -> Vec<Seen> {
     registers_more(bench, peer, owner, (replaces, 1))
 }
 
-/// Like `registers`, with so many bytes of description.
+/// Like `registers`, but with `bytes` bytes of description.
 fn registers_more(
     bench: &mut Bench,
     peer: u64,
@@ -114,7 +114,7 @@ fn registers_more(
         message.find_replaced(|_, _| replaces.map(PeerId));
     }
     let seen = bench.event(event);
-    // As the hub does.
+    // The hub does the same.
     let is_replaced = seen.iter().any(|it| matches!(it, Seen::Replaced(..)));
     if let Some(replaced) = replaces.filter(|_| is_replaced) {
         bench.gone(replaced);
@@ -144,7 +144,7 @@ fn suspended_apps_take_places_of_their_own_token_and_make_room_for_its_next_ones
     }
     suspended(&mut bench, 2, true);
     suspended(&mut bench, 1, true);
-    // The one that has waited longest is given up, whatever is cut and registered.
+    // Each time the app that has waited longest is given up.
     for (peer, gives_way) in [(3, 2), (4, 1)] {
         let seen = registers(&mut bench, peer, "a", None);
         assert_eq!(seen[0], Seen::Closed(gives_way, 4002));
@@ -152,7 +152,7 @@ fn suspended_apps_take_places_of_their_own_token_and_make_room_for_its_next_ones
         assert!(bench.broker.registered_by(PeerId(gives_way)).is_none());
     }
     assert!(is_refused(&registers(&mut bench, 5, "a", None), 5));
-    // Whoever says which one it replaces need not wait for its end.
+    // An app that names the session it replaces need not wait for that session's end.
     let seen = registers(&mut bench, 6, "a", Some(3));
     assert!(
         matches!(seen[..], [Seen::Replaced(..), Seen::Resumable(..)]),
@@ -162,7 +162,7 @@ fn suspended_apps_take_places_of_their_own_token_and_make_room_for_its_next_ones
         is_refused(&registers(&mut bench, 7, "a", Some(3)), 7),
         "not again"
     );
-    // Another token has its own share, and nobody gives way to it.
+    // Another token has its own share, and no app of the first token makes room for it.
     assert_eq!(registers(&mut bench, 8, "b", None).len(), 1);
     assert_eq!(registers(&mut bench, 10, "b", None).len(), 1);
     suspended(&mut bench, 4, true);
@@ -187,7 +187,7 @@ fn an_app_that_replaces_a_session_counts_for_what_it_takes_beyond_that() {
     }
     let seen = registers_more(&mut bench, 4, "a", (Some(3), 1_000_000));
     assert!(is_refused(&seen, 4), "{seen:?}");
-    // The one it replaces does not make the room twice.
+    // The replaced app does not count twice as room.
     suspended(&mut bench, 3, true);
     suspended(&mut bench, 1, true);
     let seen = registers_more(&mut bench, 5, "a", (Some(3), 1_000_000));

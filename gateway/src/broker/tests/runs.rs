@@ -7,7 +7,7 @@ use crate::broker::call::Reply;
 use crate::broker::runs::{EarlyCancel, RunState};
 use caphost::call::Stop;
 
-/// An id that nobody meets by chance.
+/// An id that no run has by chance.
 const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
 
 fn revoke(bench: &mut Bench, run: &Run) -> Vec<Seen> {
@@ -123,7 +123,7 @@ fn a_cancel_that_somebody_has_joined_is_sent_again_when_the_app_has_not_answered
     let again = only(&again, 1).clone();
     assert_eq!(again["payload"], first["payload"]);
     assert_ne!(again["id"], first["id"]);
-    // Nobody has joined that one.
+    // No further cancel has joined the second one.
     bench.now.monotonic_ms += bench.broker.grace();
     assert_eq!(bench.event(Event::Deadline), []);
     assert_eq!(bench.broker.next_deadline(), None);
@@ -187,13 +187,13 @@ fn a_refused_cancel_of_its_agent_leaves_the_run_running() {
         assert_eq!(only(&seen, 2)["payload"], no);
         assert_eq!(bench.run("c").state, RunState::Running);
     }
-    // One that the app does not understand is refused, too.
+    // A cancel that the app does not understand is refused, too.
     let asked = bench.relayed(2, cancel("4", "c"));
     assert_eq!(bench.run("c").state, RunState::Cancelling);
     let no = json!({ "error": { "code": "NOT_IMPLEMENTED", "message": "", "retryable": false } });
     bench.send(1, answer(&asked, "error", no));
     assert_eq!(bench.run("c").state, RunState::Running);
-    // One that is confirmed has ended it.
+    // A confirmed cancel has ended the run.
     let asked = bench.relayed(2, cancel("5", "c"));
     bench.send(
         1,
@@ -216,7 +216,7 @@ fn a_refused_duplicate_leaves_the_run_of_the_first_as_it_was() {
         (Some("2"), "INVALID_PARAMS")
     );
     assert_eq!(bench.run("c").id, it.id, "there is no other");
-    // What is said of the callId is still said of the first.
+    // Messages about the callId are still about the first call.
     let info = json!({ "operationId": "c", "progress": 5 });
     bench.send(1, answer(&first, "progress", info));
     assert!(bench.run("c").progress.is_some());
@@ -224,7 +224,7 @@ fn a_refused_duplicate_leaves_the_run_of_the_first_as_it_was() {
     assert_eq!(bench.run("c").state, RunState::Cancelling);
     bench.send(1, answer(&first, "capabilities/call-result", cancelled()));
     assert_eq!(bench.run("c").state, RunState::Cancelled);
-    // Of another session it is another call.
+    // In another session the same callId is another call.
     bench.relayed(3, call("1", "c"));
     goes_on(&mut bench, 2);
 }
@@ -251,7 +251,7 @@ fn an_app_that_goes_away_leaves_the_outcome_unknown_and_nobody_waiting() {
             .is_empty()
     );
     assert!(bench.broker.runs().in_flight().is_empty());
-    // Nobody is there to be asked any more.
+    // Nobody is left to be asked.
     let seen = revoke(&mut bench, &it);
     let [Seen::Revoked(_, told)] = &seen[..] else {
         panic!("{seen:?}")
@@ -375,7 +375,7 @@ fn a_run_says_what_its_agent_calls_itself() {
     assert_eq!(&*a, "Mail \u{1f4e7}");
     assert!(Arc::ptr_eq(&a, &b), "they share it");
 
-    // Whatever it says, no more of it is kept than of other names.
+    // However long or odd a name is, it is kept only like other names.
     for (id, name, kept) in [
         ("3", json!("x".repeat(5_000)), Some("x".repeat(256))),
         ("4", json!(7), None),

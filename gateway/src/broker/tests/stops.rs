@@ -1,4 +1,4 @@
-//! How far stops were seen, on their way from an app to its agents.
+//! How far the work was seen to stop, on the way from an app to its agents.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn with(metadata: Option<Value>, mut payload: Value) -> Value {
     payload
 }
 
-/// An agent calls and cancels. What it gets when the app answers with these metadata.
+/// An agent calls and cancels, and the app answers with these metadata. Returns the messages to the agent.
 fn cancelled(
     bench: &mut Bench,
     call_id: &str,
@@ -32,7 +32,7 @@ fn cancelled(
     [confirmation, only(&seen, 2)["payload"].clone()]
 }
 
-/// What agent 2 gets when it cancels and the app, where it is asked, confirms with these metadata.
+/// The answer to agent 2's cancel. If the app is asked, it confirms with these metadata.
 fn cancel_again(bench: &mut Bench, call_id: &str, confirmed: Option<Value>) -> Value {
     let seen = bench.send(2, cancel("cancel", call_id));
     if let [Seen::Message(2, known)] = &seen[..] {
@@ -160,7 +160,7 @@ fn a_late_end_reaches_its_agent_its_run_and_every_later_cancel() {
     cancelled(&mut bench, "c", None, None);
     let it = bench.run("c");
     bench.broker.runs_mut().take_news();
-    // Another agent's call of the same id has nothing to do with it.
+    // Another agent's call with the same id is not affected.
     let foreign = bench.relayed(3, call("1", "c"));
     bench.send(1, answer(&foreign, "notification", ended("c", false, 1.0)));
     let relayed = bench.relayed(2, call("2", "other"));
@@ -290,7 +290,7 @@ fn a_late_end_reaches_the_run_although_its_agent_has_left() {
         matches!(news[..], [News::EndedLate(id, _, end)] if (id, end) == (it.id, late)),
         "{news:?}"
     );
-    // What it says of those that have ended, and anything else, finds nobody.
+    // A second end of a call, and any other message, finds no receiver.
     assert_eq!(bench.broker.counters().strays_dropped, 2);
 }
 

@@ -1,4 +1,4 @@
-//! Apps that say what has changed.
+//! Apps that report changes of their capabilities.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ fn update(payload: Value) -> Value {
     json!({ "type": "app/update", "id": "u", "payload": payload })
 }
 
-/// What the app offers, by name and description.
+/// The app's capabilities, by name and description.
 fn offered(bench: &Bench) -> Vec<(String, String)> {
     let offer = bench.broker.offer(None).unwrap();
     let pair = |it: &crate::broker::CapabilityInfo| {
@@ -51,14 +51,14 @@ fn a_difference_changes_what_is_offered() {
     );
     assert_eq!(offered(&bench), pairs(&[("a", "again")]));
     assert_eq!(bench.broker.take_offered().len(), 3);
-    // The manifest shows it.
+    // The manifest shows the change.
     let manifest: Value =
         serde_json::from_str(&bench.broker.shown(None).unwrap().0.manifest()).unwrap();
     assert_eq!(
         manifest["capabilities"],
         json!([{ "name": "a", "description": "again" }])
     );
-    // All of it is taken as ever.
+    // A complete list of capabilities is still accepted.
     let all = json!({ "capabilities": [{ "name": "z" }, { "name": "y" }] });
     assert!(bench.send(1, update(all)).is_empty());
     assert_eq!(offered(&bench), pairs(&[("z", ""), ("y", "")]));
@@ -130,7 +130,7 @@ fn differences_do_not_add_up_to_more_than_one_message_may_hold() {
     let seen = bench.send(1, add(3));
     let details = &only(&seen, 1)["payload"]["error"]["details"];
     assert_eq!(details, &json!({ "limit": "messageBytes", "max": 4_000 }));
-    // One that makes room for itself is taken.
+    // An update that makes room for itself is accepted.
     let mut swap = add(3);
     swap["payload"]["removed"] = json!(["n0"]);
     assert!(bench.send(1, swap).is_empty());

@@ -95,7 +95,7 @@ fn messages() {
                 with_params(json!({ "kind": "notification", "method": method }), params)
             }
             Message::Response(id) => {
-                // What it answers with is nobody's to read here.
+                // The reader does not look at the content of a response.
                 let mut reads = vector["reads"].clone();
                 reads["kind"] = "response".into();
                 reads["id"] = value(id);

@@ -9,7 +9,7 @@ use crate::broker::{AppInfo, CapabilityInfo, Offer};
 use crate::cluster::message::{Message, Parcel};
 use crate::wire::Incoming;
 
-/// Draws the same in every run.
+/// A random number generator that draws the same numbers in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -78,7 +78,7 @@ const NUMBERS: &[&str] = &[
     "1e-99999999999999999999",
 ];
 
-/// A valid JSON text by its grammar.
+/// Writes a valid JSON text by its grammar.
 fn value(dice: &mut Dice, depth: usize, out: &mut String) {
     space(dice, out);
     match dice.below(if depth == 0 { 6 } else { 10 }) {
@@ -91,7 +91,7 @@ fn value(dice: &mut Dice, depth: usize, out: &mut String) {
             } else {
                 (r#"{"k":"#, "}")
             };
-            // Around the most that can be read, two levels of which are the envelope's.
+            // Depths around the deepest that can be read. The envelope adds two levels.
             let levels = 121 + dice.below(8);
             out.push_str(&open.repeat(levels));
             out.push_str(dice.of(&["0", "\"\"", "1e400"]));
@@ -111,7 +111,7 @@ fn value(dice: &mut Dice, depth: usize, out: &mut String) {
                 comma(index, out);
                 space(dice, out);
                 match dice.below(3) {
-                    // Few keys, so that they meet.
+                    // There are few keys, so that equal keys occur.
                     0 => out.push_str(dice.of(&[r#""a""#, r#""\u0061""#, r#""b""#])),
                     _ => string(dice, out),
                 }
@@ -182,17 +182,17 @@ fn framed(payload: &str) -> String {
     )
 }
 
-/// Whether a key is in it that no text may have.
+/// Whether the text contains a key that no text may have.
 fn has_reserved(text: &str) -> bool {
     text.contains(RESERVED) || text.contains(r"\u0024serde_json::private::")
 }
 
-/// What the readers behind the broker do with it. Each reads as it does in the gateway.
+/// Reads the text with all readers behind the broker. Each reads as it does in the gateway.
 fn read_by_all(text: &str, what: &str) {
     let whole: Value = serde_json::from_str(text).expect(what);
     let raw: &RawValue = serde_json::from_str(text).expect(what);
     assert_eq!(raw.get().trim(), text.trim(), "{what}");
-    // As members of a typed message, as serde's untagged enums buffer them.
+    // Reads the text like a member of a typed message, which serde's untagged enums buffer.
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
     enum Buffered {
@@ -248,7 +248,7 @@ fn read_by_all(text: &str, what: &str) {
     let Message::App { offer, .. } = parcel.message else {
         panic!("{what}");
     };
-    // `null` is none.
+    // `null` means no schema.
     let schema = offer.capabilities[0].input_schema.as_ref();
     let schema = schema.map_or("null", |schema| schema.get());
     assert_eq!(serde_json::from_str::<Value>(schema).expect(what), whole);
@@ -276,10 +276,10 @@ fn what_the_boundary_accepts_every_later_reader_accepts() {
             }
             Err(refusal) => {
                 refused += 1;
-                // Nothing is refused that all could read.
+                // The gateway refuses nothing that all readers could read.
                 let readable = serde_json::from_str::<Value>(&mended(&frame)).is_ok();
                 assert!(!readable || has_reserved(&frame), "{frame}: {refusal:?}");
-                // Who waits for it can be told.
+                // The agent that waits for the answer can be told.
                 let Subject { kind, id, .. } = refusal.subject;
                 let kind = kind.as_deref();
                 assert_eq!(

@@ -1,4 +1,4 @@
-//! A host with the test capabilities, an agent, and the wire between them, in a time of their own.
+//! A host with the test capabilities, an agent, and the connection between them, on a simulated clock.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +25,7 @@ pub const CAPABILITIES: [&str; 11] = [
     "look",
 ];
 
-/// What the test capabilities know of a call.
+/// What the test capabilities know about a call.
 #[derive(Default)]
 pub struct Seen {
     pub key: Option<CallKey>,
@@ -37,16 +37,16 @@ pub struct Seen {
     waiters: Vec<CallKey>,
 }
 
-/// What a handler knows of itself, and what was said of its call.
+/// What a handler knows about itself, and what was reported of its call.
 #[derive(Default)]
 pub struct Work {
     pub id: String,
-    /// How many steps it has taken.
+    /// How many steps the handler has taken.
     pub steps: u32,
     pub started: bool,
-    /// How far its call was seen to stop, if it was, and its steps when that was said.
+    /// How far the work was reported to stop, if it was, and how many steps the handler had taken by then.
     pub said: Option<(Option<Stop>, u32)>,
-    /// How often its end was reported.
+    /// How many times the end was reported.
     pub ended: u32,
 }
 
@@ -60,7 +60,7 @@ pub struct Bench {
     pub running: HashSet<CallKey>,
     /// An oracle: every handler counts its own steps.
     pub work: HashMap<CallKey, Work>,
-    /// What has settled for the agent, in order.
+    /// The responses to the agent's requests, in order.
     pub settled: Vec<(RequestKey, Json)>,
     asked: HashMap<RequestKey, String>,
     pub now: f64,
@@ -76,7 +76,7 @@ impl Bench {
                 concurrency: (name == "single").then_some(1),
                 available: true,
                 alternatives: Vec::new(),
-                // They are told, as handlers in JavaScript are.
+                // Handlers are told to stop, like handlers in JavaScript.
                 ending: Ending::Told { grace: 50.0 },
                 checked: name == "checked",
                 document: json!({ "name": name }),
@@ -137,7 +137,7 @@ impl Bench {
         })
     }
 
-    /// A call no agent of ours would send, as a raw envelope: the host must refuse it.
+    /// A call that no proper agent would send, as a raw envelope. The host must refuse it.
     fn call_badly(&mut self, capability: &str, options: &Json) -> RequestKey {
         self.ids += 1;
         let key = u32::MAX - self.ids;
@@ -158,7 +158,7 @@ impl Bench {
         key
     }
 
-    /// The signal of a call has fired.
+    /// Fires the signal of a call.
     pub fn abort(&mut self, call: RequestKey, reason: Option<String>) {
         self.agent.abort(call, reason, self.now);
     }
@@ -170,7 +170,7 @@ impl Bench {
             .map(|(_, response)| response)
     }
 
-    /// Lets everything happen that can happen without time passing.
+    /// Does everything that can happen without time passing.
     pub fn settle_down(&mut self) {
         loop {
             let mut moved = self.perform();
@@ -183,7 +183,7 @@ impl Bench {
         }
     }
 
-    /// Lets time pass to the next deadline of either half. False when there is none.
+    /// Advances the time to the next deadline of either half. Returns false if there is none.
     pub fn pass_time(&mut self) -> bool {
         let next = [self.host.next_deadline(), self.agent.next_deadline()];
         let Some(next) = next.into_iter().flatten().min_by(f64::total_cmp) else {
@@ -225,7 +225,7 @@ impl Bench {
         };
         let key = abp::request_key(&envelope["id"]);
         match key.filter(|key| *key > u32::MAX / 2) {
-            // The bench has asked, past the agent.
+            // The bench itself has sent this request, without the agent.
             Some(key) => self.settled.push((key, envelope["payload"].clone())),
             None => drop(abp::receive(&mut self.agent, &envelope)),
         }
@@ -303,7 +303,7 @@ impl Bench {
                     let began = self.work.get(&key).is_some_and(|work| work.started);
                     assert!(began, "a stopped call has run");
                     if !self.running.contains(&key) {
-                        // Its end came first.
+                        // The handler had ended before.
                         continue;
                     }
                     let mut heeds = true;
@@ -380,7 +380,7 @@ impl Bench {
                 let error = Error::new(Code::OPERATION_FAILED, "I would rather not");
                 self.finish(key, Err(error));
             }
-            // What came as JSON inherits nothing.
+            // A value that came as JSON inherits nothing.
             "look" => {
                 let keys: Vec<_> = params
                     .as_object()

@@ -1,4 +1,4 @@
-//! The vectors of what an agent requests and allows, on the half that serves tool servers.
+//! The vectors of an agent's requests and permissions, for the half that serves tool servers.
 
 use caphost::call::{CallId, CallKey, Outcome};
 use caphost::offers::{Descriptor, Ending};
@@ -36,7 +36,7 @@ fn drain(host: &mut Host) -> Vec<Step> {
     steps
 }
 
-/// What a call or a question was refused with; `None` if it is under way.
+/// The error that a call or a question was refused with. `None` if it is in flight.
 fn refusal(steps: &[Step], asked: CallKey) -> Option<String> {
     steps.iter().find_map(|step| match step {
         Action::Respond { key, response, .. } | Action::Elicited { key, response }

@@ -1,4 +1,4 @@
-//! The wire between a host and an agent that share a memory.
+//! A connection between a host and an agent in the same memory.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 type Lane<M> = Rc<RefCell<VecDeque<M>>>;
 
-/// One end of a pair; what is sent into one comes out of the other, in order.
+/// One end of a pair. A message that is sent into one end comes out of the other, in order.
 pub struct End<M> {
     out: Lane<M>,
     into: Lane<M>,

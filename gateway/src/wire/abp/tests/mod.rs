@@ -1,5 +1,5 @@
-//! The host's and the agent's halves against each other, over a pair of lanes in memory: the
-//! conformance vectors, and thousands of calls raced against their cancels.
+//! Tests of the host's and the agent's halves against each other, over a pair of lanes in memory: the
+//! conformance vectors, and thousands of calls that race with their cancels.
 
 mod bench;
 mod initialize;

@@ -1,4 +1,4 @@
-//! Calls raced against cancels, timeouts and ends at random moments.
+//! Calls that race with cancels, timeouts and ends at random moments.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::bench::Bench;
 
-/// A small generator of its own, so that a failing seed can be run again.
+/// A small random number generator, so that a failing seed can be run again.
 struct Random(u64);
 
 impl Random {
@@ -43,8 +43,8 @@ fn race(seed: u64, calls: usize) {
         }
         of_call.insert(id.clone(), bench.call(capability, None, &options));
         open.push(id);
-        // The wire and the two halves move by single steps, so that everything overtakes
-        // everything it may.
+        // The connection and the two halves move by single steps, so that messages and events overtake each
+        // other wherever they may.
         for _ in 0..random.below(6) {
             bench.step();
             let victim = open[random.below(open.len() as u64) as usize].clone();
@@ -74,7 +74,7 @@ fn race(seed: u64, calls: usize) {
         let confirmed = confirmation["cancelled"] == json!(true);
         let response = bench.response(of_call[id]).expect("a call settles");
         let cancelled = response["cancelled"] == json!(true);
-        // Of a call that was given up, what the app says later is worth more than the giving up.
+        // If the agent gave the call up, a later confirmation of the app counts more.
         if response["error"]["code"] == "TIMEOUT" && confirmed {
             let place = |key| bench.settled.iter().position(|(it, _)| *it == key);
             assert!(place(*cancel) > place(of_call[id]), "seed {seed}: {id}");
@@ -102,7 +102,7 @@ fn race(seed: u64, calls: usize) {
             (started, ended),
             "seed {seed}: {id} was {stop:?}"
         );
-        // Only what was abandoned may go on.
+        // Only abandoned work may go on.
         let goes_on = work.steps > then;
         assert!(
             !goes_on || stop == Some(Stop::Abandoned),

@@ -14,7 +14,7 @@ const FILES: [&str; 4] = [
     include_str!("../../../../../tests/conformance/bad-input.json"),
 ];
 
-/// A test for each vector, named after it.
+/// Makes a test for each vector, with the vector's name.
 macro_rules! vectors {
     ($($test:ident: $name:literal,)*) => {
         $(
@@ -144,7 +144,7 @@ fn run(vector: &Json) {
     }
 }
 
-/// The answer, after as much time as it takes.
+/// The answer to a request. Advances the time as far as necessary.
 fn settle(bench: &mut Bench, key: RequestKey, step: &Json) -> Json {
     bench.settle_down();
     while bench.response(key).is_none() {
@@ -156,7 +156,7 @@ fn settle(bench: &mut Bench, key: RequestKey, step: &Json) -> Json {
     bench.response(key).unwrap().clone()
 }
 
-/// With the metadata of which something is expected, and no other.
+/// The response with only the metadata that the pattern names.
 fn comparable(mut response: Json, pattern: &Json, step: &Json) -> Json {
     let named = pattern["metadata"].as_object();
     if response["cancelled"] == json!(true) {
