@@ -3,18 +3,18 @@
 //! The layers above use [`Cluster`], which is a worker's part in its cluster. They implement [`Here`], which
 //! hears of the other workers. Each pair of workers has a link over streams in Redis. See `docs/cluster.md`.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | [`options`] | how a worker takes part |
-//! | [`worker`] | what workers are called |
-//! | [`traffic`] | how a worker stands, and what is counted |
-//! | [`message`] | what workers say to each other |
+//! | [`options`] | the options of a worker |
+//! | [`worker`] | the ids of workers |
+//! | [`traffic`] | a worker's standing in its cluster, and its metrics |
+//! | [`message`] | the messages between workers |
 //! | [`link`] | messages between two workers, each once and in order |
-//! | [`notices`] | what this worker tells all others |
-//! | [`peers`] | the other workers: which there are, and what is on the way to them |
-//! | [`member`] | what this worker does about the others, and what it tells the layers above |
-//! | [`channel`], [`cancel_message`] | cancels that are published to other gateways, and heard of them |
-//! | [`redis`](self::redis) | what is read from Redis and written there |
+//! | [`notices`] | notices of this worker to all other workers |
+//! | [`peers`] | the other workers, and the queues to them |
+//! | [`member`] | greeting and giving up other workers, handling their messages, and telling the layers above |
+//! | [`channel`], [`cancel_message`] | cancels that are published to other gateways, and cancels of other gateways |
+//! | [`redis`](self::redis) | reading from Redis and writing to it |
 
 mod cancel_message;
 mod channel;

@@ -1,14 +1,14 @@
 //! Reading from Redis and writing to it.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | [`node`] | where Redis is, what keys are called, and connections |
-//! | [`connection`] | one connection after the other, and what is done on each |
-//! | [`leases`] | this worker's lease, and those of the others |
+//! | [`node`] | the address of Redis, the names of keys, and connections |
+//! | [`connection`] | one connection after another, and the work on each |
+//! | [`leases`] | this worker's lease, and the leases of the other workers |
 //! | [`frames`] | the streams of frames between workers |
-//! | [`records`] | runs that are written down for the others, and taken over by them |
-//! | [`facts`] | what all of them are to know, while it is of use |
-//! | [`held`] | the facts of this worker, to be told again |
+//! | [`records`] | runs that are recorded for the other workers, and taken over by them |
+//! | [`facts`] | facts that all workers must know for a while |
+//! | [`held`] | the facts that this worker may have to tell Redis again |
 
 pub mod connection;
 pub mod facts;

@@ -1,14 +1,14 @@
 //! The Redis node that has the keys, the names of the keys, and connections to the node.
 //!
-//! | key | what it holds |
+//! | key | value |
 //! |---|---|
 //! | `<prefix>:workers` | a set of the ids of workers |
 //! | `<prefix>:worker:<id>` | a string that expires: the worker's lease |
 //! | `<prefix>:to:<id>` | a stream: frames for that worker |
 //! | `<prefix>:runs:<id>` | a hash that expires: that worker's runs as JSON, by their ids |
-//! | `<prefix>:adopts:<id>` | a string that expires: the worker that takes over the runs of one that is gone |
+//! | `<prefix>:adopts:<id>` | a string that expires: the worker that takes over the runs of worker `<id>`, which is gone |
 //! | `<prefix>:mcp:<id>` | a string that expires: an MCP session as JSON, empty once it has ended |
-//! | `<prefix>:rap:<…>` | a string that expires: who has taken a RAP invocation, as JSON |
+//! | `<prefix>:rap:<…>` | a string that expires: the worker that has taken a RAP invocation, as JSON |
 //!
 //! In a Redis Cluster all keys are on one node, because all keys with the same prefix are in one slot. Any
 //! other node names that node.

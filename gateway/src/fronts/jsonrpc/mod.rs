@@ -1,10 +1,10 @@
 //! JSON-RPC 2.0 over WebSocket, on `/jsonrpc`.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | `peer` | one connection: its messages, and the requests it has in flight |
-//! | `requests` | what each method does |
-//! | `greeting` | `initialize`, as ACP and LSP peers send it |
+//! | `peer` | one connection: its messages, and its requests in flight |
+//! | `requests` | the methods |
+//! | `greeting` | `initialize` of ACP and LSP peers |
 //! | `in_flight` | requests that wait for their answer, by their ids |
 //!
 //! [`crate::wire::json_rpc`] reads and writes messages, and decides whether a cancelled request is answered.

@@ -1,18 +1,18 @@
 //! MCP, the Model Context Protocol: the capabilities of an app as tools, over Streamable HTTP on `/mcp` and
 //! `/mcp/<app id>`.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | `routes`, `server` | HTTP: whom a request is from, and what all requests share |
-//! | `header`, `head` | MCP's own headers, and what they cannot carry as it is; what the HTTP head of a request must say |
-//! | `request`, `requests` | the parameters of a request and its version; what answers each |
-//! | `sessions`, `session`, `elsewhere` | sessions of versions before 2026-07-28: which there are, one of them, those that several workers have |
-//! | `overtaken` | cancels in a session that came before their requests |
+//! | `routes`, `server` | HTTP: the sender of a request, and the state that all requests share |
+//! | `header`, `head` | MCP's own headers and their encoding; the rules for the HTTP head of a request |
+//! | `request`, `requests` | the parameters and the version of a request; the answers to requests |
+//! | `sessions`, `session`, `elsewhere` | sessions of versions before 2026-07-28: the table, one session, and sessions that several workers share |
+//! | `overtaken` | cancels of a session that come before their requests |
 //! | `call`, `underway` | a call, from `tools/call` to the end of its response |
-//! | `progress`, `result`, `content` | what a call says, and its result |
+//! | `progress`, `result`, `content` | the progress of a call, and its result |
 //! | `reply` | how an answer is sent: in one piece, or as a stream |
 //! | `tools`, `schema` | capabilities as tools |
-//! | `listening` | streams of what a client is told unasked |
+//! | `listening` | streams of messages that answer no request |
 
 mod call;
 mod content;

@@ -4,11 +4,11 @@
 //! A bridge has no rules of its own. The peer's messages go to the gateway unchanged, and the answers come
 //! back unchanged. The bridge writes nothing but messages.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | `codec` | where a message ends: lines, or `Content-Length` headers |
-//! | [`jsonrpc`] | `caphost stdio`: to the gateway's WebSocket |
-//! | [`mcp`] | `caphost mcp`: to the gateway's HTTP |
+//! | `codec` | separating messages: lines, or `Content-Length` headers |
+//! | [`jsonrpc`] | `caphost stdio`: the bridge to the gateway's WebSocket |
+//! | [`mcp`] | `caphost mcp`: the bridge to the gateway's HTTP |
 
 mod codec;
 pub mod jsonrpc;

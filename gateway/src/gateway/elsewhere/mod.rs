@@ -5,12 +5,12 @@
 //! brokers of all other workers. An agent that calls this app from another worker is an agent on the broker
 //! of the app's worker. So a call across workers follows the same rules as a call within one worker.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | `announcing` | apps of this worker, as the others are told of them |
+//! | `announcing` | telling other workers of the apps of this worker |
 //! | `apps`, `agents` | apps and agents of other workers |
-//! | `proxy` | the peers of the broker here that stand for them |
-//! | `tunnels`, `delivery` | apps that come back to another worker than their session is on |
+//! | `proxy` | the peers of the broker here that stand for these apps and agents |
+//! | `tunnels`, `delivery` | apps that come back to another worker than before |
 
 mod agents;
 mod announcing;

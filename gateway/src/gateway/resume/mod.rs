@@ -1,11 +1,11 @@
 //! Apps that come back. An app's session is separate from its connection.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | [`session`] | one session: whose it is, and what has come from its app |
-//! | [`attached`] | one connection's hold on a session |
-//! | [`queues`] | what waits for each peer, by peer; the sessions, by token |
-//! | [`resuming`] | taking up, suspending and giving up sessions |
+//! | [`session`] | one session: its owner, and the messages received from its app |
+//! | [`attached`] | the handle of one connection to a session |
+//! | [`queues`] | the queues by peer; the sessions by token |
+//! | [`resuming`] | resuming, suspending and giving up sessions |
 //! | [`messages`] | `app/registered`, `app/resume`, `app/resumed`, `app/lost` and `app/ack` |
 //!
 //! The queue of a connection keeps the messages that the app has not acknowledged. The queue of the next

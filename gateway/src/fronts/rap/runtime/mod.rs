@@ -1,13 +1,13 @@
 //! The runtime of RAP: the tools of other servers, as capabilities of apps.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
 //! | `app` | one tool server as an app on the broker |
-//! | `toolset` | what a tool server offers, and whether it is there |
-//! | `delivery` | getting an invocation to its tool server |
-//! | `callbacks` | where results and events come in |
-//! | `result` | a result as an outcome |
-//! | `client` | HTTP to tool servers |
+//! | `toolset` | the offer of a tool server, and whether the server answers |
+//! | `delivery` | delivering an invocation to its tool server |
+//! | `callbacks` | receiving results and events |
+//! | `result` | turning a result into an outcome |
+//! | `client` | HTTP requests to tool servers |
 //! | `options` | the command line |
 //!
 //! One call: the broker queues the agent's message for the app. The app starts the call and gives the

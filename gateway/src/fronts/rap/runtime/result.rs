@@ -22,13 +22,13 @@ const INTERRUPTED: &str = "Tool call interrupted by user";
 ///
 /// | result | outcome |
 /// |---|---|
-/// | a text that starts `Error: ` | the error `OPERATION_FAILED` with the rest of the text |
-/// | the same of a cancelled call: `Error: Tool call cancelled…` | cancelled |
-/// | a text that is a JSON object or array | that |
+/// | a text that begins with `Error: ` | the error `OPERATION_FAILED` with the rest of the text |
+/// | the error of a cancelled call: `Error: Tool call cancelled…` | cancelled |
+/// | a text that is a JSON object or array | the object or array |
 /// | any other text | the text |
 /// | an image | ABP's binary data |
-/// | a text that describes binary data, and the data | ABP's binary data |
-/// | an item of a kind that is not known here | that, as it came |
+/// | a text that describes binary data, followed by the data | ABP's binary data |
+/// | an item of unknown type | the item, as it came |
 /// | several items | an array of texts, binary data and such items |
 pub(super) fn outcome(result: ToolResult) -> Outcome {
     let ToolResult { text, content, .. } = result;

@@ -3,10 +3,10 @@
 //!
 //! Each request becomes its own HTTP request, so everything that is true over HTTP is true here.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `mod` | what is in flight, and what becomes of each message |
-//! | `link` | the gateway: requests and their headers, its session, what is wrong with an answer |
+//! | `mod` | the requests in flight, and the handling of each message |
+//! | `link` | the gateway: requests and their headers, the session, and errors of answers |
 
 mod link;
 
