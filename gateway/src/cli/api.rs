@@ -49,7 +49,7 @@ impl<'a> Api<'a> {
         let status = response.status();
         let body = whole_body(response, MAX_ANSWER_BYTES).await;
         let Some(body) = body.map_err(unreachable)? else {
-            return Err(Failure::not_a_gateway(self.access, "an endless answer"));
+            return Err(Failure::not_a_gateway(self.access, "too long an answer"));
         };
         let document = serde_json::from_slice::<Value>(&body);
         if status.is_success() {
@@ -91,7 +91,7 @@ impl Failure {
                     "the gateway wants a token"
                 };
                 Failure::new(Code::PERMISSION_DENIED, message)
-                    .hint("Give one of the role agent with CAPHOST_TOKEN or --token.")
+                    .hint("Give a token of role agent with CAPHOST_TOKEN or --token.")
             }
             _ if said.is_some() => Failure::from_body(said.unwrap_or_default()),
             StatusCode::FORBIDDEN => {

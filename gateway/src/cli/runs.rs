@@ -54,7 +54,7 @@ impl Runs {
             print(&with_doubt("No runs.".into(), &answer))?;
         } else {
             if stdout().is_terminal() {
-                let hint = "`caphost runs --json` has more of each, such as its callId";
+                let hint = "`caphost runs --json` shows more of each run, such as its callId";
                 say(&style(hint).for_stderr().dim().to_string());
             }
             print(&shown(runs, &answer))?;

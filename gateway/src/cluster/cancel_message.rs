@@ -36,7 +36,7 @@ impl CancelMessage {
             return Err(format!("it has more than {MESSAGE_BYTES} bytes"));
         }
         let fields: Map<String, Value> = serde_json::from_slice(&mended_bytes(message))
-            .map_err(|error| format!("no JSON object: {}", shown(error)))?;
+            .map_err(|error| format!("not a JSON object: {}", shown(error)))?;
         let Some(Value::String(run_id)) = fields.get("run_id") else {
             return Err("`run_id` must be a string".into());
         };

@@ -49,7 +49,7 @@ impl Cluster {
     /// Reads a message of the channel. Returns `None` if the message must not be obeyed.
     fn heard_on_channel(&self, message: &[u8]) -> Option<CancelMessage> {
         if self.channel_pace.check().is_err() {
-            self.warn_of("more come than are obeyed");
+            self.warn_of("too many messages come");
             return None;
         }
         let message = match CancelMessage::read(message) {

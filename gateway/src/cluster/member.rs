@@ -141,7 +141,7 @@ impl Member {
             };
             self.traffic.messages_unread.add();
             let error = for_log(error);
-            tracing::error!(worker = %from, error, "a message of another worker is passed over");
+            tracing::error!(worker = %from, error, "a message of another worker is skipped");
         }
     }
 

@@ -47,7 +47,7 @@ pub const METRICS: &[ClusterMetric] = &[
     ),
     (
         "caphost_cluster_frames_sent_total",
-        "Frames sent to other workers, those sent again included.",
+        "Frames sent to other workers, including repeated ones.",
         |it| &it.frames_sent,
     ),
     (
@@ -57,12 +57,12 @@ pub const METRICS: &[ClusterMetric] = &[
     ),
     (
         "caphost_cluster_frames_received_total",
-        "Frames that came from other workers, repeated ones included.",
+        "Frames that came from other workers, including repeated ones.",
         |it| &it.frames_received,
     ),
     (
         "caphost_cluster_messages_unread_total",
-        "Messages of other workers that were passed over: of a later version, or faulty.",
+        "Messages of other workers that were skipped: of a later version, or faulty.",
         |it| &it.messages_unread,
     ),
     (

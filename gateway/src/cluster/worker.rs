@@ -58,7 +58,7 @@ impl FromStr for WorkerId {
             let (process, life) = (process.parse().ok()?, life.parse().ok()?);
             Some(WorkerId { process, life })
         };
-        read(text).ok_or("no worker's id")
+        read(text).ok_or("not a worker's id")
     }
 }
 

@@ -52,7 +52,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Bearer {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
-        let unknown = || Refusal::internal("Its sender is not known");
+        let unknown = || Refusal::internal("The sender of the request is not known");
         parts.extensions.get().cloned().ok_or_else(unknown)
     }
 }

@@ -70,7 +70,7 @@ impl Tasks {
                 task = name,
                 why,
                 again,
-                "a background task is down: it begins again"
+                "a background task is down: it restarts after a pause"
             );
             let down = self.fell(name);
             sleep(pause).await;

@@ -127,7 +127,7 @@ async fn fetched(url: &Url, access: &Access) -> Result<String, Failure> {
     }
     let body = whole_body(response, MAX_ANSWER_BYTES).await;
     let Some(body) = body.map_err(failed)? else {
-        let message = format!("{url} does not end");
+        let message = format!("the answer of {url} is too long");
         return Err(Failure::new(Code::TRANSPORT_ERROR, message));
     };
     Ok(String::from_utf8_lossy(&body).into_owned())

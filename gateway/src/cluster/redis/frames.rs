@@ -80,7 +80,7 @@ fn take(member: &Member, mut entry: StreamId) -> Option<usize> {
             // This worker itself has told the others that it leaves.
             return Some(0);
         }
-        tracing::warn!(%by, "this worker was taken for dead: it joins anew");
+        tracing::warn!(%by, "this worker was taken for dead: it joins again");
         member.forget_all();
         return None;
     }

@@ -103,7 +103,7 @@ fn no_room(full: Full) -> Refusal {
         Full::Last(last) => (
             StatusCode::TOO_MANY_REQUESTS,
             format!(
-                "The last {last} places for JSON-RPC peers are for those who have none (--max-sessions)"
+                "The last {last} places for JSON-RPC peers are for callers without a peer (--max-sessions)"
             ),
         ),
     };

@@ -112,8 +112,10 @@ pub(super) fn reason(body: &[u8]) -> Result<Option<String>, Refusal> {
     if body.trim_ascii().is_empty() {
         return Ok(None);
     }
-    let mut body: Map<String, Value> = serde_json::from_slice(&mended_bytes(body))
-        .map_err(|error| Refusal::invalid_at("", format!("The body is no JSON object: {error}")))?;
+    let mut body: Map<String, Value> =
+        serde_json::from_slice(&mended_bytes(body)).map_err(|error| {
+            Refusal::invalid_at("", format!("The body is not a JSON object: {error}"))
+        })?;
     match body.remove("reason") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(reason)) if reason.chars().count() <= REASON_CHARS => Ok(Some(reason)),

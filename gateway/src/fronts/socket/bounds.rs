@@ -117,7 +117,7 @@ impl Waiting {
         let oldest = all.find(|(_, (party, _))| is_such(party));
         let oldest = oldest.map(|(number, _)| *number);
         if let Some(outbox) = oldest.and_then(|number| self.remove(number)) {
-            let reason = "Too many apps are connected that have not registered";
+            let reason = "Too many connected apps have not registered";
             outbox.close(CloseCode::TRY_AGAIN, reason.into());
             // The connection ends without a closing handshake.
             outbox.end();

@@ -56,7 +56,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// The connection of a request.
     fn of(extensions: &Extensions) -> Result<&Self, Refusal> {
-        let unknown = || Refusal::internal("Its connection is not known");
+        let unknown = || Refusal::internal("The connection of the request is not known");
         extensions.get().ok_or_else(unknown)
     }
 

@@ -130,7 +130,7 @@ impl Codec {
             skip_space(bytes);
             let Some((header_end, start)) = end_of_headers(bytes) else {
                 if bytes.len() > MAX_HEADER_BYTES {
-                    let what = format!("Headers of more than {MAX_HEADER_BYTES} bytes");
+                    let what = format!("The headers have more than {MAX_HEADER_BYTES} bytes");
                     return Err(Broken::Lost(what));
                 }
                 return Ok(None);

@@ -89,7 +89,7 @@ impl Elsewhere {
 
     fn shared(&self) -> Arc<Elsewhere> {
         let shared = self.me.upgrade();
-        shared.unwrap_or_else(|| unreachable!("whoever asks holds one"))
+        shared.unwrap_or_else(|| unreachable!("the caller holds a reference"))
     }
 
     /// Calls `look` with the peers of that worker, unless the worker is gone. `look` runs under the lock, so

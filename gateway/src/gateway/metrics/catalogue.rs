@@ -53,7 +53,7 @@ const COUNTERS: &[(&str, &str)] = &[
     ),
     (
         "caphost_apps_lost_total",
-        "Apps that did not, so that their agents were disconnected.",
+        "Apps that did not come back in time, so that their agents were disconnected.",
     ),
     ("caphost_runs_started_total", "Calls, by dialect."),
     (

@@ -68,7 +68,7 @@ pub(super) const TOOL_SERVERS: &[ToolServerMetric] = &[
     ),
     (
         "caphost_tool_notices_lost_total",
-        "Cancellations and thread closures that did not get through.",
+        "Cancellations and thread closures that did not reach their tool server.",
         |it| &it.notices_lost,
     ),
 ];

@@ -28,7 +28,7 @@ impl fmt::Display for Unsure {
                 f.write_str("Redis does not answer: there may be more on other workers")
             }
             Unsure::Busy => f.write_str(
-                "Too many searches of yours are under way: there may be more on other workers",
+                "Too many of your searches are in progress: there may be more on other workers",
             ),
             Unsure::Full => f.write_str("Not all workers can be told now: try again"),
             Unsure::Workers(1) => f.write_str("A worker does not answer: there may be more on it"),

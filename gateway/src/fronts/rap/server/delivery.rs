@@ -57,7 +57,7 @@ impl RapServer {
             }
             let pause = pauses.next();
             if began.elapsed() + pause > retry_for {
-                break Err(format!("{why}, and no better for {retry_for:?}"));
+                break Err(format!("{why}, for {retry_for:?}"));
             }
             if unwanted.run_until_cancelled(sleep(pause)).await.is_none() {
                 break Err(format!("{why}, and the thread is closed"));

@@ -75,9 +75,9 @@ impl RapServer {
         let take = |room: &Arc<Shares>, amount, what: &str| {
             let taken = room.take_many(&holder, amount);
             taken.map_err(|full| match full {
-                Full::All(most) => later(format!("{what}: {most} is the most")),
+                Full::All(most) => later(format!("{what}: at most {most} are allowed")),
                 Full::Share(share) | Full::Last(share) => {
-                    let message = format!("{what}: {share} is the most for one token");
+                    let message = format!("{what}: at most {share} are allowed for one token");
                     let wait = Duration::from_secs(1);
                     Refusal::later(StatusCode::TOO_MANY_REQUESTS, message, wait)
                 }

@@ -89,7 +89,7 @@ async fn manifest(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let endpoint = target.endpoint(&headers, server.secure);
-    let endpoint = endpoint.ok_or_else(|| Refusal::invalid("`Host` is no host"))?;
+    let endpoint = endpoint.ok_or_else(|| Refusal::invalid("`Host` is not a valid host"))?;
     let (caller, app) = server.admit(target, &bearer)?;
     // There may be many tools.
     let turn = server.lists.turn(&caller, address).await?;

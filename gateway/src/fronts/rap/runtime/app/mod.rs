@@ -96,7 +96,7 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
             End::Closed(CloseCode::GOING_AWAY, _) | End::Over => return,
             End::Closed(_, reason) => {
                 let reason = for_log(reason);
-                tracing::warn!(server = ?client.server, reason, "tool server is not let in");
+                tracing::warn!(server = ?client.server, reason, "the broker does not accept the tool server");
                 let pause = sleep(client.limits.longest_pause);
                 if over.run_until_cancelled(pause).await.is_none() {
                     return;
