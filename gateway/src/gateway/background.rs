@@ -1,6 +1,6 @@
 //! Background tasks, which run as long as the gateway does.
 //!
-//! Nobody would notice a task that panics: the runtime drops the task, and whoever waits for it waits
+//! Nobody would notice a task that panics: the runtime drops the task, and tasks that wait for it wait
 //! forever. So the gateway logs the panic, lists the task at `/readyz` while the task is down, and restarts
 //! the task if possible.
 

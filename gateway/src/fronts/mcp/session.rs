@@ -47,8 +47,8 @@ pub struct Caller {
 
 /// One session.
 pub struct McpSession {
-    /// Its name in lists and logs. Whoever knows its `Mcp-Session-Id` may use the session, so that is not
-    /// shown.
+    /// The session's name in lists and logs. Anybody who knows the `Mcp-Session-Id` may use the session, so
+    /// lists and logs do not show the `Mcp-Session-Id`.
     pub thread: Arc<str>,
     /// The owner of the session, and its app.
     pub caller: Caller,
