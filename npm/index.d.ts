@@ -155,7 +155,7 @@ export type WorkerHandler<Params = any, Data = unknown, Caps = any> = (params: P
 export type WorkerHandlerOf<Caps, Name extends keyof Caps & string, Input = object, Output = object> =
   WorkerHandler<ParamsGiven<Caps, Name, Input>, DataGiven<Caps, Name, Output>, Caps>;
 
-/** @typeParam Data the result of `finish` @typeParam Data what `finish` makes */
+/** @typeParam Data the result of `finish` */
 export interface WorkerOptions<Data = unknown, Caps = any> {
   /**
    * Milliseconds that the handler has to end once it was told to stop. After that its worker is terminated.

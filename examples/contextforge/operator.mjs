@@ -1,5 +1,5 @@
-// An operator: cancels a call through ContextForge's cancellation API, at any worker.
-// node operator.mjs <worker> <request id> [reason]     CAPHOST_TOKEN: of the role admin, if tokens are used
+// Cancels a call as an operator, through ContextForge's cancellation API. Any worker may be asked.
+// node operator.mjs <worker> <request id> [reason]     CAPHOST_TOKEN: a token of the role admin, if tokens are used
 
 const [worker = 'http://127.0.0.1:8788', requestId, reason = null] = process.argv.slice(2);
 const { CAPHOST_TOKEN: token } = process.env;
@@ -19,7 +19,7 @@ async function ask(path, body) {
 const { name, state } = await ask(`status/${encodeURIComponent(requestId)}`);
 console.log(`${name} is ${state}`);
 
-// `cancelled` only if the app has confirmed it; `stop` says how far the work was seen to stop.
+// `cancelled` only if the app has confirmed the cancel. `stop` says how far the work was seen to stop.
 const { status, stop } = await ask('cancel', { requestId, reason });
 console.log(stop ? `${status}, ${stop}` : status);
 

@@ -1,4 +1,4 @@
-// Bundles the content script, the wasm included.
+// Bundles the content script with the wasm.
 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,5 +6,5 @@ import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// A content script is no module, and can fetch nothing beside it: hence the file with the wasm inside.
+// A content script is no module and cannot fetch files of the package, so the wasm is inside this file.
 await build({ entryPoints: [join(here, 'content.js')], outdir: join(here, 'dist'), bundle: true, format: 'iife', target: 'chrome116', minify: true });

@@ -1,11 +1,11 @@
 import { connectWindow } from 'caphost/inline';
 
-/** The agent of this tab, connected when it is first wanted. */
+/** The agent of this tab. It connects when it is first used. */
 let opening;
 
 function connected() {
   opening ??= connectWindow(window, { agent: { name: 'Example extension', version: '1.0.0' }, connectTimeout: 3_000 }).then((agent) => {
-    // The app has closed its host, or made another: the next call connects anew.
+    // When the app has closed its host or made another, the next call connects again.
     agent.closed.then(() => (opening = undefined));
     return agent;
   }, (error) => {
@@ -15,13 +15,13 @@ function connected() {
   return opening;
 }
 
-/** What the popup asks for. @type {Record<string, (agent: import('caphost/agent').Agent, asked: any, options: object) => Promise<unknown>>} */
+/** The questions of the popup. @type {Record<string, (agent: import('caphost/agent').Agent, asked: any, options: object) => Promise<unknown>>} */
 const answers = {
   list: async (agent) => ({ app: agent.app, capabilities: await agent.listCapabilities() }),
   call: (agent, { capability, params }, options) => agent.call(capability, params, options),
 };
 
-// One port for each thing that is asked. When the popup closes, its ports do, and what they run is cancelled.
+// Each question has its own port. When the popup closes, its ports close, and their calls are cancelled.
 chrome.runtime.onConnect.addListener((port) => {
   const controller = new AbortController();
   let open = true;

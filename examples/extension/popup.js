@@ -1,9 +1,9 @@
 const [app, form, capability, params, stop, progress, said] = ['app', 'form', 'capability', 'params', 'stop', 'progress', 'said'].map((id) => document.getElementById(id));
 const [active] = await chrome.tabs.query({ active: true, currentWindow: true });
-// `?tab=…` for a popup that is opened as a page of its own.
+// `?tab=…` is for a popup that is opened as a page.
 const tab = Number(new URLSearchParams(location.search).get('tab') ?? active.id);
 
-/** Asks the content script of the tab something: the promise of its answer, and what stops it. */
+/** Asks the content script of the tab. Returns the promise of the answer, and a function that stops the work. */
 function ask(question, onProgress = () => {}) {
   const port = chrome.tabs.connect(tab, { frameId: 0 });
   const answer = new Promise((resolve, reject) => {

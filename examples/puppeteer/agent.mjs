@@ -12,7 +12,7 @@ try {
   const { html } = await agent.invoke('convert.markdownToHtml', { markdown: '# It works' });
   console.log(html.trim());
 
-  // Cancelled by a signal; `stop` says how far the work was seen to stop.
+  // A signal cancels this call. `stop` says how far the work was seen to stop.
   const signal = AbortSignal.timeout(300);
   const { cancelled, metadata } = await agent.call('export.archive', { megabytes: 400 }, { signal });
   console.log(cancelled ? `stopped: ${metadata.stop}` : 'completed');

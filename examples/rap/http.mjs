@@ -1,4 +1,4 @@
-/** Reads the JSON of a request. @param {import('node:http').IncomingMessage} request */
+/** Reads the JSON body of a request. @param {import('node:http').IncomingMessage} request */
 export async function bodyOf(request) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);

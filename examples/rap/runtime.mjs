@@ -11,7 +11,7 @@ const [gateway = 'http://127.0.0.1:8787', app = 'caphost-demo'] = process.argv.s
 const base = `${gateway.replace(/\/$/, '')}/rap/${encodeURIComponent(app)}`;
 const thread = randomUUID();
 
-/** Results come to a server of our own, since an invocation is answered before the tool has begun. */
+/** Calls that wait for a result. Results arrive at the server below, because an invocation is answered before the tool begins. */
 const waiting = new Map();
 const callbacks = createServer(async (request, response) => {
   const result = await bodyOf(request);
@@ -23,7 +23,7 @@ await once(callbacks, 'listening');
 const { name, tools, endpoint } = await (await fetch(`${base}/.well-known/rap-toolset`)).json();
 console.log(`${name}: ${tools.map((tool) => tool.name).join(', ')}`);
 
-/** Calls a tool: its id, and the promise of its text. */
+/** Calls a tool. Returns the id of the call, and the promise of its text. */
 async function invoke(operation, args) {
   const id = randomUUID();
   const result = new Promise((resolve) => waiting.set(id, resolve));
@@ -35,7 +35,7 @@ async function invoke(operation, args) {
 const short = await invoke('convert_markdownToHtml', { markdown: '# It works' });
 console.log(JSON.parse(await short.text).html.trim());
 
-// Every call has one result, a cancelled one as well: its text says how far the work was seen to stop.
+// Every call has one result, also a cancelled call: its text says how far the work was seen to stop.
 const long = await invoke('export_archive', { megabytes: 400 });
 await pause(300);
 await post(`${base}/cancel_tool_call`, { thread_id: thread, tool_call_id: long.id });

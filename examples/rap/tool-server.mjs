@@ -1,5 +1,5 @@
-// A RAP tool server, for `caphost serve --tool-server http://127.0.0.1:8090`: its tools are the
-// capabilities of an app then, which any agent of the gateway can call and cancel.
+// A RAP tool server, for `caphost serve --tool-server http://127.0.0.1:8090`. Its tools become the
+// capabilities of an app that any agent of the gateway can call and cancel.
 // node tool-server.mjs [port]
 
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { bodyOf, post } from './http.mjs';
 
 const [port = '8090'] = process.argv.slice(2);
 
-/** Calls that run, each with what stops it. A cancel must name thread and call. @type {Map<string, AbortController>} */
+/** The controllers of running calls. A cancel must name the thread and the call. @type {Map<string, AbortController>} */
 const running = new Map();
 const keyOf = (thread, id) => `${thread} ${id}`;
 
@@ -40,7 +40,7 @@ async function invoked({ operation, arguments: args, id, call_id, callback_url, 
   await post(callback_url, { type: 'tool_result', group_id, id, call_id, text }).catch(({ message }) => console.error(message));
 }
 
-/** What each path does with its message. It is answered at once, with nothing. */
+/** The handler of each path. Every request is answered at once, without a body. */
 const paths = {
   '/invoke': (message) => void invoked(message),
   '/cancel_tool_call': ({ thread_id, tool_call_id }) => running.get(keyOf(thread_id, tool_call_id))?.abort(),

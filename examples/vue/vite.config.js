@@ -1,7 +1,7 @@
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vite';
 
-// Vue is told that <cap-activity> is no component.
+// Tells Vue that <cap-activity> is no component.
 const isCustomElement = (tag) => tag.startsWith('cap-');
 
 const { PORT } = process.env;

@@ -8,7 +8,7 @@ try {
   const call = agent.start('primes.below', { end: 100_000 });
   for await (const { percentage } of call) said.value = `${percentage} %`;
   said.value = `${await call.result} primes`;
-  // This one would take too long.
+  // This call would take too long, so it is cancelled.
   await agent.invoke('primes.below', { end: 1e12 }, { signal: AbortSignal.timeout(500) });
 } catch (error) {
   if (error.name === 'AbortError') said.value += `, and a call that was stopped (${error.stop}) after half a second`;

@@ -10,7 +10,7 @@ host.register('primes.below', { description: 'Counts the primes below a number' 
     if (prime) primes += 1;
     if (n % 10_000 === 0) {
       progress({ progress: n, total: end });
-      // A cancel gets in here.
+      // The worker receives a cancel here.
       await new Promise((resolve) => setTimeout(resolve));
       signal.throwIfAborted();
     }

@@ -6,9 +6,9 @@ import { isolated, plural } from './format.js';
 
 const PAUSE_MS = 700;
 
-/** Says state changes to a screen reader: one in full, many as numbers, never one after the other in a rush. */
+/** Announces state changes to screen readers: a single change in full, many changes as counts, and never in quick succession. */
 export class Announcer {
-  /** The last state announced or about to be. @type {WeakMap<Call, CallState>} */
+  /** The last state that was announced or is about to be announced. @type {WeakMap<Call, CallState>} */
   #said = new WeakMap();
   /** @type {Map<Call, CallState>} */
   #waiting = new Map();

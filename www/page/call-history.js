@@ -4,7 +4,7 @@ import { preview } from './preview.js';
 
 /**
  * @typedef {object} Call
- * @property {string} key unique over sessions, and over a callId used again later
+ * @property {string} key unique across sessions, and across later uses of the same callId
  * @property {string} callId
  * @property {string} capability
  * @property {string} sessionId
@@ -16,12 +16,12 @@ import { preview } from './preview.js';
  * @property {string} params a preview; the parameters themselves are not kept
  * @property {ProgressInfo | undefined} progress
  * @property {ABPResponse | undefined} response without its data once `released`
- * @property {boolean} received the response is the caller's own copy of it
+ * @property {boolean} received `response` is the caller's copy
  * @property {boolean} released the data was dropped to keep memory bounded
- * @property {boolean} cancelling it is asked to stop, and has not ended
- * @property {string | undefined} reason why the caller cancelled, if it said
+ * @property {boolean} cancelling the call was asked to stop and has not ended
+ * @property {string | undefined} reason the caller's reason for the cancel, if it gave one
  * @property {CancelResponse[]} confirmations
- * @property {LateEnd | undefined} ended how the handler of an abandoned call has ended since
+ * @property {LateEnd | undefined} ended how the handler of an abandoned call ended later
  */
 
 /** @typedef {Record<CallState, number>} Counts */
@@ -29,11 +29,11 @@ import { preview } from './preview.js';
 const MAX_CONFIRMATIONS = 4;
 const MAX_TEXT = 2_000;
 
-/** What the host's events say about its calls: the newest `limit` of them in detail, all of them in number. */
+/** The calls of a host, from its events: the newest `limit` calls in detail, and the counts of all calls. */
 export class CallHistory {
-  /** Newest last. @type {Map<string, Call>} */
+  /** The calls, newest last. @type {Map<string, Call>} */
   calls = new Map();
-  /** Agents by session. @type {Map<string, string>} */
+  /** The names of agents by session. @type {Map<string, string>} */
   agents = new Map();
   /** @type {Counts} */
   counts = { queued: 0, running: 0, completed: 0, cancelled: 0, failed: 0 };
@@ -70,7 +70,7 @@ export class CallHistory {
   }
 
   /**
-   * The newest call a session made under this id.
+   * The newest call that a session made under this callId.
    * @param {string} sessionId
    * @param {string} callId
    * @returns {Call | undefined}
@@ -112,8 +112,8 @@ export class CallHistory {
   }
 
   /**
-   * The response as the caller has it. The host's own may have lost its buffers, which are moved to
-   * a caller that asks for it.
+   * Stores the response as the caller has it. The host's copy may have lost its buffers, because
+   * buffers move to a caller that asks for that.
    * @param {string} sessionId
    * @param {string} callId
    * @param {ABPResponse} response
@@ -139,7 +139,7 @@ export class CallHistory {
     }
     this.counts[event.state] += 1;
     if (isFinal(event.state)) this.#active.delete(at);
-    // One that had to give way while it was in flight comes back with its next event.
+    // A call that was removed while it was in flight returns with its next event.
     const call = this.calls.get(active.key) ?? this.#add(active.key, event, active.queuedAt);
     call.state = event.state;
     if (event.state === 'running') call.startedAt = event.time;
@@ -180,7 +180,7 @@ export class CallHistory {
     return call;
   }
 
-  /** The oldest that has ended, else the oldest still waiting: what runs stays in reach of its Cancel button. */
+  /** Returns the oldest call that has ended, or else the oldest queued call. A running call stays, so that its Cancel button is within reach. */
   #dispensable() {
     const calls = [...this.calls.values()];
     const found = calls.find((call) => call.endedAt !== undefined) ?? calls.find((call) => call.state === 'queued');
@@ -230,7 +230,8 @@ export class CallHistory {
    */
   #agent(sessionId, name) {
     this.agents.set(sessionId, (name ?? 'unnamed agent').slice(0, 80));
-    // Names outlive their session, for the calls still shown; not for ever.
+    // The names of agents are kept after the session, for the calls that are still shown, but not
+    // forever.
     if (this.agents.size > 5 * this.#limit) {
       const oldest = this.agents.keys().next().value;
       if (oldest !== undefined) this.agents.delete(oldest);
@@ -246,7 +247,7 @@ export class CallHistory {
   }
 }
 
-/** The state that is shown. @param {Call} call */
+/** Returns the state to show. @param {Call} call */
 export function shownState({ state, cancelling }) {
   return cancelling ? 'cancelling' : state;
 }
@@ -264,7 +265,7 @@ function address(sessionId, callId) {
   return `${sessionId} ${callId}`;
 }
 
-/** @param {unknown} params an agent's own object: reading it may run its getters */
+/** @param {unknown} params an object of the agent: reading it may run its getters */
 function previewOf(params) {
   try {
     return params === undefined ? 'none' : preview(params, '  ');

@@ -12,7 +12,8 @@ export const STATE_NAMES = {
 };
 
 /**
- * Milliseconds a call has lasted; a call that never started lasted as long as it waited.
+ * The milliseconds that a call has lasted. A call that never started lasted for as long as it
+ * waited.
  * @param {Call} call
  * @param {number} [now]
  */
@@ -40,7 +41,7 @@ const STOPPED = {
   abandoned: 'The handler was not seen to stop, and may still run.',
 };
 
-/** What has stopped the work in a worker. @type {Record<StopStep, string>} */
+/** The names of the steps that stop work in a worker. @type {Record<StopStep, string>} */
 const STEPS = {
   signal: 'Its worker told it by a message.',
   flag: 'It saw the flag in shared memory.',
@@ -48,7 +49,7 @@ const STEPS = {
 };
 
 /**
- * What became of the work of a cancelled call.
+ * Says what happened to the work of a cancelled call.
  * @param {Call} call
  */
 export function stopText({ response, ended }) {
@@ -66,7 +67,7 @@ function inWorker({ stop, step, took } = {}) {
 }
 
 /**
- * 0 to 100, or undefined when the capability does not say.
+ * A number from 0 to 100, or undefined if the capability does not report a percentage.
  * @param {ProgressInfo | undefined} info
  */
 export function percentage(info) {

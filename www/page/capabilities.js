@@ -5,7 +5,7 @@ import { isFinal } from './call-history.js';
 import { CapabilityForm } from './forms/capability-form.js';
 import { WORKBENCH } from './forms/workbench.js';
 
-/** The forms of all capabilities, kept in step with what the host has registered. */
+/** The forms of all capabilities, kept up to date with the host's capabilities. */
 export class Capabilities {
   /** @type {Map<string, CapabilityForm>} */
   #forms = new Map();
@@ -36,7 +36,8 @@ export class Capabilities {
     for (const [name, form] of this.#forms) if (forms.get(name) !== form) form.element.remove();
     this.#forms = forms;
     const elements = [...forms.values()].map((form) => form.element);
-    // Moving an element would lose its focus and close its menu: insert only what is out of place.
+    // Moving an element would lose its focus and close its menu, so only elements in the wrong
+    // place are inserted.
     for (const [index, element] of elements.entries()) {
       if (this.#place.children[index] !== element) this.#place.insertBefore(element, this.#place.children[index] ?? null);
     }
@@ -69,7 +70,8 @@ export class Capabilities {
 }
 
 /**
- * Those the page knows first, from the quick to the slow; the others as they come.
+ * Sorts the capabilities that the page knows first, from quick to slow. The others keep their
+ * order.
  * @param {Capability[]} capabilities
  */
 function inOrder(capabilities) {

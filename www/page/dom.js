@@ -19,7 +19,7 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
- * An icon from the sprite in index.html; decoration only, the word beside it says the same.
+ * An icon from the sprite in index.html. It is only decoration: the word beside it says the same.
  * @param {string} name
  */
 export function icon(name) {
@@ -41,7 +41,7 @@ export function setIcon(svg, name) {
 }
 
 /**
- * The element of the page with this id; its absence is a mistake in index.html.
+ * Returns the page's element with this id. If it is missing, index.html is wrong.
  * @param {string} id
  * @returns {HTMLElement}
  */
@@ -52,7 +52,7 @@ export function byId(id) {
 }
 
 /**
- * Sets text only when it differs: an unchanged live region or selection stays undisturbed.
+ * Sets text only when it differs, so that an unchanged live region or selection is not disturbed.
  * @param {Node} node
  * @param {string} text
  */

@@ -35,11 +35,12 @@ export function plural(n, one, many = `${one}s`) {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
-/** What has a direction of its own. */
+/** Matches characters that set a writing direction. */
 const DIRECTED = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
- * What others have said, in a sentence of the page's: nothing in it reorders the words around it.
+ * Isolates text of others for use in a sentence of the page, so that nothing in the text reorders
+ * the words around it.
  * @param {string} text
  */
 export function isolated(text) {

@@ -11,10 +11,10 @@ const GATEWAY = {
   refused: 'Refused by the gateway',
   superseded: 'Gateway connected; new agents go to another page of this app',
 };
-/** States without an icon of their own. @type {Record<string, string>} */
+/** Gateway states that use the icon of another state. @type {Record<string, string>} */
 const LOOKS_LIKE = { refused: 'disconnected', superseded: 'connected' };
 
-/** The state of the gateway, who is connected, and how many calls ended how. */
+/** The state of the gateway, the connected agents, and the counts of calls by state. */
 export class Header {
   /** Open sessions and their agents. @type {Map<string, string>} */
   #sessions = new Map();
@@ -38,7 +38,8 @@ export class Header {
   /** @param {HostEvent} event */
   take(event) {
     if (event.type === 'gateway') {
-      // The gateway closes the connection, and nobody tries again: why it did is what helps.
+      // The gateway closes the connection, and the host does not reconnect. The reason for the
+      // refusal is the useful text.
       if (event.state === 'disconnected' && this.#gateway.dataset.state === 'refused') return;
       this.#gateway.dataset.state = event.state;
       this.#gateway.title = event.url;

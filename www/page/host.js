@@ -1,14 +1,15 @@
 /** @import { Host, HostEvent } from './types/protocol.js' */
 import init, { createDemo } from './caphost_demo.js';
 
-/** Of a gateway that wants one; the tab keeps it when the page is loaded anew. */
+/** The storage key of the gateway's token. The tab keeps the token when the page reloads. */
 const TOKEN = 'caphost.token';
 
-/** What the fragment of the address, `#token=<secret>`, says. */
+/** Returns the token in the address's fragment, `#token=<secret>`. */
 const tokenInAddress = () => new URLSearchParams(location.hash.slice(1)).get('token');
 
 /**
- * The token in the address, which is taken out of sight; or else the one that was there before.
+ * Returns the token of the address, which is then removed from the address; or else the token from
+ * before.
  * @returns {string | undefined}
  */
 function gatewayToken() {
@@ -33,7 +34,7 @@ export async function startHost(listener) {
   host.acceptMessages({});
   const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
   const token = gatewayToken();
-  // Another fragment alone loads nothing.
+  // A change of the fragment alone reloads nothing.
   addEventListener('hashchange', () => void (tokenInAddress() !== null && location.reload()));
   host.connectGateway(`${scheme}://${location.host}/abp/app`, token ? { token } : {});
   return host;

@@ -70,7 +70,7 @@ function take(event) {
 }
 
 async function start() {
-  // Imported here, so that a build that is missing or does not load is said on the page.
+  // Imported here, so that the page can show an error if a build is missing or does not load.
   const [{ startHost }, { connectOwnCalls }] = await Promise.all([import('./host.js'), import('./own-calls.js')]);
   host = await startHost(take);
   const { app, capabilities: registered } = host.manifest();

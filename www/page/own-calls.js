@@ -6,7 +6,7 @@ import { percentage } from './call-text.js';
 
 const CANCEL_REASON = 'Cancelled by the reader of the page';
 
-/** The page's own agent: a session like any other's, over a MessagePort. */
+/** The page's own agent. Its session works like every other, over a MessagePort. */
 export class OwnCalls {
   #agent;
   #history;
@@ -46,15 +46,16 @@ export class OwnCalls {
   }
 
   /**
-   * Asks for the end of a call of this page and shows what was confirmed.
-   * @param {string} callId also of a call that has ended: the answer says so
+   * Cancels a call of this page and shows the confirmation.
+   * @param {string} callId may be the id of an ended call: the answer says so
    */
   async cancel(callId) {
     const { sessionId } = this;
     if (sessionId === null) return;
     const before = this.#confirmed(sessionId, callId);
     const response = await this.#agent.cancel(callId, CANCEL_REASON);
-    // The host told the history already, unless the request never reached it.
+    // The host has reported the confirmation to the history already, unless the request did not
+    // reach the host.
     if (this.#confirmed(sessionId, callId) === before) this.#history.confirm({ sessionId, callId, response });
   }
 

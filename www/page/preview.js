@@ -5,8 +5,8 @@ const MAX_ENTRIES = 16;
 const MAX_DEPTH = 4;
 
 /**
- * A short, bounded picture of any value, as JSON-like text: long strings, lists and buffers are cut
- * and say how long they are. Safe for values of any size, because it looks at their beginnings only.
+ * Returns a short preview of any value as JSON-like text. Long strings, lists and buffers are cut,
+ * and their length is shown. Values of any size are safe, because only their beginnings are read.
  * @param {unknown} value
  * @param {string} [indent] '' writes it on one line
  * @returns {string}
@@ -60,7 +60,7 @@ function firstItems(items, indent, depth) {
 function firstEntries(value, indent, depth) {
   /** @type {string[]} */
   const shown = [];
-  // An iteration that stops early: Object.entries would copy an object of a million keys.
+  // This loop stops early. Object.entries would copy an object with a million keys.
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
     const item = /** @type {Record<string, unknown>} */ (value)[key];

@@ -6,13 +6,13 @@ const FREE_WEIGHT = 10_000;
 
 /** Keeps the data of the newest results, and drops older data once there is too much of it. */
 export class ResultBudget {
-  /** Oldest first. @type {Map<Call, number>} */
+  /** Bytes held by each call, oldest first. @type {Map<Call, number>} */
   #held = new Map();
   #weight = 0;
 
   /**
    * @param {Call} call just answered
-   * @returns {Call[]} the calls whose data was dropped for it
+   * @returns {Call[]} the calls whose data was dropped to make room
    */
   keep(call) {
     this.forget(call);
@@ -40,7 +40,7 @@ export class ResultBudget {
 }
 
 /**
- * About how many bytes a result holds; looks at the first entries of each level only.
+ * Estimates the bytes that a result holds from the first entries of each level.
  * @param {unknown} value
  * @param {number} [depth]
  * @returns {number}

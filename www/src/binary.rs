@@ -1,4 +1,4 @@
-//! Bytes in parameters and in results: base64 text, or raw where the transport carries them.
+//! Bytes in parameters and results: base64 text, or raw bytes on transports that carry them.
 
 use crate::failure::Failure;
 use crate::pace::Pace;
@@ -9,7 +9,7 @@ use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Bytes converted between two checkpoints; a multiple of 3 and, as text, of 4.
+/// Bytes converted between two checkpoints: a multiple of 3, and also of 4 for the text.
 const STEP: usize = 96 * 1024;
 
 const STANDARD: GeneralPurpose = GeneralPurpose::new(
@@ -17,18 +17,18 @@ const STANDARD: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// How bytes are written in a result.
+/// The encoding of bytes in a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
-    /// Text, fit for every transport.
+    /// Text, which every transport carries.
     #[default]
     Base64,
-    /// An ArrayBuffer, where the transport can carry one.
+    /// An ArrayBuffer, for transports that carry one.
     ArrayBuffer,
 }
 
-/// Bytes in a result, as the caller asked for them.
+/// Bytes in a result, in the encoding that the caller requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payload {
     /// Standard base64 with padding.
@@ -38,7 +38,7 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// Writes `bytes` in the encoding that was asked for.
+    /// Writes `bytes` in the requested encoding.
     pub async fn new<P: Pace>(bytes: Vec<u8>, encoding: Encoding, pace: &P) -> Self {
         if encoding == Encoding::ArrayBuffer {
             return Self::Bytes(bytes);
@@ -78,7 +78,8 @@ pub enum Source {
 }
 
 impl Source {
-    /// The bytes. `name` is the parameter they came in, for the message if they are not readable.
+    /// Returns the bytes. `name` is the parameter's name, for the message if its value cannot be
+    /// read.
     pub async fn bytes<P: Pace>(self, name: &str, pace: &P) -> Result<Vec<u8>, Failure> {
         let text = match self {
             Self::Bytes(bytes) => return Ok(bytes),
@@ -100,7 +101,7 @@ impl Source {
         let mut pending = Vec::with_capacity(STEP + 4);
         for chunk in encoded.as_bytes().chunks(STEP) {
             pending.extend(chunk.iter().filter(|byte| !byte.is_ascii_whitespace()));
-            // Only the last piece may be padded or end within a group of four.
+            // Only the last piece may be padded or end within a group of four characters.
             let whole = pending.len() - pending.len() % 4;
             let whole = if pending[..whole].ends_with(b"=") {
                 whole - 4

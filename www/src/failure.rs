@@ -1,8 +1,8 @@
-//! What a capability says when it cannot do what was asked.
+//! The failures of capabilities.
 
 use std::fmt;
 
-/// A failed call: one of the protocol's error codes, and a message for people.
+/// The failure of a call: one of the protocol's error codes, and a message for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// `MISSING_PARAM`, `INVALID_PARAMS`, `NOT_SUPPORTED` or `OPERATION_FAILED`.
@@ -12,17 +12,17 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A parameter that must be given is not there.
+    /// A required parameter is missing.
     pub fn missing(message: impl Into<String>) -> Self {
         Self::new("MISSING_PARAM", message)
     }
 
-    /// A parameter has a value that cannot be worked with.
+    /// A parameter has an unusable value.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new("INVALID_PARAMS", message)
     }
 
-    /// The work itself went wrong.
+    /// The work itself failed.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new("OPERATION_FAILED", message)
     }

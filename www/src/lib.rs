@@ -1,7 +1,8 @@
-//! The demo app: capabilities that do the real thing, in Rust, and can be stopped at any moment.
+//! The demo app: capabilities that do real work in Rust and can be stopped at any moment.
 //!
-//! Each capability is a plain async function in a room of its own, `run(params, …, pace)`. It knows
-//! nothing of the browser: it takes its turns from a [`pace::Pace`], so it is tested natively.
+//! Each capability is a plain async function in a module of its own, `run(params, …, pace)`. It
+//! knows nothing about the browser. It yields through a [`pace::Pace`], so it can be tested
+//! natively.
 //!
 //! | module | capability |
 //! |---|---|

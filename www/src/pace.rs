@@ -1,17 +1,17 @@
-//! How long work takes turns with everything else.
+//! How long work yields to other work, and reports its progress.
 
 use std::future::Future;
 
-/// What a capability needs from whoever runs it: turns to take, and ears for its progress.
+/// What a capability needs from its caller: turns of the event loop, and a receiver of progress.
 ///
-/// A capability calls [`checkpoint`](Pace::checkpoint) at least once per millisecond or so of work. A
-/// call that is cancelled is a future that is dropped at one of its checkpoints, so whatever must be
-/// released is released by `Drop`.
+/// A capability calls [`checkpoint`](Pace::checkpoint) at least about once per millisecond of work.
+/// To cancel a call, its future is dropped at a checkpoint, so `Drop` must release everything that
+/// needs release.
 pub trait Pace {
-    /// Lets everything else have its turn, if it is time for that. Costs next to nothing otherwise.
+    /// Yields to other work if it is time to yield. Otherwise it costs almost nothing.
     fn checkpoint(&self) -> impl Future<Output = ()>;
 
-    /// Reports that `done` of `total` units of the work called `stage` are finished.
+    /// Reports that `done` of `total` units of the stage `stage` are finished.
     fn progress(&self, done: usize, total: usize, stage: &str);
 }
 
@@ -20,10 +20,11 @@ pub trait Pace {
 pub struct Meter(usize);
 
 impl Meter {
-    /// Units between two checkpoints. A unit is about a nanosecond: a few additions, a byte touched.
+    /// The units between two checkpoints. A unit takes about a nanosecond: a few additions, or one
+    /// byte touched.
     pub const STEP: usize = 1_000_000;
 
-    /// Counts `units` more; whether a checkpoint is due.
+    /// Counts `units` more. Returns whether a checkpoint is due.
     #[must_use]
     pub fn due(&mut self, units: usize) -> bool {
         self.0 += units;
@@ -37,7 +38,8 @@ impl Meter {
 
 #[cfg(test)]
 pub mod testing {
-    //! A pace that counts, and yields at every checkpoint, so tests can stop work wherever they like.
+    //! A pace for tests. It counts, and yields at every checkpoint, so that tests can stop the work
+    //! anywhere.
 
     use super::Pace;
     use std::cell::{Cell, RefCell};
@@ -56,7 +58,7 @@ pub mod testing {
             self.checkpoints.get()
         }
 
-        /// Every progress report so far: done, total, stage.
+        /// All progress reports so far: done, total, stage.
         pub fn reports(&self) -> Vec<(usize, usize, String)> {
             self.reports.borrow().clone()
         }
@@ -84,7 +86,8 @@ pub mod testing {
         stop_after(usize::MAX, future).expect("a future that ends")
     }
 
-    /// Polls a future at most `turns` times and drops it; its output if it ended before that.
+    /// Polls a future at most `turns` times and drops it. Returns the output if the future ended
+    /// before that.
     pub fn stop_after<F: Future>(turns: usize, future: F) -> Option<F::Output> {
         let mut future = pin!(future);
         let mut context = Context::from_waker(Waker::noop());

@@ -1,4 +1,4 @@
-//! What the schemas promise is what the capabilities give.
+//! Checks that the results of the capabilities match their schemas.
 
 use crate::archive::Sink;
 use crate::failure::Failure;

@@ -1,14 +1,14 @@
-//! One percentage for work in several stages.
+//! Computes one percentage for work in several stages.
 
 use std::cell::Cell;
 
-/// The stages of a capability's work in order, each with about how much of the whole it is.
+/// The stages of a capability's work in order, each with its approximate share of the whole.
 pub type Weights = &'static [(&'static str, u32)];
 
-/// How far the whole work is, from how far its stages are.
+/// The progress of the whole work, computed from the progress of its stages.
 pub struct Stages {
     weights: Weights,
-    /// The last stage reported, and whole percent.
+    /// The last reported stage, and its whole percent.
     last: Cell<(usize, u32)>,
 }
 
@@ -20,8 +20,8 @@ impl Stages {
         }
     }
 
-    /// Percent of the whole when `done` of `total` of `stage` are finished; none if that is no news:
-    /// the same stage and less than a percent more. It never falls.
+    /// The percentage of the whole when `done` of `total` of `stage` are finished. None if the
+    /// stage is the same and the percentage has grown by less than one. The percentage never falls.
     pub fn percent(&self, stage: &str, done: usize, total: usize) -> Option<u32> {
         let number = self.weights.iter().position(|&(name, _)| name == stage)?;
         let before: u32 = self.weights[..number]

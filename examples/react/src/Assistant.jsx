@@ -2,7 +2,7 @@ import { connectPort } from 'caphost/agent';
 import { useCallback } from 'react';
 import { useAction, useAgent, useCall } from './hooks.ts';
 
-/** An agent in the page itself. In a page around the app, `connect` would be `() => connectWindow(frame)`. */
+/** An agent in the page of the app. In a page around the app, `connect` would be `() => connectWindow(frame)`. */
 export function Assistant({ host }) {
   const connect = useCallback(() => {
     const { port1, port2 } = new MessageChannel();

@@ -3,7 +3,7 @@ import { flushSync } from 'react-dom';
 import { useCapability } from './hooks.ts';
 import { pause } from './pause.js';
 
-/** What the app is for: people write notes here, and agents may do so as well. */
+/** The list of notes. People write notes here, and agents may write notes too. */
 export function Notes({ host }) {
   const [notes, setNotes] = useState(['Buy milk']);
 
@@ -11,7 +11,7 @@ export function Notes({ host }) {
     description: 'Adds a note',
     inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
   }, ({ text }) => {
-    // Agents make several calls at once. Each is rendered before the next, which sees the new note.
+    // Agents make several calls at once. Each call renders before the next one, so that the next one sees the new note.
     flushSync(() => setNotes((notes) => [...notes, text]));
     return { count: notes.length + 1 };
   });

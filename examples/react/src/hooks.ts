@@ -3,7 +3,7 @@ import { activityOf } from 'caphost/activity';
 import type { Agent } from 'caphost/agent';
 import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
 
-/** Offers a capability while the component is there. Its handler sees the latest props and state. */
+/** Offers a capability while the component is mounted. Its handler sees the latest props and state. */
 export function useCapability<Caps, Name extends NameOf<Caps>>(
   host: Host<Caps>,
   name: Name,
@@ -18,7 +18,7 @@ export function useCapability<Caps, Name extends NameOf<Caps>>(
   }, [host, name]);
 }
 
-/** An agent while the component is there, once it is connected. `connect` must stay the same function. */
+/** An agent while the component is mounted, once the agent is connected. `connect` must stay the same function. */
 export function useAgent<Caps>(connect: () => Promise<Agent<Caps>>) {
   const [agent, setAgent] = useState<Agent<Caps>>();
   useEffect(() => {
@@ -34,7 +34,7 @@ export function useAgent<Caps>(connect: () => Promise<Agent<Caps>>) {
   return agent;
 }
 
-/** Calls when the component appears, and again when the parameters change. Gives the response, once it is there. */
+/** Calls when the component is mounted, and again when the parameters change. Returns the response when it has arrived. */
 export function useCall<Caps, Name extends NameOf<Caps>>(agent: Agent<Caps>, name: Name, params?: CallParams<Caps, Name>) {
   const [response, setResponse] = useState<ABPResponse<DataOf<Caps, Name>>>();
   const given = JSON.stringify(params ?? {});
@@ -42,20 +42,20 @@ export function useCall<Caps, Name extends NameOf<Caps>>(agent: Agent<Caps>, nam
     const controller = new AbortController();
     const { signal } = controller;
     agent.call(name, JSON.parse(given), { signal }).then((it) => signal.aborted || setResponse(it));
-    // StrictMode comes here at once, and a call that is aborted at once is never sent.
+    // StrictMode cleans up at once, and a call that is aborted at once is never sent.
     return () => controller.abort('The component has gone');
   }, [agent, name, given]);
   return response;
 }
 
-/** What is known of a call. */
+/** The state of a call. */
 export interface Action<Data> {
   running?: boolean;
   progress?: ProgressInfo;
   response?: ABPResponse<Data>;
 }
 
-/** A call that a person starts, follows and stops. */
+/** A call that the user starts, follows and stops. */
 export function useAction<Caps, Name extends NameOf<Caps>>(agent: Agent<Caps>, name: Name) {
   const [state, setState] = useState<Action<DataOf<Caps, Name>>>({});
   const current = useRef<AbortController>(undefined);
@@ -74,7 +74,7 @@ export function useAction<Caps, Name extends NameOf<Caps>>(agent: Agent<Caps>, n
   return { ...state, start, stop: () => current.current?.abort('The user pressed Stop') };
 }
 
-/** What agents do, for a component of one's own. */
+/** The calls of agents, for a component of your own. */
 export function useActivity(host: Host) {
   const { subscribe, calls } = activityOf(host);
   return useSyncExternalStore(subscribe, calls);

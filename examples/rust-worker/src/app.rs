@@ -3,7 +3,7 @@ use wasm_bindgen::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Params {
-    /// Primes below this number are counted.
+    /// The upper bound: primes below this number are counted.
     below: u32,
 }
 
@@ -22,7 +22,7 @@ fn count_primes(Params { below }: Params, context: CallContext) -> Result<u32, E
 
 #[wasm_bindgen(start)]
 fn start() -> Result<(), Error> {
-    count_primes::serve(); // what a worker runs; in the page nothing comes of it
+    count_primes::serve(); // serves the capability in a worker; does nothing in the page
     if worker::is_worker() {
         return Ok(()); // the host is in the page
     }

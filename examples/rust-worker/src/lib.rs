@@ -1,2 +1,2 @@
-//! The app of "Capabilities in workers": `app.rs` is what stands there, word for word.
+//! The app of "Capabilities in workers": `app.rs` is the code in that document, word for word.
 mod app;

@@ -3,7 +3,7 @@ use wasm_bindgen::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 pub struct Params {
-    /// Primes below this number are counted.
+    /// The upper bound: primes below this number are counted.
     below: u32,
 }
 
@@ -12,7 +12,7 @@ pub struct Params {
 pub async fn count_primes(Params { below }: Params, context: CallContext) -> Result<u32, Error> {
     let mut primes = 0;
     for n in 2..below {
-        context.checkpoint().await; // a cancel gets in here, and the future is dropped
+        context.checkpoint().await; // a cancel takes effect here: the future is dropped
         if n % 1_000 == 0 {
             context.progress(Progress::new(n, below));
         }

@@ -27,7 +27,7 @@ async fn what_is_no_number_is_refused() {
     assert_eq!(refused.await.unwrap_err().code(), &Code::INVALID_TYPE);
 }
 
-/// Calls a capability, and cancels the call once it has told how far it is.
+/// Calls a capability, and cancels the call after its first progress.
 async fn stop_of(agent: &Agent, capability: &str, params: Value) -> Option<Stop> {
     let (begun, first) = oneshot::channel();
     let mut begun = Some(begun);
@@ -50,7 +50,7 @@ async fn a_cancel_stops_the_count() {
     assert_eq!(stop, Some(Stop::Dropped));
 }
 
-/// Says that it was dropped.
+/// Records that it was dropped.
 struct Guard(Rc<Cell<bool>>);
 
 impl Drop for Guard {

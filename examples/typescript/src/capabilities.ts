@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the app offers: the schemas that check parameters, and that agents are told. */
+/** The schemas of the app's capabilities. They check parameters, and agents can read them. */
 export const words = {
   input: z.object({ texts: z.array(z.string()), pause: z.number().min(0).default(20) }),
   output: z.object({ words: z.number(), longest: z.string().optional() }),
@@ -10,7 +10,7 @@ export const primes = {
   output: z.object({ primes: z.number() }),
 };
 
-/** The same for agents, as a type: `z.input` has what they may leave out, `z.output` what they get. */
+/** The capabilities as a type for agents: `z.input` has the parameters that they send, `z.output` the data that they get. */
 export type Caps = {
   'text.words': (params: z.input<typeof words.input>) => z.output<typeof words.output>;
   'primes.count': (params: z.input<typeof primes.input>) => z.output<typeof primes.output>;

@@ -2,7 +2,7 @@
 import type { WorkerHandlerOf } from 'caphost';
 import type { Caps, primes } from './capabilities.ts';
 
-/** It is given what the schema has made of the parameters: defaults are filled in. */
+/** Gets the parsed parameters: the schema has filled in defaults. */
 export const count: WorkerHandlerOf<Caps, 'primes.count', typeof primes.input, typeof primes.output> = ({ below }, { cancelled, progress }) => {
   let found = 0;
   for (let n = 2; n < below; n += 1) {

@@ -1,7 +1,7 @@
 import type { Host } from 'caphost';
 import { words, type Caps } from './capabilities.ts';
 
-/** Offers `text.words`: a function of the host, so that a test can give it another one. */
+/** Offers `text.words`. The host is a parameter, so that a test can pass its own. */
 export function offerWords(host: Host<Caps>): void {
   host.register('text.words', {
     description: 'Counts the words of some texts',

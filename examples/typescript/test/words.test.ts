@@ -5,7 +5,7 @@ import { connectPort } from 'caphost/agent';
 import type { Caps } from '../src/capabilities.ts';
 import { offerWords } from '../src/words.ts';
 
-/** An agent of a host that offers what is tested; both are closed at the end of the block. */
+/** An agent of a host with the tested capability. Both are closed at the end of the block. */
 async function setUp() {
   const host = await createHost<Caps>({ app: { id: 'test', name: 'Test', version: '1.0.0' } });
   offerWords(host);
@@ -31,7 +31,7 @@ test('a cancel ends the work', async () => {
   const controller = new AbortController();
   const response = await it.agent.call('text.words', { texts: Array(100).fill('word') }, {
     signal: controller.signal,
-    onProgress: () => controller.abort('enough'), // the handler runs by now
+    onProgress: () => controller.abort('enough'), // the handler is running now
   });
   assert.equal(response.cancelled, true);
   assert.equal(response.metadata.stop, 'returned');

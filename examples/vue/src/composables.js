@@ -1,13 +1,13 @@
 import { activityOf } from 'caphost/activity';
 import { onScopeDispose, shallowRef } from 'vue';
 
-/** Offers a capability while the component is there. */
+/** Offers a capability while the component is mounted. */
 export function useCapability(host, name, options, handler) {
-  // A hot reload may set up the new component before the old one has gone.
+  // A hot reload may set up the new component before it removes the old one.
   onScopeDispose(host.register(name, { ...options, replace: true }, handler));
 }
 
-/** An agent while the component is there, once it is connected. */
+/** An agent while the component is mounted, once the agent is connected. */
 export function useAgent(connect) {
   const agent = shallowRef();
   let left = false;
@@ -21,7 +21,7 @@ export function useAgent(connect) {
   return agent;
 }
 
-/** Calls when the component appears. Gives the response, once it is there. */
+/** Calls when the component is mounted. Returns the response when it has arrived. */
 export function useCall(agent, name, params = {}) {
   const response = shallowRef();
   const controller = new AbortController();
@@ -31,7 +31,7 @@ export function useCall(agent, name, params = {}) {
   return response;
 }
 
-/** A call that a person starts, follows and stops. */
+/** A call that the user starts, follows and stops. */
 export function useAction(agent, name) {
   const state = shallowRef({});
   let current;
@@ -50,7 +50,7 @@ export function useAction(agent, name) {
   return { state, start, stop: () => current?.abort('The user pressed Stop') };
 }
 
-/** What agents do, for a component of one's own. */
+/** The calls of agents, for a component of your own. */
 export function useActivity(host) {
   const { subscribe, calls } = activityOf(host);
   const shown = shallowRef(calls());

@@ -1,9 +1,9 @@
 import { createHost } from 'caphost';
 
-// A hot reload runs this module again, and one window has one host: the one from before goes first.
+// A hot reload runs this module again. A window can have only one host, so the previous host is closed first.
 import.meta.hot?.data.host?.close();
 
-/** One host for the page. It belongs to no component: those come and go. */
+/** The one host of the page. It belongs to no component, because components come and go. */
 export const host = await createHost({ app: { id: 'notes', name: 'Notes', version: '1.0.0' } });
 host.expose();
 host.acceptMessages();

@@ -6,7 +6,7 @@ use yew::prelude::*;
 use crate::app::Props;
 use crate::hooks::{Stage, use_action};
 
-/// An agent in the page itself. In a page around the app it would come from `Agent::to_window`.
+/// An agent in the page of the app. In a page around the app it would come from `Agent::to_window`.
 #[component]
 pub fn Assistant(Props { host }: &Props) -> Html {
     let agent = use_state(|| None::<Agent>);

@@ -1,4 +1,4 @@
-//! Two hooks to copy: a capability and a call that live as long as their component.
+//! Two hooks to copy: a capability and a call that last as long as their component.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -14,7 +14,7 @@ use yew::prelude::*;
 
 type Handler<P, T> = Rc<dyn Fn(P, CallContext) -> LocalBoxFuture<'static, Result<T, Error>>>;
 
-/// Offers a capability while the component is there. Its handler sees the latest state.
+/// Offers a capability while the component is mounted. Its handler sees the latest state.
 #[hook]
 pub fn use_capability<P, T, F>(
     host: &Host,
@@ -44,7 +44,7 @@ pub fn use_capability<P, T, F>(
     });
 }
 
-/// How far a call is.
+/// The state of a call.
 #[derive(Clone, Default)]
 pub enum Stage<T> {
     #[default]
@@ -53,14 +53,14 @@ pub enum Stage<T> {
     Over(Rc<Result<T, CallError>>),
 }
 
-/// A call that a person starts, follows and stops.
+/// A call that the user starts, follows and stops.
 pub struct Action<T> {
     pub stage: Stage<T>,
     pub start: Callback<()>,
     pub stop: Callback<()>,
 }
 
-/// A call of `name`, without parameters. It is stopped when it is started again, and when the component goes.
+/// A call of `name` without parameters. It is cancelled when it is started again, and when the component is unmounted.
 #[hook]
 pub fn use_action<T>(agent: &Agent, name: &'static str) -> Action<T>
 where

@@ -1,4 +1,4 @@
-//! Notes, which people and agents write. The host belongs to the page; its capabilities to components.
+//! Notes that people and agents write. The host belongs to the page, its capabilities belong to components.
 
 mod app;
 mod assistant;

@@ -16,7 +16,7 @@ struct Exported {
     pages: u32,
 }
 
-/// What the app is for: people write notes here, and agents may do so as well.
+/// The list of notes. People write notes here, and agents may write notes too.
 #[component]
 pub fn Notes(Props { host }: &Props) -> Html {
     let notes = use_state(|| vec![AttrValue::from("Buy milk")]);
@@ -43,7 +43,7 @@ pub fn Notes(Props { host }: &Props) -> Html {
         host,
         "notes.export",
         |capability| capability.description("Exports the notes, slowly"),
-        // When the call is cancelled this future is dropped, wherever it waits.
+        // When the call is cancelled, this future is dropped at the await where it waits.
         |_: serde_json::Value, context| async move {
             for page in 1..=100 {
                 context.progress(Progress::new(page, 100));

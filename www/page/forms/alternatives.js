@@ -4,10 +4,10 @@ import { element } from '../dom.js';
 import { words } from './field.js';
 
 /**
- * The properties of which a schema takes one at a time: `{oneOf: [{required: ['html']}, {required: ['markdown']}]}`
- * or `{not: {required: ['rows', 'megabytes']}}`.
+ * The properties of a schema that exclude each other: `{oneOf: [{required: ['html']}, {required:
+ * ['markdown']}]}` or `{not: {required: ['rows', 'megabytes']}}`.
  * @param {Schema} schema
- * @returns {string[]} empty when the schema says nothing of the kind
+ * @returns {string[]} empty if the schema has no such properties
  */
 export function alternativesOf(schema) {
   const options = schema.oneOf ?? schema.anyOf ?? [];
@@ -18,7 +18,7 @@ export function alternativesOf(schema) {
 }
 
 /**
- * A choice between fields; those not chosen are hidden and left out of the call.
+ * A choice between fields. The fields that are not chosen are hidden and left out of the call.
  * @param {string[]} names
  * @param {Map<string, Field>} fields the fields of the form, by property
  * @returns {{ element: HTMLElement, chosen: () => string }}

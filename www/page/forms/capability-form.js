@@ -10,11 +10,11 @@ import { pictureSource } from './picture-source.js';
 import { textSource } from './text-source.js';
 import { PLAIN, WORKBENCH } from './workbench.js';
 
-/** A capability as an entry of the exclusive accordion: what it is, its form, and the latest call made with it. */
+/** A capability as an entry of the exclusive accordion: its description, its form, and its latest call. */
 export class CapabilityForm {
   /** @type {HTMLDetailsElement} */
   element;
-  /** The capability this form was built from, to notice a change. @type {string} */
+  /** The capability that this form was built from, to detect a change. @type {string} */
   source;
   #capability;
   #ownCalls;
@@ -60,12 +60,12 @@ export class CapabilityForm {
     this.#latest.show(call);
   }
 
-  /** @param {number} active calls of this capability queued or running, whoever made them */
+  /** @param {number} active calls of this capability that are queued or running, from all callers */
   setActive(active) {
     setText(this.#badge, active > 0 ? `${active} in flight` : '');
   }
 
-  /** Cancels the call this form made last. */
+  /** Cancels the latest call of this form. */
   cancelLatest() {
     return this.#latest.cancel();
   }
@@ -99,7 +99,7 @@ export class CapabilityForm {
    * @param {string[]} names
    */
   #chooseOne(form, names) {
-    // The one with sample data comes first.
+    // The alternative with sample data comes first.
     const { presets } = WORKBENCH[this.#capability.name] ?? PLAIN;
     const sample = presets[0]?.values ?? {};
     names.sort((a, b) => Number(b in sample) - Number(a in sample));
@@ -118,7 +118,7 @@ export class CapabilityForm {
     for (const [index, preset] of presets.entries()) {
       const radio = element('input', { type: 'radio', name: group, value: preset.label });
       radio.checked = index === 0;
-      // Also when it is chosen already: it undoes what was edited since.
+      // A click on the chosen preset applies too: it undoes later edits.
       radio.addEventListener('click', () => this.#apply(preset));
       box.append(element('label', {}, radio, element('span', {}, preset.label)));
     }

@@ -33,7 +33,7 @@ export function fieldFor(name, schema, required) {
 }
 
 /**
- * A label above its control, the schema's description below it.
+ * Puts a label above its control, and the schema's description below it.
  * @param {string} label
  * @param {HTMLElement} control
  * @param {string} [description]
@@ -50,7 +50,7 @@ export function labelled(label, control, description) {
 }
 
 /**
- * `pageSize` becomes "Page size", `html` "HTML".
+ * Turns `pageSize` into "Page size" and `html` into "HTML".
  * @param {string} name
  */
 export function words(name) {
@@ -136,7 +136,7 @@ function group(name, schema, required) {
     element: box,
     read: async () => {
       const value = await readAll(fields);
-      // Its defaults alone are not worth sending when the part that matters was left blank.
+      // If the required part was left blank, the defaults alone are not worth sending.
       if (!required && needed.length > 0 && !needed.some((name) => name in value)) return undefined;
       return Object.keys(value).length > 0 || required ? value : undefined;
     },
@@ -169,7 +169,7 @@ function isJson(text) {
 
 /**
  * @param {Schema} schema of an object
- * @param {(path: string, schema: Schema) => Field | undefined} [special] fields the caller makes itself
+ * @param {(path: string, schema: Schema) => Field | undefined} [special] fields that the caller makes itself
  * @returns {Map<string, Field>}
  */
 export function fieldsOf(schema, special = () => undefined) {

@@ -4,7 +4,7 @@ import { element, icon, setIcon, setText } from '../dom.js';
 import { isFinal, shownState } from '../call-history.js';
 import { progressText, stateText } from '../call-text.js';
 
-/** Below a form: how its latest call stands, with a Cancel button, so that neither needs scrolling. */
+/** The state of the latest call below its form, with a Cancel button, so that nobody has to scroll to see either. */
 export class LatestCall {
   element = element('div', { class: 'latest', hidden: true });
   #icon = icon('queued');
@@ -35,10 +35,10 @@ export class LatestCall {
     setIcon(this.#icon, shownState(call));
     const progress = call.state === 'running' && !call.cancelling ? progressText(call) : '';
     setText(this.#text, [stateText(call), progress].filter(Boolean).join(', '));
-    // A hidden button would drop the focus to the page.
+    // If a focused button is hidden, the focus falls back to the page.
     if (isFinal(call.state) && document.activeElement === this.#cancel) this.#view.focus();
     this.#cancel.hidden = isFinal(call.state);
-    // It stays focused while it waits, so it is not disabled.
+    // The button keeps the focus while the cancel is pending, so it is not disabled.
     setText(this.#cancel, call.cancelling ? 'Cancelling…' : 'Cancel');
     this.#cancel.setAttribute('aria-disabled', String(call.cancelling));
   }

@@ -6,8 +6,8 @@ import { drawPicture } from '../samples/picture.js';
 import { labelled, titleOf } from './field.js';
 
 /**
- * An image: drawn on a canvas at the size asked for, or a file of the reader's. Its bytes are made
- * when the form is sent, so that a large picture costs nothing before.
+ * An image: drawn on a canvas in the chosen size, or a file that the user chooses. Its bytes are
+ * made when the form is sent, so that a large picture costs nothing before.
  * @param {string} name
  * @param {Schema} schema
  * @returns {Field}

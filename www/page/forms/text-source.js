@@ -8,8 +8,8 @@ const EDITABLE = 40_000;
 const SHOWN = 1_500;
 
 /**
- * A long text: generated at the length asked for, or typed. A text of megabytes is not put into the
- * textarea, which would lay all of it out; its beginning is.
+ * A long text, either generated in the chosen length or typed. The textarea shows only the
+ * beginning of a text of megabytes, because it would lay out all of the text.
  * @param {string} name
  * @param {Schema} schema
  * @param {(kilobytes: number) => string} make
@@ -17,12 +17,12 @@ const SHOWN = 1_500;
  */
 export function textSource(name, schema, make) {
   const title = titleOf(name, schema);
-  // A sample ends with its paragraph, a little beyond the length asked for.
+  // A sample ends with its paragraph, a little beyond the chosen length.
   const longest = Math.max(1, Math.floor((schema.maxLength ?? 60_000_000) / 1000) - 10);
   const area = element('textarea', { name, rows: 7, spellcheck: 'false' });
   const length = element('input', { type: 'number', min: 1, max: longest, step: 1, required: true, inputmode: 'numeric' });
   const state = element('p', { class: 'hint', role: 'status' });
-  /** The whole text while the area shows its beginning. @type {string | null} */
+  /** The whole text while the textarea shows only its beginning. @type {string | null} */
   let whole = null;
 
   const generate = () => {

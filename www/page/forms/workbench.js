@@ -2,8 +2,9 @@ import { sampleMarkdown } from '../samples/markdown.js';
 import { sampleText } from '../samples/text.js';
 
 /**
- * What the page adds to a capability's own schema: where sample data comes from, and sizes worth
- * cancelling. Values name schema properties by path; one the schema does not have is left out.
+ * Additions of the page to a capability's schema: the sources of sample data, and sizes for which a
+ * cancel is interesting. Values name schema properties by path. A value for a property that the
+ * schema does not have is left out.
  * @typedef {object} Bench
  * @property {string} title
  * @property {Record<string, Source>} sources fields that are generated instead of typed
@@ -74,7 +75,7 @@ export const WORKBENCH = {
 
 /**
  * @param {[width: number, height: number]} image
- * @param {number} width it is resized to
+ * @param {number} width the width to which the image is resized
  * @param {number} blur
  */
 function picture(image, width, blur) {

@@ -4,13 +4,13 @@ import { plural, size } from '../format.js';
 import { saveLink } from './save-link.js';
 
 /**
- * A file answered by reference: its link and what is known of it.
+ * Shows a file that was answered by reference: its link and its details.
  * @param {Data} data
  * @returns {Shown}
  */
 export function showArchive(data) {
   const url = new URL(String(data.downloadUrl), location.href);
-  // A reference is data from a handler: `javascript:` and the like must not become a link.
+  // A reference comes from a handler, so `javascript:` and similar URLs must not become a link.
   if (!['blob:', 'http:', 'https:'].includes(url.protocol)) throw new Error(`a link to ${url.protocol} is not offered`);
   const name = typeof data.filename === 'string' ? data.filename : 'archive.zip';
   const facts = [];

@@ -2,7 +2,7 @@
  * The bytes of a result as a Blob: from a buffer, base64 text, a data URL, or ABP's
  * `{content, mimeType, encoding}`. Null when the value is none of these.
  * @param {unknown} value
- * @param {string} mimeType used when the value does not name its own
+ * @param {string} mimeType used if the value does not name its type
  * @returns {Promise<Blob | null>}
  */
 export async function toBlob(value, mimeType) {
@@ -27,7 +27,7 @@ export async function toBlob(value, mimeType) {
  * @param {string} type
  */
 function decode(base64, type) {
-  // In pieces, so that a large file does not exist three times over as one string.
+  // Decodes in pieces, so that a large file is not held three times at once.
   const piece = 4 * 65_536;
   const parts = [];
   for (let at = 0; at < base64.length; at += piece) {

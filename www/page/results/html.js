@@ -10,7 +10,7 @@ const STYLE =
   'pre{overflow:auto;padding:.75em;background:#8882}blockquote{margin-inline:0;padding-inline-start:1em;border-inline-start:3px solid #8886}';
 
 /**
- * The document in a frame without scripts, forms, navigation or network.
+ * Shows the document in a frame without scripts, forms, navigation or network.
  * @param {Data} data
  * @returns {Shown}
  */

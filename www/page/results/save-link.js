@@ -1,7 +1,7 @@
 import { element, icon } from '../dom.js';
 
 /**
- * A link the reader may follow; nothing is downloaded unasked.
+ * A link to save a file. Nothing is downloaded unasked.
  * @param {string} url
  * @param {string} name
  */

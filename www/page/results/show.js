@@ -8,14 +8,14 @@ import { showPdf } from './pdf.js';
 import { showText } from './text.js';
 
 /**
- * A result on the page, and how to let go of what it holds.
+ * A result on the page, and a function that releases its resources.
  * @typedef {{ element: HTMLElement, release?: () => void }} Shown
  */
 
 /** @typedef {Record<string, unknown>} Data */
 
 /**
- * Each knows a result by its shape, not by its capability's name.
+ * The kinds of results. Each recognises a result by its shape, not by its capability's name.
  * @type {[wanted: (data: Data) => boolean, show: (data: Data) => Promise<Shown> | Shown][]}
  */
 const KINDS = [

@@ -6,7 +6,7 @@ const MAX_SENTENCES = 200;
 const MAX_LENGTH = 100_000;
 
 /**
- * A summary, sentence by sentence if it says which.
+ * Shows a summary, with one item per sentence if the result lists its sentences.
  * @param {Data} data
  * @returns {Shown}
  */

@@ -1,8 +1,8 @@
 import { random } from './random.js';
 
 /**
- * Draws a harbour at dusk: gradients, hard edges and fine grain, so that resizing, blurring and
- * compressing all have something to do.
+ * Draws a harbour at dusk with gradients, hard edges and fine grain, so that resizing, blurring and
+ * compressing all have work to do.
  * @param {HTMLCanvasElement} canvas
  * @param {number} width pixels
  * @param {number} height pixels

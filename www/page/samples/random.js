@@ -1,5 +1,5 @@
 /**
- * A small seeded generator (mulberry32): a sample of one size is the same text every time.
+ * A small seeded generator (mulberry32), so that a sample of the same size is always the same text.
  * @param {number} seed
  */
 export function random(seed) {

@@ -12,7 +12,7 @@ import { Track } from './track.js';
 /**
  * @typedef {object} CardOptions
  * @property {string} agent
- * @property {boolean} own made by this page
+ * @property {boolean} own whether this page made the call
  * @property {(call: Call) => Promise<void>} cancel
  */
 
@@ -84,7 +84,7 @@ export class CallCard {
     this.tick();
   }
 
-  /** Brings the running duration up to date. */
+  /** Updates the running duration. */
   tick() {
     const waited = this.#call.startedAt === undefined ? 'waited ' : '';
     setText(this.#time, waited + duration(lasted(this.#call)));

@@ -4,7 +4,7 @@ import { duration } from '../format.js';
 import { preview } from '../preview.js';
 
 /**
- * Who, when and how long, what was asked and what was answered.
+ * The details of a call: its agent, times, parameters and answer.
  * @param {Call} call
  * @param {string} agent
  */

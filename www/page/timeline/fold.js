@@ -1,12 +1,12 @@
 import { element } from '../dom.js';
 
-/** A disclosure whose content is made when it is first open, and made anew when it has changed. */
+/** A disclosure. Its content is made when it is first opened, and again after a change. */
 export class Fold {
   element;
   #body;
   #make;
   #version = '';
-  /** What to let go of when the content goes. @type {(() => void) | undefined} */
+  /** Releases the resources of the content. @type {(() => void) | undefined} */
   #release;
 
   /**
@@ -22,7 +22,7 @@ export class Fold {
 
   #wanted = '';
 
-  /** @param {string} version the content is made anew when this differs from the last time */
+  /** @param {string} version the content is made again when this value changes */
   update(version) {
     this.#wanted = version;
     void this.#fill(version);
@@ -33,7 +33,7 @@ export class Fold {
     void this.#fill(this.#wanted);
   }
 
-  /** Lets go of what the content holds. */
+  /** Releases the resources of the content. */
   release() {
     this.#version = '';
     this.#release?.();

@@ -4,12 +4,12 @@ import { element, icon, setText } from '../dom.js';
 import { preview } from '../preview.js';
 import { stopText } from '../call-text.js';
 
-/** A call can be cancelled without a cancel request. */
+/** The text for a call that was cancelled without a cancel request. */
 const UNASKED = 'None asked for: a timeout, an abort in the page, or the end of the session.';
 
 /**
- * The cancel confirmation beside the call's response, and whether the two agree: a call's first
- * confirmation says `cancelled: true` exactly when its response does.
+ * Shows the cancel confirmation beside the call's response, and whether both agree: the first
+ * confirmation of a call says `cancelled: true` exactly when its response does.
  */
 export class Outcome {
   element = element('div', { class: 'outcome', hidden: true });
@@ -48,7 +48,7 @@ export class Outcome {
 }
 
 /**
- * The response without the data, which has a place of its own.
+ * Returns the response without its data, which is shown elsewhere.
  * @param {ABPResponse} response
  */
 function line(response) {

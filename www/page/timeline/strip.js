@@ -6,9 +6,9 @@ import { isolated } from '../format.js';
 
 const WINDOW_MS = 30_000;
 const LANES = 6;
-/** The strip moves by about a pixel in this time. */
+/** The time in which the strip moves by about a pixel. */
 const STEP_MS = 100;
-/** A call of a millisecond still gets a mark to see. */
+/** The least width of a bar, so that a call of a millisecond is visible. */
 const MIN_PERCENT = 0.35;
 
 /**
@@ -17,14 +17,14 @@ const MIN_PERCENT = 0.35;
  * @property {HTMLElement} run
  * @property {Call} call
  * @property {number} lane
- * @property {boolean} settled drawn in its final state
+ * @property {boolean} settled whether the bar is drawn in its final state
  */
 
-/** The last half minute at a glance: a bar per call, moving left. The list below says the same in words. */
+/** The last half minute of calls: a bar per call, moving left. The list below says the same in words. */
 export class Strip {
   /** @type {Map<string, Bar>} */
   #bars = new Map();
-  /** What is drawn in each lane ends at this time. */
+  /** The time at which the last bar of each lane ends. */
   #ends = new Array(LANES).fill(0);
   #serial = 0;
   #origin = Date.now();
@@ -42,7 +42,7 @@ export class Strip {
     container.append(this.#track);
   }
 
-  /** @param {Iterable<Call>} calls the calls there are, newest last */
+  /** @param {Iterable<Call>} calls all calls, newest last */
   draw(calls) {
     const now = Date.now();
     const shown = new Set();

@@ -2,20 +2,20 @@
 import { isFinal } from '../call-history.js';
 import { CallCard } from './call-card.js';
 
-/** Often enough for a stopwatch with hundredths that nobody reads. */
+/** The interval for updating durations. Nobody reads the hundredths of a running stopwatch. */
 const TICK_MS = 100;
 
-/** Drawing may take one part in so many of the page's time: the rest is for the calls. */
+/** Drawing may take at most one part in this many of the page's time. The rest is for the calls. */
 const DRAWING_SHARE = 6;
 
-/** The list of calls, newest first. Changes are drawn together, at most once per frame. */
+/** The list of calls, newest first. Changes are drawn in batches, at most once per frame. */
 export class Timeline {
   /** @type {Map<string, CallCard>} */
   #cards = new Map();
   /** @type {Set<Call>} */
   #changed = new Set();
   #scheduled = false;
-  /** No drawing before this time, after one that took long. */
+  /** The time before which nothing is drawn. It is set after a slow drawing. */
   #notBefore = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #clock;
@@ -40,7 +40,7 @@ export class Timeline {
   change(call) {
     this.#changed.add(call);
     this.#schedule();
-    // No frames are drawn in a hidden page; what has come and gone meanwhile need not be.
+    // A hidden page draws no frames, so calls that were added and removed meanwhile can be skipped.
     if (this.#changed.size > 1000) {
       for (const one of this.#changed) if (!this.#known(one)) this.#changed.delete(one);
     }
@@ -131,7 +131,7 @@ export class Timeline {
   }
 
   /**
-   * One call at a time is a stop of the Tab key; the arrow keys reach the others.
+   * Makes one call at a time a stop of the Tab key. The arrow keys reach the others.
    * @param {EventTarget | null} target
    */
   #rove(target) {

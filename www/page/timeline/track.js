@@ -3,7 +3,7 @@ import { isFinal } from '../call-history.js';
 import { percentage, progressText } from '../call-text.js';
 import { element, setText } from '../dom.js';
 
-/** The progress bar of a call, and what its capability says it is doing. */
+/** The progress bar of a call, and the text that its capability reports. */
 export class Track {
   #fill = element('div', { class: 'track-fill' });
   #bar = element('div', { class: 'track', role: 'progressbar', 'aria-label': 'Progress', 'aria-valuemin': 0, 'aria-valuemax': 100 }, this.#fill);

@@ -1,4 +1,4 @@
-/** The agent half of the npm package, as far as the page uses it. */
+/** The part of the npm package's agent that the page uses. */
 import type { ABPResponse, CancelResponse, ProgressInfo } from './protocol.js';
 
 export interface CallOptions {

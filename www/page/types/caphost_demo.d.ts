@@ -1,4 +1,4 @@
-/** The module wasm-bindgen builds from the demo crate, as far as the page uses it. */
+/** The part of the module that wasm-bindgen builds from the demo crate that the page uses. */
 import type { Host } from './protocol.js';
 
 export default function init(): Promise<unknown>;

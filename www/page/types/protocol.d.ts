@@ -1,4 +1,4 @@
-/** What the page reads of ABP 0.1 and of the host's events. */
+/** The parts of ABP 0.1 and of the host's events that the page reads. */
 
 export interface ABPError {
   code: string;
@@ -17,13 +17,13 @@ export interface ABPResponse {
   metadata?: { duration?: number; stop?: Stop; step?: StopStep; took?: number; cached?: boolean };
 }
 
-/** How far the stop of a cancelled call was seen. */
+/** How far the host has seen a cancelled call stop. */
 export type Stop = 'never-started' | 'dropped' | 'returned' | 'terminated' | 'abandoned';
 
-/** What has stopped a call that ran in a worker. */
+/** The step that has stopped a call in a worker. */
 export type StopStep = 'signal' | 'flag' | 'terminate';
 
-/** How the handler of an abandoned call has ended since, so many milliseconds after its call. */
+/** How the handler of an abandoned call ended later. `after` is in milliseconds. */
 export interface LateEnd {
   success: boolean;
   after: number;
@@ -48,7 +48,7 @@ export interface ProgressInfo {
   estimatedRemaining?: number;
 }
 
-/** The part of JSON Schema the forms understand; anything else becomes a JSON field. */
+/** The part of JSON Schema that the forms understand. A property of any other kind gets a JSON field. */
 export interface Schema {
   type?: string | string[];
   title?: string;
@@ -104,7 +104,7 @@ export interface ProgressEvent {
   info: ProgressInfo;
 }
 
-/** The call is asked to stop, and has not ended. */
+/** A call was asked to stop and has not ended. */
 export interface CancellingEvent {
   type: 'cancelling';
   callId: string;
@@ -157,7 +157,7 @@ export interface Host {
   acceptMessages(options: { allowedOrigins?: string[] }): void;
   acceptPort(port: MessagePort): void;
   connectGateway(url: string, options?: { token?: string }): void;
-  /** The operator's cancel: ends a call of any session. */
+  /** Cancels a call of any session, as the operator. */
   cancelCall(sessionId: string, callId: string, reason?: string): Promise<CancelResponse>;
   observe(listener: (event: HostEvent) => void): () => void;
   manifest(): Manifest;

@@ -1,4 +1,4 @@
-//! Large images decoded by the browser, which does so on a thread of its own.
+//! Decodes large images with the browser's decoder, which runs on a thread of its own.
 
 use crate::pace::Pace;
 use crate::picture::{Elsewhere, Format, blank};
@@ -10,7 +10,7 @@ use web_sys::{
     Blob, BlobPropertyBag, ImageBitmap, OffscreenCanvas, OffscreenCanvasRenderingContext2d,
 };
 
-/// Pixels copied out of the browser's image between two checkpoints.
+/// How many pixels are copied out of the browser's image between two checkpoints.
 const STRIP: u32 = 250_000;
 
 #[wasm_bindgen]
@@ -30,12 +30,12 @@ impl Elsewhere for Bitmaps {
         size: (u32, u32),
         pace: &P,
     ) -> Option<RgbaImage> {
-        // Where the browser cannot, the image is decoded in Rust: whatever its reason.
+        // If the browser cannot decode the image, for any reason, it is decoded in Rust.
         read(file, format, size, pace).await.ok()
     }
 }
 
-/// Frees the pixels the browser holds.
+/// Frees the browser's pixels when it is dropped.
 struct Closed(ImageBitmap);
 
 impl Drop for Closed {
@@ -55,7 +55,7 @@ async fn read<P: Pace>(
     let bytes = Array::of1(&Uint8Array::from(file));
     let blob = Blob::new_with_u8_array_sequence_and_options(&bytes, &kind)?;
     let options = js_sys::Object::new();
-    // Nothing else: other options cost the page's thread time.
+    // No other options, because they cost time on the page's thread.
     Reflect::set(&options, &"imageOrientation".into(), &"none".into())?;
     let bitmap = JsFuture::from(create_image_bitmap(&blob, &options)?).await?;
     let bitmap = Closed(bitmap.dyn_into::<ImageBitmap>()?);
@@ -90,7 +90,7 @@ async fn read<P: Pace>(
     Ok(pixels)
 }
 
-/// A canvas that replaces what it shows, and is read from often.
+/// A canvas context that replaces what it shows, and is read often.
 fn context(width: u32, height: u32) -> Result<OffscreenCanvasRenderingContext2d, JsValue> {
     let options = js_sys::Object::new();
     Reflect::set(&options, &"willReadFrequently".into(), &true.into())?;

@@ -1,6 +1,7 @@
-//! Archives as Blobs: the browser holds their bytes, on disk where they are many.
+//! Archives as Blobs. The browser holds their bytes, and moves large ones to disk.
 //!
-//! A worker writes them. Their URLs are the page's, as those of a worker end with it.
+//! A worker writes the Blobs. The page makes their URLs, because a worker's URLs end with the
+//! worker.
 
 use crate::archive::Sink;
 use crate::failure::Failure;
@@ -12,14 +13,15 @@ use std::collections::VecDeque;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, Url};
 
-/// Finished archives that can be read at a time; older ones are released.
+/// The most finished archives that can be read at a time. Older archives are released.
 const KEPT: usize = 4;
 
 thread_local! {
     static URLS: RefCell<VecDeque<String>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// An archive that is being written, part by part. Dropped unfinished, it lets go of its parts.
+/// An archive that is being written in parts. If it is dropped before it is finished, its parts are
+/// released.
 pub struct Blobs {
     parts: Array,
 }
@@ -45,7 +47,7 @@ impl Sink for Blobs {
     type Whole = Whole;
 
     fn append(&mut self, part: &[u8]) -> Result<(), Failure> {
-        // A Blob of its own: so the bytes leave the worker's memory at once.
+        // Each part is a Blob of its own, so that its bytes leave the worker's memory at once.
         let bytes = Array::of1(&Uint8Array::from(part));
         let blob = Blob::new_with_u8_array_sequence(&bytes).map_err(refused)?;
         self.parts.push(&blob);
@@ -67,7 +69,7 @@ impl Drop for Blobs {
     }
 }
 
-/// In the page: a URL takes the place of the Blob that came from the worker.
+/// Runs in the page. Replaces the Blob that came from the worker with a URL.
 pub fn publish(archive: JsValue) -> Result<JsValue, Error> {
     published(&archive).map_err(|error| super::error(refused(error)))?;
     Ok(archive)

@@ -1,6 +1,6 @@
-//! The app in the browser: the capabilities, offered by a caphost host.
+//! The app in the browser: a caphost host that offers the capabilities.
 //!
-//! What computes for long runs in workers, which load this module as the page does.
+//! Long computations run in workers, which load this module like the page.
 
 mod bitmap;
 mod blob;
@@ -17,7 +17,7 @@ use caphost::{App, CallContext, Capability, Error, Host, WorkerModule, worker};
 use turns::Turns;
 use wasm_bindgen::prelude::*;
 
-/// Starts the demo app; the host, for the page to expose and connect.
+/// Starts the demo app. Returns the host, so that the page can expose and connect it.
 #[wasm_bindgen(js_name = createDemo)]
 pub fn create_demo() -> Result<JsValue, JsValue> {
     host().map(|host| host.as_js()).map_err(thrown)
@@ -91,18 +91,18 @@ fn host() -> Result<Host, Error> {
     Ok(host)
 }
 
-/// This module, as workers load it.
+/// This module, in the form that workers load.
 fn worker_module() -> WorkerModule {
     WorkerModule::new("caphost_demo.js").script("worker.js")
 }
 
-/// The same for what looks at every checkpoint whether it is to stop: a busy machine may take a while
-/// to the next, and no worker is to be ended for that.
+/// The same module for capabilities that check at every checkpoint whether to stop. On a busy
+/// machine the next checkpoint may take a while, and the worker must not be terminated for that.
 fn patient_module() -> WorkerModule {
     worker_module().settle_grace(Duration::from_millis(500))
 }
 
-/// The module starts, in the page or in a worker: what it serves there.
+/// Runs when the module starts in the page or in a worker. Registers what a worker serves.
 #[wasm_bindgen(start)]
 pub fn start() {
     worker::serve("export.pdf", |params, context| async move {

@@ -1,4 +1,5 @@
-//! What will not stop, to be stopped all the same: computing that never looks up.
+//! Computations that never check whether to stop. They show that such a call can be stopped
+//! nevertheless.
 
 use caphost::{CallContext, Error, Progress};
 use js_sys::{Date, RegExp};
@@ -75,7 +76,7 @@ fn hash(end: f64) -> f64 {
     hash.into()
 }
 
-/// 64 KiB at a time, each byte written.
+/// Allocates without end, 64 KiB at a time, and writes each byte.
 fn allocate() -> ! {
     let mut kept: Vec<Vec<u8>> = Vec::new();
     loop {

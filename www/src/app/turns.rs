@@ -1,4 +1,4 @@
-//! A capability's turns and progress, as its call has them.
+//! The turns and the progress of a capability, by its call's context.
 
 use crate::pace::Pace;
 use crate::stages::{Stages, Weights};

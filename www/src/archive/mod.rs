@@ -1,7 +1,7 @@
 //! `export.archive`: a zip of CSV files, generated row by row.
 //!
-//! Rows are deflated as they are made and handed on in parts of about 1 MiB, so memory does not grow
-//! with the archive. Where the parts go is the [`Sink`]'s business: in the browser, a Blob.
+//! Rows are compressed as they are made, and handed on in parts of about 1 MiB, so memory does not
+//! grow with the archive. The [`Sink`] decides where the parts go: in the browser, to a Blob.
 
 mod plan;
 mod random;
@@ -44,13 +44,13 @@ pub struct Archive<Whole> {
     pub filename: String,
     /// How many CSV files are in it.
     pub files: usize,
-    /// How many rows these have, headings aside.
+    /// How many rows the files have, without headings.
     pub rows: u64,
     /// Bytes of the CSV files.
     pub uncompressed_size: u64,
 }
 
-/// Generates an archive into `sink`, which is dropped with the future when the call is cancelled.
+/// Generates an archive into `sink`. When the call is cancelled, `sink` is dropped with the future.
 pub async fn run<S: Sink, P: Pace>(
     params: Params,
     sink: S,

@@ -1,44 +1,44 @@
-//! What an archive is to hold.
+//! The content of an archive, from its parameters.
 
 use super::rows::Table;
 use crate::failure::Failure;
 use serde::Deserialize;
 
-/// Most bytes of CSV in one archive: 500 MB.
+/// The most bytes of CSV in one archive: 500 MB.
 pub const MAX_CSV_BYTES: u64 = 500_000_000;
 
 const MAX_FILES: usize = 100;
 const MAX_COLUMNS: usize = 64;
 const DEFAULT_ROWS: u64 = 100_000;
 
-/// What to put into the archive. Size by `rows` or by `megabytes`, not both.
+/// The parameters of an archive. Its size is given by `rows` or by `megabytes`, not both.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Params {
-    /// Rows in all files together; 100 000 unless `megabytes` is given.
+    /// How many rows all files have together; 100 000 unless `megabytes` is given.
     pub rows: Option<u64>,
-    /// MB (1 000 000 bytes) of CSV in all files together.
+    /// How many MB (1 000 000 bytes) of CSV all files have together.
     pub megabytes: Option<f64>,
-    /// How many CSV files, 1 to 100; 1 by default.
+    /// How many CSV files there are, 1 to 100; 1 by default.
     pub files: Option<usize>,
-    /// Columns of each file, 1 to 64; 8 by default.
+    /// How many columns each file has, 1 to 64; 8 by default.
     pub columns: Option<usize>,
-    /// The same seed gives the same archive; 1 by default.
+    /// The seed. The same seed gives the same archive; 1 by default.
     pub seed: Option<u64>,
     /// A name for the archive; `export.zip` by default.
     pub filename: Option<String>,
 }
 
-/// When a file is complete.
+/// The amount at which a file is complete.
 #[derive(Debug, Clone, Copy)]
 pub enum Amount {
     Rows(u64),
     Bytes(u64),
 }
 
-/// Parameters that were checked.
+/// Checked parameters.
 pub struct Plan {
-    /// In all files together.
+    /// The amount of all files together.
     pub amount: Amount,
     pub files: usize,
     pub columns: usize,

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same every time.
+//! Random-looking numbers that are the same every time.
 
 /// SplitMix64: small, quick, and the same on every machine. Not for secrets.
 pub struct Random(u64);
@@ -14,7 +14,7 @@ impl Random {
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        // The high half of a 128-bit product: even enough, and without a division.
+        // The high half of a 128-bit product is even enough, and needs no division.
         ((u128::from(z ^ (z >> 31)) * u128::from(bound)) >> 64) as u64
     }
 

@@ -65,7 +65,7 @@ enum Cell {
     Note,
 }
 
-/// A file's worth of rows that never ends.
+/// An endless source of rows for a file.
 pub struct Table {
     columns: usize,
     random: Random,
@@ -104,11 +104,11 @@ impl Table {
         csv.write_record(None::<&[u8]>)
     }
 
-    /// About how many bytes a row takes.
+    /// Estimates the bytes of a row.
     pub fn bytes_per_row(mut self) -> u64 {
         const SAMPLE: u64 = 256;
         let mut csv = csv::Writer::from_writer(Vec::new());
-        // Order numbers grow: measure where they are long.
+        // Order numbers grow, so the estimate uses long ones.
         self.order = 1_000_000;
         for _ in 0..SAMPLE {
             self.write_row(&mut csv).expect("a row in memory");

@@ -1,4 +1,4 @@
-//! Where an archive goes while it is written.
+//! The destination of an archive while it is written.
 
 use crate::failure::Failure;
 use serde::Serialize;
@@ -7,12 +7,12 @@ use serde::Serialize;
 ///
 /// A sink that is dropped before [`finish`](Sink::finish) releases every part it was given.
 pub trait Sink {
-    /// Where the whole can be read: its URL, or what that is made of.
+    /// What the finished archive can be read by: its URL, or the value that its URL is made from.
     type Whole: Serialize;
 
     /// Takes the next part.
     fn append(&mut self, part: &[u8]) -> Result<(), Failure>;
 
-    /// Makes the whole readable.
+    /// Finishes the archive, and makes it readable.
     fn finish(self, mime_type: &str) -> Result<Self::Whole, Failure>;
 }

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::io::{Cursor, Read};
 use std::rc::Rc;
 
-/// Keeps the parts, and counts those that were released.
+/// A sink that keeps the parts, and counts the released parts.
 #[derive(Clone, Default)]
 struct Parts {
     bytes: Rc<RefCell<Vec<u8>>>,

@@ -1,4 +1,4 @@
-//! Rows to CSV to deflate to parts, a batch at a time.
+//! Turns rows into CSV, compresses the CSV, and hands it on in parts, batch by batch.
 
 use super::plan::{Amount, Plan};
 use super::rows::Table;
@@ -12,16 +12,18 @@ use std::rc::Rc;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Bytes of CSV between two checkpoints: about 1 ms to make and deflate natively, a few in wasm.
+/// Bytes of CSV between two checkpoints: about 1 ms of work natively, and a few milliseconds in
+/// wasm.
 pub const BATCH: usize = 32 * 1024;
 
-/// Bytes of the archive handed on at once.
+/// Bytes of the archive in one part.
 const PART: usize = 1024 * 1024;
 
-/// Deflate level: CSV shrinks to about a fifth already, and higher ones mostly cost time.
+/// The compression level. At this level CSV already shrinks to about a fifth; higher levels mostly
+/// cost time.
 const LEVEL: i64 = 2;
 
-/// What was written.
+/// The amounts that were written.
 #[derive(Default)]
 pub struct Written {
     pub size: u64,
@@ -45,7 +47,7 @@ impl Write for Tail {
 }
 
 impl Tail {
-    /// Hands on what is there, if it is at least `least` bytes.
+    /// Hands on the waiting bytes if there are at least `least`.
     fn hand_on(
         &self,
         least: usize,
@@ -98,7 +100,8 @@ pub async fn write<S: Sink, P: Pace>(
     Ok((written, sink))
 }
 
-/// Writes rows until the batch is full or the file complete; whether the file needs more.
+/// Writes rows until the batch is full or the file is complete. Returns whether the file needs
+/// more.
 fn fill(
     batch: &mut csv::Writer<Vec<u8>>,
     table: &mut Table,
@@ -106,7 +109,7 @@ fn fill(
     plan: &Plan,
     file: usize,
 ) -> Result<bool, Failure> {
-    // Each file takes its share of what is left, so the sum is what was asked for.
+    // Each file takes its share of what is left, so the sum is the requested amount.
     let share = |whole: u64| whole * (file as u64 + 1) / plan.files as u64;
     while batch.get_ref().len() < BATCH {
         let complete = match plan.amount {
@@ -123,7 +126,7 @@ fn fill(
 }
 
 fn csv_writer() -> csv::Writer<Vec<u8>> {
-    // A small buffer: what is still in it does not count towards the size of the batch.
+    // The buffer is small, because its content does not count towards the size of the batch.
     csv::WriterBuilder::new()
         .flexible(true)
         .buffer_capacity(256)

@@ -1,4 +1,4 @@
-//! Footnotes, numbered over the whole text although it is rendered in pieces.
+//! Footnotes, numbered across the whole text although the text is rendered in pieces.
 
 use pulldown_cmark::{CowStr, Event, Tag, TagEnd};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ pub struct Footnotes<'a> {
 }
 
 impl<'a> Footnotes<'a> {
-    /// The event to render instead: references and definitions become HTML that links them.
+    /// Returns the event to render instead. References and definitions become HTML with links.
     pub fn rewrite(&mut self, event: Event<'a>) -> Event<'a> {
         let html = match event {
             Event::FootnoteReference(name) => {

@@ -1,14 +1,15 @@
-//! Whether raw HTML in Markdown has elements open.
+//! Tracks whether raw HTML in Markdown has open elements.
 
 /// Counts the elements that raw HTML opens and does not close.
 ///
-/// Markdown lets an element start in one block and end in another, so a text may be cut only where
-/// nothing is open. The count errs towards "open": such a text is then converted in larger pieces.
+/// In Markdown an element may start in one block and end in another, so a text can be cut only
+/// where no element is open. In doubt the count says "open", and the text is then converted in
+/// larger pieces.
 #[derive(Default)]
 pub struct OpenElements(usize);
 
-/// Elements without content, and those that end by themselves when the next begins: what counts is
-/// the list or table around them.
+/// Elements without content, and elements that end when the next one begins. The list or table
+/// around them counts instead.
 const UNCOUNTED: [&str; 29] = [
     "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "hr", "img", "input", "li",
     "link", "meta", "optgroup", "option", "p", "param", "rp", "rt", "source", "tbody", "td",
@@ -47,7 +48,7 @@ impl OpenElements {
         self.0
     }
 
-    /// Whether everything that was opened is closed.
+    /// Whether all opened elements are closed.
     pub fn none(&self) -> bool {
         self.0 == 0
     }

@@ -1,8 +1,8 @@
 //! `convert.markdownToHtml`: CommonMark with tables, footnotes, strikethrough and task lists to HTML.
 //!
-//! A long text is parsed section by section, each a few blocks, and rendered and sanitised top-level
-//! block by top-level block, item by item in a top-level list. A block is one step however long it is,
-//! and so is finding the blocks of a text with footnotes (natively about 12 ms per MB).
+//! A long text is parsed in sections of a few blocks. It is rendered and sanitised by top-level
+//! block, and by item in a top-level list. A block of any length is one step. Finding the blocks of
+//! a text with footnotes is also one step (natively about 12 ms per MB).
 
 mod footnotes;
 mod markup;
@@ -20,7 +20,7 @@ use crate::pace::Pace;
 use crate::stages::Weights;
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of Markdown in one call.
+/// The most bytes of Markdown in one call.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// The stages of the work.
@@ -31,22 +31,22 @@ pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");
 /// JSON Schema of [`Converted`].
 pub const OUTPUT_SCHEMA: &str = include_str!("output.schema.json");
 
-/// What to convert.
+/// The parameters of a conversion.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Params {
     /// CommonMark text, at most [`MAX_BYTES`].
     pub markdown: String,
-    /// How.
+    /// The options.
     #[serde(default)]
     pub options: Options,
 }
 
-/// How to convert.
+/// The options of a conversion.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Options {
-    /// Whether to remove scripts, event handlers, unsafe URLs and the like. On by default.
+    /// Whether to remove scripts, event handlers, unsafe URLs and similar. On by default.
     pub sanitize: bool,
 }
 
@@ -56,7 +56,7 @@ impl Default for Options {
     }
 }
 
-/// What came of it.
+/// The result of a conversion.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Converted {

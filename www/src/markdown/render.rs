@@ -1,4 +1,4 @@
-//! Markdown to HTML in pieces that can be left between any two.
+//! Renders Markdown to HTML in pieces, so that the work can stop between any two.
 
 use super::MAX_BYTES;
 use super::footnotes::Footnotes;
@@ -10,13 +10,13 @@ use crate::pace::Pace;
 use ammonia::Builder;
 use pulldown_cmark::{BrokenLink, Event, Options, Parser, Tag, TagEnd, html};
 
-/// Bytes of Markdown parsed at once, as far as its blocks allow.
+/// Bytes of Markdown that are parsed at once, if the blocks allow it.
 const SECTION: usize = 32 * 1024;
 
-/// Bytes of Markdown in one piece, as far as its blocks allow.
+/// Bytes of Markdown in one piece, if the blocks allow it.
 const PIECE: usize = 8 * 1024;
 
-/// Events read between two checkpoints when a block is longer than a piece.
+/// Events between two checkpoints in a block that is longer than a piece.
 const EVENTS: usize = 2048;
 
 /// Converts `markdown` to an HTML fragment.
@@ -36,7 +36,7 @@ pub(crate) async fn render<P: Pace>(
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS;
     let references = references(markdown, extensions, pace).await;
-    // A footnote is known only in the section that holds it.
+    // The definition of a footnote is known only in its own section, so such a text is one section.
     let whole = markdown.contains("[^");
     let mut pieces = Pieces::new(sanitize);
     let (mut start, mut least) = (0, SECTION);
@@ -96,9 +96,9 @@ struct Pieces<'a> {
     open: OpenElements,
     sanitizer: Option<Builder<'static>>,
     depth: usize,
-    /// 1 inside a top-level list, whose items are pieces of their own; else 0.
+    /// 1 inside a top-level list, whose items are separate pieces; otherwise 0.
     base: usize,
-    /// Where the last piece ended, in bytes of Markdown.
+    /// The end of the last piece, in bytes of Markdown.
     start: usize,
 }
 
@@ -116,7 +116,8 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// Adds an event that ends at byte `end` of the text; whether that completed a piece.
+    /// Adds an event that ends at byte `end` of the text. Returns whether the event completed a
+    /// piece.
     fn add(&mut self, event: Event<'a>, end: usize) -> bool {
         match &event {
             Event::Start(Tag::List(first)) if self.depth == 0 && self.open.none() => {

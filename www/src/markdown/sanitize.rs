@@ -1,11 +1,11 @@
-//! What HTML may stay in a converted text.
+//! The HTML that may stay in a converted text.
 
 use ammonia::Builder;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Ammonia's own list of safe HTML, and what Markdown makes beyond it: alignment of table cells,
-/// languages of code, footnotes, check boxes of task lists.
+/// Ammonia's own list of safe HTML, and the additions that Markdown needs: alignment of table
+/// cells, languages of code, footnotes, check boxes of task lists.
 pub fn sanitizer() -> Builder<'static> {
     let mut builder = Builder::default();
     builder
@@ -23,7 +23,7 @@ pub fn sanitizer() -> Builder<'static> {
     builder
 }
 
-/// Names from the text must not collide with those of the page it is shown in.
+/// Whether an attribute stays. Other ids and classes could collide with those of the page around it.
 fn keep(name: &str, value: &str) -> bool {
     match name {
         "id" => value.starts_with("fn-"),

@@ -1,13 +1,13 @@
-//! Markdown that can be parsed a section at a time.
+//! Splits Markdown into sections that can be parsed one at a time.
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Where the section that begins at `start` may end, at least `least` bytes on.
+/// Returns where the section that begins at `start` may end, after at least `least` bytes.
 ///
-/// After an empty line, text at the very left ends every block but fenced code and some raw HTML;
-/// whether one of those was open shows when the section is parsed: see [`LastBlock`].
+/// After an empty line, text without indentation ends every block except fenced code and some raw
+/// HTML. Whether such a block was open is known when the section is parsed: see [`LastBlock`].
 pub fn end(markdown: &str, start: usize, least: usize) -> usize {
     let from = markdown.ceil_char_boundary((start + least).min(markdown.len()));
     let breaks = markdown[from..]
@@ -27,12 +27,12 @@ pub fn end(markdown: &str, start: usize, least: usize) -> usize {
 #[derive(Default)]
 pub struct LastBlock {
     depth: usize,
-    /// Where it is in the section, and whether it is code, if it is fenced code or raw HTML.
+    /// The block's range in the section, and whether it is code, if it is fenced code or raw HTML.
     block: Option<(Range<usize>, bool)>,
 }
 
 impl LastBlock {
-    /// Sees the next event of the section, and where in it that is.
+    /// Takes the next event of the section, and its range in the section.
     pub fn see(&mut self, event: &Event, range: &Range<usize>) {
         if let Event::End(_) = event {
             self.depth -= 1;
@@ -52,14 +52,14 @@ impl LastBlock {
         }
     }
 
-    /// Whether it may go on after the section.
+    /// Whether the block may continue after the section.
     pub fn goes_on(&self, section: &str) -> bool {
         let Some((range, code)) = &self.block else {
             return false;
         };
         let block = section[range.start..].trim();
         if !code {
-            // Those that do not end with an empty line.
+            // These HTML blocks do not end with an empty line.
             let start = block.get(..9).unwrap_or(block).to_ascii_lowercase();
             let long = ["<!", "<?", "<pre", "<script", "<style", "<textarea"];
             return long.iter().any(|tag| start.starts_with(tag));
@@ -87,12 +87,12 @@ impl LastBlock {
     }
 }
 
-/// The link definitions of all sections: a link may be defined in another one.
+/// The link definitions of all sections. A link may be defined in another section than its use.
 #[derive(Default)]
 pub struct References(HashMap<String, (String, String)>);
 
 impl References {
-    /// Reads those of one section. The first of a name counts.
+    /// Reads the definitions of one section. The first definition of a name counts.
     pub fn read(&mut self, section: &str, options: Options) {
         for (label, link) in Parser::new_ext(section, options)
             .reference_definitions()
@@ -105,14 +105,14 @@ impl References {
         }
     }
 
-    /// Where a link leads, and its title.
+    /// Returns the target and the title of a link.
     pub fn find<'a>(&self, label: &str) -> Option<(CowStr<'a>, CowStr<'a>)> {
         let (target, title) = self.0.get(&name(label))?;
         Some((target.clone().into(), title.clone().into()))
     }
 }
 
-/// A label as labels are compared.
+/// Normalises a label for comparison.
 fn name(label: &str) -> String {
     label
         .split_whitespace()

@@ -115,7 +115,7 @@ fn a_long_text_is_left_at_the_checkpoint_where_it_is_dropped() {
     assert_eq!(pace.checkpoints(), 10);
 }
 
-/// What pulldown-cmark itself makes of the whole text.
+/// The whole text as pulldown-cmark renders it.
 fn whole(markdown: &str) -> String {
     let extensions = pulldown_cmark::Options::ENABLE_TABLES
         | pulldown_cmark::Options::ENABLE_STRIKETHROUGH

@@ -1,8 +1,8 @@
-//! What a document is made of.
+//! The parts of a document.
 
 use std::rc::Rc;
 
-/// Which face text is set in.
+/// The face in which text is set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Emphasis {
     pub bold: bool,
@@ -10,23 +10,23 @@ pub struct Emphasis {
     pub mono: bool,
 }
 
-/// How a piece of text looks.
+/// The look of a piece of text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Style {
     pub emphasis: Emphasis,
     pub underline: bool,
     pub strike: bool,
-    /// Half a line up (1) or down (-1), and smaller.
+    /// Half a line up (1) or down (-1), in a smaller size.
     pub shift: i8,
-    /// Where it leads.
+    /// The target of the link.
     pub link: Option<Rc<str>>,
 }
 
-/// Text of one style after the other.
+/// Text whose style changes along the way.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Text {
     pub text: String,
-    /// Where each style ends, in bytes.
+    /// The end of each style, in bytes.
     pub spans: Vec<(usize, Style)>,
 }
 
@@ -61,13 +61,13 @@ impl Text {
     }
 }
 
-/// What a block of text is.
+/// The kind of a text block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Paragraph,
-    /// 1 to 6.
+    /// A heading of level 1 to 6.
     Heading(u8),
-    /// Blanks and line ends stay as they are.
+    /// Code. Blanks and line ends stay as they are.
     Code,
 }
 
@@ -80,7 +80,7 @@ pub struct Cell {
     pub align: Align,
 }
 
-/// Where text stands in its cell.
+/// The alignment of text in its cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Align {
     #[default]
@@ -89,36 +89,36 @@ pub enum Align {
     Right,
 }
 
-/// What a block shows.
+/// The content of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     Text(Role, Text),
     Rule,
     Image {
         source: String,
-        /// Shown where the image cannot be.
+        /// The text that is shown if the image cannot be shown.
         alternative: String,
-        /// CSS pixels, if the document says so.
+        /// The width in CSS pixels, if the document gives it.
         width: Option<f32>,
         height: Option<f32>,
     },
-    /// Some rows of a table; `first` if none of its rows came before.
+    /// Some rows of a table. `first` is true for the first rows of the table.
     Rows {
         rows: Vec<Vec<Cell>>,
         first: bool,
     },
 }
 
-/// A block, and where it stands.
+/// A block and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
     pub content: Content,
     /// Points from the left margin.
     pub indent: f32,
-    /// Where the bars of quotes around it are, in points from the left margin.
+    /// The positions of the bars of surrounding quotes, in points from the left margin.
     pub bars: Rc<[f32]>,
     /// A list item's bullet or number, left of the text.
     pub marker: Option<String>,
-    /// Whether it follows the block before closely, as the items of a list do.
+    /// Whether the block closely follows the block before, like the items of a list.
     pub tight: bool,
 }

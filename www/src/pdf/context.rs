@@ -1,20 +1,20 @@
-//! What the elements around a piece of a document make of it.
+//! How the surrounding elements affect a piece of a document.
 
 use super::block::{Role, Style};
 use super::inline::restyle;
 use scraper::node::Element;
 use std::rc::Rc;
 
-/// Points that a list or a quote moves its content to the right.
+/// The points by which a list or a quote indents its content.
 const INDENT: f32 = 20.0;
 
-/// Content is not moved further than this, however deep it lies.
+/// The most points by which content is indented, at any depth.
 const MOST_INDENT: f32 = 200.0;
 
 /// How an element takes part in the layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Not shown, nor what is in it.
+    /// Hidden with its content.
     Hidden,
     /// The document's title.
     Title,
@@ -47,15 +47,15 @@ pub fn kind(name: &str) -> Kind {
     }
 }
 
-/// How a list counts.
+/// The numbering of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {
     Bullets,
-    /// The next number.
+    /// A numbered list, with its next number.
     Numbers(i64),
 }
 
-/// What holds inside an element.
+/// The settings inside an element.
 #[derive(Clone)]
 pub struct Context {
     pub style: Style,
@@ -63,7 +63,7 @@ pub struct Context {
     pub indent: f32,
     pub bars: Rc<[f32]>,
     pub list: Option<List>,
-    /// Lists around.
+    /// How many lists are around.
     pub depth: usize,
 }
 
@@ -79,7 +79,7 @@ impl Context {
         }
     }
 
-    /// What holds inside `element`.
+    /// The settings inside `element`.
     pub fn inside(&self, element: &Element) -> Self {
         let mut inside = self.clone();
         restyle(&mut inside.style, element);
@@ -99,7 +99,7 @@ impl Context {
             "dd" => inside.move_right(),
             "blockquote" => {
                 let mut bars = self.bars.to_vec();
-                // Bars that would lie on one another are one.
+                // Bars at the same position are one bar.
                 if bars.last().is_none_or(|&last| last < self.indent) {
                     bars.push(self.indent);
                 }

@@ -1,4 +1,4 @@
-//! Fonts to PDF objects: only the glyphs that are used, and what each character is.
+//! Writes fonts as PDF objects: only the used glyphs, and the character of each glyph.
 
 use super::file::deflate;
 use super::fonts::Font;
@@ -13,10 +13,10 @@ const SYSTEM: SystemInfo = SystemInfo {
     supplement: 0,
 };
 
-/// How many objects a font is.
+/// How many objects a font takes.
 pub const OBJECTS: i32 = 6;
 
-/// Writes a font as objects from `id` on; `id` is what pages refer to.
+/// Writes a font as objects with ids from `id` on. Pages refer to it by `id`.
 pub fn embed(pdf: &mut Pdf, id: Ref, font: &Font) -> Result<(), Failure> {
     let object = |number: i32| Ref::new(id.get() + number);
     let (descendant, descriptor, data, to_unicode, to_glyph) =
@@ -31,7 +31,7 @@ pub fn embed(pdf: &mut Pdf, id: Ref, font: &Font) -> Result<(), Failure> {
     }
     let subset = subsetter::subset(font.data, 0, &glyphs)
         .map_err(|error| Failure::failed(format!("font {}: {error}", font.name)))?;
-    // Six letters mark that it is a part of the font only.
+    // Six letters before the name mark a subset of the font.
     let name = format!("CAPHST+{}", font.name);
     let name = Name(name.as_bytes());
 
@@ -64,7 +64,7 @@ pub fn embed(pdf: &mut Pdf, id: Ref, font: &Font) -> Result<(), Failure> {
         .italic_angle(face.italic_angle)
         .ascent(f32::from(face.ascender) * scale)
         .descent(f32::from(face.descender) * scale)
-        // These fonts do not say how tall their capitals are.
+        // These fonts do not give the height of capital letters.
         .cap_height(f32::from(face.ascender) * scale)
         .stem_v(if face.is_bold { 140.0 } else { 85.0 })
         .font_file2(data);

@@ -1,11 +1,11 @@
-//! What a PDF needs to know of a TrueType font, read from its file.
+//! Reads the parts of a TrueType file that a PDF needs.
 //!
-//! The fonts are those of the demo and no stranger's, so a few tables in one format each are all there
-//! is to read. A crate that reads every font takes longer to build than the rest of the export.
+//! The fonts are the demo's own, so this module reads only a few tables in one format each. A crate
+//! that reads every font takes longer to build than the rest of the export.
 
 use std::fmt;
 
-/// A font's file, and where in it is what.
+/// A font's file, and the positions of its tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Face<'a> {
     /// Fields of the table `head`.
@@ -18,17 +18,18 @@ pub struct Face<'a> {
     /// From the table `OS/2`.
     pub is_bold: bool,
     pub is_italic: bool,
-    /// From the table `post`, in degrees counted against the clock.
+    /// From the table `post`, in degrees, counted counterclockwise.
     pub italic_angle: f32,
     pub is_monospaced: bool,
-    /// Groups of characters, of the table `cmap`.
+    /// Groups of characters, from the table `cmap`.
     groups: &'a [[u8; 12]],
-    /// Widths and side bearings of the first glyphs, of the table `hmtx`; all others are as wide as the last.
+    /// Widths and side bearings of the first glyphs, from the table `hmtx`. All other glyphs are as
+    /// wide as the last.
     advances: &'a [[u8; 4]],
     glyphs: u16,
 }
 
-/// The table that is missing, short, or not in the format that is read here.
+/// The table that is missing, too short, or not in the supported format.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BadTable(pub &'static str);
 
@@ -77,11 +78,11 @@ impl<'a> Face<'a> {
         })
     }
 
-    /// The number of a character's glyph; none if the font lacks it.
+    /// The glyph number of a character, or none if the font lacks the character.
     pub fn glyph(&self, character: char) -> Option<u16> {
         let code = u32::from(character);
         let field = |group: &[u8; 12], at| u32_at(group, at).unwrap_or(0);
-        // Each group is its first and its last character, and the glyph of the first.
+        // A group has its first and its last character, and the glyph of the first.
         let after = self.groups.partition_point(|group| field(group, 0) <= code);
         let group = self.groups[..after].last()?;
         let within = code <= field(group, 4);
@@ -90,7 +91,7 @@ impl<'a> Face<'a> {
         (within && glyph != 0 && glyph < self.glyphs).then_some(glyph)
     }
 
-    /// How far a glyph moves what follows it, in units of the font.
+    /// The advance width of a glyph, in units of the font.
     pub fn advance(&self, glyph: u16) -> u16 {
         let entry = self
             .advances
@@ -100,7 +101,7 @@ impl<'a> Face<'a> {
     }
 }
 
-/// A table by its name of four letters.
+/// Finds a table by its name of four letters.
 fn table<'a>(file: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let count = usize::from(u16_at(file, 4)?);
     let entries = file.get(12..)?.as_chunks::<16>().0;
@@ -112,7 +113,7 @@ fn table<'a>(file: &'a [u8], name: &str) -> Option<&'a [u8]> {
     file.get(start..)?.get(..length)
 }
 
-/// Those of the subtable for all of Unicode: platform 3, encoding 10, which is of format 12.
+/// The groups of the subtable for all of Unicode: platform 3, encoding 10, format 12.
 fn groups(cmap: &[u8]) -> Option<&[[u8; 12]]> {
     let count = usize::from(u16_at(cmap, 2)?);
     let records = cmap.get(4..)?.as_chunks::<8>().0;

@@ -13,12 +13,13 @@ use std::collections::HashMap;
 /// Points per CSS pixel.
 const PIXEL: f32 = 0.75;
 
-/// The images of a document, each once, by their `data:` URL. None: not readable.
+/// The images of a document by their `data:` URL, each once. None means that an image is not
+/// readable.
 #[derive(Default)]
 pub struct Figures(HashMap<String, Option<Raster>>);
 
 impl Flow {
-    /// Shows an image as large as it says, if that fits the page; else its alternative text.
+    /// Shows an image in its own size if it fits the page; otherwise its alternative text.
     pub(super) async fn image<P: Pace>(
         &mut self,
         source: String,

@@ -20,13 +20,14 @@ const INFO: Ref = Ref::new(3);
 
 const FOOTER: f32 = 8.0;
 
-/// A page whose marks are written.
+/// A finished page.
 struct Written {
     content: Ref,
     links: Vec<(Rect, Rc<str>)>,
 }
 
-/// A document's objects so far. Pages are packed as they are filled, so little is left for the end.
+/// A document's objects so far. Pages are compressed as they are filled, so little work is left for
+/// the end.
 pub struct File {
     pdf: Pdf,
     pages: Vec<Written>,
@@ -56,7 +57,7 @@ impl File {
         Ref::new(self.next - 1)
     }
 
-    /// Makes an image known to the pages, as `I` and its id.
+    /// Adds an image to the resources of the pages. Its name is `I` and its id.
     pub fn add_image(&mut self, id: Ref) {
         self.images.push(id);
     }
@@ -75,7 +76,7 @@ impl File {
         });
     }
 
-    /// Writes what all pages have in common; the file, and how many pages it has.
+    /// Writes the parts that all pages share. Returns the file and its number of pages.
     pub async fn finish<P: Pace>(
         mut self,
         fonts: &mut Fonts,
@@ -111,7 +112,7 @@ impl File {
         let outline = outline::write(&mut self.pdf, root, headings, &ids);
         pace.checkpoint().await;
 
-        // Pages inherit what they refer to from the tree of pages.
+        // Pages inherit their resources from the page tree.
         let mut tree = self.pdf.pages(PAGES);
         tree.kids(ids)
             .count(count as i32)
@@ -171,7 +172,7 @@ impl File {
         id
     }
 
-    /// The number at the foot of a page.
+    /// Writes the number at the foot of a page.
     fn footer(&mut self, number: usize, count: usize, fonts: &mut Fonts) -> Ref {
         let text = format!("{number} / {count}");
         let width = fonts.width(Emphasis::default(), &text) * FOOTER / 1000.0;
@@ -188,7 +189,8 @@ impl File {
             Ok(packed) => {
                 self.pdf.stream(id, &packed).filter(Filter::FlateDecode);
             }
-            // Packing into memory does not fail; if it did, marks need not be packed.
+            // Compressing into memory does not fail. If it did, the page would be written
+            // uncompressed.
             Err(_) => {
                 self.pdf.stream(id, marks);
             }
@@ -196,7 +198,7 @@ impl File {
     }
 }
 
-/// Packs bytes for a stream.
+/// Compresses bytes for a stream.
 pub fn deflate(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     let failed = |error: io::Error| {
         Failure::failed(format!(

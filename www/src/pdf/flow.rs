@@ -1,4 +1,4 @@
-//! Blocks to pages, from top to bottom.
+//! Lays out blocks on pages, from top to bottom.
 
 use super::block::{Block, Content, Emphasis, Role, Text};
 use super::figure::Figures;
@@ -11,13 +11,13 @@ use super::table::Columns;
 use crate::failure::Failure;
 use crate::pace::{Meter, Pace};
 
-/// Font size of plain text in points.
+/// The font size of plain text, in points.
 pub const SIZE: f32 = 10.0;
 
-/// Baseline to baseline, by font size.
+/// The distance between baselines, as a multiple of the font size.
 pub const LEADING: f32 = 1.42;
 
-/// Units of work of a byte of text that is laid out.
+/// The units of work for laying out a byte of text.
 pub const BYTE: usize = 150;
 
 /// A document that is being laid out.
@@ -25,7 +25,7 @@ pub struct Flow {
     pub fonts: Fonts,
     pub page: Page,
     pub meter: Meter,
-    /// Points from the lower edge down to which the page is full.
+    /// The lower end of the used part of the page, in points from its lower edge.
     pub y: f32,
     pub(super) figures: Figures,
     /// The columns of the table that is being laid out.
@@ -66,7 +66,7 @@ impl Flow {
         self.headings.first().map(|heading| heading.text.clone())
     }
 
-    /// Lays out a block below the others.
+    /// Lays out a block below the earlier blocks.
     pub async fn add<P: Pace>(&mut self, block: Block, pace: &P) -> Result<(), Failure> {
         let Block {
             content,
@@ -76,7 +76,7 @@ impl Flow {
             tight,
         } = block;
         let (above, below) = spacing(&content);
-        // What follows a table keeps away from it.
+        // Leaves space between a table and the next block.
         let after_table = !matches!(content, Content::Rows { .. }) && self.columns.take().is_some();
         if !self.page.empty {
             self.y -= if tight { above.min(1.0) } else { above };
@@ -105,7 +105,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Goes to the next page if there are no `points` left on this one; whether it did.
+    /// Starts a new page if the current one has fewer than `points` left. Returns whether it did.
     pub fn room(&mut self, points: f32) -> bool {
         let full = self.y - points < MARGIN && !self.page.empty;
         if full {
@@ -132,7 +132,7 @@ impl Flow {
         let size = font_size(role);
         let leading = size * LEADING;
         if let Role::Heading(level) = role {
-            // A heading stands with the beginning of what it is above.
+            // A heading stays on the same page as the beginning of the text below.
             self.room(leading + 3.0 * SIZE * LEADING);
             self.headings.push(Heading {
                 level,
@@ -174,7 +174,7 @@ impl Flow {
         }
     }
 
-    /// Writes the file; it, and how many pages it has.
+    /// Writes the file. Returns the file and its number of pages.
     pub async fn finish<P: Pace>(
         mut self,
         title: Option<&str>,
@@ -188,7 +188,7 @@ impl Flow {
             .await
     }
 
-    /// The file, for what is not on a page.
+    /// The file, for objects that are not on a page.
     pub(super) fn file(&mut self) -> &mut File {
         &mut self.file
     }
@@ -206,7 +206,7 @@ fn font_size(role: Role) -> f32 {
     }
 }
 
-/// Points above and below a block.
+/// The points of space above and below a block.
 fn spacing(content: &Content) -> (f32, f32) {
     match content {
         Content::Text(Role::Heading(level), _) => (if *level < 3 { 14.0 } else { 10.0 }, 3.0),

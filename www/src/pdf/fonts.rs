@@ -1,11 +1,11 @@
-//! Characters to glyphs and widths.
+//! Maps characters to glyphs and widths.
 
 use super::block::Emphasis;
 use super::face::Face;
 use crate::failure::Failure;
 use std::collections::HashMap;
 
-/// What the PDF calls each font, and its file.
+/// A font's name in the PDF, and its file.
 type File = fn() -> &'static [u8];
 
 const FILES: [(&str, File); 5] = [
@@ -23,32 +23,32 @@ const FILES: [(&str, File); 5] = [
 ];
 const MONO: usize = 4;
 
-/// A character of a font as the PDF refers to it.
+/// A character of a font, as the PDF refers to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Glyph {
-    /// Which font.
+    /// The index of the font.
     pub font: usize,
-    /// Its number there.
+    /// The character's number in the font.
     pub cid: u16,
-    /// In thousandths of the font size.
+    /// The width in thousandths of the font size.
     pub width: f32,
 }
 
 /// A character that was used.
 pub struct Used {
     pub character: char,
-    /// The glyph in the font file; 0, a box, if it has none.
+    /// The glyph in the font file. 0 is a box, for a character that the font lacks.
     pub glyph: u16,
     pub width: f32,
 }
 
-/// A font and what is used of it.
+/// A font and its used characters.
 pub struct Font {
     pub name: &'static str,
     pub data: &'static [u8],
     pub face: Face<'static>,
-    /// By number, from 1. Each character has a number of its own, so that what is drawn as a box or as
-    /// another character's glyph is still read as itself.
+    /// The used characters by number, from 1. Each character has its own number, so that a
+    /// character drawn as a box or with another character's glyph can still be read as itself.
     pub used: Vec<Used>,
 }
 
@@ -62,7 +62,7 @@ impl Font {
 /// The fonts of a document.
 pub struct Fonts {
     fonts: Vec<Font>,
-    /// By font that is asked for: the glyphs of ASCII characters, and of all others.
+    /// The known glyphs of ASCII characters and of all others, by the requested font.
     ascii: [[Option<Glyph>; 128]; FILES.len()],
     others: HashMap<(usize, char), Option<Glyph>>,
 }
@@ -92,7 +92,7 @@ impl Fonts {
         &self.fonts
     }
 
-    /// The glyph of a character; none if there is nothing to draw.
+    /// The glyph of a character, or none if there is nothing to draw.
     pub fn glyph(&mut self, emphasis: Emphasis, character: char) -> Option<Glyph> {
         let font = match emphasis {
             Emphasis { mono: true, .. } => MONO,
@@ -115,7 +115,7 @@ impl Fonts {
         glyph
     }
 
-    /// How wide text is, in thousandths of the font size.
+    /// The width of a text, in thousandths of the font size.
     pub fn width(&mut self, emphasis: Emphasis, text: &str) -> f32 {
         text.chars()
             .filter_map(|c| self.glyph(emphasis, c))
@@ -124,7 +124,7 @@ impl Fonts {
     }
 
     fn find(&mut self, asked_for: usize, character: char) -> Option<Glyph> {
-        // A character missing from one font may be in another.
+        // A character that one font lacks may be in another font.
         let found = [asked_for, 0, MONO].into_iter().find_map(|font| {
             let glyph = self.fonts[font].face.glyph(character)?;
             Some((font, glyph))
@@ -147,7 +147,7 @@ impl Fonts {
     }
 }
 
-/// Whether a character is there for the layout or to modify its neighbours, and has no shape itself.
+/// Whether a character only affects the layout or its neighbours, and has no shape of its own.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character,

@@ -1,4 +1,4 @@
-//! Text within a line: its style, and its blanks.
+//! Text within a line: its style and its blanks.
 
 use super::block::{Style, Text};
 use scraper::node::Element;
@@ -24,7 +24,7 @@ pub fn restyle(style: &mut Style, element: &Element) {
     }
 }
 
-/// Whether a link works outside the page it was written for, and is one to follow.
+/// Whether a link works outside the page that it was written for, and is safe to follow.
 fn leads_out(target: &str) -> bool {
     let lower = target
         .trim_start()
@@ -36,7 +36,7 @@ fn leads_out(target: &str) -> bool {
         .any(|scheme| lower.starts_with(scheme))
 }
 
-/// Adds text as HTML shows it: any blanks are one, and none at the start of a line.
+/// Adds text as HTML shows it: a run of blanks becomes one blank, and none starts a line.
 pub fn push_collapsed(to: &mut Text, text: &str, style: &Style) {
     let mut piece = String::with_capacity(text.len());
     let mut blank = to.is_empty() || to.text.ends_with([' ', '\n']);
@@ -57,10 +57,10 @@ pub fn push_collapsed(to: &mut Text, text: &str, style: &Style) {
     to.push(&piece, style);
 }
 
-/// Adds text as it is written, tabs as blanks.
+/// Adds text unchanged, except that tabs become blanks.
 pub fn push_verbatim(to: &mut Text, text: &str, style: &Style) {
     let text = text.replace("\r\n", "\n").replace('\t', "    ");
-    // The line end right after <pre> is not part of the text.
+    // The line end directly after <pre> is not part of the text.
     let text = if to.is_empty() {
         text.strip_prefix('\n').unwrap_or(&text)
     } else {

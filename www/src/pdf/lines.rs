@@ -1,4 +1,4 @@
-//! Text to lines.
+//! Breaks text into lines.
 
 use super::block::{Style, Text};
 use super::fonts::Fonts;
@@ -7,12 +7,12 @@ use unicode_linebreak::{BreakOpportunity, linebreaks};
 /// A piece of a line in one style.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
-    /// Which of the text's spans.
+    /// The index of the span in the text.
     pub span: usize,
-    /// Bytes of the text.
+    /// The range of bytes in the text.
     pub start: usize,
     pub end: usize,
-    /// Points.
+    /// The width in points.
     pub width: f32,
 }
 
@@ -20,9 +20,9 @@ pub struct Part {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
     pub parts: Vec<Part>,
-    /// Points, without blanks at the end.
+    /// The width in points, without blanks at the end.
     pub width: f32,
-    /// Bytes of the text it was made from.
+    /// The bytes of text in this line.
     pub bytes: usize,
 }
 
@@ -30,7 +30,7 @@ pub struct Line {
 pub struct Lines<'t> {
     text: &'t Text,
     breaks: Box<dyn Iterator<Item = (usize, BreakOpportunity)> + 't>,
-    /// A place to break that was reached, but too late for the line before.
+    /// A break opportunity that was read, but lies beyond the end of the previous line.
     pending: Option<(usize, BreakOpportunity)>,
     at: usize,
     size: f32,
@@ -38,7 +38,7 @@ pub struct Lines<'t> {
 }
 
 impl<'t> Lines<'t> {
-    /// Lines of `width` points at a font size of `size` points.
+    /// Breaks `text` into lines of `width` points at a font size of `size` points.
     pub fn new(text: &'t Text, size: f32, width: f32) -> Self {
         let breaks = Box::new(linebreaks(&text.text));
         Self {
@@ -77,7 +77,7 @@ impl<'t> Lines<'t> {
         Some(self.line(fonts, start, end))
     }
 
-    /// How much of a word that is too long for a line fits into one; at least one character.
+    /// How much of a word that is too long for a line fits into the line; at least one character.
     fn cut(&self, fonts: &mut Fonts, start: usize, end: usize) -> usize {
         let (mut width, mut fits) = (0.0, start);
         for (span, from, to) in self.spans(start, end) {
@@ -116,7 +116,7 @@ impl<'t> Lines<'t> {
         line
     }
 
-    /// Points from byte `start` to `end`.
+    /// The width of the bytes from `start` to `end`, in points.
     fn measure(&self, fonts: &mut Fonts, start: usize, end: usize) -> f32 {
         self.spans(start, end)
             .map(|(span, start, end)| {
@@ -130,7 +130,7 @@ impl<'t> Lines<'t> {
         scaled(self.size, style) / 1000.0
     }
 
-    /// The spans of a part of the text, each with where it starts and ends there.
+    /// The spans of a part of the text, each with its start and end there.
     fn spans(&self, start: usize, end: usize) -> impl Iterator<Item = (usize, usize, usize)> {
         let spans = &self.text.spans;
         let mut span = spans.partition_point(|&(span_end, _)| span_end <= start);

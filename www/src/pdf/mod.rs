@@ -11,11 +11,12 @@
 //! | `page` | marks on a page |
 //! | `file`, `embed`, `outline`, `raster` | pages, fonts, headings and images to PDF objects |
 //!
-//! Written: headings (also as bookmarks), paragraphs, bold, italic, code, links, lists, quotes, rules,
-//! tables, images of `data:` URLs, page numbers. The fonts are DejaVu: Latin, Greek, Cyrillic, Armenian,
-//! Georgian and many symbols. Characters these do not have (Chinese, Japanese, Korean, emoji) are drawn
-//! as a box, though they can still be selected and found; right-to-left text is not reordered and
-//! joined scripts are not shaped. Style sheets and images elsewhere are not loaded.
+//! Supported are headings (also as bookmarks), paragraphs, bold, italic, code, links, lists,
+//! quotes, rules, tables, images of `data:` URLs and page numbers. The fonts are DejaVu: Latin,
+//! Greek, Cyrillic, Armenian, Georgian and many symbols. Other characters (Chinese, Japanese,
+//! Korean, emoji) are drawn as a box, but can still be selected and found. Right-to-left text is
+//! not reordered, and joined scripts are not shaped. Style sheets and external images are not
+//! loaded.
 
 mod block;
 mod context;
@@ -48,7 +49,7 @@ use flow::Flow;
 use serde::{Deserialize, Serialize};
 use walk::Walk;
 
-/// Most bytes of HTML or Markdown in one call.
+/// The most bytes of HTML or Markdown in one call.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// The stages of the work.
@@ -65,7 +66,7 @@ pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");
 /// JSON Schema of [`Document`].
 pub const OUTPUT_SCHEMA: &str = include_str!("output.schema.json");
 
-/// What to export: `html` or `markdown`.
+/// The parameters of an export: `html` or `markdown`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Params {
@@ -73,19 +74,19 @@ pub struct Params {
     pub html: Option<String>,
     /// CommonMark text.
     pub markdown: Option<String>,
-    /// How.
+    /// The options.
     pub options: Options,
 }
 
-/// How to export.
+/// The options of an export.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Options {
     /// A4 by default.
     pub page_size: PageSize,
-    /// How the file is written in the answer.
+    /// The encoding of the file in the answer.
     pub encoding: Encoding,
-    /// The document's title; that of the HTML or the first heading by default.
+    /// The document's title. By default, the title of the HTML or the first heading.
     pub title: Option<String>,
 }
 
@@ -97,11 +98,11 @@ pub struct Document {
     pub pdf: Payload,
     /// `application/pdf`
     pub mime_type: &'static str,
-    /// Pages.
+    /// How many pages the file has.
     pub page_count: usize,
-    /// How the file is written in `pdf`.
+    /// The encoding of the file in `pdf`.
     pub encoding: Encoding,
-    /// Bytes of the PDF file.
+    /// The size of the PDF file in bytes.
     pub size: usize,
     /// A name for the file, from the title.
     pub filename: String,

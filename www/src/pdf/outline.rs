@@ -1,22 +1,22 @@
-//! Headings to bookmarks.
+//! Writes headings as bookmarks.
 
 use pdf_writer::{Finish, Pdf, Ref, TextStr};
 
-/// Bookmarks of one document; more would not be read.
+/// The most bookmarks in one document. Nobody would read more.
 const MOST: usize = 5000;
 
-/// A heading, and where it is.
+/// A heading and its position.
 pub struct Heading {
     /// 1 to 6.
     pub level: u8,
     pub text: String,
-    /// From 0.
+    /// The page, from 0.
     pub page: usize,
     /// Points from the page's lower edge.
     pub y: f32,
 }
 
-/// A bookmark's place among the others, by number.
+/// A bookmark's place among the others. Bookmarks refer to each other by number.
 #[derive(Default)]
 struct Item {
     parent: Option<usize>,
@@ -27,7 +27,8 @@ struct Item {
     below: i32,
 }
 
-/// Writes the bookmarks as objects from `root` on, if there are any; the id after them.
+/// Writes the bookmarks, if there are any, as objects with ids from `root` on. Returns the next
+/// free id.
 pub fn write(pdf: &mut Pdf, root: Ref, headings: &[Heading], pages: &[Ref]) -> Option<Ref> {
     let headings = &headings[..headings.len().min(MOST)];
     let items = arrange(headings);
@@ -52,7 +53,7 @@ pub fn write(pdf: &mut Pdf, root: Ref, headings: &[Heading], pages: &[Ref]) -> O
             object.next(id(next));
         }
         if let (Some(first), Some(last)) = (item.first, item.last) {
-            // Negative: closed.
+            // A negative count means that the bookmark is closed.
             object.first(id(first)).last(id(last)).count(-item.below);
         }
         object
@@ -64,7 +65,7 @@ pub fn write(pdf: &mut Pdf, root: Ref, headings: &[Heading], pages: &[Ref]) -> O
     Some(id(items.len()))
 }
 
-/// Puts each heading below the last one of a higher level.
+/// Puts each heading below the last heading of a higher level.
 fn arrange(headings: &[Heading]) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::with_capacity(headings.len());
     let mut above: Vec<usize> = Vec::new();

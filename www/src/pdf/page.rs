@@ -8,7 +8,7 @@ use pdf_writer::{Content, Name, Rect, Str};
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
-/// Points.
+/// The margin in points.
 pub const MARGIN: f32 = 56.7;
 
 const BLACK: [f32; 3] = [0.1, 0.1, 0.12];
@@ -38,7 +38,7 @@ impl PageSize {
     }
 }
 
-/// The fonts' names in the pages' content.
+/// The names of the fonts in page content.
 pub const FONT_NAMES: [Name; 5] = [
     Name(b"F0"),
     Name(b"F1"),
@@ -50,7 +50,7 @@ pub const FONT_NAMES: [Name; 5] = [
 /// A page that is being written. Coordinates are points from the lower left.
 pub struct Page {
     pub content: Content,
-    /// Where links are, and where they lead.
+    /// The rectangles and targets of links.
     pub links: Vec<(Rect, Rc<str>)>,
     pub empty: bool,
 }
@@ -64,7 +64,7 @@ impl Page {
         }
     }
 
-    /// Writes a line of `text`, its baseline at `y`.
+    /// Writes a line of `text` with its baseline at `y`.
     pub fn line(&mut self, fonts: &mut Fonts, text: &Text, line: &Line, size: f32, x: f32, y: f32) {
         self.empty = false;
         self.begin(x, y);
@@ -93,7 +93,7 @@ impl Page {
         self.content.set_text_matrix([1.0, 0.0, 0.0, 1.0, x, y]);
     }
 
-    /// Shows text after what was shown before on the line.
+    /// Appends text to the current line.
     fn show(&mut self, fonts: &mut Fonts, style: &Style, text: &str, size: f32) {
         let points = scaled(size, style);
         let [r, g, b] = ink(style);

@@ -1,4 +1,4 @@
-//! HTML text to a tree, a little at a time.
+//! Parses HTML text into a tree, a little at a time.
 
 use crate::markdown::OpenElements;
 use crate::pace::Pace;
@@ -10,8 +10,8 @@ use scraper::{Html, HtmlTreeSink, Node};
 /// Bytes parsed between two checkpoints.
 const STEP: usize = 4 * 1024;
 
-/// An element may cost as many looks as it has elements around it: with more than this many, fewer
-/// bytes are parsed at once.
+/// An element may cost as many steps as there are elements around it. If there are more than this
+/// many, fewer bytes are parsed at once.
 const SHALLOW: usize = 256;
 
 /// Nodes freed between two checkpoints.
@@ -33,7 +33,8 @@ pub async fn parse<P: Pace>(html: &str, pace: &P) -> Html {
     parser.finish()
 }
 
-/// A tree with room for all of `html`, because moving a large one takes longer than a step may.
+/// A tree with room for all of `html`. To move a large tree later would take longer than a step
+/// may.
 fn empty(html: &str) -> Html {
     let tags = html.bytes().filter(|&byte| byte == b'<').count();
     let mut tree = Html::new_document();

@@ -1,4 +1,4 @@
-//! Image files to image objects.
+//! Turns image files into PDF image objects.
 
 use super::file::File;
 use crate::failure::Failure;
@@ -14,18 +14,18 @@ use std::io::{self, Write};
 #[derive(Debug, Clone, Copy)]
 pub struct Raster {
     pub id: Ref,
-    /// Pixels.
+    /// Width in pixels.
     pub width: u32,
     pub height: u32,
 }
 
-/// Writes an image file as an object of the document; none if it cannot be read.
+/// Writes an image file as an object of the document. Returns none if the file cannot be read.
 pub async fn embed<P: Pace>(
     file: &mut File,
     image: &[u8],
     pace: &P,
 ) -> Result<Option<Raster>, Failure> {
-    // A JPEG file can be an object as it is.
+    // A JPEG file can be an object without changes.
     if let Some((width, height, grey)) = jpeg(image) {
         let id = file.next_id();
         let mut object = file.pdf().image_xobject(id, image);
@@ -105,7 +105,8 @@ pub async fn embed<P: Pace>(
     Ok(Some(Raster { id, width, height }))
 }
 
-/// Width, height, and whether it is grey, of a JPEG that needs no change: 8 bits, grey or YCbCr, upright.
+/// The width, the height, and whether it is grey, of a JPEG that needs no change: 8 bits, grey or
+/// YCbCr, upright.
 fn jpeg(file: &[u8]) -> Option<(u16, u16, bool)> {
     if !file.starts_with(&[0xff, 0xd8]) || !is_upright(file) {
         return None;
@@ -117,7 +118,7 @@ fn jpeg(file: &[u8]) -> Option<(u16, u16, bool)> {
         };
         match marker {
             0xff => at += 1,
-            // Frames that PDF readers can read: baseline, extended, progressive.
+            // The frame types that PDF readers can read: baseline, extended, progressive.
             0xc0..=0xc2 => {
                 let &[8, y1, y0, x1, x0, components] = file.get(at + 4..at + 10)? else {
                     return None;

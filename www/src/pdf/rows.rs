@@ -1,12 +1,12 @@
-//! The rows of a table while they are read.
+//! Collects the rows of a table while they are read.
 
 use super::block::{Align, Cell, Content, Text};
 use scraper::node::Element;
 
-/// Rows handed on at once.
+/// How many rows are handed on at once.
 const ROWS: usize = 32;
 
-/// Columns a cell may take up.
+/// The most columns that a cell may span.
 const MOST_COLUMNS: usize = 20;
 
 /// A table whose rows are being read.
@@ -14,7 +14,7 @@ pub struct Table {
     rows: Vec<Vec<Cell>>,
     /// Whether no rows were handed on yet.
     first: bool,
-    /// Tables inside its cells, which are read as text.
+    /// How many tables are open inside its cells. Their content is read as text.
     pub inner: usize,
 }
 
@@ -49,12 +49,12 @@ impl Table {
         }
     }
 
-    /// Whether it is time to hand rows on.
+    /// Whether enough rows were read to hand them on.
     pub fn is_full(&self) -> bool {
         self.rows.len() >= ROWS
     }
 
-    /// The rows that were read, if there are any.
+    /// Removes and returns the rows that were read, if there are any.
     pub fn take(&mut self) -> Option<Content> {
         let mut rows = std::mem::take(&mut self.rows);
         rows.retain(|row| !row.is_empty());

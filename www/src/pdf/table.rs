@@ -1,4 +1,5 @@
-//! Tables: columns as wide as their text, rows that go on over pages, headings on each.
+//! Tables: columns as wide as their text, rows that continue on the next page, and headings on each
+//! page.
 
 use super::block::{Align, Cell, Emphasis, Text};
 use super::flow::{BYTE, Flow, LEADING};
@@ -11,19 +12,20 @@ const SIZE: f32 = 9.0;
 const PADDING: f32 = 4.0;
 const RULE: f32 = 0.6;
 
-/// Text of a cell looked at to find the width of its column.
+/// How much text of a cell is read to find the width of its column.
 const SAMPLE: usize = 400;
 
-/// How a table's width is shared out.
+/// The division of a table's width into columns.
 pub struct Columns {
-    /// Points from the table's left edge to each column's, and to the right edge.
+    /// The left edges of the columns and the right edge of the last, in points from the table's
+    /// left edge.
     lefts: Vec<f32>,
     /// The row of headings, if the table begins with one.
     header: Option<Vec<Cell>>,
 }
 
 impl Columns {
-    /// Points from the table's left edge to `column`'s.
+    /// The left edge of `column`, in points from the table's left edge.
     fn left(&self, column: usize) -> f32 {
         self.lefts[column.min(self.lefts.len() - 1)]
     }
@@ -33,7 +35,8 @@ impl Columns {
     }
 }
 
-/// As much as each column wants, or as each needs and a fair part of the rest.
+/// Gives each column the width that it wants or, if that is too much, the width that it needs and a
+/// fair part of the rest.
 fn share(wanted: &[f32], needed: &[f32], width: f32) -> Vec<f32> {
     let (all_wanted, all_needed): (f32, f32) = (wanted.iter().sum(), needed.iter().sum());
     let pairs = wanted.iter().zip(needed);
@@ -59,7 +62,7 @@ fn share(wanted: &[f32], needed: &[f32], width: f32) -> Vec<f32> {
         .collect()
 }
 
-/// The widths of a text's longest line and, about, of its longest word.
+/// The width of a text's longest line, and the approximate width of its longest word.
 fn extent(fonts: &mut Fonts, text: &Text) -> (f32, f32) {
     let sample = &text.text[..text.text.floor_char_boundary(SAMPLE)];
     let bold = text
@@ -78,7 +81,7 @@ fn extent(fonts: &mut Fonts, text: &Text) -> (f32, f32) {
 }
 
 impl Flow {
-    /// Lays out some rows of a table; `first` if none came before.
+    /// Lays out some rows of a table. `first` is true for the first rows of the table.
     pub(super) async fn rows<P: Pace>(
         &mut self,
         rows: &[Vec<Cell>],
@@ -111,7 +114,7 @@ impl Flow {
             for cell in row {
                 if cell.columns == 1 {
                     let (line, word) = extent(&mut self.fonts, &cell.text);
-                    // A little more, as sums of widths are not exact.
+                    // A little more, because sums of widths are not exact.
                     wanted[column] = wanted[column].max(line.min(width) + 2.0 * PADDING + 0.1);
                     needed[column] = needed[column].max(word + 2.0 * PADDING + 0.1);
                 }
@@ -183,7 +186,7 @@ impl Flow {
         }
     }
 
-    /// Draws the lines `from` to `to` of a row's cells.
+    /// Draws the lines `from` to `to` of the cells in a row.
     fn slice(&mut self, cells: &[Broken], columns: &Columns, from: usize, to: usize, indent: f32) {
         let leading = SIZE * LEADING;
         let height = (to - from) as f32 * leading + 2.0 * PADDING;
@@ -249,7 +252,7 @@ impl Flow {
 struct Broken<'c> {
     cell: &'c Cell,
     column: usize,
-    /// Points.
+    /// The width in points.
     width: f32,
     lines: Vec<Line>,
 }

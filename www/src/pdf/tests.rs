@@ -28,7 +28,7 @@ fn read(value: Value) -> (Document, Pdf) {
     (document, pdf)
 }
 
-/// The text of a page, blanks and line ends as one blank.
+/// The text of a page. Each run of blanks and line ends is one blank.
 fn text(pdf: &Pdf, page: u32) -> String {
     let text = pdf
         .extract_text(&[page])
@@ -247,7 +247,7 @@ fn images_are_embedded_and_unreadable_ones_named() {
         })
     };
     let images = pdf.objects.values().filter(is_image);
-    // A PNG and a WebP with their opacity, and a JPEG as it is.
+    // A PNG and a WebP, each with its opacity, and an unchanged JPEG.
     assert_eq!(images.count(), 5);
     let drawn = marks(&pdf, 1)
         .iter()
@@ -345,7 +345,8 @@ fn a_long_document_is_left_at_the_checkpoint_where_it_is_dropped() {
     let pace = Counting::default();
     let document = finish(run(params.clone(), &pace)).unwrap();
     let all = pace.checkpoints();
-    // Reading, each block, each few lines of the long paragraph, pages.
+    // Steps of reading, steps for each block and for each few lines of the long paragraph, and
+    // steps for pages.
     assert!(all > 800, "{all}");
     assert!(document.page_count > 40);
     for stage in ["reading", "laying out", "writing pages", "embedding fonts"] {

@@ -1,4 +1,5 @@
-//! A tree to blocks, in the order of the text, without recursion: documents may be nested deeply.
+//! Turns a tree into blocks, in the order of the text. It uses no recursion, because documents may
+//! be nested deeply.
 
 use super::block::{Block, Content, Role, Text};
 use super::context::{Context, Kind, kind};
@@ -10,10 +11,10 @@ use scraper::Node;
 use scraper::node::Element;
 use std::collections::VecDeque;
 
-/// Nodes looked at in one step.
+/// How many nodes are visited in one step.
 const STEP: usize = 512;
 
-/// What a step gave.
+/// The result of a step.
 pub enum Next {
     Block(Block),
     /// Nothing yet.
@@ -23,7 +24,7 @@ pub enum Next {
 
 pub struct Walk<'a> {
     edges: Traverse<'a, Node>,
-    /// The element whose content is passed over.
+    /// The element whose content is skipped.
     hidden: Option<NodeId>,
     stack: Vec<Context>,
     text: Text,
@@ -57,12 +58,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Nodes looked at, coming and going.
+    /// How many visits were made. Each node is entered and left.
     pub fn done(&self) -> usize {
         self.done
     }
 
-    /// All nodes, coming and going.
+    /// How many visits there are. Each node is entered and left.
     pub fn total(&self) -> usize {
         self.total
     }
@@ -73,7 +74,7 @@ impl<'a> Walk<'a> {
         (!title.is_empty()).then_some(title)
     }
 
-    /// Goes on to the next block, but not far.
+    /// Continues to the next block, for at most one step.
     pub fn next(&mut self) -> Next {
         for _ in 0..STEP {
             if let Some(block) = self.ready.pop_front() {
@@ -194,7 +195,7 @@ impl<'a> Walk<'a> {
         self.stack.pop();
     }
 
-    /// Elements that are content themselves.
+    /// Handles elements that are content themselves.
     fn special(&mut self, element: &Element) {
         match element.name() {
             "br" => {

@@ -1,12 +1,12 @@
-//! Room for pixels.
+//! Empty images.
 
 use crate::pace::Pace;
 use image::RgbaImage;
 
-/// Bytes cleared between two checkpoints: memory that is used for the first time is slow.
+/// Bytes cleared between two checkpoints: the first use of memory is slow.
 const STEP: usize = 4 * 1024 * 1024;
 
-/// An image of nothing. Clearing the memory of a large one takes longer than a step may.
+/// An empty image. To clear the memory of a large image at once would take longer than a step may.
 pub async fn blank<P: Pace>(width: u32, height: u32, pace: &P) -> RgbaImage {
     let bytes = width as usize * height as usize * 4;
     let mut samples = Vec::with_capacity(bytes);

@@ -1,20 +1,21 @@
-//! A Gaussian blur, first along the rows, then across them.
+//! A Gaussian blur, first along the rows, then along the columns.
 
 use super::linear;
 use crate::pace::{Meter, Pace};
 use image::RgbaImage;
 use std::collections::VecDeque;
 
-/// Blurs an image; `sigma` is the standard deviation in pixels. At the edges the last pixel goes on.
+/// Blurs an image. `sigma` is the standard deviation in pixels. Beyond the edges, the last pixel is
+/// repeated.
 ///
-/// Only as many rows as the blur reaches are held as numbers.
+/// Only the rows within the blur's radius are held as numbers.
 pub async fn blur<P: Pace>(mut pixels: RgbaImage, sigma: f32, pace: &P) -> RgbaImage {
     let weights = weights(sigma);
     let reach = weights.len() / 2;
     let (width, height) = (pixels.width() as usize, pixels.height() as usize);
     let stride = width * 4;
     let mut meter = Meter::default();
-    // Blurred along themselves: rows y - reach to y + reach while row y is made.
+    // Rows that are already blurred horizontally: y - reach to y + reach while row y is made.
     let mut rows: VecDeque<Vec<f32>> = VecDeque::with_capacity(2 * reach + 1);
     let mut spare = Vec::new();
     let mut padded = vec![0.0; (width + 2 * reach) * 4];
@@ -50,7 +51,7 @@ pub async fn blur<P: Pace>(mut pixels: RgbaImage, sigma: f32, pace: &P) -> RgbaI
                 pace.checkpoint().await;
             }
         }
-        // Rows up to `next` were read already, so this one can be replaced.
+        // All rows before `next` were read already, so this row can be overwritten.
         let samples: &mut [u8] = &mut pixels;
         linear::write(&sum, &mut samples[y * stride..(y + 1) * stride]);
         pace.progress(y + 1, height, "blurring");

@@ -1,4 +1,4 @@
-//! Image files to pixels.
+//! Decodes image files.
 
 use super::blank::blank;
 use super::elsewhere::Elsewhere;
@@ -13,7 +13,7 @@ use png::{Decoder, InterlaceInfo, Transformations, expand_interlaced_row};
 use std::fmt::Display;
 use std::io::Cursor;
 
-/// An image file that was read.
+/// A decoded image file.
 pub(crate) struct Decoded {
     pub pixels: RgbaImage,
     pub format: Format,
@@ -21,7 +21,7 @@ pub(crate) struct Decoded {
     pub orientation: Orientation,
 }
 
-/// Reads an image file. `name` is the parameter it came in.
+/// Decodes an image file. `name` is the parameter's name.
 pub(crate) async fn decode<P: Pace>(
     file: &[u8],
     name: &str,
@@ -59,7 +59,7 @@ pub(crate) async fn decode<P: Pace>(
     })
 }
 
-/// Reads a file whose decoder here cannot be left halfway.
+/// Decodes a format whose decoder here cannot be stopped halfway.
 async fn other<P: Pace>(
     mut decoder: impl ImageDecoder,
     file: &[u8],

@@ -1,14 +1,14 @@
-//! Decoding where it holds up nobody.
+//! Decoding that blocks nobody.
 
 use super::params::Format;
 use crate::pace::Pace;
 use image::RgbaImage;
 use std::future::Future;
 
-/// Another decoder for what can only be decoded in one go here, such as the browser's own.
+/// A second decoder, such as the browser's, for formats that can only be decoded in one step here.
 pub trait Elsewhere {
-    /// The pixels of an image file, `width` times `height`, as they are stored: neither turned upright
-    /// nor converted to another colour space. None if that is not possible.
+    /// Returns the pixels of an image file, `width` times `height`, as they are stored: not turned
+    /// upright, and not converted to another colour space. Returns none if that is not possible.
     fn decode<P: Pace>(
         &self,
         file: &[u8],

@@ -1,4 +1,4 @@
-//! Pixels to image files.
+//! Encodes image files.
 
 use super::MAX_PIXELS_ENCODED_AT_ONCE;
 use super::encode_jpeg::encode_jpeg;
@@ -11,7 +11,7 @@ use png::{BitDepth, ColorType, Compression, Encoder};
 use std::fmt::Display;
 use std::io::Write;
 
-/// Writes an image file.
+/// Encodes an image file.
 pub async fn encode<P: Pace>(
     pixels: RgbaImage,
     format: Format,

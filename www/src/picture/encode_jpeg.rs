@@ -1,8 +1,8 @@
-//! A JPEG file from strips.
+//! Encodes a JPEG file in strips.
 //!
-//! An encoder writes a file in one go. But a JPEG file may hold restart markers, at which decoding
-//! starts afresh: so each strip of 8 or 16 rows is encoded as a file of its own, with the same tables,
-//! and their scans are joined by such markers under the header of the first.
+//! An encoder writes a file in one step. But a JPEG file may hold restart markers, at which
+//! decoding starts afresh. So each strip of 8 or 16 rows is encoded as a separate file with the
+//! same tables. Restart markers then join the scans of all strips under the header of the first.
 
 use super::encode::failed;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ const RESTART: u8 = 0xd0;
 const FRAME: u8 = 0xc0;
 const SCAN: u8 = 0xda;
 
-/// Writes a JPEG file of `pixels` on white; `quality` is 1 to 100.
+/// Encodes `pixels` on white as a JPEG file. `quality` is 1 to 100.
 pub async fn encode_jpeg<P: Pace>(
     pixels: RgbaImage,
     quality: u8,
@@ -26,7 +26,7 @@ pub async fn encode_jpeg<P: Pace>(
             "options.format: a jpeg has at most 65535 pixels a side",
         ));
     };
-    // Colour at half the resolution is not seen at lower qualities.
+    // At lower qualities, nobody sees that colour has half the resolution.
     let (sampling, block) = match quality {
         90.. => (SamplingFactor::F_1_1, 8),
         _ => (SamplingFactor::F_2_2, 16),
@@ -66,7 +66,7 @@ fn on_white(pixel: &[u8; 4]) -> [u8; 3] {
         .map(|value| ((u32::from(value) * opacity + 255 * (255 - opacity) + 127) / 255) as u8)
 }
 
-/// Each segment before the pixels: its marker and where its content is.
+/// The segments before the pixels: the marker of each, and the range of its content.
 fn segments(file: &[u8]) -> impl Iterator<Item = (u8, usize, usize)> {
     let mut at = 2;
     std::iter::from_fn(move || {

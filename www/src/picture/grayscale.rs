@@ -3,7 +3,7 @@
 use crate::pace::{Meter, Pace};
 use image::RgbaImage;
 
-/// Replaces each colour by its brightness (Rec. 709); opacity stays.
+/// Replaces each colour by its brightness (Rec. 709). The opacity stays.
 pub async fn grayscale<P: Pace>(pixels: &mut RgbaImage, pace: &P) {
     let (width, height) = (pixels.width() as usize, pixels.height() as usize);
     let mut meter = Meter::default();

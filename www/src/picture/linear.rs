@@ -1,7 +1,7 @@
-//! Rows as numbers that can be added up: colour times opacity.
+//! Rows of pixels as numbers that can be added: colour times opacity.
 
-/// Reads a row of RGBA bytes. Colour is multiplied by opacity, so that what cannot be seen does not
-/// shine through when pixels are mixed.
+/// Reads a row of RGBA bytes. Colour is multiplied by opacity, so that transparent pixels do not
+/// affect the colour of a mix.
 pub fn read(row: &[u8], out: &mut [f32]) {
     for (pixel, out) in row
         .as_chunks::<4>()
@@ -17,7 +17,7 @@ pub fn read(row: &[u8], out: &mut [f32]) {
     }
 }
 
-/// Writes such a row as RGBA bytes again.
+/// Writes such a row as RGBA bytes.
 pub fn write(row: &[f32], out: &mut [u8]) {
     for (pixel, out) in row
         .as_chunks::<4>()

@@ -35,16 +35,16 @@ use crate::pace::Pace;
 use crate::stages::Weights;
 use serde::Serialize;
 
-/// Most pixels of an image, coming in or going out.
+/// The most pixels of an image in parameters or in results.
 pub const MAX_PIXELS: u64 = 64_000_000;
 
-/// Most pixels of a JPEG or WebP coming in that is decoded here, which is one step.
+/// The most pixels of a JPEG or WebP in parameters that is decoded here, in one step.
 pub const MAX_PIXELS_DECODED_AT_ONCE: u64 = 26_000_000;
 
-/// More pixels of a JPEG or WebP are decoded elsewhere, if that is possible.
+/// A JPEG or WebP with more pixels is decoded elsewhere, if that is possible.
 pub const MANY_PIXELS_DECODED_AT_ONCE: u64 = 1_500_000;
 
-/// Most pixels of a WebP going out, which is one step.
+/// The most pixels of a WebP in results, which is encoded in one step.
 pub const MAX_PIXELS_ENCODED_AT_ONCE: u64 = 2_500_000;
 
 /// The stages of the work.
@@ -70,13 +70,13 @@ pub struct Processed {
     pub image: Payload,
     /// `image/png`, `image/jpeg` or `image/webp`.
     pub mime_type: &'static str,
-    /// Pixels.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels.
+    /// Height in pixels.
     pub height: u32,
     /// Bytes of the image file.
     pub size: usize,
-    /// How the file is written in `image`.
+    /// The encoding of the file in `image`.
     pub encoding: Encoding,
 }
 

@@ -1,4 +1,4 @@
-//! Photographs come with a note on how to hold them: this turns the pixels instead.
+//! Photographs carry a note on their orientation. This module turns the pixels instead.
 
 use super::blank::blank;
 use crate::pace::{Meter, Pace};

@@ -1,27 +1,27 @@
-//! What `image.process` is asked for.
+//! The parameters of `image.process`.
 
 use crate::binary::{Encoding, Source};
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 
-/// Strongest blur, because its work grows with it.
+/// The strongest blur. The work grows with the strength.
 const MAX_SIGMA: f32 = 100.0;
 
-/// An image and what to do with it.
+/// An image and the operations on it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Params {
     /// A PNG, JPEG or WebP file.
     pub image: Source,
-    /// What to do, in this order whatever the order here: resize, grayscale, blur.
+    /// The operations. They always run in this order: resize, grayscale, blur.
     #[serde(default)]
     pub operations: Operations,
-    /// How to answer.
+    /// The form of the result.
     #[serde(default)]
     pub options: Options,
 }
 
-/// What to do with an image.
+/// Operations on an image.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Operations {
@@ -34,7 +34,7 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Whether these can be done to some image.
+    /// Whether these operations can be done on any image.
     pub(super) fn check(&self) -> Result<(), Failure> {
         match self.blur.map(Blur::sigma) {
             Some(sigma) if !(sigma > 0.0 && sigma <= MAX_SIGMA) => Err(Failure::invalid(format!(
@@ -45,15 +45,15 @@ impl Operations {
     }
 }
 
-/// A new size in pixels. With one of the two, the other follows from the image's shape.
+/// A new size in pixels. If one of the two is missing, it follows from the image's shape.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Resize {
-    /// Pixels.
+    /// Width in pixels.
     pub width: Option<u32>,
-    /// Pixels.
+    /// Height in pixels.
     pub height: Option<u32>,
-    /// What to do when the shapes differ.
+    /// How to fit the image if the shapes differ.
     pub fit: Fit,
 }
 
@@ -61,22 +61,22 @@ pub struct Resize {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fit {
-    /// As large as fits inside.
+    /// As large as possible inside the size.
     #[default]
     Contain,
-    /// As small as covers it; what is outside is cut off on both sides.
+    /// As small as possible while covering the size. The excess is cut off on both sides.
     Cover,
     /// Stretched.
     Fill,
 }
 
-/// A Gaussian blur: `{sigma}` or just the number.
+/// A Gaussian blur: `{sigma}` or only the number.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(untagged)]
 pub enum Blur {
     /// Standard deviation in pixels.
     Sigma(f32),
-    /// The same, named.
+    /// The same, with a name.
     Named {
         /// Standard deviation in pixels.
         sigma: f32,
@@ -92,15 +92,15 @@ impl Blur {
     }
 }
 
-/// How to answer.
+/// The form of the result.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Options {
-    /// File format; that of the image by default.
+    /// The file format. By default, the format of the image.
     pub format: Option<Format>,
-    /// 1 (small) to 100 (faithful), for JPEG; 85 by default.
+    /// The quality of a JPEG, 1 (small) to 100 (faithful); 85 by default.
     pub quality: u8,
-    /// How the file is written in the answer.
+    /// The encoding of the file in the answer.
     pub encoding: Encoding,
 }
 
@@ -131,7 +131,7 @@ impl Options {
 pub enum Format {
     /// Lossless, with transparency.
     Png,
-    /// Lossy, without transparency: on white.
+    /// Lossy and without transparency: on white.
     #[serde(alias = "jpg")]
     Jpeg,
     /// Lossless, with transparency.

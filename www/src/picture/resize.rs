@@ -1,4 +1,4 @@
-//! A new size, by Lanczos resampling, source row by source row.
+//! Resizes images by Lanczos resampling, source row by source row.
 
 use super::blank::blank;
 use super::linear;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// Lobes of the filter on each side.
 const LOBES: f64 = 3.0;
 
-/// Which source pixels make one pixel, and by what weights.
+/// The source pixels that make one new pixel, and their weights.
 struct Mix {
     start: usize,
     weights: Vec<f32>,
@@ -20,8 +20,8 @@ struct Mix {
 
 /// Resizes an image.
 ///
-/// Each source row is resampled to the new width and then added to the few new rows it is part of.
-/// Only these are held as numbers, so memory stays near that of the two images.
+/// Each source row is resampled to the new width and then added to the few new rows that need it.
+/// Only these rows are held as numbers, so the memory is close to that of the two images.
 pub async fn resize<P: Pace>(
     pixels: RgbaImage,
     resize: &Resize,
@@ -51,7 +51,7 @@ pub async fn resize<P: Pace>(
     let (stride, out_stride) = (pixels.width() as usize * 4, target.width as usize * 4);
     let mut source = vec![0.0; stride];
     let mut narrow = vec![0.0; out_stride];
-    // The new rows that are not complete: the first is number `complete`.
+    // The new rows that are not complete. The first of them has the number `complete`.
     let mut sums: VecDeque<Vec<f32>> = VecDeque::new();
     let (mut complete, mut meter) = (0, Meter::default());
     for (y, row) in pixels.chunks_exact(stride).enumerate() {
@@ -113,10 +113,11 @@ fn mixed(mix: &Mix, row: &[f32]) -> [f32; 4] {
     sum
 }
 
-/// How `count` new pixels are mixed from the `part` of a side of `length` that begins at `offset`.
+/// How `count` new pixels are mixed from a part of a side. The part has the length `part` and
+/// begins at `offset`; the side has the length `length`.
 async fn mixes<P: Pace>(length: u32, offset: f64, part: f64, count: u32, pace: &P) -> Vec<Mix> {
     let scale = part / f64::from(count);
-    // When shrinking, the filter widens, so that every source pixel has its share.
+    // When shrinking, the filter widens, so that every source pixel contributes.
     let stretch = scale.max(1.0);
     let mut meter = Meter::default();
     let mut mixes = Vec::with_capacity(count as usize);

@@ -1,4 +1,4 @@
-//! Which part of an image becomes which size.
+//! Decides which part of an image gets which size.
 
 use super::MAX_PIXELS;
 use super::params::{Fit, Resize};
@@ -17,7 +17,7 @@ pub struct Target {
     pub height: u32,
 }
 
-/// What `resize` makes of an image of `width` times `height` pixels.
+/// The part of an image of `width` times `height` pixels, and its new size, by `resize`.
 pub fn target(resize: &Resize, width: u32, height: u32) -> Result<Target, Failure> {
     let (w, h) = (f64::from(width), f64::from(height));
     let by = |scale: f64, side: f64| (side * scale).round().max(1.0) as u32;

@@ -6,7 +6,7 @@ use image::{DynamicImage, ImageFormat, Rgba, RgbaImage};
 use serde_json::{Value, json};
 use std::io::Cursor;
 
-/// A picture with smooth parts, edges and see-through parts.
+/// A picture with smooth parts, edges and transparent parts.
 fn picture(width: u32, height: u32) -> RgbaImage {
     RgbaImage::from_fn(width, height, |x, y| {
         let edge = if (x / 16 + y / 16) % 2 == 0 { 200 } else { 40 };
@@ -62,7 +62,7 @@ fn pixels(processed: &Processed) -> RgbaImage {
     image
 }
 
-/// How much two pictures differ on average, of 255. What cannot be seen does not count.
+/// The average difference of two pictures, on a scale to 255. Transparent pixels do not count.
 fn difference(a: &RgbaImage, b: &RgbaImage) -> f64 {
     assert_eq!(a.dimensions(), b.dimensions());
     let visible = |pixel: &Rgba<u8>| {
@@ -385,7 +385,7 @@ fn each_part_of_the_work_can_be_left_after_little_of_it() {
     assert_eq!(pace.reports().last().unwrap().2, "blurring");
 }
 
-/// Answers with a picture of one colour, if it has any.
+/// A decoder that returns a picture of one colour, if it has a colour.
 struct Studio(Option<Rgba<u8>>);
 
 impl Elsewhere for Studio {

@@ -1,18 +1,18 @@
-//! Which sentences resemble each other.
+//! Finds which sentences resemble each other.
 
 use super::sentences::Document;
 use crate::pace::Pace;
 
-/// Neighbours kept per sentence, so memory grows with the text and not with its square.
+/// How many neighbours are kept per sentence, so that memory grows linearly with the text.
 const NEIGHBOURS: usize = 48;
 
-/// Sentences less alike than this are not neighbours.
+/// The least similarity of neighbours.
 const ALIKE: f32 = 0.08;
 
 /// Additions between two checkpoints.
 const STEP: usize = 100_000;
 
-/// For each sentence, the sentences most like it and how alike they are, 0 to 1.
+/// For each sentence, the most similar sentences and their similarity, 0 to 1.
 pub struct Graph {
     pub neighbours: Vec<Vec<(u32, f32)>>,
 }
@@ -65,7 +65,7 @@ pub async fn compare<P: Pace>(document: &Document<'_>, pace: &P) -> Graph {
     Graph { neighbours }
 }
 
-/// The words of each sentence by tf-idf, with length 1.
+/// The words of each sentence as a tf-idf vector of length 1.
 async fn weigh<P: Pace>(document: &Document<'_>, pace: &P) -> Vec<Vec<(u32, f32)>> {
     let mut frequency = vec![0u32; document.vocabulary];
     for sentence in &document.sentences {
@@ -110,7 +110,7 @@ fn closest(sentence: usize, touched: &[u32], alike: &[f32]) -> Vec<(u32, f32)> {
         });
         found.truncate(NEIGHBOURS);
     }
-    // Sums of floats depend on their order: fix it.
+    // The sum of floats depends on their order, so the order is fixed.
     found.sort_unstable_by_key(|&(other, _)| other);
     found.shrink_to_fit();
     found

@@ -1,8 +1,9 @@
-//! `ai.summarize`: the sentences that say most of what a long text says.
+//! `ai.summarize`: finds the sentences that say most of what a long text says.
 //!
-//! LexRank: sentences are compared by the words they share (tf-idf cosine), and a sentence is as
-//! important as the sentences that resemble it. The work grows faster than the text: every
-//! sentence is compared with all that share a word with it. Nothing is random.
+//! Uses LexRank. Sentences are compared by the words that they share (tf-idf cosine), and a
+//! sentence is as important as the sentences that resemble it. The work grows faster than the text,
+//! because every sentence is compared with all sentences that share a word with it. Nothing is
+//! random.
 
 mod compare;
 mod rank;
@@ -17,10 +18,10 @@ use crate::pace::Pace;
 use crate::stages::Weights;
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of text in one call.
+/// The most bytes of text in one call.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Most sentences compared in one call.
+/// The most sentences that are compared in one call.
 pub const MAX_SENTENCES: usize = 400_000;
 
 const MOST_ASKED_FOR: usize = 1000;
@@ -37,13 +38,13 @@ pub const INPUT_SCHEMA: &str = include_str!("input.schema.json");
 /// JSON Schema of [`Summary`].
 pub const OUTPUT_SCHEMA: &str = include_str!("output.schema.json");
 
-/// What to summarise.
+/// The parameters of a summary.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Params {
     /// The text.
     pub text: String,
-    /// How many of its sentences the summary has at most; 3 by default.
+    /// The most sentences in the summary; 3 by default.
     #[serde(default = "three")]
     pub sentences: usize,
 }
@@ -58,11 +59,11 @@ fn three() -> usize {
 pub struct Summary {
     /// The chosen sentences, in the order of the text.
     pub summary: String,
-    /// The same, one by one.
+    /// The chosen sentences as a list.
     pub sentences: Vec<Chosen>,
-    /// Sentences in the text.
+    /// How many sentences the text has.
     pub sentence_count: usize,
-    /// Words in the text.
+    /// How many words the text has.
     pub word_count: usize,
 }
 
@@ -72,9 +73,9 @@ pub struct Summary {
 pub struct Chosen {
     /// The sentence.
     pub text: String,
-    /// Which sentence of the text it is, from 0.
+    /// The index of the sentence in the text, from 0.
     pub index: usize,
-    /// Its importance: 1 is that of an average sentence.
+    /// The importance of the sentence. An average sentence has 1.
     pub score: f32,
 }
 

@@ -1,14 +1,14 @@
-//! How important each sentence is.
+//! Computes how important each sentence is.
 
 use super::compare::Graph;
 use crate::pace::Pace;
 
-/// How much of a sentence's importance comes from its neighbours.
+/// The share of a sentence's importance that comes from its neighbours.
 const DAMPING: f32 = 0.85;
 
 const ROUNDS: usize = 50;
 
-/// When no score changes by more than this, the scores are final.
+/// The scores are final when none of them changes by more than this.
 const SETTLED: f32 = 1e-4;
 
 /// Sentences scored between two checkpoints.

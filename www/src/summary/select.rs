@@ -1,15 +1,15 @@
-//! The most important sentences that do not repeat each other.
+//! Selects the most important sentences that do not repeat each other.
 
 use super::sentences::{Document, Sentence};
 use crate::pace::Pace;
 
-/// Sentences that share this part of their words say the same.
+/// Sentences that share this part of their words are considered the same.
 const SAME: f32 = 0.6;
 
-/// Words a sentence needs to stand for others, if there are any that have them.
+/// The least words of a sentence in the summary, if there are enough such sentences.
 const LEAST_WORDS: usize = 3;
 
-/// Which sentences make the summary, in the order of the text.
+/// Selects the sentences of the summary, in the order of the text.
 pub async fn select<P: Pace>(
     document: &Document<'_>,
     scores: &[f32],

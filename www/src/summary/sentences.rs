@@ -1,4 +1,4 @@
-//! A text as sentences of words.
+//! Splits a text into sentences of words.
 
 use super::stop_words::is_stop_word;
 use super::{MAX_BYTES, MAX_SENTENCES};
@@ -10,7 +10,8 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Pieces read between two checkpoints.
 const STEP: usize = 32;
 
-/// A sentence longer than this is cut, so that text without full stops is read in steps too.
+/// The most bytes of a sentence. A longer sentence is cut, so that text without full stops is also
+/// read in steps.
 const LONGEST: usize = 2000;
 
 const ABBREVIATIONS: [&str; 20] = [
@@ -21,11 +22,11 @@ const ABBREVIATIONS: [&str; 20] = [
 /// One sentence.
 pub struct Sentence<'a> {
     pub text: &'a str,
-    /// The words that count and how often each occurs, by number, in order.
+    /// The words that count, by number and in order, and how often each occurs.
     pub words: Vec<(u32, u32)>,
 }
 
-/// A text that was read.
+/// A text split into sentences.
 pub struct Document<'a> {
     pub sentences: Vec<Sentence<'a>>,
     pub word_count: usize,
@@ -69,7 +70,8 @@ pub async fn read<'a, P: Pace>(text: &'a str, pace: &P) -> Result<Document<'a>, 
     })
 }
 
-/// Paragraphs, and no more than [`LONGEST`] bytes of one: finding sentences looks ahead without end.
+/// Splits a text into paragraphs of at most [`LONGEST`] bytes, because finding sentences looks
+/// ahead without limit.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive("\n\n").flat_map(|paragraph| {
         let mut rest = paragraph;
@@ -84,7 +86,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where to cut a paragraph: after its last full stop or blank within [`LONGEST`] bytes.
+/// Returns where to cut a paragraph: after its last full stop or blank within [`LONGEST`] bytes.
 fn cut(text: &str) -> usize {
     if text.len() <= LONGEST {
         return text.len();
@@ -99,7 +101,8 @@ fn cut(text: &str) -> usize {
         .unwrap_or(end)
 }
 
-/// Whether what looks like the end of a sentence is that of a line, an abbreviation or an initial.
+/// Whether an apparent end of a sentence is only the end of a line, of an abbreviation or of an
+/// initial.
 fn goes_on(sentence: &str, rest: &str) -> bool {
     let Some(last) = sentence.split_whitespace().next_back() else {
         return true;
@@ -164,7 +167,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Singular and plural are one word.
+/// Reduces singular and plural to one word.
 fn stem(word: &str) -> &str {
     match word.strip_suffix('s') {
         Some(stem) if stem.len() > 3 && !stem.ends_with(['s', 'u', 'i']) => stem,

@@ -1,12 +1,12 @@
-//! Words that say nothing about what a text is about.
+//! Words that say nothing about the subject of a text.
 
-/// Whether `word`, in lower case, is such a word of English. Words of other languages that are as
-/// common lose their weight by how often they occur.
+/// Whether `word`, in lower case, is an English stop word. Common words of other languages lose
+/// their weight because they occur often.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// In order, for the search.
+/// Sorted, for the binary search.
 const STOP_WORDS: [&str; 128] = [
     "a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any",
     "are", "as", "at", "be", "because", "been", "before", "being", "below", "between", "both",

@@ -18,7 +18,7 @@ fn summarize(text: &str, sentences: usize) -> Summary {
     .expect("a summary")
 }
 
-/// Text of `count` sentences, each different, with words as unevenly frequent as in prose.
+/// A text of `count` different sentences. The frequencies of words are as uneven as in prose.
 fn prose(count: usize) -> String {
     let mut state = 1u64;
     let mut next = move || {
