@@ -1,4 +1,4 @@
-//! An app compiles for the machine itself, where editors, linters and servers look at it.
+//! An app compiles for the native target, which editors, linters and servers use.
 #![cfg(not(target_arch = "wasm32"))]
 
 use caphost::{Agent, App, CallContext, CallError, Code, Error, Host, capability};

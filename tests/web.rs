@@ -1,4 +1,4 @@
-//! The Rust interface of hosts and agents, in a real browser. Nothing bundles these tests.
+//! The Rust interface of hosts and agents, in a real browser and without a bundler.
 #![cfg(target_arch = "wasm32")]
 
 #[path = "web/support.rs"]

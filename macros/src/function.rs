@@ -1,4 +1,4 @@
-//! The function that the attribute makes a capability of.
+//! The function that the attribute turns into a capability.
 
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, FnArg, ItemFn, Lit, Meta, ReturnType, Type};
@@ -88,7 +88,8 @@ impl Problems {
     }
 }
 
-/// As far as a macro can tell. The registration of the capability refuses the rest.
+/// Whether the parameters are no object, as far as a macro can tell. The registration of the capability
+/// refuses other wrong types.
 fn is_no_object(params: &Type) -> bool {
     const SCALARS: [&str; 17] = [
         "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",
@@ -104,7 +105,7 @@ fn is_no_object(params: &Type) -> bool {
     }
 }
 
-/// As far as a macro can tell: decides by the name of the type.
+/// Whether the argument is the context, as far as a macro can tell: it decides by the name of the type.
 fn is_context(argument: &FnArg) -> bool {
     let FnArg::Typed(argument) = argument else {
         return false;

@@ -10,7 +10,7 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Makes a capability of a function. See `caphost::capability`.
+/// Turns a function into a capability. See `caphost::capability`.
 #[proc_macro_attribute]
 pub fn capability(options: TokenStream, function: TokenStream) -> TokenStream {
     expand::capability(options.into(), function.into()).into()

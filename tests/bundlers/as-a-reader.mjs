@@ -1,4 +1,4 @@
-/** An example with a `package.json`, installed and run as its README says. */
+/** Installs and runs an example that has a `package.json`, as its README says. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import { after, before } from 'node:test';
 import { packageDir, root } from '../../scripts/paths.mjs';
 import { commandsOf, runLine, startLine } from '../e2e/examples/readme.mjs';
 
-/** What comes first in each of their READMEs. The package is built before the tests. @param {string} name */
+/** The first commands in the README of each example. The package is built before the tests. @param {string} name */
 export const first = (name) => ['npm run build:package', `cd examples/${name}`, 'npm install'];
 
 /**
- * A copy that a test may edit, beside a copy of the package as in the repository, and far from
- * packages of the repository's own.
+ * A copy of an example that a test may edit. A copy of the package is beside it, as in the repository.
+ * No packages of the repository are within reach.
  *
  * @param {string} name
  */

@@ -1,5 +1,5 @@
 /**
- * Real bundlers build an app that imports the package as anybody's would, and a browser runs it.
+ * Real bundlers build an app that imports the package as usual, and a browser runs the app.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { serveFiles } from '../e2e/support/static-server.mjs';
 import { useWorkplace } from './workplace.mjs';
 
 const require = createRequire(import.meta.url);
-/** Those of the lock file beside this. @param {string} name @returns {Promise<any>} */
+/** Loads a tool in the version of the lock file in this folder. @param {string} name @returns {Promise<any>} */
 const tool = (name) => import(name);
 
 const place = useWorkplace();
@@ -34,7 +34,7 @@ run().then((said) => (document.title = said), (error) => (document.title = Strin
 `;
 const page = (/** @type {string} */ script) => `<!doctype html><link rel="icon" href="data:,"><script type="module" src="${script}"></script>`;
 
-/** A folder with the app. @param {string} name @param {string} [host] @param {string} [agent] */
+/** Makes a folder with the app. @param {string} name @param {string} [host] @param {string} [agent] */
 function appIn(name, host = 'caphost', agent = host === 'caphost' ? 'caphost/agent' : host) {
   const folder = join(place.work, name);
   mkdirSync(folder);
@@ -43,7 +43,7 @@ function appIn(name, host = 'caphost', agent = host === 'caphost' ? 'caphost/age
   return { folder, entry: join(folder, 'main.js'), dist: join(folder, 'dist') };
 }
 
-/** @param {string} url @returns {Promise<string>} what the app says */
+/** @param {string} url @returns {Promise<string>} the text that the app shows */
 async function said(url) {
   const opened = await place.browser.newPage();
   try {

@@ -1,4 +1,4 @@
-/** The examples for React and Vue in Vite, as one works with them: in development, with hot reload, and built. */
+/** The examples for React and Vue in Vite: in development with hot reload, and built. */
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ async function opened(t, url) {
   const shows = (id, text) => page.waitForFunction((selector, source) => new RegExp(source).test(document.querySelector(selector)?.textContent ?? ''), {}, `#${id}`, text.source);
   /** How often the handler of `notes.count` ran. */
   const runs = () => page.evaluate(() => performance.getEntriesByName('notes.count').length);
-  /** As an agent of another make. */
+  /** Calls as an agent of another vendor. */
   const count = () => page.evaluate(async () => {
     const abp = /** @type {any} */ (window).abp;
     if (!abp.initialized) await abp.initialize({ agent: { name: 'test', version: '1' }, protocolVersion: '0.1' });
     return (await abp.call('notes.count')).data;
   });
-  /** Adds notes, all in one turn of the page. @returns {Promise<any>} what the agent is told, and the notes that are shown by then, and after */
+  /** Adds several notes in one turn of the page. @returns {Promise<any>} the answers to the agent, and the notes that are shown at that moment and afterwards */
   const addAtOnce = (/** @type {string[]} */ texts) => page.evaluate(async (texts) => {
     const abp = /** @type {any} */ (window).abp;
     const shown = () => [...document.querySelectorAll('#notes li')].map((it) => it.textContent);
@@ -39,7 +39,7 @@ async function opened(t, url) {
   return { page, complaints, shows, runs, count, addAtOnce };
 }
 
-/** What a person does there. @param {Awaited<ReturnType<typeof opened>>} app */
+/** Does what a user does in the app. @param {Awaited<ReturnType<typeof opened>>} app */
 async function works({ page, shows, runs, complaints }) {
   await shows('count', /^1 notes$/);
   assert.equal(await runs(), 1);
@@ -76,10 +76,10 @@ for (const [name, edited] of Object.entries(examples)) {
     const source = readFileSync(file, 'utf8');
     writeFileSync(file, source.replace(' notes`', ' edited notes`'));
     await app.page.waitForFunction(async () => (await /** @type {any} */ (window).abp.call('notes.count')).data.includes('edited'), { polling: 200 });
-    // React keeps the state of an edited component, Vue starts it anew.
+    // React keeps the state of an edited component. Vue resets it.
     assert.equal(await app.count(), name === 'react' ? '5 edited notes' : '1 edited notes');
 
-    // The module of the host itself: a new one serves the window.
+    // The module of the host is edited: a new host then serves the window.
     const host = join(folder, 'src', 'host.js');
     writeFileSync(host, readFileSync(host, 'utf8').replace("name: 'Notes'", "name: 'Edited notes'"));
     await app.page.waitForFunction(() => /** @type {any} */ (window).abp?.app.name === 'Edited notes', { polling: 200 });

@@ -1,4 +1,4 @@
-/** The package from a checkout, in a project of one's own, as the documentation says. */
+/** Uses the package from a checkout in a separate project, as the documentation says. */
 import assert from 'node:assert/strict';
 import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ after(() => {
   if (folder) rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the project's page says in development. @param {import('node:test').TestContext} t */
+/** The text of the project's page in development. @param {import('node:test').TestContext} t */
 async function said(t) {
   const { url } = await startLine(t, 'npx vite --port 0', { cwd: folder });
   const { page } = await openWatched(place, t, url);

@@ -1,4 +1,4 @@
-/** An app of Next.js: a server component and a client component import the package, each for itself. */
+/** An app of Next.js: a server component and a client component each import the package. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { here, useWorkplace } from './workplace.mjs';
 
 const place = useWorkplace();
 
-/** A host and an agent, and what a call between them gives. @type {string} */
+/** A host and an agent, and the result of a call between them. @type {string} */
 const double = `
 import { createHost } from 'caphost';
 import { connectPort } from 'caphost/agent';
@@ -85,7 +85,7 @@ test('Next.js builds it, for the server and for the client', { timeout: 240_000 
   const page = await place.browser.newPage();
   t.after(() => page.close());
   await page.goto(server.url('/index.html'));
-  // What the server has rendered, and what the page has called itself.
+  // The first is rendered by the server, the second is called by the page.
   await reads(page, '#server', '4');
   await reads(page, '#client', '42');
 });

@@ -16,7 +16,7 @@ async function passes(program, ...args) {
 
 test('publint finds nothing in the package', { timeout: 150_000 }, () => passes('publint/src/cli.js', '--strict'));
 
-// It is ES modules alone: CommonJS gets it with import().
+// The package has only ES modules. CommonJS loads it with import().
 test('its types are found however TypeScript looks for them', { timeout: 150_000 }, () => passes('@arethetypeswrong/cli/dist/index.js', '--pack', '.', '--profile', 'esm-only'));
 
 test('the package says whence it is, and its source maps lead to the sources', () => {

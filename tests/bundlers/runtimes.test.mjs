@@ -1,6 +1,6 @@
 /**
- * The package in other runtimes than Node. They are large, and tested with where they are there:
- * `npm install --no-save bun deno` here, or on the PATH.
+ * The package in other runtimes than Node. The runtimes are large, so only those that are installed are
+ * tested: install them here with `npm install --no-save bun deno`, or put them on the PATH.
  */
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { packageDir } from '../../scripts/paths.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** How each runs a file. @type {Record<string, string[]>} */
+/** The arguments with which each runtime runs a file. @type {Record<string, string[]>} */
 const runtimes = { node: [], bun: [], deno: ['run', '--allow-read'] };
 
 /** @type {string} */

@@ -31,7 +31,7 @@ async function works(t, url) {
   await click(page, '#start');
   await page.waitForFunction(() => Number(/** @type {any} */ (document.querySelector('#bar')).value) > 0, { polling: 20 });
   await click(page, '#stop');
-  // The pages are isolated: the handler has seen the flag, and ended by itself.
+  // The pages are isolated, so the handler sees the flag and ends by itself.
   await shows(/^Stopped: returned$/);
   const activity = page.frames().find((frame) => frame.url().endsWith('/app.html'));
   await activity?.waitForSelector('cap-activity >>> .call.cancelled');

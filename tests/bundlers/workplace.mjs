@@ -1,4 +1,4 @@
-/** Where the tests here build apps: the package is installed as a user has it, and a browser is there. */
+/** A workplace for tests that build apps, with the package installed as for a user, and a browser. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before } from 'node:test';
@@ -6,16 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { packageDir, root } from '../../scripts/paths.mjs';
 import { launchPuppeteer } from '../e2e/support/browsers.mjs';
 
-/** Has the bundlers and frameworks in its `node_modules`. */
+/** The folder whose `node_modules` has the bundlers and frameworks. */
 export const here = dirname(fileURLToPath(import.meta.url));
 
 /** @typedef {{ work: string, browser: Awaited<ReturnType<typeof launchPuppeteer>> }} Workplace an empty folder below `here`, and a browser */
 
-/** @returns {Workplace} filled before the first test, and taken away after the last */
+/** @returns {Workplace} filled before the first test, and removed after the last */
 export function useWorkplace() {
   const place = /** @type {Workplace} */ ({});
   before(async () => {
-    // Where bundlers look for packages, and a copy rather than a link, which some treat as sources of one's own.
+    // Bundlers look for packages here. It is a copy, because some bundlers treat a link as sources of
+    // the app.
     const installed = join(here, 'node_modules', 'caphost');
     rmSync(installed, { recursive: true, force: true });
     cpSync(packageDir, installed, { recursive: true });
@@ -43,7 +44,7 @@ export function copyExample(place, name) {
 }
 
 /**
- * A page, and what it complains of in its console.
+ * Opens a page, and collects the complaints in its console.
  *
  * @param {Workplace} place
  * @param {import('node:test').TestContext} t

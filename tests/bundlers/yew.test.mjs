@@ -1,4 +1,4 @@
-/** The example for Yew, built and served as its README says, but for wasm-pack, which does the same two steps. */
+/** The example for Yew, built and served as its README says, except that the two steps of wasm-pack run directly. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -35,7 +35,7 @@ test('yew: components offer capabilities, and a person stops a call', { timeout:
   await click(page, '#stop');
   await reads(page, '#said', 'Stopped: dropped');
 
-  // A handler sees the state as it is by then, also of calls that come in one turn.
+  // A handler sees the current state, also for several calls in one turn.
   const counts = await page.evaluate(async () => {
     const abp = /** @type {NonNullable<typeof window.abp>} */ (window.abp);
     await abp.initialize({ agent: { name: 'test', version: '1' }, protocolVersion: '0.1' });

@@ -1,4 +1,4 @@
-/** An app in Node, behind a gateway, with what clients are tried on. */
+/** An app in Node behind a gateway, with capabilities to try clients on. */
 import { createHost } from 'caphost';
 import { startGateway } from '../e2e/support/gateway.mjs';
 
@@ -44,7 +44,7 @@ export async function startApp() {
   });
   return {
     ...await serve(host),
-    /** Why and when work was cancelled. */
+    /** The reason and the time of each cancel. */
     cancels,
   };
 }

@@ -6,7 +6,7 @@ import { run, which } from '../../scripts/command.mjs';
 import { gatewayBinary, root, targetDir } from '../../scripts/paths.mjs';
 import { startApp } from './app.mjs';
 
-/** The published clients for Python. The files of their names have the exact versions of all that they need. */
+/** The published clients for Python. A file with the name of each client has the exact versions of its packages. */
 const CLIENTS = [
   { name: 'mcp-1.10', kind: 'mcp', onlyFull: true },
   { name: 'mcp-1.12', kind: 'mcp', onlyFull: true },
@@ -18,7 +18,7 @@ const windows = process.platform === 'win32';
 const sources = join(root, 'tests', 'clients', 'python');
 const python = which('python3');
 
-/** Makes the environment of a client, unless there is one with the same packages. @param {string} name */
+/** Makes the environment of a client, unless an environment with the same packages exists. @param {string} name */
 async function environment(name) {
   const wanted = readFileSync(join(sources, `${name}.txt`), 'utf8');
   const directory = join(targetDir, 'python', name);

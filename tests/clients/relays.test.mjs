@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startApp } from './app.mjs';
 
-/** The newest 1.x, which is installed for this suite alone. */
+/** The newest version 1.x, which is installed only for this suite. */
 const SDK = 'sdk-1';
 const bin = join(dirname(fileURLToPath(import.meta.url)), 'node_modules', '.bin');
 
@@ -13,7 +13,7 @@ let app;
 before(async () => { app = await startApp(); });
 after(() => app.stop());
 
-/** Programs that stand between a client over standard input and a server over HTTP. supergateway makes requests of its own: it passes on neither progress nor a cancel. */
+/** Programs between a client on standard input and a server over HTTP. supergateway sends its own requests, and passes on neither progress nor a cancel. */
 const RELAYS = [
   { name: 'mcp-remote', passesOnNotifications: true, args: (/** @type {string} */ url) => [url, '--allow-http', '--transport', 'http-only'] },
   { name: 'supergateway', passesOnNotifications: false, args: (/** @type {string} */ url) => ['--streamableHttp', url, '--logLevel', 'none'] },

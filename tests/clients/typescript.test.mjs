@@ -18,13 +18,13 @@ let app;
 before(async () => { app = await startApp(); });
 after(() => app.stop());
 
-/** The classes of an SDK: version 2 is a package of its own. @param {string} name @returns {Promise<any>} */
+/** Loads the classes of an SDK. Version 2 is a separate package. @param {string} name @returns {Promise<any>} */
 async function load(name) {
   const files = name.startsWith('client-2') ? [name, `${name}/stdio`] : ['index', 'streamableHttp', 'stdio'].map((file) => `${name}/client/${file}.js`);
   return Object.assign({}, ...await Promise.all(files.map((file) => import(file))));
 }
 
-/** What the app's calls have come to. @param {() => boolean} fits */
+/** Waits until the app's calls fit. @param {() => boolean} fits */
 async function until(fits) {
   while (!fits()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
@@ -88,7 +88,7 @@ for (const { name, speaks } of SDKS) {
         /** @type {any[]} */
         const infos = [];
         const options = { signal: stop.signal, onprogress: (/** @type {any} */ info) => infos.push(info) };
-        // Version 1 takes a schema of the result before them.
+        // In version 1, a schema of the result comes before the options.
         const before = name.startsWith('client-2') ? [] : [undefined];
         const call = client.callTool({ name: 'work', arguments: {} }, ...before, options);
         call.catch(() => {});

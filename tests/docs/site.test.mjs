@@ -1,5 +1,5 @@
 /**
- * The documentation site as it is built: its links, and what axe finds on its pages.
+ * The built documentation site: its links, and the findings of axe on its pages.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
@@ -23,7 +23,7 @@ let browser;
 let server;
 
 before(async () => {
-  // Fails for a link to a page that is not there.
+  // Fails for a link to a missing page.
   const { code, output } = await run(process.execPath, [join(root, 'scripts', 'docs.mjs')], { quiet: true, timeoutMs: 300_000 });
   assert.equal(code, 0, output);
   [server, browser] = await Promise.all([serveFiles({ folders: { '/': `${built}/` } }), launchPuppeteer()]);
@@ -36,14 +36,14 @@ after(async () => {
 
 const pages = () => filesUnder(built).filter((path) => path.endsWith('.html') && !path.endsWith('404.html')).map((path) => relative(built, path));
 
-/** Of the page, as our own are; rustdoc writes the encoded ones, and leaves out the quotes of its lines. @param {string} html @param {string} hash */
+/** Whether a page has this anchor, either plain or encoded. rustdoc encodes its anchors, and writes those of lines without quotes. @param {string} html @param {string} hash */
 function hasAnchor(html, hash) {
   const [line] = /^\d+/.exec(hash) ?? [];
   const ids = line ? [`id=${line} `] : [`id="${decodeURIComponent(hash)}"`, `id="${hash}"`];
   return hash === '' || ids.some((id) => html.includes(id));
 }
 
-/** Those that other tools make. @param {string} path */
+/** Whether another tool has made the page. @param {string} path */
 const isForeign = (path) => path.startsWith('api/');
 
 test('every link within the site leads to a page, and to a heading of it', () => {
@@ -54,7 +54,7 @@ test('every link within the site leads to a page, and to a heading of it', () =>
   for (const [path, text] of html) {
     for (const [, href = ''] of text.matchAll(/<a [^>]*?href="([^"]+)"/g)) {
       const { origin, pathname, hash } = new URL(href.replaceAll('&amp;', '&'), `http://site${path}`);
-      // What a trait of another crate is called in its own documentation, rustdoc leaves as it is.
+      // rustdoc does not resolve names that the documentation of another crate's trait uses.
       if (origin !== 'http://site' || (isForeign(path.slice(1)) && href.includes('::'))) continue;
       const target = html.get(pathname.endsWith('/') ? `${pathname}index.html` : pathname);
       if (target === undefined || !hasAnchor(target, hash.slice(1))) lost.push(`${path} → ${href}`);
@@ -80,9 +80,9 @@ test('axe finds nothing on any page, light or dark', { timeout: 240_000 }, async
     await page.goto(server.url(`/${path}`), { waitUntil: 'networkidle0' });
     await page.addScriptTag({ path: axe });
     await look(path, 'light', ['wcag2a', 'wcag2aa', 'wcag21aa']);
-    // What is dark differs in nothing but its colours.
+    // Dark mode differs only in its colours.
     await scheme('dark');
-    // A page of the playground has nothing but its style sheet for that.
+    // The page of the playground has only its style sheet for dark mode.
     await page.waitForFunction(() => !document.querySelector('.VPContent') || document.documentElement.classList.contains('dark'));
     await look(path, 'dark', { type: 'rule', values: ['color-contrast', 'link-in-text-block'] });
   }
@@ -110,7 +110,7 @@ test('the keyboard alone: skip to the text, search, and open what was found', { 
   await page.goto(server.url('/guide/cancellation.html'), { waitUntil: 'networkidle0' });
   await page.keyboard.press('Tab');
   await comesTo(() => page.evaluate(() => document.activeElement?.textContent?.trim()), 'Skip to content');
-  // Its keys are heard once the page has come to life.
+  // The page handles keys once its scripts have started.
   await comesTo(async () => {
     await page.keyboard.down('Control');
     await page.keyboard.press('k');

@@ -34,7 +34,7 @@ describe('the test support', () => {
     const client = await launchPuppeteer();
     t.after(() => client.close());
     const page = await client.newPage();
-    // Each comes late in a way of its own.
+    // Each of these becomes ready late in a different way.
     await page.setContent(`<!doctype html><body><p id="said"></p><script>
       const said = document.querySelector('#said');
       const later = (ms, work) => setTimeout(work, ms);

@@ -67,6 +67,6 @@ test('of ended calls the latest are remembered, of running ones all', async () =
 
 test('nobody who does not import it loads it', () => {
   for (const entry of ['index.js', 'agent.js', 'inline.js']) assert.ok(!readFileSync(join(packageDir, entry), 'utf8').includes('cap-activity'), entry);
-  // One copy of nothing else.
+  // The file contains no copies of other modules, and imports none.
   assert.doesNotMatch(readFileSync(join(packageDir, 'activity.js'), 'utf8'), /\bfrom"|\bimport\(/);
 });

@@ -4,7 +4,7 @@ import { Agent } from '../../src/web/js/agent.js';
 
 const internal = { code: 'INTERNAL_ERROR', message: 'The agent has failed and cannot go on', retryable: false };
 
-/** A trap, as it comes out of wasm: the one instruction of this module is `unreachable`. */
+/** Causes a wasm trap: the only instruction of this module is `unreachable`. */
 const trap = /** @type {() => never} */ (
   new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.of(
     0, 97, 115, 109, 1, 0, 0, 0, // header
@@ -18,7 +18,7 @@ const trap = /** @type {() => never} */ (
 let entered = 0;
 let key = 0;
 const count = () => void (entered += 1);
-/** A wasm half that traps at the first reply of a host. */
+/** A substitute for the wasm part, which traps at the first reply of a host. */
 const handle = {
   open: () => (count(), 1),
   forget: count,
@@ -38,7 +38,7 @@ function newAgent() {
   return { agent: new Agent(handle, messenger, { sessionId: 's', app: {}, capabilities: [] }, {}), messenger };
 }
 
-// The module's instance is lost once and for all, so these belong together, in this order.
+// The module's instance is lost for good, so these tests belong together, in this order.
 
 test('a trap that one agent meets settles what every agent of the instance has pending, cancels first', async (t) => {
   t.mock.method(console, 'error', () => {});

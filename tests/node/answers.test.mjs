@@ -9,7 +9,7 @@ import { root } from '../../scripts/paths.mjs';
 const { calls, cancels } = JSON.parse(readFileSync(join(root, 'tests/conformance/abp/answers.json'), 'utf8'));
 
 /**
- * An agent whose app answers calls, and cancels, with that.
+ * Connects an agent to an app that answers calls and cancels with the given values.
  *
  * @param {any} call
  * @param {any} [cancel]

@@ -28,7 +28,7 @@ async function agentOverPort(host, t) {
 test('thousands of calls come over a port while the schema validator loads, and all are answered', { timeout: 60_000 }, async (t) => {
   const host = await newHost(WITHOUT_LIMITS);
   const agent = await agentOverPort(host, t);
-  // The first schema of this process.
+  // This is the first schema of the process.
   offerKinds(host, kinds);
   for (const name of ['has a schema', 'answers at once']) assert.equal(await burst(agent, name, /** @type {any} */ (kinds[name]), MANY), EXPECTED);
 });
@@ -83,7 +83,7 @@ test('a call that has made thousands of others is cancelled with all of them, wh
   host.register('calls back when it is told', {}, (_, { signal, callId, progress }) => new Promise((resolve) => {
     signal.addEventListener('abort', () => {
       told += 1;
-      // Each of these finds the host in the middle of the cancel.
+      // Each of these calls reaches the host in the middle of the cancel.
       progress({ progress: 1 });
       void at.abp.cancel(callId);
       host.notify('stopped', {});
@@ -94,7 +94,7 @@ test('a call that has made thousands of others is cancelled with all of them, wh
   for (const of of ['waits for a slot', 'calls back when it is told']) {
     const call = at.abp.call('parent', { of }, { callId: of });
     while (host.stats().inFlight <= MANY) await new Promise((resolve) => setTimeout(resolve, 5));
-    // Those that can have started.
+    // Waits for the calls that can start.
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual(await at.abp.cancel(of), { callId: of, cancelled: true, metadata: { stop: 'returned' } });
     assert.equal((await call).cancelled, true);
@@ -131,7 +131,7 @@ test('calls of which each cancels the next when it is told to stop, and the last
   assert.deepEqual((await Promise.all(calls)).filter(({ cancelled }) => cancelled !== true), []);
 });
 
-/** Two ends of a transport on which the other end has a message before `post` returns. */
+/** The two ends of a transport that delivers a message before `post` returns. */
 function direct() {
   /** @type {any[]} */
   const ends = [0, 1].map((at) => ({

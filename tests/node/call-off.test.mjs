@@ -16,7 +16,7 @@ test('connecting is called off by a signal: it rejects with its reason, and noth
   controller.abort(new Error('enough'));
   await assert.rejects(connecting, { message: 'enough' });
   assert.deepEqual([getEventListeners(signal, 'abort').length, getEventListeners(port2, 'message').length], [0, 0]);
-  // A host that hears of it later keeps no session.
+  // A host that learns of the agent later keeps no session.
   const host = await newHost();
   host.acceptPort(port1);
   await soon();

@@ -34,7 +34,7 @@ test('a Buffer of Node goes without the pool that it is a part of, over a port a
 test('a reactive Map that a handler returns is copied by its own methods', async () => {
   const host = await newHost();
   const map = new Map([['a', { b: 1 }]]);
-  // As Vue has it: each method is called on the Map itself.
+  // As in Vue: each method is called on the Map itself.
   const reactive = new Proxy(map, { get: (target, key) => (typeof Reflect.get(target, key, target) === 'function' ? Reflect.get(target, key, target).bind(target) : Reflect.get(target, key, target)) });
   host.register('map', {}, () => ({ map: reactive }));
   const { port1, port2 } = new MessageChannel();

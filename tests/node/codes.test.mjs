@@ -8,7 +8,7 @@ import { problem } from '../../src/web/js/errors.js';
 
 const read = (/** @type {string} */ path) => readFileSync(join(root, path), 'utf8');
 
-/** The table of the page on errors, which a test of the crate holds to the one in `src/call/error.rs`. */
+/** The table on the documentation page about errors. A test of the crate compares it with the table in `src/call/error.rs`. */
 const table = new Map([...read('docs/reference/errors.md').matchAll(/^\| `([A-Z_]+)` \| (yes|no) \|/gm)].map(([, code = '', yes]) => [code, yes === 'yes']));
 
 test('the codes that ABP says are retryable, or are not, are so', () => {
@@ -30,7 +30,7 @@ test('wherever an error is written out, it is as retryable as its code', () => {
   const sources = ['src', 'npm', 'gateway/src'].flatMap((folder) => filesUnder(join(root, folder))).filter((path) => /\.(js|rs)$/.test(path) && !path.includes('tests'));
   let seen = 0;
   for (const path of sources) {
-    // The tests of a file of Rust stand at its end.
+    // The tests of a Rust file are at its end.
     const [shipped = ''] = readFileSync(path, 'utf8').split('#[cfg(test)]\nmod ');
     for (const [text, code = '', retryable] of shipped.matchAll(/code"?: ['"]([A-Z_]+)['"],[^{}]*?retryable"?: (true|false)/g)) {
       seen += 1;

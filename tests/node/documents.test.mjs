@@ -67,6 +67,6 @@ test('parameters that cannot be copied are refused by window.abp.call', async ()
   const { readable } = new TransformStream();
   const moved = await abp.call('echo', { readable });
   assert.ok(moved.data.readable instanceof ReadableStream);
-  // A stream that moved and is still open keeps Node running.
+  // An open stream that was moved keeps Node running.
   await moved.data.readable.cancel();
 });

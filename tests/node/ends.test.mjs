@@ -1,4 +1,4 @@
-// Nothing of a host or an agent that is closed keeps a process of Node from ending.
+// A closed host or agent does not keep a Node process from ending.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -41,7 +41,7 @@ test("what JSON has nothing for is told by an extension's port, and never arrive
 test("an extension's service worker that wakes while the first message is under way is connected as soon as its host is there", async () => {
   const [one, other] = extensionPorts();
   const connecting = connectPort(/** @type {any} */ (other));
-  // Until it is there nobody listens, and what came is lost.
+  // Until the other end exists, nobody listens, and messages are lost.
   await new Promise((resolve) => setTimeout(resolve, 150));
   const host = await newHost();
   host.register('echo', {}, (params) => params);

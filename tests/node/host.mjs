@@ -9,7 +9,7 @@ const INITIALIZE = /** @type {const} */ ({
   features: { notifications: true, progress: true, elicitation: false },
 });
 
-/** A host, closed when the tests are over. @param {Partial<import('caphost').HostOptions>} [options] */
+/** Makes a host that is closed after the tests. @param {Partial<import('caphost').HostOptions>} [options] */
 export async function newHost(options) {
   const host = await createHost({ app: { id: 'app', name: 'App', version: '1' }, ...options });
   after(() => host.close());
@@ -17,7 +17,7 @@ export async function newHost(options) {
 }
 
 /**
- * A `window.abp` with a session.
+ * Exposes a host as `window.abp` and opens a session.
  *
  * @param {import('caphost').Host} host
  * @returns {Promise<import('caphost').Abp>}
@@ -31,7 +31,7 @@ export async function inPage(host) {
 }
 
 /**
- * A plain agent that posts messages, on whatever has `postMessage`.
+ * A plain agent that posts messages over anything with `postMessage`.
  *
  * @param {(message: any) => void} post
  */

@@ -5,7 +5,7 @@ import { inPage, newHost, onPort } from './host.mjs';
 
 const MB = 2 ** 20;
 
-/** A host with a capability that holds one call at a time, until it is cancelled. @param {Partial<import('caphost').HostOptions>} [options] */
+/** Makes a host with a capability that runs one call at a time, until the call is cancelled. @param {Partial<import('caphost').HostOptions>} [options] */
 async function holding(options) {
   const host = await newHost(options);
   host.register('hold', { concurrency: 1, inputSchema: { type: 'object' } }, (_, { signal }) => new Promise((_, reject) => {
@@ -14,11 +14,11 @@ async function holding(options) {
   return host;
 }
 
-/** How many of those calls are accepted. @param {any} host @param {any} agent @param {any} params @param {number} calls @param {string} id */
+/** Makes calls, and returns how many are accepted. @param {any} host @param {any} agent @param {any} params @param {number} calls @param {string} id */
 async function accepted(host, agent, params, calls, id) {
   const before = host.stats().calls;
   const answers = Array.from({ length: calls }, (_, at) => agent.ask('capabilities/call', { capability: 'hold', params, options: { callId: `${id}${at}` } }));
-  // Answered after all of them have been looked at.
+  // This cancel is answered after all calls have been handled.
   await agent.ask('capabilities/cancel', { callId: 'none' });
   const count = host.stats().calls - before;
   const refused = await Promise.all(answers.slice(count));
@@ -32,11 +32,11 @@ test('calls with large parameters that wait are bounded in bytes', async () => {
   await agent.initialize();
   const count = await accepted(host, agent, { a: 'x'.repeat(4 * MB) }, 40, 'a');
   assert.equal(count, 16);
-  // Another agent has a bound of its own.
+  // Another agent has its own bound.
   const other = onPort(host);
   await other.initialize();
   assert.equal(await accepted(host, other, { a: 1 }, 1, 'b'), 1);
-  // What has ended counts no longer, whether it ran or waited.
+  // An ended call no longer counts, whether it ran or waited.
   for (const callId of ['a0', 'a9']) assert.equal((await agent.ask('capabilities/cancel', { callId })).cancelled, true);
   assert.equal(await accepted(host, agent, { a: 'x'.repeat(4 * MB) }, 4, 'c'), 2);
 });

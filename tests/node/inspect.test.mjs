@@ -8,7 +8,7 @@ const long = 'x'.repeat(100);
 const tooLarge = 'is larger than 90 characters';
 const tooDeep = 'is cyclic, or nested more than 8 levels deep';
 
-/** Megabytes that are held while the work is done. @param {() => void} work */
+/** Returns the megabytes of memory that the work takes. @param {() => void} work */
 function heldBy(work) {
   const before = process.memoryUsage();
   work();
@@ -33,7 +33,7 @@ test('a sparse array within the limit is not expanded either', () => {
   assert.equal(inspect([sparse, sparse], 128, 2 ** 24), 'is larger than 16777216 characters');
 });
 
-/** Each made of a text that is too long, or of too many levels. @type {Record<string, (inner: any) => any>} */
+/** Functions that put a too long text, or too many levels, into a value. @type {Record<string, (inner: any) => any>} */
 const holders = {
   'an object': (inner) => ({ inner }),
   'an array': (inner) => [inner],

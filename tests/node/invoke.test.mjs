@@ -16,7 +16,7 @@ async function pair() {
     signal.addEventListener('abort', () => reject(signal.reason));
     begin();
   }));
-  /** The next call of `wait` has begun. @returns {Promise<void>} */
+  /** Resolves when the next call of `wait` begins. @returns {Promise<void>} */
   const waits = () => new Promise((resolve) => (begin = resolve));
   host.register('steps', {}, async ({ to, fails }, { progress }) => {
     for (let n = 1; n <= to; n += 1) {
@@ -72,7 +72,7 @@ test('invoke throws an AbortError for a cancelled call, with how far it was seen
     return true;
   });
 
-  // By its own timeout, and by somebody else.
+  // Cancelled by its own timeout, and by another party.
   await assert.rejects(agent.invoke('wait', {}, { timeout: 20 }), { name: 'AbortError', reason: undefined, stop: 'returned' });
   const other = agent.invoke('wait', {}, { callId: 'other' });
   const told = assert.rejects(other, { name: 'AbortError', reason: undefined });
@@ -92,14 +92,14 @@ test('the progress of a call can be iterated over', async () => {
   assert.deepEqual(seen, [[1, 25], [2, 50], [3, 75], [4, 100]]);
   assert.equal(await call.result, 4);
 
-  // The same call for two readers, one of them slow, and the callback as well.
+  // The same call has two readers, one of them slow, and a callback.
   /** @type {number[]} */
   const all = [];
   const shared = agent.start('steps', { to: 3 }, { onProgress: ({ progress }) => all.push(progress), callId: 'shared' });
   const slow = [];
   for await (const { progress } of shared) {
     slow.push(progress);
-    // The second and third come while the first is looked at.
+    // The second and third updates arrive while the reader handles the first.
     while (all.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
   }
   assert.deepEqual(all, [1, 2, 3]);
@@ -169,7 +169,7 @@ test('an agent that has shut its session down lists nothing', async () => {
   const { agent } = await pair();
   const asked = agent.listCapabilities();
   await agent.shutdown();
-  // The app had the request before it had the end of the session.
+  // The app received the request before it received the end of the session.
   assert.equal((await asked).length, 4);
   await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'NOT_INITIALIZED' });
 });
@@ -194,7 +194,7 @@ test('an app that does not list what it offers is waited for no longer than the 
   refuse = true;
   await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'NOT_IMPLEMENTED', message: 'What?' });
   refuse = false;
-  // The last holds 4 billion elements, which nobody can look at.
+  // The last value has 4 billion elements, too many to check.
   for (odd of [[7], 'x', {}, new Array(2 ** 32 - 1)]) {
     const began = performance.now();
     await assert.rejects(agent.describeCapability('x'), { code: 'TRANSPORT_ERROR' });

@@ -1,6 +1,7 @@
 /**
- * The required cases of the JSON Schema Test Suite, for the drafts that people write. What is not as the suite has
- * it stands in the guide on schemas, in a table that is read here: the file, and what the names of its cases have.
+ * The required cases of the JSON Schema Test Suite, for the drafts that people use. The guide on
+ * schemas lists the deviations in a table, which this test reads: the file, and parts of the names of
+ * its cases.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -14,10 +15,10 @@ import { resolve } from '../../src/web/js/schema/references.js';
 /** @typedef {{ description: string, schema: any, tests: { description: string, data: unknown, valid: boolean }[] }} Group */
 
 const guide = readFileSync(join(root, 'docs', 'guide', 'schemas.md'), 'utf8');
-/** By file: parts of the names of cases, none for all. @type {Map<string, string[]>} */
+/** The deviations by file: parts of the names of cases; an empty list means all cases. @type {Map<string, string[]>} */
 const differs = new Map([...guide.matchAll(/^\| `(\w+\.json)` \| (.*?) \|/gm)].map(([, file = '', cases = '']) => [file, [...cases.matchAll(/`([^`]+)`/g)].map((it) => it[1] ?? '')]));
 
-/** @param {any} schema @returns {(value: any) => unknown} what is wrong with a value, if anything */
+/** @param {any} schema @returns {(value: any) => unknown} a function that returns the fault of a value, if there is one */
 function checkOf(schema) {
   examine(schema);
   return compile(schema, resolve(schema), examine).check;
@@ -25,7 +26,7 @@ function checkOf(schema) {
 
 /** @param {Group} group @param {boolean} old */
 async function differencesIn({ description, schema, tests }, old) {
-  /** Without a `$schema` it would be one of 2020-12. */
+  /** Without a `$schema`, the draft would be 2020-12. */
   const whole = old && typeof schema === 'object' ? { $schema: 'http://json-schema.org/draft-07/schema#', ...schema } : schema;
   /** @type {string[]} */
   const different = [];

@@ -10,11 +10,11 @@ async function until(holds) {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-/** The gateway's half does the same: gateway/tests/gateway/jsonrpc.rs. */
+/** The gateway has the same test: gateway/tests/gateway/jsonrpc.rs. */
 test('a request that was given up is not answered, whatever cancels it before or after', async (t) => {
   const host = await newHost();
   let ended = 0;
-  // It ends when all cancels have come.
+  // The handler ends when all cancels have arrived.
   host.register('hold', {}, (_params, { signal }) => new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => setTimeout(() => {
       ended += 1;

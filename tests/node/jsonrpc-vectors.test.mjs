@@ -11,13 +11,13 @@ import { toolNames } from '../../src/web/js/json-rpc/tool-names.js';
 import { findTool, inputSchema, outputSchema } from '../../src/web/js/json-rpc/tools.js';
 import { VERSIONS } from '../../src/web/js/json-rpc/versions.js';
 
-/** The vectors that the gateway's half passes too. @param {string} name */
+/** Reads vectors, which the gateway's tests use too. @param {string} name */
 const vectors = (name) => JSON.parse(readFileSync(join(root, 'tests', 'conformance', 'jsonrpc', `${name}.json`), 'utf8'));
 
-/** A version of MCP, the newest by default. @param {string} [name] @returns {any} */
+/** Returns a version of MCP, by default the newest. @param {string} [name] @returns {any} */
 const version = (name = '2026-07-28') => VERSIONS.find((it) => it.name === name);
 
-/** As it goes over the wire. @param {any} value */
+/** The value as it is after transport over the wire. @param {any} value */
 const plain = (value) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
 test('the reply policy of every dialect', () => {
@@ -49,7 +49,7 @@ test('errors', () => {
   for (const { id, capability, gives, ...seen } of cancelled) assert.deepEqual(cancelledError(id, capability, seen), gives);
 });
 
-/** Without what names the call, and texts as the JSON they are where the order of members is open. @param {any} result @param {any} pattern */
+/** Removes the parts that name the call, and parses texts as JSON where the order of members is free. @param {any} result @param {any} pattern */
 function comparable({ _meta, ...result }, pattern) {
   const loose = pattern.content.map((/** @type {any} */ it) => it.$anyOrder);
   const texts = (/** @type {any} */ { content, ...rest }) => ({

@@ -5,7 +5,7 @@ import { inPage, newHost, onPort } from './host.mjs';
 const MANY = 5_000;
 const CHANGED = 'notifications/capabilities/list_changed';
 
-/** A window whose manifest link counts how often it is written. */
+/** Makes a window that counts how often its manifest link is written. */
 function newWindow() {
   const self = { written: 0, manifest: /** @type {any} */ (undefined) };
   const link = {
@@ -37,7 +37,7 @@ test('thousands of capabilities registered in one turn are one notification, one
   const names = Array.from({ length: MANY }, (_, index) => `many.n${String(index).padStart(4, '0')}`);
   const before = window.written;
   for (const name of names) host.register(name, {}, () => name);
-  // What the app asks for is right at once.
+  // The app itself sees the current state at once.
   assert.equal(host.manifest().capabilities.length, MANY);
   await agent.hear((it) => it.payload.event === CHANGED);
   await turn();
@@ -104,7 +104,7 @@ test('a host that is closed in the turn in which it changed tells nobody', async
   assert.deepEqual([window.written, events.includes('capabilities')], [1, false]);
 });
 
-/** Bytes of the tables of characters that patterns have made. @param {string[]} patterns one for each capability */
+/** The bytes of the character tables of patterns. @param {string[]} patterns one for each capability */
 async function tablesOf(patterns) {
   const host = await newHost();
   const before = process.memoryUsage().arrayBuffers;

@@ -14,7 +14,7 @@ test('a message that the host cannot deserialise ends the session on both sides,
   host.register('echo', {}, (params) => params);
   await agent.call('echo');
   const held = agent.call('hold');
-  // That of the call that is lost: nobody hears of it.
+  // This is the lost call. Nobody receives it.
   await agent.call('echo');
   lose(port1);
   assert.equal(await agent.closed, 'disconnected');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-/** The memory of the module of the package, once it is there. @type {WebAssembly.Memory | undefined} */
+/** The memory of the package's module, once it is loaded. @type {WebAssembly.Memory | undefined} */
 let memory;
 const { instantiate } = WebAssembly;
 WebAssembly.instantiate = /** @type {any} */ (async (/** @type {any[]} */ ...args) => {

@@ -14,7 +14,7 @@ async function ways(t, host) {
   return /** @type {[string, any][]} */ ([['the page', await inPage(host)], ['a port', await connectPort(port2)]]);
 }
 
-/** A host whose calls wait for their abort, upon which `onAbort` is told their number. @param {{ onAbort?: (n: number) => void }} hooks */
+/** Makes a host whose calls wait for their abort, and then call `onAbort` with their number. @param {{ onAbort?: (n: number) => void }} hooks */
 async function waiting(hooks) {
   /** @type {(() => void) | undefined} */
   let ready;

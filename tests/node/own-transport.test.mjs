@@ -20,7 +20,7 @@ test('host and agent speak over a transport of one\'s own', async () => {
   assert.deepEqual(await agent.cancel('w'), { callId: 'w', cancelled: true, metadata: { stop: 'returned' } });
   assert.equal((await waiting).cancelled, true);
   await agent.shutdown();
-  // The pipe is closed with the agent's session.
+  // The pipe closes with the agent's session.
   assert.equal(left.closed, true);
   assert.equal(host.stats().sessions, 0);
 });
@@ -93,12 +93,12 @@ test('a host in Node finds the WebSocket of the package ws', async (t) => {
       if (states.length === 2) stop();
     });
   });
-  // Nobody listens there.
+  // Nobody listens at this port.
   host.connectGateway('ws://127.0.0.1:9/abp/app');
   assert.deepEqual(await events, ['connecting', 'disconnected']);
 });
 
-/** Two ends of a pipe of text, such as a serial line or a data channel. */
+/** Makes the two ends of a text pipe, such as a serial line or a data channel. */
 function pipe() {
   class End extends EventEmitter {
     closed = false;

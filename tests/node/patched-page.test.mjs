@@ -1,17 +1,17 @@
 /**
- * A page with an old library, such as Prototype.js: members of its own on the prototypes of
- * everything, before anything of ours is loaded.
+ * A page with an old library, such as Prototype.js, which adds members to all prototypes before this
+ * package is loaded.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
 
-/** As of JSON before browsers had it: a text, which JSON.stringify then makes a text of again. @this {any} */
+/** A `toJSON` of a time before browsers had JSON: it returns text, which JSON.stringify turns into a string once more. @this {any} */
 function ownToJSON() {
   return `own:${this?.length ?? ''}`;
 }
 
-/** @param {any} items as an old `$A` makes an array of what has a length, whatever else it is given */
+/** @param {any} items anything with a length, which is copied like an old `$A` does, without regard to the other arguments */
 const oldFrom = (items) => {
   const array = [];
   for (let at = 0; at < (items?.length ?? 0); at += 1) array[at] = items[at];
@@ -24,13 +24,13 @@ const MEMBERS = /** @type {any} */ ({
     this.forEach(visit);
   },
   inject() {},
-  // What an old Enumerable has of this name.
+  // The member of this name in an old Enumerable.
   entries() {
     return [...this];
   },
 });
 
-/** @type {Record<string, () => void>} put on, before the host is made */
+/** @type {Record<string, () => void>} the patches, which are applied before the host is made */
 const PATCHES = {
   'Array.prototype.toJSON': () => Object.assign(Array.prototype, { toJSON: ownToJSON }),
   'String.prototype.toJSON': () => Object.assign(String.prototype, { toJSON: ownToJSON }),

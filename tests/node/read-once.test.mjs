@@ -6,7 +6,7 @@ import { inPage, newHost } from './host.mjs';
 const LIMIT = 1_000;
 const LONG = 'x'.repeat(50_000);
 
-/** What says something short when it is looked at, and something long ever after, read as often as it was looked at. */
+/** An object whose `text` is short for the first `times` reads, and long after that. */
 function fickle(times = 1) {
   let reads = 0;
   return {
@@ -17,7 +17,7 @@ function fickle(times = 1) {
   };
 }
 
-/** The shapes in which such a thing may come. @type {Record<string, (it: any) => object>} */
+/** The shapes of values that contain such an object. @type {Record<string, (it: any) => object>} */
 const SHAPES = {
   'a getter': (it) => it,
   'a getter inside': (it) => ({ inside: { it } }),
@@ -31,7 +31,7 @@ const SHAPES = {
   'beside many': (it) => ({ many: Array.from({ length: 150 }, () => 1), it }),
 };
 
-/** A host under the limit, which keeps what its handler was given. */
+/** Makes a host with limits, which keeps the parameters that its handler has received. */
 async function keeper() {
   const host = await newHost({ maxMessageBytes: LIMIT, maxDepth: 8 });
   /** @type {any[]} */
@@ -40,7 +40,7 @@ async function keeper() {
   return { host, given };
 }
 
-/** @param {unknown} value how many characters it has at least */
+/** @param {unknown} value the value whose characters are counted, as a lower bound */
 const size = (value) => JSON.stringify(value)?.length ?? 0;
 
 for (const [shape, make] of Object.entries(SHAPES)) {

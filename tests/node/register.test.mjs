@@ -25,7 +25,7 @@ test('a name that is taken is refused, unless its capability is to be replaced',
   assert.throws(() => host.register('a', {}, () => 'second'), { code: 'INVALID_PARAMS', message: '"a" is registered already' });
   const running = abp.call('a');
   await abp.call('nothing');
-  // What makes no sense leaves the first as it is.
+  // An invalid replacement leaves the first capability unchanged.
   assert.throws(() => host.register('a', { replace: true, concurrency: 0 }, () => 'second'), { code: 'INVALID_PARAMS' });
   const second = host.register('a', { replace: true, description: 'second' }, () => 'second');
   assert.equal((await abp.call('a')).data, 'second');
@@ -34,7 +34,7 @@ test('a name that is taken is refused, unless its capability is to be replaced',
   assert.equal((await running).data, 'first', 'calls accepted before still run');
   assert.equal(first(), false);
   assert.equal(second(), true);
-  // There is nothing to replace.
+  // There is no capability to replace.
   host.register('b', { replace: true }, () => 'b');
   assert.equal((await abp.call('b')).data, 'b');
 });
@@ -51,7 +51,7 @@ test('one host may take a port: a second is refused, or replaces the first if as
     release();
     const again = other.acceptPort(port);
     one.acceptPort(port, { replace: true });
-    // It was let go of already.
+    // The port was already released.
     again();
   }
   const agent = await connectPort(/** @type {any} */ (port2));

@@ -16,7 +16,7 @@ async function ways(t, host) {
   return /** @type {[string, any][]} */ ([['the page', abp], ['a port', await connectPort(port2)]]);
 }
 
-/** What the app's console is told. @param {import('node:test').TestContext} t */
+/** Collects the texts on the app's console. @param {import('node:test').TestContext} t */
 function consoleOf(t) {
   /** @type {string[]} */
   const said = [];
@@ -47,7 +47,7 @@ test('a handler that returns what cannot be sent is told of in the console of it
   const host = await newHost();
   host.register('gives.function', {}, () => ({ f: () => {} }));
   host.register('gives.deep', {}, async () => ({ deep: [Symbol('deep')] }));
-  // Only a transport finds that it cannot be cloned.
+  // Only the transport detects that the data cannot be cloned.
   host.register('gives.promise', {}, () => ({ deep: [Promise.resolve()] }));
   for (const [way, agent] of await ways(t, host)) {
     for (const name of ['gives.function', 'gives.deep', ...(way === 'a port' ? ['gives.promise'] : [])]) {

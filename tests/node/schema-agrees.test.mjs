@@ -1,4 +1,4 @@
-/** The validator agrees with another one, on schemas and values made by chance. */
+/** Compares the validator with another one, on random schemas and values. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Validator } from '@cfworker/json-schema';
@@ -9,7 +9,7 @@ import { formats } from '../../src/web/js/schema/formats.js';
 import { LinearPattern } from '../../src/web/js/schema/linear.js';
 import { resolve } from '../../src/web/js/schema/references.js';
 
-/** Numbers by chance, the same on each run. @param {number} seed */
+/** Random numbers, the same in every run. @param {number} seed */
 function chance(seed) {
   let state = seed;
   const next = () => {
@@ -58,7 +58,7 @@ test('on thousands of values', () => {
   const by = chance(7);
   let [fit, not] = [0, 0];
   for (let round = 0; round < 2_000; round += 1) {
-    // A reference in place could lead to itself.
+    // A reference inside the schema could lead to itself.
     const root = { properties: { a: schema(by, 3) }, ...schema(by, 3), $defs: { a: { type: ['string', 'number', 'array'], items: { $ref: '#/$defs/a' } } } };
     if (JSON.stringify(root).includes('"type":[]')) continue;
     examine(root);
@@ -94,7 +94,7 @@ test('patterns match where those of the browser do', () => {
     assert.ok(linear, source);
     for (let at = 0; at < 8; at += 1) {
       const text = by.some(7, () => by.one(['a', 'b', 'A', '1', ' ', '💡', '\n', '\ud83d', '-'])).join('');
-      // V8 looks for a place that is no border in the middle of a character, too.
+      // V8 also finds a position that is no word boundary in the middle of a character.
       if (source.includes('\\B') && text.includes('💡')) continue;
       const expected = new RegExp(source, 'u').test(text);
       assert.equal(linear.test(text), expected, `${source} of ${JSON.stringify(text)}`);

@@ -1,4 +1,4 @@
-/** Parameters made to keep the schema validator busy: an agent must not be able to hold the page. */
+/** Parameters that are made to keep the schema validator busy: an agent must not be able to block the page. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { inPage, newHost } from './host.mjs';
 
 /**
- * Times of work that is always the same, as processors differ, and one that others use as well takes
- * longer. What each test guards against takes from twice as many to for ever.
+ * The limit, as a multiple of the time of a fixed piece of work, because processors differ, and a
+ * shared one is slower. The attacks would take from twice the limit to practically forever.
  */
 const QUICK = 45;
-/** One quick time of so many will do. */
+/** How many attempts there are. One quick attempt is enough. */
 const TRIES = 3;
 
 /** @param {() => unknown} work @returns {Promise<number>} milliseconds of the processor's time */
@@ -22,12 +22,12 @@ async function cost(work) {
   return (user + system) / 1000;
 }
 
-/** That work: large values are walked, and small ones made. */
+/** The fixed piece of work: it walks large values and makes small ones. */
 const alwaysTheSame = () => JSON.parse(JSON.stringify(Array.from({ length: 200_000 }, (_, at) => ({ at, text: String(at) }))));
 alwaysTheSame();
 
 /**
- * Calls a capability with that schema.
+ * Calls a capability with this schema.
  *
  * @param {any} inputSchema
  * @param {any} params
@@ -36,7 +36,7 @@ async function check(inputSchema, params) {
   const host = await newHost();
   const abp = await inPage(host);
   host.register('checked', { inputSchema }, () => 'ran');
-  // The validator is there.
+  // The validator is loaded after this.
   await abp.call('checked', {});
   for (let tries = 1; ; tries += 1) {
     const one = await cost(alwaysTheSame);
@@ -56,7 +56,7 @@ const FORMATS = [
   'json-pointer', 'json-pointer-uri-fragment', 'relative-json-pointer',
 ];
 const many = 400_000;
-/** Texts that begin as each format wants them, go on for long, and end in what does not fit. */
+/** Texts that begin as a format requires, are long, and end with something that does not fit. */
 const texts = [
   ...['a', 'a.', 'a-', 'a@', '::', '/', '%41', '{a', '0', '1:', '[', '('].map((it) => it.repeat(many / it.length)),
   `http://${'a-'.repeat(many / 2)}!`, `http://${'a:'.repeat(many / 2)}@`, `http://[${':'.repeat(many)}`, `"${'\\a'.repeat(many / 2)}`, `P${'1'.repeat(many)}`,
@@ -70,7 +70,7 @@ test('format "url" with 47 characters', async () => {
 for (const format of FORMATS) {
   test(`format "${format}" with texts of ${many} characters`, async () => {
     const { code, message } = await check(property({ items: { anyOf: [{ format }, { type: 'null' }] } }), { a: [...texts, 7] });
-    // A schema of numbers has no format.
+    // A schema for numbers has no format.
     assert.ok(code === undefined || code === 'INVALID_PARAMS');
     assert.doesNotMatch(message, /larger/);
   });
@@ -96,7 +96,7 @@ test('uniqueItems with objects, which are all different', async () => {
   assert.deepEqual([message, details.path], ['Bad parameter a.100000: is equal to item 7', 'a.100000']);
 });
 
-/** Numbers whose hashes V8 makes alike, as it does not seed those of numbers. @param {number} count */
+/** Numbers with equal hashes in V8, which does not seed the hashes of numbers. @param {number} count */
 function colliding(count) {
   const mask = (1n << 64n) - 1n;
   const inverse = (/** @type {bigint} */ odd) => {
@@ -190,7 +190,7 @@ test('millions of wrong items', async () => {
 });
 
 test('millions of wrong items take no memory each', async () => {
-  // A heap that is too small for an error for each item: the process would end with status 134.
+  // The heap is too small for an error per item: the process would exit with status 134.
   const checks = fileURLToPath(new URL('wrong-items.mjs', import.meta.url));
   const child = spawn(process.execPath, ['--max-old-space-size=256', checks], { stdio: ['ignore', 'inherit', 'inherit'] });
   const [status] = await once(child, 'exit');

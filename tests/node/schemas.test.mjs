@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { z } from 'zod';
 import { inPage, newHost } from './host.mjs';
 
-/** Each with what is said of it. @type {Record<string, [any, RegExp]>} */
+/** Senseless schemas, each with its error text. @type {Record<string, [any, RegExp]>} */
 const senseless = {
   'a type there is not': [{ properties: { a: { type: 'integr' } } }, /#\/properties\/a: there is no type "integr"/],
   'one of several types': [{ type: ['object', 'nothing'] }, /there is no type "nothing"/],

@@ -38,7 +38,7 @@ test('whatever is not short is read as it is', () => {
   }
 });
 
-/** What goes over a port between a host and what is put on its other end. */
+/** Records the messages between a host and the other end of its port. */
 async function watchedPort() {
   const host = await newHost();
   host.register('echo', {}, (params) => params);

@@ -45,7 +45,7 @@ test('a signal that has fired cancels a call before its parameters are looked at
   let asked = 0;
   host.register('picky', { inputSchema: { type: 'object', required: ['a'] } }, () => void (asked += 1));
   const abp = await inPage(host);
-  // The validator is loaded by now.
+  // The validator is loaded from here on.
   assert.equal((await abp.call('picky', {})).error?.code, 'MISSING_PARAM');
   const response = await abp.call('picky', {}, { callId: 'never', signal: AbortSignal.abort() });
   assert.deepEqual(response, { success: false, cancelled: true, metadata: { stop: 'never-started' } });
@@ -110,7 +110,7 @@ test('a call of a handler that is to stop is cancelled before its start, and a c
   assert.equal(contexts.length, 2);
 });
 
-/** Each way to call, from the page, over a port and from a handler. @param {import('caphost').Host} host @returns {Promise<any[]>} */
+/** The ways to call: from the page, over a port and from a handler. @param {import('caphost').Host} host @returns {Promise<any[]>} */
 async function callers(host) {
   /** @type {any[]} */
   let given;

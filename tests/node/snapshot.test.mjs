@@ -6,7 +6,7 @@ import { snapshot } from '../../src/web/js/snapshot.js';
 import { transferables } from '../../src/web/js/transfer.js';
 import { inPage, newHost } from './host.mjs';
 
-/** Whether the work is done in less than a second; what it guards against takes minutes. @param {() => unknown} work */
+/** Whether the work takes less than a second. With the fault that the test looks for, it takes minutes. @param {() => unknown} work */
 function isQuick(work) {
   const began = performance.now();
   work();

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { z } from 'zod';
 import { inPage, newHost } from './host.mjs';
 
-/** The same schema by each library. @type {Record<string, import('caphost').StandardSchema>} */
+/** The same schema in each library. @type {Record<string, import('caphost').StandardSchema>} */
 const libraries = {
   zod: z.object({ urls: z.array(z.string()), depth: z.number().default(1) }),
   valibot: toStandardJsonSchema(v.object({ urls: v.array(v.string()), depth: v.optional(v.number(), 1) })),
@@ -24,7 +24,7 @@ for (const [library, inputSchema] of Object.entries(libraries)) {
       return params;
     });
     const abp = await inPage(host);
-    // The default is filled in.
+    // The schema has filled in the default.
     assert.deepEqual((await abp.call('x', { urls: ['/a'] })).data, { urls: ['/a'], depth: 1 });
     assert.equal(ran, 1);
 
@@ -94,7 +94,7 @@ test('where a library gives no JSON Schema, the app is told so, and the paramete
   const host = await newHost();
   host.register('plain', { inputSchema: v.object({ n: v.number() }) }, ({ n }) => n);
   host.register('date', { inputSchema: z.object({ on: z.date() }), outputSchema: z.date() }, ({ on }) => on);
-  await undefined; // the console comes after all else
+  await undefined; // the console message comes last
   const said = warn.mock.calls.map(({ arguments: [message] }) => message);
   assert.equal(said.length, 3);
   assert.match(said[0], /^caphost: plain: inputSchema: agents are not told what it says, because its library gives no JSON Schema$/);
@@ -117,7 +117,7 @@ test('a handler returns a field more, or relies on a default: the agent gets wha
   for (const name of ['now', 'later', 'slow']) {
     const { data } = await abp.call(name);
     assert.deepEqual(data, { words: 2, unit: 'words' }, name);
-    const listed = structuredClone(/** @type {any} */ (await abp.describeCapability(name)).outputSchema); // that checker writes in it
+    const listed = structuredClone(/** @type {any} */ (await abp.describeCapability(name)).outputSchema); // the checker modifies the schema
     assert.deepEqual(new Validator(listed, '2020-12').validate(data).errors, []);
   }
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { connectPort } from 'caphost/agent';
 import { inPage, newHost } from './host.mjs';
 
-/** What else throws that was thrown. */
+/** Values that are thrown, and that throw again when they are read. */
 const ODD = [
   new Proxy({}, { get: () => { throw new Error('nobody reads it'); } }),
   { get message() { throw new Error('no message'); }, toString() { throw new Error('no text'); } },

@@ -31,7 +31,7 @@ test('frames of a lost instance further out on the stack do not go on, and every
   let inside;
   host.register('breaks', {}, () => {
     ran.push('breaks');
-    // A host that there never was: Rust panics, in a frame inside of the one that has called this.
+    // This host does not exist, so Rust panics inside the stack frame that has called the handler.
     host.shell.number = 1e6;
     inside = target.abp.call('next');
     ran.push('broken');

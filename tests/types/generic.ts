@@ -1,4 +1,4 @@
-/** Code that is written for any map of capabilities, as hooks are. */
+/** Code for any map of capabilities, such as hooks. */
 import type { ABPResponse, CallParams, CapabilityOptions, DataOf, Handler, Host, NameOf, ParamsOf, Schema } from 'caphost';
 import type { Agent, RunningCall } from 'caphost/agent';
 import { z } from 'zod';
@@ -43,7 +43,7 @@ export function schemasAgreeWithTheMap(host: Host<Caps>, schema: Schema): void {
   const urls = z.array(z.string());
   const outputSchema = z.object({ words: z.number() });
   const inputSchema = z.object({ urls, locale: z.string().default('en') });
-  // The handler is given what the schema makes of the parameters.
+  // The handler gets the parsed parameters.
   host.register('text.words', { inputSchema, outputSchema }, ({ urls, locale }) => ({ words: urls.length + locale.length }));
   host.register('text.words', { inputSchema: schema, outputSchema: { type: 'object' } }, ({ urls }) => ({ words: urls.length }));
   host.register('app.reset', { inputSchema: z.object({}) }, () => {});

@@ -57,7 +57,7 @@ export async function typedAgents(frame: Window, page: Page, port: MessagePort):
     await agent.call('app.reset', {}, { timeout: '5' });
   }
   const [first] = agents;
-  // Whoever takes any agent takes this one.
+  // A function for any agent accepts this one.
   const any: Agent = first!;
   const byInterface = await connectPort<SameAsInterface>(port);
   await byInterface.call('app.reset');

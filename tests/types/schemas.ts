@@ -27,7 +27,7 @@ export function typedBySchemas(host: Host): void {
   host.register('arktype', { inputSchema: type({ name: 'string' }) }, ({ name }) => name.toFixed());
 }
 
-/** As `caphost types` writes the first three, and as people may write the others. */
+/** The first three are in the form of `caphost types`, the others as people may write them. */
 type Caps = {
   written: (params: { text?: string | undefined; deep: { at?: number | undefined }[] }) => { longest?: string | undefined };
   byHand: (params: { text?: string; deep: { at?: number }[] }) => { longest?: string };

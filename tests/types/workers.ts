@@ -1,4 +1,4 @@
-/** Handlers apart from where they are registered, in workers and elsewhere. */
+/** Handlers that are defined apart from their registration, in workers and elsewhere. */
 import type { Handler, HandlerOf, Host, WorkerHandler, WorkerHandlerOf } from 'caphost';
 import { z } from 'zod';
 

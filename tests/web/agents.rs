@@ -109,7 +109,7 @@ async fn data_of_another_type_is_told_apart_from_a_call_that_failed() {
         odd.to_string().starts_with("The call has completed"),
         "{odd}"
     );
-    // What the host says agrees.
+    // The host says the same.
     let late = agent.cancel("odd", None).await;
     assert_eq!(late.reason.as_deref(), Some("Operation already completed"));
 
@@ -170,7 +170,8 @@ async fn a_call_whose_time_was_up_says_so() {
     assert_eq!(late.code(), &Code::CANCELLED);
     assert_eq!(record.all(), ["started", "dropped"]);
 
-    // Who cancels a call before knows why it has ended, however late the answer is looked at.
+    // A caller that cancels a call in advance knows why the call has ended, however late it reads the
+    // answer.
     let call = agent.call::<()>("hold", &json!({})).with_timeout(short);
     let call = call.start();
     assert!(call.cancel(None).await.cancelled);
@@ -222,7 +223,7 @@ async fn a_clone_of_options_is_not_changed_with_the_original() {
     assert_eq!(refused.code(), "UNKNOWN_CAPABILITY");
 }
 
-/// Waits for about so many milliseconds.
+/// Waits for about this many milliseconds.
 async fn wait(time: u32) {
     let begun = js_sys::Date::now();
     while js_sys::Date::now() - begun < f64::from(time) {
@@ -257,7 +258,7 @@ async fn a_detached_call_goes_on_and_ends_when_nobody_has_the_agent() {
         turn().await;
     }
     assert_eq!(record.all(), ["begun", "saved", "over"]);
-    // The session ends with the call.
+    // The session ends together with the call.
     for _ in 0..10 {
         turn().await;
     }
@@ -493,7 +494,7 @@ async fn a_port_carries_calls_and_cancels() {
     assert_eq!(stop_of(call.await), Some(Stop::Dropped));
 }
 
-/// An app that stands still for a second when it is asked to cancel, and takes each cancel once.
+/// An app that is blocked for a second when it gets a cancel, and accepts each cancel once.
 const STANDS_STILL: &str = r#"
     port.onmessage = ({ data: { type, id, payload } }) => {
         const say = (type, id, payload) => port.postMessage({ type, id, timestamp: Date.now(), payload });

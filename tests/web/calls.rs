@@ -233,7 +233,7 @@ async fn a_child_call_and_a_question_obey_the_limits_of_the_host() {
     assert_eq!(refused["error"]["message"], said);
 }
 
-/// What is said of parameters that the handler's type cannot be read from.
+/// The error for parameters that cannot be read as the handler's type.
 async fn said_of<P: serde::de::DeserializeOwned + 'static>(given: &str) -> String {
     let host = host();
     let handler = async |_: P, _: CallContext| Ok(());

@@ -1,4 +1,4 @@
-//! Cancels: what has happened when one is confirmed.
+//! Cancels: what is true when a cancel is confirmed.
 
 use std::cell::RefCell;
 use std::future::{Future, pending};
@@ -22,7 +22,7 @@ fn cancelled() -> Json {
     stopped("dropped")
 }
 
-/// A session on a host with `hold`, which never ends, and what happens to it.
+/// A session on a host with `hold`, which never ends, and the record of what happens to it.
 async fn holding() -> (Abp, Record) {
     let (host, record) = (host(), Record::default());
     let seen = record.clone();
@@ -47,7 +47,7 @@ async fn when_cancel_returns_the_future_has_been_dropped() {
     let call = abp.call("hold", "{}", r#"{"callId":"a"}"#);
     turn().await;
     let cancel = abp.cancel("a", "enough");
-    // Before any promise can tell.
+    // Before a promise can report anything.
     assert_eq!(record.all(), ["started", "dropped"]);
     assert_eq!(
         settled::<Json>(cancel).await,
@@ -206,7 +206,7 @@ async fn a_parent_s_cancel_drops_its_child_first() {
     assert_eq!(settled::<Json>(call).await, cancelled());
 }
 
-/// Waits for whichever ends first, and drops the other.
+/// Waits for the future that ends first, and drops the other.
 async fn first_of(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
     futures::future::select(pin!(one), pin!(other)).await;
 }
@@ -295,7 +295,7 @@ fn stats(host: &Host) -> JsValue {
 async fn a_call_that_is_cancelled_in_its_own_poll_is_confirmed_when_its_future_has_been_dropped() {
     let (host, record) = (host(), Record::default());
     let seen = record.clone();
-    // Observers hear of the end at once, within whatever has led to it.
+    // Observers learn of the end at once, inside the step that has caused it.
     let observe: Function = get(&host.as_js(), "observe").unchecked_into();
     let heard = Closure::<dyn FnMut(JsValue)>::new(move |event: JsValue| {
         if get(&event, "state") == "cancelled" {

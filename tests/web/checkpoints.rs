@@ -1,4 +1,4 @@
-//! Long computations: the event loop gets its turn, and a cancel is honoured.
+//! Long computations: the event loop gets its turns, and cancels take effect.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use crate::support::{Abp, Record, get, host, settled, turn};
 
-/// Milliseconds a computation goes on unless it is stopped.
+/// Milliseconds that a computation lasts unless it is stopped.
 const LONG: f64 = 5_000.0;
 
 fn now() -> f64 {
@@ -55,7 +55,7 @@ async fn a_message_gets_its_turn_during_a_computation() {
     let port = get(&channel, "port2");
     let post: Function = get(&port, "postMessage").unchecked_into();
     post.call1(&port, &JsValue::NULL).unwrap();
-    // Only the message ends it before its time.
+    // Only the message can end the call early.
     let response: Json = settled(call).await;
     assert_eq!(response["success"], true);
     assert!(
@@ -80,7 +80,7 @@ async fn most_checkpoints_cost_next_to_nothing() {
     let start = now();
     let response: Json = settled(abp.call("count", "{}", "{}")).await;
     assert_eq!(response["success"], true);
-    // A turn of the event loop each would take more than a second.
+    // One turn of the event loop per checkpoint would take more than a second.
     assert!(now() - start < 800.0, "{} ms", now() - start);
 }
 
@@ -89,7 +89,7 @@ async fn a_cancel_arriving_during_a_computation_stops_it() {
     let (record, done) = (Record::default(), Rc::new(Cell::new(false)));
     let abp = Abp::of(&computing(&record, &done)).await;
     let call = abp.call("compute", "{}", r#"{"callId":"a"}"#);
-    // A task like any other: it comes because the computation lets it.
+    // An ordinary task: it runs because the computation yields.
     turn().await;
     assert_eq!(record.all(), ["started"]);
     let start = now();

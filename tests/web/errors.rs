@@ -1,4 +1,4 @@
-//! What `?` makes an error of a capability of.
+//! How `?` turns errors into errors of a capability.
 
 use std::error::Error as _;
 
@@ -45,7 +45,7 @@ fn what_javascript_throws_converts() {
     let error = decode().unwrap_err();
     assert_eq!(error.code, Code::OPERATION_FAILED);
     assert_eq!(error.message, "URI malformed");
-    // One with a code of its own keeps it.
+    // An error with its own code keeps the code.
     let thrown = json(
         r#"{"code":"TOO_LARGE","message":"no","retryable":true,"details":{"a":1},"alternatives":["b"]}"#,
     );
@@ -77,7 +77,7 @@ fn agents_are_told_what_any_other_error_says_and_not_what_has_caused_it() {
     let broken = "x".parse::<u32>().map_err(Broken);
     let error = broken.map_err(Error::other).unwrap_err();
     assert_eq!(error.message, "It is broken");
-    // The app itself finds the causes.
+    // The app itself can find the causes.
     let source = error.source().unwrap();
     assert_eq!(source.to_string(), "It is broken");
     let cause = source.source().unwrap();

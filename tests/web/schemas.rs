@@ -1,4 +1,4 @@
-//! Parameters are checked by their schema, without a bundler.
+//! The schema check of parameters, without a bundler.
 
 use caphost::{Agent, CallContext, Capability, Code, WorkerModule};
 use serde_json::{Value as Json, json};

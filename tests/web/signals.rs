@@ -1,4 +1,4 @@
-//! `AbortSignal`s and tokens: a call's own, and those of exported functions.
+//! `AbortSignal`s and tokens: those of calls, and those of exported functions.
 
 use std::future::pending;
 
@@ -11,7 +11,7 @@ use web_sys::AbortController;
 
 use crate::support::{Record, host, turn};
 
-/// A host with `spawn`, whose task outlives it, and says when the call is cancelled.
+/// A host with `spawn`, whose task outlives the handler and reports when the call is cancelled.
 fn spawning(work: fn(CallContext, Record)) -> (Host, Record) {
     let (host, record) = (host(), Record::default());
     let seen = record.clone();

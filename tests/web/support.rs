@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-/// What happened, in order.
+/// The recorded events, in order.
 #[derive(Clone, Default)]
 pub struct Record(Rc<RefCell<Vec<&'static str>>>);
 
@@ -22,7 +22,7 @@ impl Record {
         self.0.borrow().clone()
     }
 
-    /// Says `what` when it is dropped.
+    /// Records `what` when it is dropped.
     pub fn on_drop(&self, what: &'static str) -> DropObserver {
         DropObserver(self.clone(), what)
     }
@@ -40,7 +40,7 @@ pub fn host() -> Host {
     Host::new(App::new("web-test", "The tests' app", "1.0.0").description("For tests")).unwrap()
 }
 
-/// `abp` of a plain object, as an automation client uses it.
+/// The `abp` of a plain object, as an automation client uses it.
 pub struct Abp {
     target: Object,
     abp: JsValue,
@@ -80,7 +80,7 @@ impl Abp {
         self.start("cancel", &[&call.into(), &reason.into()])
     }
 
-    /// Gives the object the page would have, such as `__abp_progress`.
+    /// Sets a member that a page's object would have, such as `__abp_progress`.
     pub fn provide(&self, name: &str, value: &JsValue) {
         Reflect::set(&self.target, &name.into(), value).unwrap();
     }
@@ -97,12 +97,12 @@ impl Abp {
     }
 }
 
-/// What a promise resolves with.
+/// The value that a promise resolves to.
 pub async fn settled<T: DeserializeOwned>(promise: Promise) -> T {
     serde_wasm_bindgen::from_value(JsFuture::from(promise).await.unwrap()).unwrap()
 }
 
-/// A turn of the event loop.
+/// Waits for a turn of the event loop.
 pub async fn turn() {
     let timeout = |resolve: Function, _| {
         let set: Function = get(&js_sys::global(), "setTimeout").unchecked_into();

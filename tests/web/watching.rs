@@ -1,4 +1,4 @@
-//! What an app sees of its host.
+//! What an app can observe about its host.
 
 use std::cell::RefCell;
 use std::future::pending;

@@ -1,4 +1,4 @@
-//! What is said of workers, before any is started.
+//! The errors about workers, before any worker is started.
 
 use caphost::WorkerModule;
 use wasm_bindgen_test::wasm_bindgen_test;

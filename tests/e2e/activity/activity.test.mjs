@@ -1,4 +1,4 @@
-/** `<cap-activity>` as a person uses it, under a Content-Security-Policy that forbids inline styles. */
+/** `<cap-activity>` as a user sees it, with a Content-Security-Policy that forbids inline styles. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launchPuppeteer } from '../support/browsers.mjs';
@@ -42,7 +42,7 @@ async function opened(t) {
   const end = (id, error) => page.evaluate((callId, message) => /** @type {any} */ (window).activity.ends.get(callId)(message && new Error(message)), id, error);
   /** @param {string} id */
   const answer = (id) => page.waitForFunction((callId) => /** @type {any} */ (window).activity.answers[callId], {}, id).then((it) => it.jsonValue());
-  /** What a person reads, line by line. */
+  /** The text that a user reads, line by line. */
   const lines = () => page.evaluate(() => {
     const root = /** @type {any} */ (document.querySelector('cap-activity')).shadowRoot;
     return [...root.querySelectorAll('.none, .call, .more')].filter((/** @type {any} */ it) => !it.hidden)
@@ -56,7 +56,7 @@ async function opened(t) {
   return { page, complaints, call, end, answer, lines, shows };
 }
 
-/** By its role and name, as a screen reader finds it. @param {string} role @param {string} name */
+/** A selector by role and name, as a screen reader finds the element. @param {string} role @param {string} name */
 const byRole = (role, name) => `::-p-aria([name="${name}"][role="${role}"])`;
 
 test('a call is shown with its progress, and how it has ended', { timeout: 60_000 }, async (t) => {
@@ -177,7 +177,7 @@ test('each state has a sign of its own', { timeout: 60_000 }, async (t) => {
     color: getComputedStyle(/** @type {Element} */ (it.querySelector('.state'))).color,
   })));
   assert.equal(new Set(seen.map(({ shape }) => shape)).size, 6);
-  // To be stopping and to be stopped are of one colour.
+  // The signs of "stopping" and "stopped" have the same colour.
   assert.equal(new Set(seen.map(({ color }) => color)).size, 5);
 });
 

@@ -10,7 +10,7 @@ let browser;
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
 let server;
 before(async () => {
-  // Chromium keeps no page to come back to that is not to be stored.
+  // Chromium does not keep a page for the back button if the page must not be stored.
   const pages = { '/kept/': '<!doctype html><script type="module" src="/host/host.js"></script>', '/next/': '<!doctype html>' };
   [browser, server] = await Promise.all([launchPuppeteer(), serveFiles({ pages })]);
 });
@@ -29,7 +29,7 @@ async function appPage(t) {
   return page;
 }
 
-/** An agent, with a call in flight. @param {any} page @param {string} callId */
+/** Attaches an agent and starts a call. @param {any} page @param {string} callId */
 async function withCall(page, callId) {
   const agent = await attach(page);
   const held = agent.call('test.stubborn', {}, { callId });
@@ -76,7 +76,7 @@ test('a script that comes back with its page has the answers to its calls', asyn
 
 test('the session of an agent whose browser client is gone without a word ends by itself', async (t) => {
   const page = await appPage(t);
-  // Its seconds are short.
+  // Timers of many seconds are ten times shorter in this page.
   await page.evaluate(() => {
     const { setTimeout: set } = window;
     Object.assign(window, { setTimeout: (/** @type {any} */ work, /** @type {number} */ time) => set(work, time >= 20_000 ? time / 10 : time) });
@@ -84,7 +84,7 @@ test('the session of an agent whose browser client is gone without a word ends b
   const client = await puppeteer.connect({ browserWSEndpoint: browser.browser.wsEndpoint() });
   const its = (await client.pages()).find((it) => it.url() === page.url());
   const { held } = await withCall(its, 'held');
-  // As long as it is there, it keeps its session.
+  // An agent that stays keeps its session.
   await new Promise((resolve) => setTimeout(resolve, 6000));
   await assert.rejects(attach(page), { code: 'ALREADY_INITIALIZED', message: /If nobody uses it any more: page\.evaluate\(\(\) => abp\.shutdown\(\)\)$/ });
   assert.equal((await state(page)).inFlight, 1);

@@ -11,8 +11,8 @@ for (const { name, launch } of automationClients) {
     const { appPage, url } = plainAppIn({ before, after }, launch);
 
     /**
-     * A call that will not end by itself, a cancel of it that will not be answered, and what must
-     * become of both.
+     * A call that does not end by itself, a cancel of the call that is not answered, and the check of
+     * how both must end.
      *
      * @param {any} page
      */
@@ -49,7 +49,7 @@ for (const { name, launch } of automationClients) {
       test(`${end} settles every pending call with DISCONNECTED`, async (t) => {
         const page = await appPage(t, 'cancel=never');
         const { areDisconnected } = await pending(page);
-        // Not awaited: an evaluation whose document goes away need never settle.
+        // Not awaited: if its document goes away, an evaluation may never settle.
         Promise.resolve(make(page)).catch(() => {});
         await areDisconnected();
       });

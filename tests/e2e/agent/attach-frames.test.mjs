@@ -5,7 +5,7 @@ import { automationClients } from '../support/browsers.mjs';
 import { serveTwoOrigins } from '../support/static-server.mjs';
 import { abandoned, codeOf } from './pages.mjs';
 
-/** Hosts of ours, whose capability tells what it does. @param {string} id */
+/** A page with a host of this package, whose capability reports what it does. @param {string} id */
 const hostPage = (id) => `<!doctype html><title>${id}</title><script type="module">
   import { createHost } from '/caphost/index.js';
   const host = await createHost({ app: { id: '${id}', name: '${id}', version: '1' } });
@@ -107,7 +107,7 @@ for (const { name, launch } of automationClients) {
           onNotification: (event, { by }) => heard.push(`${id}: ${event} by ${by}`),
           onElicitation: ({ message }) => `${id}, asked ${message}`,
         });
-        // The same name for both: nothing is told to the other.
+        // Both use the same callId. Nothing of one reaches the other.
         const stop = new AbortController();
         const told = await new Promise((resolve) => {
           void agent.call('hold', {}, { callId: 'same', signal: stop.signal, onProgress: (info) => info.stage && resolve(info.stage) });
@@ -156,7 +156,7 @@ for (const { name, launch } of automationClients) {
         code: 'TIMEOUT',
         message: `No app answered within 1500 ms: the page has no window.abp, but its frame ${frame.url()} has: attach to that frame`,
       });
-      // An address of its own: it is found by that, and the main frame is the page.
+      // The frame is found by its own address. The main frame is the page.
       const { page: alone, frame: empty } = await framed(t, '/empty', servers.second.url('/empty'));
       const message = (/** @type {string} */ what) => `No app answered within 1500 ms: the ${what} has no window.abp; its app must call host.expose()`;
       await Promise.all([

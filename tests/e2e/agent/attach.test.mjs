@@ -189,7 +189,7 @@ for (const { name, launch } of automationClients) {
         assert.deepEqual(await agent.cancel('unsent'), confirmed('unsent', 'never-started'));
         assert.deepEqual(await unsent, neverStarted);
         assert.deepEqual(await logOf(page), ['initialize']);
-        // The page has never heard of them, and yet the answers agree.
+        // These calls never reached the page, and still the answers agree.
         for (const id of ['same tick', 'before', 'unsent']) assert.deepEqual(await agent.cancel(id), confirmed(id, 'never-started'));
       });
 
@@ -265,7 +265,7 @@ for (const { name, launch } of automationClients) {
       test('the app keeps them', async (t) => {
         const { agent, page } = await attached(t);
         assert.deepEqual(await agent.call('hold', {}, { timeout: 50 }), abandoned);
-        // Where its answer takes 100 ms, the agent cancels what has ended by then.
+        // If the app's answer takes 100 ms, the agent cancels a call that has already ended.
         assert.deepEqual((await logOf(page)).slice(1, 3), ['call hold', 'end hold cancelled']);
       });
 

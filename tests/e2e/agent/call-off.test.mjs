@@ -28,7 +28,7 @@ for (const { name, launch } of automationClients) {
       await calledOff(page);
       await page.waitForFunction(() => 'abp' in window);
       await new Promise((resolve) => setTimeout(resolve, 200));
-      // It has no session that nobody uses.
+      // No unused session is left.
       const agent = await attach(page);
       assert.deepEqual((await agent.call('echo', { a: 1 })).data, { a: 1 });
       await agent.shutdown();

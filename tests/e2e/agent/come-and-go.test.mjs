@@ -26,7 +26,7 @@ async function comeAndGo({ agents, calls }, host, connectPort) {
   }
 }
 
-/** The wasm memory of whatever is loaded from now on. */
+/** Records the size of the wasm memory that is loaded from now on. */
 function watchMemory() {
   const { instantiate } = WebAssembly;
   /** @type {any} */
@@ -40,7 +40,7 @@ function watchMemory() {
   return watch;
 }
 
-/** A run before leaves what stays, whoever comes. @param {{ bytes: number }[]} rounds */
+/** The growth after the first round. The first round allocates memory that always stays. @param {{ bytes: number }[]} rounds */
 const growth = ([first, ...rest]) => rest.map(({ bytes }) => bytes - (first?.bytes ?? 0));
 
 test('in Node, agents that come and go leave no memory taken', async () => {
@@ -53,7 +53,7 @@ test('in Node, agents that come and go leave no memory taken', async () => {
     await comeAndGo({ agents: AGENTS, calls: CALLS }, host, connectPort);
     rounds.push({ bytes: watch.bytes });
   }
-  // Until it is garbage, each of the agents still knows how its calls have ended.
+  // Until an agent is garbage-collected, it remembers how its calls have ended.
   const [, most = 0] = growth(rounds);
   assert.ok(most <= 2 * AGENTS * 4_096, `grew by ${most / PAGE} pages`);
   assert.equal(host.stats().sessions, 0);
@@ -74,7 +74,7 @@ test('in a page, agents that come and go leave no memory and no listener behind'
     for (let round = 0; round < 4; round += 1) {
       await page.evaluate(`(${comeAndGo})(${JSON.stringify({ agents: AGENTS, calls: CALLS })}, host, lab.agents.connectPort)`);
       await devTools.send('HeapProfiler.collectGarbage');
-      // What is said of garbage is said in a task of its own.
+      // A finalizer runs in a task of its own.
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
       await devTools.send('HeapProfiler.collectGarbage');
       const { JSEventListeners: listeners } = await page.metrics();

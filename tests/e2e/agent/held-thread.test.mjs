@@ -6,20 +6,21 @@ import { rustAppFolder } from '../support/rust-app.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { confirmed } from './pages.mjs';
 
-/** Milliseconds that a page is given to answer a cancel. */
+/** Milliseconds that a page has to answer a cancel. */
 const AFTER = 100;
-/** On a machine that has nothing else to do it takes less than 100 ms more. */
+/** Extra milliseconds for a busy machine. On an idle machine, less than 100 ms are needed. */
 const SLACK = Number(process.env.CAPHOST_SLACK_MS ?? 3000);
 
-/** What only seldom goes wrong is tried more often before a release. */
+/** How often a test runs that fails only rarely: more often before a release. */
 const rounds = process.env.CAPHOST_STORMS === 'full' ? 8 : 3;
 
-/** What a handler writes to the console of its page before it holds the thread. */
+/** The text that a handler writes to the console of its page before it blocks the thread. */
 const HOLDS = 'holds the thread';
 
 /**
- * How many handlers have held the thread of a page, and of how many it was waited for. A page that does
- * not answer may be slow, and its handler not begun: what the handler itself has said is certain.
+ * How many handlers have blocked the thread of a page, and for how many the test has waited. A page
+ * that does not answer may only be slow, before its handler has begun. The console message of the
+ * handler is certain.
  *
  * @type {WeakMap<object, { begun: number, awaited: number, look: () => void }>}
  */
@@ -36,7 +37,7 @@ function watchHolders(page) {
   });
 }
 
-/** Waits until one more handler holds the thread of a page. @param {any} page */
+/** Waits until one more handler blocks the thread of a page. @param {any} page */
 async function isHeld(page) {
   const seen = holders.get(page);
   assert.ok(seen);
@@ -50,7 +51,7 @@ async function isHeld(page) {
 
 const terminated = { success: false, cancelled: true, metadata: { stop: 'terminated' } };
 
-/** Registered in the page: each holds the thread for ever. */
+/** Runs in the page, and registers handlers that block the thread, most of them forever. */
 const registerHolders = (/** @type {string} */ HOLDS) => {
   const { host } = /** @type {any} */ (window);
   const loop = new WebAssembly.Module(Uint8Array.of(
@@ -61,8 +62,8 @@ const registerHolders = (/** @type {string} */ HOLDS) => {
     console.log(HOLDS);
     return work();
   };
-  // V8 compiles what has run often once more, and on a busy machine nobody interrupts that for seconds, not
-  // even DevTools: each time it is another function.
+  // V8 compiles frequently run code again. On a busy machine nothing can interrupt that for seconds,
+  // not even DevTools. So each run uses a new function.
   let spins = 0;
   const spin = () => new Function(`/* ${(spins += 1)} */ for (let round = 0; ; round = (round + 1) | 0);`)();
   const forever = () => holds(spin);
@@ -80,7 +81,7 @@ const registerHolders = (/** @type {string} */ HOLDS) => {
       try {
         spin();
       } catch {
-        // It goes on.
+        // The handler continues.
       } finally {
         spin();
       }
@@ -90,7 +91,7 @@ const registerHolders = (/** @type {string} */ HOLDS) => {
     await new Promise((resolve) => setTimeout(resolve));
     return busy();
   });
-  // Each is most of the time in the host's own code.
+  // Each of these handlers spends most of the time in the host's own code.
   host.register('flood.progress', {}, (/** @type {any} */ _, /** @type {any} */ { progress }) => holds(() => {
     for (let done = 0; ; done += 1) progress({ progress: done });
   }));
@@ -140,7 +141,7 @@ for (const { name, launch } of automationClients) {
     for (const capability of ['hold.loop', 'hold.async', 'hold.regex', 'hold.wasm', 'hold.catch']) {
       test(`${capability}: the job of a cancelled call is ended, its call says so, and the page goes on`, async (t) => {
         const { page, agent } = await attached(t);
-        // One that waits, and goes on.
+        // A handler that waits, and continues after that.
         const other = agent.call('test.hold', {}, { callId: 'other' });
         await agent.call('test.echo');
         for (const callId of ['first', 'second']) {
@@ -184,7 +185,7 @@ for (const { name, launch } of automationClients) {
       const { page, agent } = await attached(t);
       await agent.call('test.echo');
       for (let round = 0; round < rounds; round += 1) {
-        // The app's own: it works on and on, for 60 of each 100 ms.
+        // The page's own work, for 60 of every 100 ms.
         await page.evaluate(() => {
           const chain = { turns: 0, over: false };
           const turn = () => {
@@ -277,13 +278,13 @@ for (const { name, launch } of automationClients) {
       assert.deepEqual((await busy).data, 'done');
       assert.deepEqual(await cancel, confirmed('other', 'returned'));
       assert.equal((await other).cancelled, true);
-      // What comes after an await nobody can tell from the page's own work.
+      // After an await, nobody can tell a handler's work from the page's own work.
       const later = agent.call('hold.later', {}, { callId: 'later' });
       await isHeld(page);
       const late = await agent.cancel('later');
       const { data } = await later;
       assert.deepEqual([late.cancelled, data], [false, 'done']);
-      // And the page's own work is the page's.
+      // The page's own work must not be ended.
       const own = page.evaluate(() => {
         const end = performance.now() + 1500;
         while (performance.now() < end);

@@ -26,7 +26,7 @@ describe('connectWindow() to a host of ours', () => {
     return page;
   }
 
-  /** Where the host is: here, or on another origin. @type {[string, () => string][]} */
+  /** The place of the host: on this origin, or on another. @type {[string, () => string][]} */
   const places = [
     ['of the same origin', () => servers.first.origin],
     ['of another origin', () => servers.second.origin],
@@ -58,7 +58,7 @@ describe('connectWindow() to a host of ours', () => {
 
   test('a host that answers too late keeps no session', async (t) => {
     const page = await agentPage(t);
-    // Of another site, and so of a thread of its own.
+    // A page of another site has a thread of its own.
     const origin = servers.second.origin.replace('127.0.0.1', 'localhost');
     await page.evaluate((src) => /** @type {any} */ (window).frameOf(src), `${origin}/host/?origins=${servers.first.origin}`);
     const app = await page.waitForFrame((frame) => frame.url().startsWith(origin));
@@ -70,7 +70,7 @@ describe('connectWindow() to a host of ours', () => {
         return caphost.connectWindow(frames[0], { origin, connectTimeout: 200 }).then(() => 'connected', (/** @type {any} */ error) => error.code);
       }, origin);
       assert.equal(code, 'TIMEOUT');
-      // It is free again, and has heard all that was said meanwhile.
+      // The thread is free again, and has handled all messages that arrived meanwhile.
       const sessions = await app.evaluate(() => new Promise((resolve) => setTimeout(() => resolve(/** @type {any} */ (window).host.stats().sessions), 300)));
       assert.equal(sessions, 0);
     }
@@ -106,7 +106,7 @@ describe('connectWindow() to a host of ours', () => {
       await agent.call('test.echo', { secret: 1 });
       await agent.cancel('nothing');
       await agent.shutdown();
-      // A host tells the clients of MCP-B that it is there.
+      // A host announces itself to the clients of MCP-B.
       return [...new Set(types)].filter((type) => type !== 'mcp');
     });
     assert.deepEqual(heard, ['initialize']);

@@ -4,7 +4,7 @@ import { launchPuppeteer } from '../support/browsers.mjs';
 import { serveTwoOrigins } from '../support/static-server.mjs';
 import { confirmed } from './pages.mjs';
 
-/** Milliseconds that the app has to confirm a cancel, and that it stands still. */
+/** Milliseconds that the app has to confirm a cancel, and milliseconds for which the app is blocked. */
 const [GRACE, STANDS_STILL] = [200, 1500];
 
 test('a page in a frame that stood still has its late confirmation told to whoever asks again, over connectWindow', { timeout: 60_000 }, async (t) => {
@@ -13,7 +13,7 @@ test('a page in a frame that stood still has its late confirmation told to whoev
   const page = await browser.newPage();
   await page.goto(servers.first.url('/parent/'));
   await page.waitForSelector('html[data-ready]');
-  // Of another site: it has a thread of its own, and the page of the agent goes on.
+  // A frame of another site has a thread of its own, so the page of the agent is not blocked.
   const app = new URL(servers.second.url(`/host/?origins=${servers.first.origin}`));
   app.hostname = 'localhost';
   await page.evaluate(async (url, grace) => {

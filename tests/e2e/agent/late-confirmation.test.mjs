@@ -7,7 +7,7 @@ import { startGateway } from '../support/gateway.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { codeOf, confirmed } from './pages.mjs';
 
-/** Milliseconds that the app has to confirm a cancel, and that it stands still. */
+/** Milliseconds that the app has to confirm a cancel, and milliseconds for which the app is blocked. */
 const [GRACE, STANDS_STILL] = [200, 1200];
 
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
@@ -49,7 +49,7 @@ for (const [client, launch] of clients) {
       assert.deepEqual([first.cancelled, first.reason, codeOf(first)], [false, 'No confirmation from the app', 'TIMEOUT']);
       assert.deepEqual([codeOf(await held), codeOf(await aborted)], ['TIMEOUT', 'TIMEOUT']);
 
-      // Asked again while it still stands still, or when it is back.
+      // Asks again while the page is still blocked, or after that.
       assert.deepEqual(await agent.cancel('aborted').then(({ cancelled }) => cancelled), false);
       assert.equal((await agent.call('test.echo', { a: 1 })).success, true);
       for (const callId of ['held', 'aborted']) {

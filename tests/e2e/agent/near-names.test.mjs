@@ -1,4 +1,4 @@
-/** A name that no capability has is answered with names like it, whoever calls. */
+/** The answer to an unknown capability name lists similar names, for every kind of caller. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createHost } from 'caphost';

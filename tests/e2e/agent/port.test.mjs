@@ -6,7 +6,7 @@ import { serveEnvelopes } from '../fixtures/plain-app/app.js';
 import { abandoned, codeOf, confirmed, neverStarted, settled } from './pages.mjs';
 
 /**
- * A plain app behind a port, and the other end of it.
+ * A plain app behind a port, and the other end of the port.
  *
  * @param {import('node:test').TestContext} t
  * @param {import('../fixtures/plain-app/app.js').Faults} [faults]
@@ -113,7 +113,7 @@ describe('connectPort() to a plain ABP app', () => {
     const copied = Uint8Array.of(1).buffer;
     await agent.call('bytes', { bytes: copied });
     assert.equal(copied.byteLength, 1);
-    // What is aborted in advance is not even moved.
+    // A call that was aborted in advance does not even move its buffers.
     const kept = Uint8Array.of(1).buffer;
     assert.deepEqual(await agent.call('bytes', { bytes: kept }, { transfer: [kept], signal: AbortSignal.abort() }), neverStarted);
     assert.equal(kept.byteLength, 1);
@@ -190,7 +190,7 @@ describe('connectPort() to a plain ABP app', () => {
     const agent = await connectPort(port, { liveness: 600 });
     const held = agent.call('hold');
     await settled(agent);
-    // The first sign of life, which makes a later silence mean something.
+    // The first sign of life. Silence after it is meaningful.
     await once(appPort, 'message');
     appPort.onmessage = null;
     assert.equal(codeOf(await held), 'DISCONNECTED');
@@ -218,7 +218,7 @@ describe('connectPort() to a plain ABP app', () => {
   });
 
   test("an extension's port", async () => {
-    /** @returns {any} what chrome.runtime.Port looks like */
+    /** @returns {any} an object like chrome.runtime.Port */
     const end = () => {
       const event = () => {
         const listeners = new Set();

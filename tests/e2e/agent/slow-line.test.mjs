@@ -12,7 +12,7 @@ import { codeOf } from './pages.mjs';
 /** Milliseconds of silence after which the agents give up. */
 const LIVENESS = 1000;
 
-/** The line takes six times as long for so many bytes. */
+/** The bytes of a large message. The line takes six times the liveness for them. */
 const LARGE = 3_000_000;
 const BYTES_PER_SECOND = 500_000;
 

@@ -4,7 +4,7 @@ import { attach } from 'caphost/automation';
 import { automationClients } from '../support/browsers.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
-/** Milliseconds. */
+/** Times in milliseconds. */
 const [GRACE, TIMEOUT] = [500, 300];
 
 for (const { name, launch } of automationClients) {
@@ -29,7 +29,7 @@ for (const { name, launch } of automationClients) {
       await page.waitForSelector('html[data-ready]');
       await page.evaluate(() => {
         const { host } = /** @type {any} */ (window);
-        // After its first await the host no more knows whose job it is.
+        // After the first await, the host cannot tell which job belongs to the handler.
         host.register('hold.later', {}, async () => {
           await null;
           for (const end = performance.now() + 4000; performance.now() < end;);

@@ -28,7 +28,7 @@ describe('agents in a page, of plain ABP apps', () => {
     return page;
   }
 
-  /** Where the plain app is: here, or on another origin. @type {[string, () => string][]} */
+  /** The place of the plain app: on this origin, or on another. @type {[string, () => string][]} */
   const places = [
     ['of the same origin', () => servers.first.origin],
     ['of another origin', () => servers.second.origin],
@@ -83,7 +83,7 @@ describe('agents in a page, of plain ABP apps', () => {
             const agent = await caphost.connectWindow(frame.contentWindow, { origin });
             const held = agent.call('hold', {}, { callId: 'held' });
             await agent.call('echo');
-            // Answered by the probe already, so that a silence means something.
+            // This cancel answers the probe too, so that later silence is meaningful.
             await agent.cancel('nothing');
             const cancel = agent.cancel('held');
             (0, eval)(source)(frame, elsewhere);
@@ -126,7 +126,8 @@ describe('agents in a page, of plain ABP apps', () => {
       const whoever = await caphost.connectWindow(frame.contentWindow, { origin: '*' });
       const held = whoever.call('hold', {}, { callId: 'held' });
       await whoever.call('echo');
-      // From the right window but the wrong origin, and from the wrong window: neither counts.
+      // One forged message comes from the right window with the wrong origin, the other from the wrong
+      // window. Neither counts.
       const forged = { type: 'capabilities/cancel-result', id: '3', timestamp: 0, payload: { callId: 'held', cancelled: true, metadata: { stop: 'returned' } } };
       postMessage(forged, '*');
       dispatchEvent(new MessageEvent('message', { data: forged, source: frame.contentWindow, origin: 'https://elsewhere.example' }));

@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'caphost-cli-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const inFolder = (/** @type {string} */ name) => join(folder, name);
 
-/** Nothing is at work in the page. */
+/** Waits until no call runs in the page. */
 const idle = () =>
   demo.page.waitForFunction(() => ['running', 'queued'].every((state) => document.querySelector(`#counts [data-state=${state}] dd`)?.textContent === '0'));
 

@@ -1,4 +1,4 @@
-/** What `caphost types` prints, as TypeScript takes it. */
+/** TypeScript accepts the output of `caphost types`. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { startGateway } from '../support/gateway.mjs';
 /** @param {...string} args */
 const types = async (...args) => (await promisify(execFile)(gatewayBinary, ['types', ...args])).stdout;
 
-/** In the strict project of tests/types. @param {import('node:test').TestContext} t @param {Record<string, string>} files */
+/** Compiles files in the strict project of tests/types. @param {import('node:test').TestContext} t @param {Record<string, string>} files */
 async function compiles(t, files) {
   const folder = mkdtempSync(join(root, 'target', 'typed-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,9 +4,10 @@ import { WebSocket } from 'ws';
 import { useCluster } from '../support/cluster.mjs';
 import { cancelled } from '../support/lab.mjs';
 
-// Nobody is to be taken for dead here, however busy the machine is: other tests are about that.
+// The times are long, so that no peer counts as dead here, however busy the machine is. Other tests
+// cover dead peers.
 const cluster = useCluster({ args: ['--worker-lease', '60s', '--redis-patience', '60s', '--dead-peer-timeout', '120s'] });
-/** Its app is on worker 1; whoever calls it is on worker 2. @type {import('puppeteer-core').Page} */
+/** The page of the app. The app is on worker 1, its callers are on worker 2. @type {import('puppeteer-core').Page} */
 let page;
 /** @type {import('caphost/agent').Agent} */
 let agent;
@@ -30,7 +31,7 @@ before(async () => {
 });
 after(() => agent?.shutdown());
 
-/** Without what differs from run to run. @param {Promise<any>} response */
+/** An answer without the values that differ between runs. @param {Promise<any>} response */
 const answerOf = async (response) => {
   const { metadata: _, ...answer } = await response;
   return answer;

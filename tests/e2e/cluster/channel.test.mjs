@@ -7,7 +7,8 @@ import { cancelled } from '../support/lab.mjs';
 
 const secrets = { app: 'for-apps', one: 'for-one', two: 'for-two', admin: 'for-admins' };
 const tokens = [`app=${secrets.app}`, `agent=${secrets.one}`, `agent=${secrets.two}`, `admin=${secrets.admin}`];
-// Publishers elsewhere name nobody who asks. Where there are tokens they are heard only if that is allowed.
+// Foreign publishers do not name the requester. With tokens, their messages count only if that is
+// allowed.
 const cluster = useCluster({ args: [...tokens.flatMap((token) => ['--token', token]), '--require-requester', 'false'] });
 
 before(async () => {
@@ -15,7 +16,7 @@ before(async () => {
   await cluster.appPage(cluster.worker(1), 'lab', secrets.app);
 });
 
-/** An agent on worker 2 with a call in flight in the page, and its run. @param {string} token @param {string} callId */
+/** Starts a call of an agent on worker 2, and looks up its run. @param {string} token @param {string} callId */
 async function agentWithCall(token, callId) {
   const agent = await cluster.agent(2, 'lab', { token });
   const held = agent.call('test.hold', {}, { callId });
@@ -30,7 +31,7 @@ async function agentWithCall(token, callId) {
   };
 }
 
-/** Publishes what both workers hear. @param {object} message */
+/** Publishes a message once both workers listen. @param {object} message */
 async function publish(message) {
   while (!(await cluster.redis.command('PUBSUB', 'NUMSUB', 'cancellation:cancel')).endsWith('2')) await pause(20);
   assert.equal(await cluster.redis.publishCancel(message), 2);
@@ -61,7 +62,7 @@ test('a message whose requester may not see the run leaves it alone', { timeout:
   for (const requester of ['agent-2', 'app-0', 'anyone', 'nobody', '', null, 7]) {
     for (const run_id of [mine.runId, 'mine']) await publish({ run_id, reason: 'not mine', requester });
   }
-  // Messages are heard in their order: once this one is obeyed, those were not.
+  // Messages are handled in order. Once this message has had its effect, the earlier ones had none.
   await publish({ run_id: theirs.runId, reason: 'my own', requester: 'agent-2' });
   await isCancelled(theirs.held);
   assert.deepEqual(await mine.report(), { started: true, aborted: false });
@@ -92,7 +93,7 @@ for (const [how, fail, heal] of /** @type {const} */ ([
 ])) {
   test(`the channel is obeyed again after Redis ${how}`, { timeout: 60_000 }, async () => {
     await fail();
-    // Long enough for both to have noticed.
+    // Waits until both workers have noticed.
     for (const worker of cluster.workers) {
       while ((await ask(worker, '/readyz')).json.redis !== 'unreachable') await pause(20);
     }

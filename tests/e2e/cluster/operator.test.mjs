@@ -14,7 +14,7 @@ async function isCancelled(response) {
 }
 
 for (const count of [2, 4]) {
-  // Of two workers one has the app and the other the agent; of four two have neither.
+  // With two workers, one has the app and the other the agent. With four, two workers have neither.
   const asking = Array.from({ length: count - 1 }, (_, index) => index + 2);
 
   describe(`an operator of ${count} workers`, () => {
@@ -27,7 +27,7 @@ for (const count of [2, 4]) {
       await cluster.begun;
       page = await cluster.appPage(cluster.worker(1));
       agent = await cluster.agent(2);
-      // Every worker has heard of the app.
+      // Every worker has learned of the app.
       for (const number of asking) await (await cluster.agent(number)).shutdown();
     });
 
@@ -69,7 +69,7 @@ for (const count of [2, 4]) {
     test('cancels a call that is yet to come, wherever it comes', async () => {
       let last = '';
       for (const worker of cluster.workers) {
-        // Only of an id that nobody meets by chance it is kept.
+        // A cancel in advance is kept only for an id that cannot occur by chance.
         const body = { requestId: crypto.randomUUID(), reason: 'in advance' };
         last = body.requestId;
         const { json } = await ask(cluster.worker(count), '/cancellation/cancel', { body });
@@ -81,7 +81,7 @@ for (const count of [2, 4]) {
           assert.equal((await ask(asked, '/cancellation/cancel', { body })).json.status, 'cancelled');
         }
       }
-      // Where it was asked for it is known at once.
+      // The worker that was asked knows of the cancel at once.
       const { started } = await report(last);
       assert.equal(started, false);
     });
@@ -119,7 +119,7 @@ for (const count of [2, 4]) {
         const callId = `command ${number}`;
         const calling = startCommand(worker, ['call', 'test.hold', '--call-id', callId, '--json']);
         await agent.call('test.started', { callId });
-        // The worker that has the app is asked, which has not carried this call.
+        // Asks the worker that has the app. It has not carried this call.
         const runs = JSON.parse((await runCommand(cluster.worker(1), ['runs', '--json'])).out).runs;
         assert.equal(runs.find((/** @type {any} */ it) => it.callId === callId).state, 'running');
         const cancel = await runCommand(cluster.worker(1), ['cancel', callId, '--reason', 'typed', '--json']);

@@ -8,11 +8,11 @@ import { useCluster } from '../support/cluster.mjs';
 import { cancelled } from '../support/lab.mjs';
 import { timed } from '../support/timing.mjs';
 
-/** By which calls to another worker have failed without Redis: its patience of 4 s, and a second for the rest. */
+/** Milliseconds within which calls to another worker fail without Redis: the patience of 4 s, and a second for the rest. */
 const failedWithin = 5_000;
 
 const cluster = useCluster();
-/** Of worker 1, which has the app `near`; `far` is an app of worker 2. @type {import('caphost/agent').Agent} */
+/** An agent of the app `near` on worker 1. The app `far` is on worker 2. @type {import('caphost/agent').Agent} */
 let near;
 /** @type {import('puppeteer-core').Page} */
 let farPage;
@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => near?.shutdown());
 
-/** An agent of a worker with a call in flight. @param {string} app @param {string} callId @param {number} [number] */
+/** Starts a call of an agent on a worker. @param {string} app @param {string} callId @param {number} [number] */
 async function agentWithCall(app, callId, number = 1) {
   const agent = await cluster.agent(number, app);
   const held = agent.call('test.hold', {}, { callId });
@@ -31,7 +31,7 @@ async function agentWithCall(app, callId, number = 1) {
   return { agent, held };
 }
 
-/** Everything that goes on within worker 1. @param {string} callId */
+/** Checks that everything within worker 1 works. @param {string} callId */
 async function worksWithin(callId) {
   assert.deepEqual((await near.call('test.echo', { callId })).data, { callId });
   const { agent, held } = await agentWithCall('near', callId);
@@ -43,7 +43,7 @@ async function worksWithin(callId) {
   await agent.shutdown();
 }
 
-/** Calls in both directions. */
+/** Checks that calls between the workers work in both directions. */
 async function worksAcross() {
   for (const [number, app] of /** @type {const} */ ([[1, 'far'], [2, 'near']])) {
     const agent = await cluster.agent(number, app);
@@ -53,7 +53,7 @@ async function worksAcross() {
 }
 
 /**
- * What every worker says of itself, at the endpoints for supervisors.
+ * Checks what every worker reports at the endpoints for supervisors.
  *
  * @param {{ status: string, redis: string, workers: number }} expected
  */
@@ -91,7 +91,7 @@ for (const [how, { fail, heal }] of Object.entries(failures)) {
     }
     assert.ok(ms < failedWithin, `settled after ${Math.round(ms)} ms`);
     assert.equal(await far.closed, 'disconnected');
-    // The app's worker knows as well: nobody waits for that call any more.
+    // The app's worker knows as well that nobody waits for that call any more.
     await stopped();
     await eachSays({ status: 'degraded', redis: 'unreachable', workers: 1 });
     await assert.rejects(connectWebSocket(`${cluster.worker(1).wsUrl}/abp?app=far`), { code: 'DISCONNECTED', message: /Redis does not answer/ });
@@ -100,7 +100,7 @@ for (const [how, { fail, heal }] of Object.entries(failures)) {
     await heal();
     failing = false;
     await worksAcross();
-    // Under the ids they had before, they are known for a lease longer.
+    // The previous ids of the workers stay known for one more lease.
     for (const worker of cluster.workers) {
       while ((await ask(worker, '/readyz')).json.workers !== 2) await pause(20);
     }

@@ -16,14 +16,14 @@ import { startWorkers } from '../support/workers.mjs';
 
 const total = process.env.CAPHOST_STORMS === 'full' ? 20_000 : 4_000;
 const fewer = Math.ceil(total / 10);
-/** Calls in flight of each agent. */
+/** How many calls of each agent are in flight. */
 const width = 40;
 
 /** @type {import('../support/redis.mjs').Redis} */
 let redis;
 /** @type {Worker[]} */
 let workers = [];
-/** What stands before the workers: for the app, and for each agent; the last of them may be on the app's worker. @type {Front[]} */
+/** The load balancers: one for the app, and one for each agent. The last agent may be on the app's worker. @type {Front[]} */
 let fronts = [];
 
 before(async () => {
@@ -38,17 +38,17 @@ after(async () => {
   await redis?.close();
 });
 
-/** Counted from 1. @param {number} number */
+/** A worker by its number, from 1. @param {number} number */
 const workerAt = (number) => /** @type {Worker} */ (workers[number - 1]);
 
 /**
- * Calls and cancels, while one blow after the other falls.
+ * Makes calls and cancels while the victims fail one after the other.
  *
  * @param {import('node:test').TestContext} t
  * @param {object} options
  * @param {string} options.prefix of the callIds
  * @param {number} options.calls
- * @param {(number | 'app' | 'redis')[]} options.victims workers; the one that has the app; Redis
+ * @param {(number | 'app' | 'redis')[]} options.victims the number of a worker, the worker that has the app, or Redis
  * @param {(victim: Worker | 'redis', index: number, callers: ReturnType<typeof keepConnected>[]) => Promise<void>} options.strike
  */
 async function storm(t, { prefix, calls, victims, strike }) {
@@ -69,7 +69,7 @@ async function storm(t, { prefix, calls, victims, strike }) {
     await settled(Math.floor((calls * (index + 1)) / (victims.length + 2)));
     const worker = victim === 'app' ? /** @type {Worker} */ (front.latest) : victim;
     await strike(typeof worker === 'number' ? workerAt(worker) : worker, index, callers);
-    // Of an agent that is never on the operator's worker.
+    // An agent that is never on the operator's worker.
     const caller = /** @type {ReturnType<typeof keepConnected>} */ (callers[index % (callers.length - 1)]);
     byOperator.push(cancelByOperator({ prefix: `${prefix}-lasts-${index}`, caller, operator, confirmed: app.confirm }));
   }
@@ -89,7 +89,8 @@ async function storm(t, { prefix, calls, victims, strike }) {
   assert.ok(count('unknown') <= victims.length * callers.length * width, 'no more than a blow could hit');
   assert.ok(byOperators >= victims.length, 'operators have cancelled across workers');
 
-  // Within one worker a call does not wait for Redis: what was there in its last moment is not written down.
+  // Within one worker, a call does not wait for Redis, so the last moment of a dying worker is not
+  // recorded.
   const across = outcomes.filter(({ caller }) => caller < callers.length - 1);
   const registered = across.filter(({ response, callId }) => endOf(response) !== 'unknown' || app.states.has(callId));
   const wrong = await lostOrUntrue(registered, workers.map(operatorOf));
@@ -107,12 +108,13 @@ test(`${total} calls and their cancels, while workers and Redis are killed in tu
     if (victim === 'redis') {
       await redis.kill();
       await redis.restart();
-      // What began while it was away is with its worker alone: one that dies before it is back takes that along.
+      // A call that began while Redis was away is known only to its worker. If that worker dies before
+      // Redis is back, the call is lost.
       for (const worker of workers) while ((await ask(worker, '/readyz')).json.redis !== 'connected') await pause(20);
       return;
     }
     await victim.end();
-    // Every second time the others have noticed before it is back.
+    // In every second round, the others notice the failure before the worker is back.
     if (index % 2) await Promise.all(callers.map(async (caller) => (await caller.agent()).call('storm.work', { ms: 0 })));
     await victim.restart();
   },
@@ -125,7 +127,7 @@ test(`${fewer} calls and their cancels, while workers and Redis hang in turn`, {
   async strike(victim, index) {
     (victim === 'redis' ? redis : victim).hang();
     const others = workers.filter((worker) => worker !== victim);
-    // Every second time no longer than it takes to see that the others live.
+    // In every second round, the victim hangs only until the others are seen to live.
     const left = index % 2 ? Infinity : victim === 'redis' ? 1 : others.length;
     for (const worker of others) while ((await ask(worker, '/readyz')).json.workers > left) await pause(20);
     (victim === 'redis' ? redis : victim).goOn();

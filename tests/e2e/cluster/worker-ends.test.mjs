@@ -5,21 +5,21 @@ import { startBalancer } from '../support/balancer.mjs';
 import { useCluster } from '../support/cluster.mjs';
 import { timed } from '../support/timing.mjs';
 
-/** By which calls on a worker that died have settled everywhere: milliseconds. */
+/** Milliseconds within which calls on a dead worker settle everywhere. */
 const settledWithin = 5_000;
 
 const cluster = useCluster({ workers: 3 });
-/** What stands before the workers, as a page sees them. @type {Awaited<ReturnType<typeof startBalancer>>} */
+/** The load balancer before the workers, for the page. @type {Awaited<ReturnType<typeof startBalancer>>} */
 let front;
 before(async () => {
   await cluster.begun;
   front = await startBalancer(cluster.workers);
 });
 after(() => front?.close());
-/** Whoever was ended is back for the next test. */
+/** Restarts the workers that were ended, for the next test. */
 afterEach(() => Promise.all(cluster.workers.filter(({ alive }) => !alive).map((worker) => worker.restart())));
 
-/** An agent of a worker with a call in flight. @param {number} number @param {string} callId */
+/** Starts a call of an agent on a worker. @param {number} number @param {string} callId */
 async function agentWithCall(number, callId) {
   const agent = await cluster.agent(number);
   const held = agent.call('test.hold', {}, { callId });

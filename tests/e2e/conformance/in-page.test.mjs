@@ -18,12 +18,12 @@ after(async () => {
   await server?.close();
 });
 
-/** Set anew by each vector whose notifications arrive in Node. @type {(notification: any) => void} */
+/** Receives a notification in Node. Each vector sets it anew. @type {(notification: any) => void} */
 let hearOf = () => {};
 
 /** @typedef {import('puppeteer-core').Page} Page @typedef {import('../support/conformance.mjs').Vector} Vector */
 
-/** Who uses `window.abp`. @type {Record<string, { all: Vector[], run: (page: Page, vector: Vector) => Promise<void> }>} */
+/** The users of `window.abp`. @type {Record<string, { all: Vector[], run: (page: Page, vector: Vector) => Promise<void> }>} */
 const users = {
   'a script of the page': { all: vectors(), run: async (page, vector) => {
     await page.evaluate(async () => {
@@ -43,13 +43,13 @@ const users = {
     });
     await runInPage(page, vector);
   } },
-  // Each evaluation is answered on its own, so the answers' order says nothing.
+  // Each evaluation is answered separately, so the order of the answers means nothing.
   'bare page.evaluate': { all: vectorsWithout('signals'), run: async (page, vector) => {
     const { hear, ended } = endsTold();
     hearOf = ({ event, data }) => hear(event, data);
     await page.evaluate(() => Object.assign(globalThis, { __abp_notification: (/** @type {any} */ it) => /** @type {any} */ (globalThis).tellTest(it) }));
     await runVector({ ...vector, steps: vector.steps.filter(({ order }) => !order) }, {
-    // As text, since an evaluation loses a property `__proto__` of its arguments.
+    // Passed as text, because an evaluation drops a property `__proto__` of its arguments.
     call: async (...args) => JSON.parse(await page.evaluate(
       async (text) => JSON.stringify(await /** @type {any} */ (window).abp.call(...JSON.parse(text).map((/** @type {any} */ it) => it ?? undefined))),
       JSON.stringify(args),

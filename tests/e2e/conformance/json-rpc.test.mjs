@@ -4,11 +4,11 @@ import { inLab, useLab } from '../support/lab.mjs';
 
 const lab = useLab();
 
-/** Without a session there is nothing to say in JSON-RPC: a call opens one, and shutdown ends all. */
+/** Vectors without a session. They do not exist in JSON-RPC: a call opens a session, and shutdown ends everything. */
 const beyondJsonRpc = ['Cancel without active session', 'Cancel after shutdown'];
 
 /**
- * A cancel has no place for a reason, and no confirmation whose place among the answers could be seen.
+ * Removes reasons and the order of confirmations: a JSON-RPC cancel carries no reason and gets no confirmation.
  *
  * @param {import('../support/conformance.mjs').Vector} vector
  */

@@ -22,7 +22,7 @@ after(async () => {
   await apps?.close();
 });
 
-/** How an agent of ours comes by a host, in the page. @type {Record<string, (page: import('puppeteer-core').Page) => Promise<unknown>>} */
+/** The ways in which an agent of this package connects to a host in the page. @type {Record<string, (page: import('puppeteer-core').Page) => Promise<unknown>>} */
 const ways = {
   'connectWindow to a frame of another origin': (page) =>
     page.evaluate(
@@ -64,7 +64,7 @@ for (const vector of vectorsWithout('signals')) {
         async (src, origin) => {
           const it = /** @type {any} */ (window);
           const { contentWindow } = await it.frame(src);
-          // A plain agent waits for the app to be there; this app says so when asked.
+          // A plain agent waits for the app to appear. This app says so when asked.
           it.plain = it.plainAgent(contentWindow, origin);
           it.driver = it.plainDriver(it.plain);
         },

@@ -29,7 +29,7 @@ after(async () => {
   await server?.close();
 });
 
-/** Waits until the gateway has the app. */
+/** Waits until the app is registered with the gateway. */
 async function appearance() {
   for (;;) {
     try {

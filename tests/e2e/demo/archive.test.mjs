@@ -26,7 +26,7 @@ async function exported(params) {
   const entries = unzip(file).map(({ name, content }) => ({ name, content, rows: parseCsv(content.toString('utf8')) }));
   assert.equal(entries.length, data.files);
   assert.equal(entries.reduce((sum, { content }) => sum + content.length, 0), data.uncompressedSize);
-  // The heading of each file is no row.
+  // The heading of each file does not count as a row.
   assert.equal(entries.reduce((sum, { rows }) => sum + rows.length - 1, 0), data.rows);
   return { ...data, file, entries };
 }

@@ -6,7 +6,7 @@ import { click, focus, look, press, reads, textOf, until } from '../support/hand
 
 const demo = useDemo();
 
-/** Capabilities, and what their result shows. @type {Record<string, string>} */
+/** The capabilities, and the selector of what their result shows. @type {Record<string, string>} */
 const results = {
   'convert.markdownToHtml': 'iframe[sandbox=""]',
   'export.pdf': 'a[download$=".pdf"]',
@@ -38,7 +38,7 @@ for (const [name, shown] of Object.entries(results)) {
     await reads(page, `${card} .outcome`, /Confirmation and response agree/);
     await reads(page, `${card} .outcome`, /"cancelled": true[^]*"success": false, "cancelled": true/);
     assert.equal(await page.$(`${card} .result`), null);
-    // Asked once more, it says the same.
+    // A second cancel gets the same answer.
     await click(page, `${card} .cancel`);
     await page.waitForFunction((selector) => document.querySelector(`${selector} .pane code`)?.textContent?.split('\n').length === 2, {}, card);
     await reads(page, `${card} .verdict`, /agree$/);

@@ -17,8 +17,8 @@ async function paramsOf(name) {
 }
 
 /**
- * Runs in the page, with a host of its own made as the page makes its own, so that what it holds
- * can be read. Everything that happens is written down in its order.
+ * Runs in the page. It makes a host of its own in the same way as the page, so that the test can read
+ * the host's counters. It records everything that happens, in order.
  *
  * @param {{ name: string, params: object, stopAt: number }} job
  */
@@ -62,7 +62,7 @@ async function stopInPage({ name, params, stopAt }) {
   log.push(['confirmed', await agent.cancel('large', 'enough')]);
   const held = host.stats();
   await Promise.all([call, painted]);
-  // Whatever is still on its way arrives before an answer that was asked for later.
+  // Everything that is still on its way arrives before the answer to a later request.
   const next = await agent.call('convert.markdownToHtml', { markdown: 'next' });
   await frame();
   observer.disconnect();
@@ -72,11 +72,11 @@ async function stopInPage({ name, params, stopAt }) {
 }
 
 /**
- * Stops a job in the page and looks at everything that came of it.
+ * Stops a job in the page and checks all effects of the cancel.
  *
  * @param {import('node:test').TestContext} t
  * @param {Parameters<typeof stopInPage>[0]} job
- * @returns {Promise<number>} after how many milliseconds a frame was painted
+ * @returns {Promise<number>} the milliseconds until the next frame was painted
  */
 async function stopOnce(t, job) {
   const { log, held, next, again, framesBefore, longTasks } = await demo.page.evaluate(stopInPage, job);
@@ -85,7 +85,8 @@ async function stopOnce(t, job) {
   const { metadata } = confirmed;
   assert.deepEqual(confirmed, { callId: 'large', cancelled: true, metadata });
   assert.equal(metadata.stop, 'dropped');
-  // What runs in a worker of this isolated page sees the flag at a checkpoint, or hears the message.
+  // A capability in a worker of this isolated page sees the flag at a checkpoint, or receives the
+  // message.
   assert.match(metadata.step, /^(flag|signal)$/);
   assert.ok(metadata.took >= 0, `${metadata.took}`);
   assert.deepEqual(log[index('response')]?.[1], { success: false, cancelled: true, metadata });
@@ -105,7 +106,7 @@ async function stopOnce(t, job) {
 for (const [name, { stopAt }] of Object.entries(largeJobs)) {
   test(`${name} stops midway when it is cancelled in the page`, { timeout: 120_000 }, async (t) => {
     const job = { name, params: await paramsOf(name), stopAt };
-    // A busy machine holds up any one frame: of a few attempts one is undisturbed.
+    // A busy machine can delay a single frame, so one undisturbed attempt of a few is enough.
     let frameAfter = Infinity;
     for (let attempt = 0; attempt < 4 && frameAfter >= 100; attempt += 1) frameAfter = await stopOnce(t, job);
     assert.ok(frameAfter < 100, `a frame was painted after ${frameAfter} ms`);

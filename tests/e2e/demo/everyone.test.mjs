@@ -33,7 +33,7 @@ test('the keyboard alone: call, watch, cancel, read', { timeout: 120_000 }, asyn
   await tabTo(`${card} .cancel`);
   await press('Enter');
   await becomes(page, card, 'cancelled');
-  // The focus stays where it was.
+  // The focus has not moved.
   await until(page, card, (it) => it.contains(document.activeElement));
   await page.waitForFunction(() => /export\.archive.*cancelled/i.test(document.querySelector('#announcements')?.textContent ?? ''));
 });

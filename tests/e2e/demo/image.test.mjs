@@ -4,7 +4,7 @@ import { agentInPage, useDemo } from '../support/demo.mjs';
 
 const demo = useDemo();
 
-/** Runs in the page: a picture 240 × 120, its left half red, its right half blue. */
+/** Runs in the page. Draws a picture of 240 × 120 whose left half is red and right half is blue. */
 async function halves() {
   const canvas = new OffscreenCanvas(240, 120);
   const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
@@ -16,7 +16,7 @@ async function halves() {
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** Runs in the page: what the browser's own decoder makes of a file. @param {{ image: string, mimeType: string }} file */
+/** Runs in the page. Decodes a file with the browser's own decoder. @param {{ image: string, mimeType: string }} file */
 async function decoded({ image, mimeType }) {
   const bytes = Uint8Array.from(atob(image), (letter) => letter.charCodeAt(0));
   const bitmap = await createImageBitmap(new Blob([bytes], { type: mimeType }));

@@ -4,7 +4,7 @@ import { useDemo } from '../support/demo.mjs';
 
 const demo = useDemo();
 
-/** Capability, parameters, code, and the path named in the details if the schema told. @type {[string, object | undefined, string, string?][]} */
+/** Capability, parameters, code, and the path in the details if the schema check found the error. @type {[string, object | undefined, string, string?][]} */
 const bad = [
   ['convert.markdownToHtml', undefined, 'MISSING_PARAM', 'markdown'],
   ['convert.markdownToHtml', {}, 'MISSING_PARAM', 'markdown'],

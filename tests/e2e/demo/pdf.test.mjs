@@ -16,7 +16,7 @@ async function exported(params) {
   return { ...data, file };
 }
 
-/** Points. */
+/** Paper sizes in points. */
 const papers = { letter: [612, 792], a4: [595, 842], legal: [612, 1008] };
 
 for (const [pageSize, size] of Object.entries(papers)) {

@@ -9,10 +9,10 @@ const demo = useDemo();
 /** The presets of the section, by the values of their buttons. */
 const ways = ['Loop', 'Expression', 'Hash', 'Memory'];
 
-/** Of the frames that a page paints that does nothing, as many are to be painted by the demo in the same time. */
+/** The least share of the frames of an idle page that the demo must paint in the same time. */
 const SHARE = 0.8;
 
-/** Counts the frames that a page paints, from now on, and how long it painted none. @param {import('puppeteer-core').Page} page */
+/** Starts counting the frames that a page paints, and the longest time without a frame. @param {import('puppeteer-core').Page} page */
 const countFrames = (page) => page.evaluate(() => {
   const seen = { count: 0, longest: 0, last: performance.now() };
   const frame = () => {
@@ -27,7 +27,7 @@ const countFrames = (page) => page.evaluate(() => {
   requestAnimationFrame(frame);
 });
 
-/** What was counted. @param {import('puppeteer-core').Page} page @returns {Promise<{ count: number, longest: number }>} */
+/** Stops counting and returns the counts. @param {import('puppeteer-core').Page} page @returns {Promise<{ count: number, longest: number }>} */
 const countedFrames = (page) => page.evaluate(() => {
   const { seenFrames } = /** @type {any} */ (globalThis);
   Object.assign(globalThis, { seenFrames: undefined });
@@ -35,7 +35,7 @@ const countedFrames = (page) => page.evaluate(() => {
 });
 
 /**
- * Runs what will not stop, ends it by hand, and counts frames all the while.
+ * Runs a call that does not stop by itself, cancels it by hand, and counts frames meanwhile.
  *
  * @param {string} way
  * @param {import('puppeteer-core').Page} idle
@@ -62,7 +62,7 @@ test('a call that is cancelled below its form says Cancelling, there and on its 
   const card = await newCall(page, () => click(page, `${form} .primary`));
   await becomes(page, card, 'running');
   await page.waitForFunction((selector) => document.querySelector(selector)?.textContent?.includes('not listening'), {}, card);
-  // What is there for a moment only is noted as it comes.
+  // States that last only for a moment are recorded as they appear.
   await page.evaluate((selectors) => {
     const seen = /** @type {string[]} */ ([]);
     Object.assign(globalThis, { seenStates: seen });
@@ -80,7 +80,7 @@ for (const way of ways) {
     assert.equal(await demo.page.evaluate(() => crossOriginIsolated), true);
     const idle = await demo.openIdle();
     let share = 0;
-    // Whatever else the machine does may disturb one of the two, but not time and again.
+    // Other load on the machine may disturb one of the two pages, but not in every attempt.
     for (let attempt = 0; attempt < 4 && share < SHARE; attempt += 1) {
       const { ours, others } = await endByHand(way, idle);
       share = ours.count / others.count;

@@ -24,7 +24,8 @@ test('/abp.json is what the page registers', async () => {
   const manifest = await response.json();
   const registered = await demo.page.evaluate(async () => {
     const module = await import(/** @type {any} */ ('/caphost_demo.js'));
-    // The page's own host, over window.abp; and one made the same way, which has a manifest().
+    // Uses the page's own host over window.abp, and a second host that is made in the same way and has
+    // a manifest().
     const listed = await /** @type {any} */ (window).abp.listCapabilities();
     const host = module.createDemo();
     const manifest = host.manifest();

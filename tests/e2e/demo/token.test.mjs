@@ -16,14 +16,14 @@ test('the page takes the token of its gateway from its address, and keeps it whi
     await page.goto(`${gateway.url}/`);
     await page.waitForSelector('#gateway[data-state=refused]');
 
-    // Nothing but the fragment changes.
+    // Only the fragment of the address changes.
     await page.goto(`${gateway.url}/#token=${secret}`);
     await page.waitForSelector('#gateway[data-state=connected]');
     assert.equal(page.url(), `${gateway.url}/`, 'it is out of sight');
     await page.reload();
     await page.waitForSelector('#gateway[data-state=connected]');
 
-    // Whoever looks at the runs sees what an agent calls itself.
+    // Everybody who sees the runs sees the agent's own name.
     const agent = await connectWebSocket(`${gateway.wsUrl}/abp?token=a-secret-of-an-admin`, { agent: { name: 'Reader', version: '1' } });
     await agent.call('convert.markdownToHtml', { markdown: '# One' }, { callId: 'mine' });
     await agent.shutdown();

@@ -1,4 +1,4 @@
-/** Each folder of examples/, run as its README says. */
+/** Runs each folder of examples/ as its README says. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -50,7 +50,7 @@ for (const library of ['puppeteer', 'playwright']) {
     assert.deepEqual([start, more], ['npm start', []]);
     const output = await runLine(onPorts(line, { 8787: demo.gateway.port }), { env: { CHROME: browserIn(folder) } });
     assert.match(output, /^convert\.markdownToHtml: \S/m);
-    // On a busy machine its worker may still be loading.
+    // On a busy machine the worker of the example may still be loading.
     assert.match(output, /<h1>It works<\/h1>\nstopped: (returned|dropped|never-started)\n/);
   });
 }

@@ -1,4 +1,4 @@
-/** The example of an extension, in a browser that has it. */
+/** The extension example, in a browser with the extension. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -10,7 +10,7 @@ import { click, fill, reads, until } from '../support/hands.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 import { commandsOf, runLine, startLine } from './readme.mjs';
 
-/** An app that says in its title how its call is. */
+/** An app that shows the state of its call in its title. */
 const watched = `<!doctype html>
 <script type="module">
   import { createHost } from '/caphost/index.js';
@@ -47,7 +47,7 @@ after(async () => {
   await server?.close();
 });
 
-/** A page, and the popup for its tab, as a page of its own. @param {import('node:test').TestContext} t @param {string} path */
+/** Opens a page, and the popup for its tab as another page. @param {import('node:test').TestContext} t @param {string} path */
 async function opened(t, path) {
   const popup = await browser.newPage();
   t.after(() => popup.isClosed() || popup.close());

@@ -1,4 +1,4 @@
-/** The examples that a gateway takes part in: RAP both ways, and ContextForge's API behind Redis. */
+/** The examples with a gateway: RAP in both directions, and ContextForge's API with Redis. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { beginLine, commandsOf, onPorts, runLine, startLine } from './readme.mjs
 
 const demo = useDemo();
 
-/** Waits until a gateway runs so many calls. @param {string} gateway @param {number} wanted */
+/** Waits until a gateway has this many running calls. @param {string} gateway @param {number} wanted */
 const running = (gateway, wanted) => comesTo(async () => {
   const { runs } = await (await fetch(`${gateway}/api/runs`)).json();
   return runs.filter((/** @type {{ state: string }} */ it) => it.state === 'running').length;
@@ -33,7 +33,7 @@ test('rap: agents call the tool server, and it hears of a cancel', { timeout: 90
   assert.deepEqual(more, []);
   const tools = await startLine(t, server);
   const { url } = await startLine(t, serve);
-  // The gateway asks the tool server what it has, some moments after it serves.
+  // The gateway asks the tool server for its tools a few moments after its own start.
   await (await agentOf({ wsUrl: url.replace(/^http/, 'ws') }, 'counter')).shutdown();
   const caller = beginLine(t, call);
   await running(url, 1);
@@ -51,7 +51,7 @@ test('contextforge: the operator cancels at one worker what runs in the app of a
   const ports = { 6390: await freePort(), 8787: await freePort(), 8788: await freePort() };
   const [redis = '', one = '', two = '', call = '', operator = '', publish = '', ...more] = commandsOf('contextforge').map((line) => onPorts(line, ports));
   assert.deepEqual(more, []);
-  // It writes what it holds to where it runs.
+  // Redis writes its data to the folder it runs in.
   await beginLine(t, redis, { cwd: folder }).says(/Ready to accept connections/);
   const [first, second] = [await startLine(t, one), await startLine(t, two)];
   const page = await demo.page.browser().newPage();

@@ -1,4 +1,4 @@
-/** What the README of an example says, done as a reader does it: its very commands, where it says. */
+/** Runs the exact commands of an example's README, in the folder that it names. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,13 +14,12 @@ export function commandsOf(name) {
   return blocks.join('').trim().split('\n').map((line) => line.replace(/\s{2,}#.*$/, ''));
 }
 
-/** A line with other ports than it says: those may be in use. @param {string} line @param {Record<number, number>} ports */
+/** Replaces the ports in a line, because they may be in use. @param {string} line @param {Record<number, number>} ports */
 export const onPorts = (line, ports) => Object.entries(ports).reduce((text, [port, free]) => text.replaceAll(`:${port}`, `:${free}`).replace(new RegExp(`(-p|--port|\\.mjs) ${port}\\b`), `$1 ${free}`), line);
 
 /**
- * What a reader may set without changing a command, as the READMEs and the documentation say: a free
- * port; the program `caphost`; npm does not ask about what it has.
- *
+ * The environment that a reader may set without changing a command, as the READMEs and the
+ * documentation say: a free port and the program `caphost`. npm uses the packages that it already has.
  * @param {Record<string, string>} more
  */
 const surroundings = (more) => ({
@@ -38,7 +37,7 @@ const surroundings = (more) => ({
  *
  * @param {string} line
  * @param {{ cwd?: string, env?: Record<string, string>, timeoutMs?: number }} [options] `cwd` is the repository when left out
- * @returns {Promise<string>} what it has printed
+ * @returns {Promise<string>} the output of the line
  */
 export async function runLine(line, { cwd = root, env = {}, timeoutMs = 120_000 } = {}) {
   const { code, output } = await run('sh', ['-c', line], { cwd, env: surroundings(env), quiet: true, timeoutMs });
@@ -47,12 +46,12 @@ export async function runLine(line, { cwd = root, env = {}, timeoutMs = 120_000 
 }
 
 /**
- * Starts a line that goes on.
+ * Starts a line that keeps running.
  *
- * @param {import('node:test').TestContext} t it ends with this
+ * @param {import('node:test').TestContext} t the command ends with this test
  * @param {string} line
  * @param {{ cwd?: string, env?: Record<string, string> }} [options]
- * @returns {Promise<{ url: string, output: () => string, interrupt: () => void, ended: Promise<number | null> }>} once it has said where it listens; `interrupt` is Ctrl-C
+ * @returns {Promise<{ url: string, output: () => string, interrupt: () => void, ended: Promise<number | null> }>} resolves when the command has printed its address; `interrupt` is Ctrl-C
  */
 export async function startLine(t, line, options) {
   const started = beginLine(t, line, options);
@@ -60,11 +59,11 @@ export async function startLine(t, line, options) {
   return { ...started, url: url.replace(/\/$/, '') };
 }
 
-/** The same, of a line that need not listen. @param {import('node:test').TestContext} t @param {string} line @param {{ cwd?: string, env?: Record<string, string> }} [options] */
+/** The same for a line that need not listen on a port. @param {import('node:test').TestContext} t @param {string} line @param {{ cwd?: string, env?: Record<string, string> }} [options] */
 export function beginLine(t, line, { cwd = root, env = {} } = {}) {
   const child = spawn('sh', ['-c', line], { cwd, env: { ...process.env, ...surroundings(env) }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const signal = (/** @type {NodeJS.Signals} */ which) => {
-    // To all of its group, as a terminal does.
+    // Signals the whole process group, like a terminal.
     try { process.kill(-Number(child.pid), which); } catch { /* It has ended. */ }
   };
   let output = '';
@@ -88,7 +87,7 @@ export function beginLine(t, line, { cwd = root, env = {} } = {}) {
     output: () => output,
     interrupt: () => signal('SIGINT'),
     ended,
-    /** @param {RegExp} wanted @returns {Promise<string>} what has matched */
+    /** @param {RegExp} wanted @returns {Promise<string>} the text that matched */
     says: (wanted) => new Promise((resolve, reject) => {
       const look = () => {
         const [found] = wanted.exec(output) ?? [];

@@ -1,5 +1,5 @@
 /**
- * One HTTP request to a gateway, its answer as status and JSON.
+ * Sends an HTTP request to a gateway. Returns the status and the JSON of the answer.
  *
  * @param {{ url: string }} gateway
  * @param {string} path

@@ -7,7 +7,7 @@ import { ask } from './asking.mjs';
 const demo = useDemo();
 const export400 = { megabytes: 400 };
 
-/** A long call of the agent, at work in the page. @param {string} callId */
+/** Starts a long call of the agent, and waits until it runs in the page. @param {string} callId */
 async function longCall(callId) {
   /** @type {any} */
   let response;
@@ -17,7 +17,7 @@ async function longCall(callId) {
   return { response };
 }
 
-/** Nothing is at work in the page. */
+/** Waits until no call runs in the page. */
 const idle = () =>
   demo.page.waitForFunction(() => ['running', 'queued'].every((state) => document.querySelector(`#counts [data-state=${state}] dd`)?.textContent === '0'));
 
@@ -39,7 +39,7 @@ test("cancelling an agent's call over HTTP stops its handler in the page", { tim
   await becomes(demo.page, '.call[data-call-id="quarterly-orders"]', 'cancelled');
   await idle();
 
-  // Asked again, it says the same; so does the agent's own cancel.
+  // A repeated cancel gets the same answer, and so does the agent's own cancel.
   assert.deepEqual(await ask(demo.gateway, '/v1/cancellation/cancel', { body }), cancelled);
   assert.deepEqual(await demo.agent.cancel('quarterly-orders'), { callId: 'quarterly-orders', cancelled: true, metadata });
   const { json: ended } = await ask(demo.gateway, `/v1/cancellation/status/${running.json.run_id}`);
@@ -50,7 +50,7 @@ test("cancelling an agent's call over HTTP stops its handler in the page", { tim
 });
 
 test('a cancel that comes before its call keeps the call from the page', { timeout: 60_000 }, async () => {
-  // Only of an id that nobody meets by chance it is kept.
+  // A cancel in advance is kept only for an id that cannot occur by chance.
   const notYet = crypto.randomUUID();
   const body = { request_id: notYet };
   const queued = await ask(demo.gateway, '/cancellation/cancel', { body });

@@ -12,7 +12,7 @@ const demo = useDemo();
 async function runsPage(query = '', viewport = { width: 1280, height: 900 }) {
   const page = await demo.page.browser().newPage();
   await page.setViewport(viewport);
-  /** What it wrote as warnings and errors, what was refused to it, and what it threw. @type {string[]} */
+  /** The warnings and errors in the page's console, its failed requests, and its exceptions. @type {string[]} */
   const complaints = [];
   page.on('console', (message) => {
     if (['error', 'warn', 'issue'].includes(message.type())) complaints.push(message.text());
@@ -20,7 +20,7 @@ async function runsPage(query = '', viewport = { width: 1280, height: 900 }) {
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText;
-    // A list that does not come in time on a slow machine: the page gives that question up, and asks anew.
+    // On a slow machine the page may give up a request for the list and send another one.
     if (why !== 'net::ERR_ABORTED' || !request.url().endsWith('/api/runs')) complaints.push(`${request.url()}: ${why}`);
   });
   await page.goto(`${demo.gateway.url}/runs${query}`);
@@ -28,7 +28,7 @@ async function runsPage(query = '', viewport = { width: 1280, height: 900 }) {
   return { page, complaints };
 }
 
-/** A long call of the agent, at work in the page. @param {string} callId */
+/** Starts a long call of the agent, and waits until it runs in the page. @param {string} callId */
 async function longCall(callId) {
   /** @type {any} */
   let response;
@@ -65,7 +65,7 @@ test('a run is shown with how far it is, and is cancelled by its button', { time
   await click(page, `${card} summary`);
   await page.waitForSelector(`${card} .facts dt`, { visible: true });
   await reads(page, `${card} .facts`, /Run\s+[0-9a-f-]{36}\s+Agent\s+anyone\s+App\s+caphost-demo\s+Dialect\s+ABP/);
-  // A page that is not seen draws nothing.
+  // A hidden page draws nothing.
   await demo.page.bringToFront();
   await demo.page.waitForSelector('.call[data-call-id="by-button"][data-state=cancelled]');
   assert.deepEqual(complaints, []);
@@ -82,11 +82,11 @@ test('keys move between runs, ask for a reason, and take it back', { timeout: 60
   await press(page, first.card, 'Delete');
   await press(page, `${first.card} .cancel-form input`, 'Escape');
   await page.waitForSelector(`${first.card} .cancel-form`, { hidden: true });
-  // The focus is back on the run.
+  // The focus has returned to the run.
   await press(page, first.card, 'Delete');
   await press(page, `${first.card} .cancel-form input`, 'Enter');
   assert.deepEqual(await without(first.response), cancelledResponse);
-  // It falls through the filter, and stays while its confirmation is being read.
+  // The run no longer matches the filter, but stays while the user reads its confirmation.
   await page.waitForSelector(`${first.card}[data-state=cancelled] .verdict[data-verdict=agree]`, { visible: true });
   await focus(page, second.card);
   await page.waitForSelector(first.card, { hidden: true });
@@ -111,7 +111,7 @@ test('the list is filtered by state, text, app and dialect, and the address says
   await type(page, '#find', 'FILTERED done');
   await comesTo(shown, ['filtered-done']);
   await page.reload();
-  // It is kept in the address.
+  // The filter is kept in the address.
   await comesTo(shown, ['filtered-done']);
   await page.select('#dialects', 'abp');
   await page.select('#apps', 'caphost-demo');
@@ -160,7 +160,7 @@ test("a direction mark in a name or a reason does not reorder the page's own wor
   });
   const card = '.run[data-dialect-id="marked"]';
   await page.waitForSelector(card);
-  // A page that is not seen draws nothing.
+  // A hidden page draws nothing.
   await demo.page.bringToFront();
   const own = await demo.page.waitForSelector('::-p-xpath(//code[text()="marked"]/..)');
   const clock = String(await own?.evaluate((it) => it.querySelector('time')?.textContent));

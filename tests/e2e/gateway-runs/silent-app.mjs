@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 
 /**
- * An app on a gateway's wire that takes sessions and calls, and never answers a call or a cancel by
+ * An app on a gateway's wire. It accepts sessions and calls, and never answers a call or a cancel by
  * itself.
  *
  * @param {{ wsUrl: string }} gateway
@@ -30,7 +30,7 @@ export async function silentApp(gateway, { id = 'silent', token } = {}) {
   });
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
   send({ type: 'app/register', id: 'r', payload: { app: { id, name: id, version: '1' }, capabilities: [{ name: 'test.hold' }] } });
-  /** The next message of a type. @param {string} type */
+  /** Returns the next message of a type. @param {string} type */
   const next = async (type) => {
     for (;;) {
       const at = got.findIndex((message) => message.type === type);
@@ -43,7 +43,7 @@ export async function silentApp(gateway, { id = 'silent', token } = {}) {
     next,
     /** Answers a request. @param {any} request @param {object} payload */
     answer: (request, payload) => send({ type: `${request.type}-result`, id: request.id, agent: request.agent, payload }),
-    /** Says how far a call is. @param {any} call @param {object} info */
+    /** Reports the progress of a call. @param {any} call @param {object} info */
     progress: (call, info) => send({ type: 'progress', agent: call.agent, payload: { operationId: call.payload.options.callId, ...info } }),
     close: () => socket.close(),
   };

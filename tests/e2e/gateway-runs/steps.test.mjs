@@ -1,5 +1,5 @@
-// A call in a worker that computes for ever, cancelled through the gateway: everybody is told what
-// has stopped it, and in how many milliseconds.
+// A call in a worker that computes forever is cancelled through the gateway. Everybody learns which
+// step has stopped it, and after how many milliseconds.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -24,7 +24,7 @@ async function ask(path, body) {
   return response.json();
 }
 
-/** The newest run, once its worker computes: one that still loads has never started what is cancelled. */
+/** Returns the newest run once its worker computes. In a worker that still loads, a cancelled call never starts. */
 async function running() {
   while (!(await page.evaluate(() => Reflect.get(globalThis, 'spinning').splice(0).length))) await pause(10);
   const { runs: [run] } = await ask('/api/runs');
@@ -35,14 +35,14 @@ async function running() {
 /** @param {any} seen */
 function checkStep({ stop, step, took }) {
   assert.deepEqual([stop, step], ['terminated', 'terminate']);
-  // Not before its time, and not of another clock.
+  // Not too early, and measured by the same clock.
   assert.ok(took >= 50 && took < 30_000, `${took}`);
 }
 
-/** What everybody is told who asks for the newest run. */
+/** Checks the answers to everybody who asks for the newest run. */
 async function checkRun() {
   let { runs: [run] } = await ask('/api/runs');
-  // An agent may know from the confirmation, which the call's own answer follows.
+  // An agent may know the end from the confirmation, before the call's own answer has arrived.
   while (run.state === 'cancelling') ({ runs: [run] } = await ask('/api/runs'));
   assert.equal(run.state, 'cancelled');
   checkStep(run);

@@ -1,4 +1,4 @@
-// A handler that never looks at its signal, and what everybody is told of its stop.
+// A handler that never reads its signal, and the reports of its stop.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -15,7 +15,7 @@ const begun = (/** @type {number} */ count) =>
 const goOn = () => page.evaluate(() => /** @type {any} */ (window).state.goOn());
 const counts = () => page.evaluate(() => /** @type {any} */ (window).state);
 
-/** The newest run, once it fits. @param {(run: any) => boolean} fits */
+/** Returns the newest run once it fits. @param {(run: any) => boolean} fits */
 async function newestRun(fits) {
   const end = Date.now() + 30_000;
   for (;;) {
@@ -73,7 +73,7 @@ describe('a handler that never looks at its signal', () => {
     assert.match((await runCommand(lab.gateway, ['runs', '--limit', '1'])).out, /cancelled after .* \(abandoned: not seen to stop\)/);
     await goOn();
     assert.equal((await counts()).posted, before.posted + 1, 'it did go on');
-    // Nobody is left to hear it but the operator.
+    // Only the operator is left to learn of the end.
     const { ended } = await newestRun((it) => it.ended !== null);
     assert.equal(ended.success, true);
   });

@@ -1,4 +1,4 @@
-// Two tabs of one app: which one gets new sessions, and how the other is meant.
+// Two tabs of one app: which tab gets new sessions, and how to address the other.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { useLabWithGateway } from '../support/lab-gateway.mjs';
 
 const lab = useLabWithGateway();
 
-/** A page of the app with that title. @param {string} title */
+/** Opens a page of the app with this title. @param {string} title */
 async function tab(title) {
   const page = await lab.page();
   await inLab(page, async ({ newHost, join }, url, title) => {
@@ -31,7 +31,7 @@ test('both tabs are listed with their titles, the older one is told, and either 
   const first = await tab('The first');
   const second = await tab('The second');
   t.after(() => Promise.all([first, second].map((page) => page.close())));
-  // It is behind the other by now, and may paint no frames.
+  // This tab is now behind the other, and may paint no frames.
   await first.waitForFunction(() => /** @type {any} */ (window).states.includes('superseded'), { polling: 50 });
   const instances = await listed();
   assert.deepEqual(instances.map((/** @type {any} */ { title, latest }) => [title, latest]), [['The second', true], ['The first', false]]);

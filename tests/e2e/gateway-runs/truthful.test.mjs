@@ -32,14 +32,14 @@ after(async () => {
   await gateway?.stop();
 });
 
-/** A call the app has. @param {number} agent @param {string} callId */
+/** Starts a call, and waits until the app has it. @param {number} agent @param {string} callId */
 async function hold(agent, callId) {
   const response = /** @type {import('caphost/agent').Agent} */ (agents[agent]).call('test.hold', {}, { callId });
   const call = await app.next('capabilities/call');
   return { response, call, card: `.run[data-dialect-id="${callId}"]` };
 }
 
-/** The page of runs, signed in. @param {string} token */
+/** Opens the page of runs and signs in. @param {string} token */
 async function runsPage(token) {
   const page = await browser.newPage();
   await page.goto(`${gateway.url}/runs`);
@@ -125,7 +125,7 @@ test('a token decides which runs are shown', { timeout: 60_000 }, async () => {
   await reads(page, '#viewer', 'admin-3, who sees all runs');
   await reads(page, two.card, /ABP from agent-2/);
   assert.equal(page.url(), `${gateway.url}/runs`, 'the token is not in the address');
-  // A link may bring a token, which is taken out of sight at once.
+  // A link may bring a token. The page removes the token from the address at once.
   await page.evaluate((token) => { location.hash = `token=${token}`; }, secrets.two);
   await page.waitForFunction(() => document.querySelector('#viewer')?.textContent?.startsWith('agent-2'));
   const linked = await browser.newPage();
@@ -135,7 +135,7 @@ test('a token decides which runs are shown', { timeout: 60_000 }, async () => {
   assert.deepEqual([page, linked].map((it) => it.url()), [`${gateway.url}/runs`, `${gateway.url}/runs?state=running`]);
   await linked.close();
 
-  // And which are cancelled.
+  // Each token can cancel only the runs that it may see.
   const id = (await ask(gateway, '/api/runs/of-two', { token: secrets.two })).json.runId;
   for (const [token, status] of /** @type {const} */ ([[undefined, 401], [secrets.app, 403], [secrets.one, 404]])) {
     assert.equal((await ask(gateway, `/api/runs/${id}/cancel`, { token, body: {} })).status, status);

@@ -186,7 +186,7 @@ test('describeCapability, supports and listCapabilities say what was registered'
 test('the manifest link follows what is registered, and a page that has its own keeps it', async () => {
   const seen = await lab.run(async ({ newHost }) => {
     const read = async () => {
-      // It follows when the turn is over.
+      // The link element follows at the end of the turn.
       await undefined;
       const links = /** @type {NodeListOf<HTMLLinkElement>} */ (document.querySelectorAll('head link[rel="abp-manifest"]'));
       return { links: links.length, names: links[0] && (await (await fetch(links[0].href)).json()).capabilities.map((/** @type {any} */ it) => it.name) };

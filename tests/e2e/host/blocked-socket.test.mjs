@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inLab, useLab } from '../support/lab.mjs';
 
-/** A page that may connect to nothing but where it comes from. */
+/** A page that may connect only to its own origin. */
 const lab = useLab(async () => ({ headers: { 'content-security-policy': "connect-src 'self'" } }));
 
 test('where a Content-Security-Policy forbids the gateway, agent and host hear so at once', async () => {

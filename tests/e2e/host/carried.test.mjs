@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => gateway?.stop());
 
-/** What an app's handlers throw and return here. It is run in the page, with `host`. */
+/** The handlers of the app, with the values that they throw and return. Runs in the page, with `host`. */
 const APP = `
   const fails = (name, make) => host.register('fails.' + name, {}, async () => { throw await make(); });
   const http = (details) => Object.assign(new Error('No luck'), { code: 'HTTP_500', retryable: true, retryAfter: 7, details });
@@ -56,7 +56,7 @@ const APP = `
   host.register('keep', {}, () => memory);
 `;
 
-/** How an agent comes by that app; run in the page, with `lab`, `host` and `gateway`. @type {Record<string, string>} */
+/** The ways in which an agent connects to the app. Each runs in the page, with `lab`, `host` and `gateway`. @type {Record<string, string>} */
 const ways = {
   'a port': 'return lab.connect(host)',
   'a frame': `
@@ -69,7 +69,7 @@ const ways = {
     return lab.agents.connectWebSocket(gateway + '/abp?app=lab')`,
 };
 
-/** The responses of calls, over each way. @param {string} way @param {string[]} names @returns {Promise<any[]>} */
+/** The responses to calls over one of the ways. @param {string} way @param {string[]} names @returns {Promise<any[]>} */
 async function responses(way, names) {
   if (way === 'attach') {
     return lab.inPage(async (page) => {
@@ -91,7 +91,7 @@ async function responses(way, names) {
     const agent = await new /** @type {any} */ ((async () => {}).constructor)('lab', 'host', 'gateway', connect)(lab, host, gateway);
     const found = [];
     for (const name of names) found.push(await agent.call(name));
-    // It goes to the test as JSON.
+    // The responses go to the test as JSON.
     return JSON.parse(JSON.stringify(found, (_, value) => (typeof value === 'bigint' ? `${value}n` : value)));
   }, APP, ways[way], gateway.wsUrl, names);
 }
@@ -103,7 +103,7 @@ for (const way of [...Object.keys(ways), 'attach']) {
     for (const [at, { success, error }] of found.entries()) {
       const { details, ...rest } = error;
       assert.deepEqual([success, rest], [false, { code: 'HTTP_500', message: 'No luck', retryable: true, retryAfter: 7 }], names[at]);
-      // A port carries a bigint, JSON does not.
+      // A port carries a bigint. JSON does not.
       if (names[at] !== 'bigint') assert.equal(details, undefined, names[at]);
     }
   });
@@ -221,7 +221,7 @@ test('the rest of a buffer stays with the app: what was not given is never moved
 test('memory that is shared goes as it is, and a part of it as a copy', async () => {
   const seen = await lab.run(async (lab) => {
     const host = await lab.newHost();
-    // The page need not be isolated for this.
+    // Shared memory of this kind does not need an isolated page.
     const shared = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer;
     host.register('part', {}, () => new Uint8Array(shared, 4, 4));
     const agent = await lab.connect(host);

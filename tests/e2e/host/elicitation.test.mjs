@@ -27,7 +27,7 @@ test('a question is answered, refused, or answered badly, and the handler always
       seen.page.push(await ask(await inPage(host, target), {}));
     }
     seen.unable = [await ask(await connect(host), {}), await ask(await inPage(host), {})];
-    // A plain agent may answer twice, with nonsense, or another's question.
+    // A plain agent may answer twice, or with nonsense, or answer another question.
     const raw = await rawPort(host);
     const thief = await rawPort(host);
     const asked = raw.call('ask', {});
@@ -117,7 +117,7 @@ test('a question is withdrawn when its call is cancelled, when it times out, and
     };
   });
   const { order, ...rest } = seen;
-  // Whoever was to answer was told, and not seen to stop.
+  // An agent with a withdrawn question was told, and was not seen to stop.
   const takenBack = { success: false, cancelled: true, metadata: { stop: 'abandoned' } };
   assert.deepEqual(rest, {
     cancelled: true, timedOut: 'TIMEOUT', left: true, aborted: [true, true, true], question: 0, withdrawn: true, echo: { a: 1 }, last: 0,

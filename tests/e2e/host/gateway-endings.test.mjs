@@ -7,7 +7,7 @@ import { useLabWithGateway } from '../support/lab-gateway.mjs';
 
 const lab = useLabWithGateway();
 
-/** A page whose host has joined the gateway. */
+/** Opens a page whose host is connected to the gateway. */
 async function appPage() {
   const page = await lab.page();
   await inLab(page, async ({ newHost, join }, url) => {
@@ -18,7 +18,7 @@ async function appPage() {
   return page;
 }
 
-/** An agent in Node with a call in flight. @param {string} callId */
+/** Starts a call of an agent in Node. @param {string} callId */
 async function agentWithCall(callId) {
   const agent = await connectWebSocket(lab.urls.agent, { agent: { name: 'endings', version: '1' } });
   const held = agent.call('test.hold', {}, { callId });
@@ -33,7 +33,7 @@ const ends = {
   'is reloaded': (page) => page.reload(),
   'has crashed': async (page) => {
     const devTools = await page.createCDPSession();
-    // It never answers.
+    // This command is never answered.
     devTools.send('Page.crash').catch(() => {});
   },
 };
@@ -71,7 +71,7 @@ test('a host that is closed cancels and answers what its agents wait for', async
   }
 });
 
-/** How an agent leaves. @type {Record<string, (it: { socket: WebSocket, agent: import('caphost/agent').Agent }) => unknown>} */
+/** The ways in which an agent leaves. @type {Record<string, (it: { socket: WebSocket, agent: import('caphost/agent').Agent }) => unknown>} */
 const leaves = {
   'shuts down': ({ agent }) => agent.shutdown(),
   'closes its socket': ({ socket }) => socket.close(),

@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => wire?.close());
 
-/** A page whose host has joined the gateway over the wire, and what it tells of the gateway. */
+/** Opens a page whose host is connected to the gateway over the wire, and that records the states of the gateway. */
 async function appPage() {
   wire.mend();
   const page = await lab.page();
@@ -26,7 +26,7 @@ async function appPage() {
     /** @type {string[]} */
     const states = [];
     host.observe((/** @type {any} */ it) => it.type === 'gateway' && states.push(it.resumed ? 'resumed' : it.state));
-    /** The next event of the gateway with that state. */
+    /** Waits for the next event of the gateway with this state. */
     const next = (/** @type {string} */ state) => ({
       come: event(host, (/** @type {any} */ it) => it.type === 'gateway' && (it.resumed ? 'resumed' : it.state) === state),
     });
@@ -36,7 +36,7 @@ async function appPage() {
   return page;
 }
 
-/** Begins to wait for a state of the gateway. @param {import('puppeteer-core').Page} page @param {string} state */
+/** Starts waiting for a state of the gateway. @param {import('puppeteer-core').Page} page @param {string} state */
 const next = async (page, state) => {
   const handle = await page.evaluateHandle((wanted) => /** @type {any} */ (window).next(wanted), state);
   return () => page.evaluate(({ come }) => come.then(() => {}), handle);
@@ -45,7 +45,7 @@ const next = async (page, state) => {
 /** @param {import('puppeteer-core').Page} page @returns {Promise<any>} */
 const states = (page) => page.evaluate(() => /** @type {any} */ (window).states);
 
-/** An agent in Node with a call in flight. @param {string} callId */
+/** Starts a call of an agent in Node. @param {string} callId */
 async function agentWithCall(callId) {
   const agent = await connectWebSocket(lab.urls.agent, { agent: { name: 'resumes', version: '1' } });
   const settled = { times: 0 };
@@ -54,7 +54,7 @@ async function agentWithCall(callId) {
   return { agent, held, settled };
 }
 
-/** How often the page's handler was run. @param {import('puppeteer-core').Page} page @param {string} callId */
+/** Counts how often the page's handler runs. @param {import('puppeteer-core').Page} page @param {string} callId */
 const countRuns = (page, callId) =>
   page.evaluate((id) => {
     const runs = { count: 0 };
@@ -64,7 +64,7 @@ const countRuns = (page, callId) =>
     Object.assign(window, { runs });
   }, callId);
 
-/** What the gateway's metrics say. @param {string} name */
+/** Returns a value of the gateway's metrics. @param {string} name */
 async function metric(name) {
   const text = await (await fetch(`${lab.gateway.url}/metrics`)).text();
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);

@@ -4,7 +4,7 @@ import { useLabWithGateway } from '../support/lab-gateway.mjs';
 
 const lab = useLabWithGateway();
 
-/** How an agent comes by the host, as source of the page. @type {Record<string, string>} */
+/** The ways in which an agent connects to the host, as source for the page. @type {Record<string, string>} */
 const wires = {
   'a MessagePort': 'return lab.rawPort(host)',
   'a MessagePort, for an agent of ours': 'return lab.connect(host)',
@@ -24,7 +24,7 @@ for (const [wire, source] of Object.entries(wires)) {
         /** @type {string[]} */
         const order = [];
         const release = caller.call('test.release', { callId: 'close' });
-        // Ours send a call at the end of what they are in.
+        // Agents of this package send a call at the end of the current task.
         await undefined;
         const cancel = caller.cancel('close');
         const answers = [call.then((/** @type {any} */ it) => (order.push('call'), it)), cancel.then((/** @type {any} */ it) => (order.push('cancel'), it))];

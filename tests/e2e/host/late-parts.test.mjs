@@ -5,7 +5,7 @@ import { startGateway } from '../support/gateway.mjs';
 import { inLab } from '../support/lab.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
-// Firefox keeps a failed import under its URL.
+// Firefox remembers a failed import by its URL.
 for (const [name, launch] of /** @type {[string, () => Promise<any>][]} */ ([['Chromium', launchPuppeteer]])) {
   describe(`a part of the package whose first request fails, in ${name}`, () => {
     /** @type {any} */
@@ -20,7 +20,7 @@ for (const [name, launch] of /** @type {[string, () => Promise<any>][]} */ ([['C
       await server?.close();
     });
 
-    /** A page in which so many requests for a part fail. @param {import('node:test').TestContext} t @param {number} times */
+    /** Opens a page in which this many requests for a part fail. @param {import('node:test').TestContext} t @param {number} times */
     async function failing(t, times) {
       if (!browser) return t.skip('no Firefox is installed');
       const page = await browser.newPage();

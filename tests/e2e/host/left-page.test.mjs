@@ -6,9 +6,9 @@ import { inLab } from '../support/lab.mjs';
 import { useLabWithGateway } from '../support/lab-gateway.mjs';
 import { startTcpProxy } from '../support/tcp-proxy.mjs';
 
-/** Long enough that nothing here waits for it by chance. */
+/** A lab with a grace so long that no test waits for its end. */
 const lab = useLabWithGateway(['--app-grace', '60s'], async () => ({
-  // Chromium keeps no page to come back to that is not to be stored.
+  // Chromium does not keep a page for the back button if the page must not be stored.
   pages: { '/kept/': '<!doctype html><script type="module" src="/lab/lab.js"></script>', '/next/': '<!doctype html>' },
 }));
 /** @type {Awaited<ReturnType<typeof startTcpProxy>>} */
@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => wire?.close());
 
-/** The page's host joins the gateway over the wire. @param {import('puppeteer-core').Page} page */
+/** Connects the page's host to the gateway over the wire. @param {import('puppeteer-core').Page} page */
 const join = (page) =>
   inLab(page, async ({ newHost, join, event }, url) => {
     const host = await newHost();
@@ -29,7 +29,7 @@ const join = (page) =>
     addEventListener('pageshow', ({ persisted }) => Object.assign(window, { persisted }));
   }, `ws://127.0.0.1:${wire.port}/abp/app`);
 
-/** An agent in Node with a call in flight. */
+/** Starts a call of an agent in Node. */
 async function agentWithCall() {
   const agent = await connectWebSocket(lab.urls.agent);
   const held = agent.call('test.hold', {}, { callId: 'held' });
@@ -37,7 +37,7 @@ async function agentWithCall() {
   return { agent, held };
 }
 
-/** How long something takes, in milliseconds. @param {Promise<any>} promise */
+/** Measures how long a promise takes, in milliseconds. @param {Promise<any>} promise */
 async function taken(promise) {
   const began = performance.now();
   return { value: await promise, took: performance.now() - began };
@@ -166,13 +166,14 @@ test('handlers of a page that is left are told that, over whatever their agents 
       return { told, reasons, ends: [await ends.port, await ends.window] };
     });
     const left = 'The page was left';
-    // Agents of the same page have left it as well: what they say is heard first, or the page's own end is.
+    // The agents of the same page have left as well. Either their message or the page's own end is seen
+    // first.
     const of = (/** @type {any} */ it) => [it['window.abp'], it['a plain port'], it['a gateway']];
     assert.deepEqual(of(told), [left, left, left]);
     assert.deepEqual(of(reasons), [left, left, left]);
     assert.match(told['a port'], /^The page (of the agent )?was left$/);
     assert.match(told['a window'], /^The page (of the agent )?was left$/);
-    // Nobody has shut anything down.
+    // No agent was shut down.
     assert.deepEqual(ends, ['disconnected', 'disconnected']);
   } finally {
     await page.close();

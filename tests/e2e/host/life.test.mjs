@@ -6,7 +6,7 @@ const lab = useLab();
 
 test('an agent whose worker is terminated is noticed by its lock, and its calls are cancelled', async () => {
   const seen = await lab.run(async ({ newHost, running, event }) => {
-    // Nobody asks it anything.
+    // With this liveness the host asks nothing.
     const host = await newHost({ liveness: Infinity });
     const runs = running(host, 'held');
     const worker = new Worker('/worker/agent.js', { type: 'module' });
@@ -34,7 +34,7 @@ test('a worker that computes for long keeps its calls, for its lock says that it
     let lost = false;
     const cancelled = event(host, (/** @type {any} */ it) => it.state === 'cancelled').then(() => (lost = true));
     worker.postMessage({ compute: 5 * liveness });
-    // What it says next it says when it is done.
+    // The worker answers the next message when its computation is over.
     await new Promise((resolve) => {
       worker.addEventListener('message', resolve, { once: true });
       worker.postMessage({ type: 'notification', payload: { event: 'notifications/life/asked' } });
@@ -80,7 +80,8 @@ test('an agent that closes its port without a word is asked, and gone when it do
 test('agents that answer, and agents that have announced nothing, keep their calls', async () => {
   const seen = await lab.run(async ({ newHost, agents, rawPort, event, INITIALIZE }) => {
     const host = await newHost({ liveness: 200 });
-    // One of ours, that is heard of only when it is asked, and whose app is not told of that.
+    // An agent of this package that is asked for a sign of life. The agent's user is not told of these
+    // questions.
     const { port1, port2 } = new MessageChannel();
     host.acceptPort(port1);
     /** @type {string[]} */
@@ -92,10 +93,10 @@ test('agents that answer, and agents that have announced nothing, keep their cal
     port2.addEventListener('message', ({ data }) => {
       if (data.payload?.event === 'notifications/life/asked') asked += 1;
     });
-    // One that speaks plain ABP, and says nothing more.
+    // An agent that speaks plain ABP and sends nothing more.
     const plain = await rawPort(host);
     void plain.call('test.hold', {}, { callId: 'plain' });
-    // Those that have announced it, and are silent, are gone one after the other.
+    // Agents that have announced signs of life and stay silent are given up one after the other.
     const gone = [];
     for (const callId of ['first', 'second', 'third']) {
       const silent = await rawPort(host, false);
@@ -127,7 +128,7 @@ test('a lock that does not show, as that of another origin, says nothing; nor do
       await raw.request('initialize', { ...INITIALIZE, life: { lock } });
       raws.push(raw);
     }
-    // One of ours comes after them, and is watched.
+    // An agent of this package comes after them and is watched.
     const worker = new Worker('/worker/agent.js', { type: 'module' });
     host.acceptPort(worker);
     let locks = await navigator.locks.query();
@@ -142,7 +143,7 @@ test('a lock that does not show, as that of another origin, says nothing; nor do
 
 test('a host in a worker that dies before its first answer to a call is noticed in the liveness time', async () => {
   const seen = await lab.run(async ({ agents }) => {
-    // As in an insecure page.
+    // As in an insecure context.
     Object.defineProperty(navigator, 'locks', { value: undefined });
     const worker = new Worker('/worker/worker.js', { type: 'module' });
     const agent = await agents.connectPort(worker, { liveness: 1_000 });
@@ -159,12 +160,12 @@ test('an agent whose module cannot be started holds no lock', async () => {
   const seen = await lab.run(async ({ agents, rejection }) => {
     const { instantiate } = WebAssembly;
     WebAssembly.instantiate = async () => {
-      // Whoever asks for a lock before it has the module has got it by now.
+      // If an agent requested its lock before it had the module, it would hold the lock by now.
       await navigator.locks.request('of the app', () => {});
       throw new TypeError('No such module');
     };
     const messages = [];
-    // What else it needs is there the second time.
+    // In the second round, everything else that the agent needs is loaded already.
     for (let round = 0; round < 2; round += 1) {
       messages.push((await rejection(agents.connectPort(new MessageChannel().port1))).message);
     }

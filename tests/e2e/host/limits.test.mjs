@@ -68,7 +68,7 @@ test('maxSessions: one more is refused, until one ends', async () => {
   assert.deepEqual([seen.undisturbed, seen.late], [[{ a: 1 }, { a: 1 }], 'open']);
 });
 
-// The one wait by the clock: it is what retryAfter promises.
+// The only wait by the clock: it is the time that retryAfter promises.
 test('maxRequestsPerSecond: the burst is used up, and retryAfter is true', async () => {
   const seen = await lab.run(async ({ newHost, inPage }) => {
     const host = await newHost({ maxRequestsPerSecond: 5 });

@@ -14,7 +14,7 @@ for (const [client, launch] of clients) {
     /** @type {Awaited<ReturnType<typeof serveFiles>>} */
     let server;
     before(async () => {
-      // Another copy of the package, as another bundle on the page has one.
+      // A second copy of the package, as in another bundle on the page.
       [browser, server] = await Promise.all([launch(), serveFiles({ folders: { '/copy/': packageDir } })]);
     });
     after(async () => {

@@ -58,7 +58,7 @@ test('a handler that floods is told of once in a frame, and its last report come
       for (let n = 1; n <= count; n += 1) progress({ progress: n, total: count });
     };
     host.register('flood', {}, flood);
-    // Gives the thread back now and then.
+    // Gives the thread back from time to time.
     host.register('pauses', {}, async (/** @type {any} */ given, /** @type {any} */ context) => {
       for (let round = 0; round < 5; round += 1) {
         flood(given, context);
@@ -89,7 +89,7 @@ test('a handler that floods is told of once in a frame, and its last report come
   assert.deepEqual([many.success, many.heard[0], many.heard.at(-1)], [true, 1, 100_000]);
   assert.ok(many.heard.length <= 258 + frames, `${many.heard.length} in ${frames} frames`);
   assert.ok(many.heard.every((/** @type {number} */ it, /** @type {number} */ at) => at === 0 || it > many.heard[at - 1]), 'in order');
-  // What was said before a pause is told in it.
+  // Progress from before a pause is delivered in the pause.
   assert.deepEqual([pauses.success, pauses.heard.filter((/** @type {number} */ it) => it === 1_000).length], [false, 5]);
   assert.ok(pauses.heard.length < 400, `${pauses.heard.length}`);
   assert.ok(observed < 1_500, `${observed} events for whoever watches`);

@@ -1,7 +1,7 @@
 /**
- * Ratios between things that run side by side, with room for a busy machine: they catch work that
- * begins to grow with what is there, or twice as much of it. What calls cost is measured by the
- * benchmark.
+ * Ratios between things that run side by side, with tolerance for a busy machine. These tests catch
+ * work that begins to grow with the number of calls, or that doubles. The benchmark measures the
+ * absolute cost of calls.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ const lab = useLab();
 
 test('a call in the page costs no more than a few of those written by hand, whatever else there is', { timeout: 120_000 }, async () => {
   const ratios = await lab.run(async ({ newHost, inPage }) => {
-    /** What an app would write by hand. */
+    /** The calls of handwritten code. */
     const calls = new Map();
     const byHand = async (/** @type {any} */ params) => {
       const callId = crypto.randomUUID();
@@ -49,11 +49,11 @@ test('a call in the page costs no more than a few of those written by hand, what
         (times[name] ??= []).push(performance.now() - began);
       }
     }
-    // The quickest of many rounds is the one that nobody has disturbed.
+    // The fastest of many rounds is the undisturbed one.
     const best = (/** @type {string} */ name) => Math.min(.../** @type {number[]} */ (times[name]));
     return { byHand: best('alone') / best('byHand'), among: best('among') / best('alone'), crowd: best('crowd') / best('alone') };
   });
-  // If a call looked at all the others, it would be some twenty times as much.
+  // If a call looked at all other calls, the ratio would be about twenty.
   assert.ok(ratios.byHand < 6, `${ratios.byHand} times a call by hand`);
   assert.ok(ratios.among < 6, `${ratios.among} times, among 50 000 capabilities`);
   assert.ok(ratios.crowd < 6, `${ratios.crowd} times, among 50 000 calls in flight`);
@@ -79,7 +79,7 @@ test('cancelling many calls at once costs each no more than a few times what it 
     const few = [];
     const many = [];
     for (let at = 0; at < 3; at += 1) {
-      // As many cancels as in the other: what else the machine does meanwhile disturbs both alike.
+      // The same number of cancels as in the other measurement, so that other load disturbs both alike.
       let sum = 0;
       for (let part = 0; part < 300; part += 1) sum += await round(100);
       few.push(sum);
@@ -87,6 +87,6 @@ test('cancelling many calls at once costs each no more than a few times what it 
     }
     return Math.min(...many) / Math.min(...few);
   });
-  // If each looked at all the others, it would be some fifteen times as much.
+  // If each cancel looked at all other calls, the ratio would be about fifteen.
   assert.ok(ratio < 7, `${ratio} times as much for each of 30 000 as for each of 100`);
 });

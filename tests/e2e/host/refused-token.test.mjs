@@ -23,7 +23,7 @@ after(async () => {
   await gateway?.stop();
 });
 
-/** What an agent is told. @type {Array<[string | undefined, string]>} */
+/** The token of an agent, and the reason of the refusal. @type {Array<[string | undefined, string]>} */
 const refusals = [
   [undefined, needed('No token was given', 'agent')],
   ['a-wrong-secret', needed('The gateway does not know this token', 'agent')],
@@ -45,7 +45,7 @@ test('a page is told so, as agent and as app, and says so', async () => {
       if (message.type() === 'warn') warnings.push(message.text());
     });
     await page.goto(gateway.url);
-    // The demo is an app without a token.
+    // The demo connects as an app without a token.
     const why = needed('No token was given', 'app');
     await page.waitForFunction(
       (text) => document.querySelector('#gateway[data-state=refused]')?.textContent === text,
@@ -62,7 +62,7 @@ test('a page is told so, as agent and as app, and says so', async () => {
       return told;
     }, `${gateway.wsUrl}/abp`, refusals.map(([token]) => token));
     assert.deepEqual(told, refusals.map(([, message]) => ['PERMISSION_DENIED', message]));
-    // The page closes with the gateway's word, and the word stays.
+    // The page closes with the gateway's reason, and the reason stays visible.
     await until(page, '#gateway', (element) => element.dataset.state === 'refused');
   } finally {
     await page.close();

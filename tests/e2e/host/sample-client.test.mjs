@@ -5,8 +5,8 @@ import { useLabWithGateway } from '../support/lab-gateway.mjs';
 const lab = useLabWithGateway();
 
 /**
- * What the protocol's documentation shows its readers: a call with a signal, and the three fields
- * of its response. The client is whatever has `call`.
+ * The sample in the protocol's documentation: a call with a signal, and the three fields of its
+ * response. The client is anything with `call`.
  */
 const sample = `
   const controller = new AbortController();
@@ -20,7 +20,7 @@ const sample = `
     return 'Failed: ' + result.error.code;
   }`;
 
-/** The documentation's own client, over nothing but `window.abp`. */
+/** The client of the documentation, which uses only `window.abp`. */
 const documented = `
   class AbpClient {
     async call(capability, params, { signal, ...options } = {}) {
@@ -81,7 +81,7 @@ for (const [name, source] of Object.entries(clients)) {
         const already = await client.call('export.pdf', {}, { signal: AbortSignal.abort() });
         const before = host.stats().calls;
         const missing = await client.call('export.pdf', {}, {});
-        // The documentation's client says no more of it.
+        // The documentation's client returns no more than this.
         delete already.metadata;
         return { said, aborted, already, sent: host.stats().calls - before, missing: missing.error.code, inFlight: host.stats().inFlight };
       },
@@ -93,7 +93,7 @@ for (const [name, source] of Object.entries(clients)) {
       said: ['PDF ready: 3', 'Failed: PRECONDITION_FAILED', 'PDF generation was cancelled'],
       aborted: 1,
       already: { success: false, cancelled: true },
-      // The one that lacks its parameter was accepted, and failed the check.
+      // The call that lacks its parameter was accepted, and then failed the check.
       sent: 1,
       missing: 'MISSING_PARAM',
       inFlight: 0,

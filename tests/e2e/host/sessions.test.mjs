@@ -65,7 +65,8 @@ test('concurrency holds across sessions, and a cancelled or lost waiter gives it
     return { skipped: skipped.cancelled, most, order, ends, held: host.stats().inFlight };
   });
   assert.equal(seen.skipped, true);
-  // c1 ran when its agent left; the handler ignores its signal, and its slot is free all the same.
+  // c1 was running when its agent left. Its handler ignores its signal, and its slot is free
+  // nevertheless.
   assert.deepEqual(seen.order, ['c0', 'c1', 'c3', 'c5', 'c6', 'c8']);
   assert.deepEqual(seen.ends, ['c0', true, true, 'c3', true, 'c5', 'c6', true, 'c8']);
   assert.equal(seen.held, 0);

@@ -4,7 +4,7 @@ import { useLab } from '../support/lab.mjs';
 
 const lab = useLab();
 
-/** How an agent of ours comes by a host whose handlers run here. @type {Record<string, string>} */
+/** The ways in which an agent of this package connects to a host whose handlers run in the page. @type {Record<string, string>} */
 const ways = {
   'a port': 'return lab.connect(host)',
   'a frame': `
@@ -77,15 +77,15 @@ test('what cannot be moved is told at once, and nothing is lost', async () => {
     for (const transfer of [[gone], [fine, fine], [{}], [null], 'x', 7]) {
       codes.push((await agent.call('test.echo', { fine }, { transfer })).error?.code);
     }
-    // An app that gives the same buffer to two callers.
+    // An app that transfers the same buffer to two callers.
     const shared = new ArrayBuffer(3);
     host.register('shared', {}, async (/** @type {any} */ _, /** @type {any} */ { transfer }) => (transfer(shared), shared));
     const two = [await agent.call('shared'), await agent.call('shared')];
-    // It cannot be moved, and is copied.
+    // This buffer cannot be moved, so it is copied.
     const fixed = new WebAssembly.Memory({ initial: 1 }).buffer;
     host.register('fixed', {}, async (/** @type {any} */ _, /** @type {any} */ { transfer }) => (transfer(fixed), { fixed }));
     const copied = [(await agent.call('fixed')).data?.fixed.byteLength, fixed.byteLength];
-    // A plain agent asks with the option itself, and takes nothing that was not given.
+    // A plain agent asks with the option itself, and takes only what was transferred.
     const raw = await rawPort(host);
     const own = new ArrayBuffer(4);
     host.register('own', {}, async () => own);

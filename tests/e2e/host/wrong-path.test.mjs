@@ -1,4 +1,4 @@
-/** An app that connects where agents do, and an agent that connects where apps do. */
+/** An app that connects at the path of agents, and an agent that connects at the path of apps. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createHost } from 'caphost';

@@ -7,6 +7,6 @@ import { misdeeds } from '../../../scripts/attack/report.mjs';
 test('all attacks at once cost an honest app and agent nothing but time, and leave nothing behind', { timeout: 120_000 }, async (t) => {
   const figures = await attack(Object.keys(attacks), { seconds: 5 });
   assert.deepEqual(misdeeds(figures), []);
-  // How long the calls took is for `npm run attack` to judge, on a machine with nothing else to do.
+  // `npm run attack` judges how long the calls took, on an idle machine.
   t.diagnostic(`${figures.during.calls} honest calls, 99 of 100 within ${figures.during.p99.toFixed(1)} ms, ${figures.before.p99.toFixed(1)} ms before; ${Math.round(figures.memory.peak / 1e6)} MB at most`);
 });

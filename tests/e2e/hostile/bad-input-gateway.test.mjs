@@ -6,7 +6,7 @@ import { malformed } from './malformed.mjs';
 const lab = useLabWithGateway();
 
 test('bad input over a WebSocket gets a clear error and disturbs nothing', async () => {
-  /** What JSON cannot say, or the gateway sees before the app. @type {Record<string, any>} */
+  /** Values that JSON cannot express, or that the gateway checks before the app. @type {Record<string, any>} */
   const other = {
     'a timeout that is NaN': ['capabilities/call-result', 'INVALID_PARAMS'],
     'an answer that is no object': ['error', 'INVALID_PARAMS'],

@@ -5,7 +5,7 @@ import { malformed } from './malformed.mjs';
 
 const lab = useLab();
 
-/** How a plain agent reaches a host in the page. @type {Record<string, string>} */
+/** The ways in which a plain agent reaches a host in the page. @type {Record<string, string>} */
 const wires = {
   'a MessagePort': 'raw = await lab.rawPort(host)',
   'window messages': `
@@ -26,7 +26,7 @@ for (const [wire, connect] of Object.entries(wires)) {
         const connected = new (/** @type {any} */ (async () => {}).constructor)('lab', 'host', 'raw', `${connect}\nreturn { host, raw };`);
         const { host, raw } = await connected(lab, await lab.newHost());
         const held = raw.call('test.hold', {}, { callId: 'held' });
-        // The validator has been loaded: from now on answers come in order.
+        // The validator is loaded now, so answers come in order from here on.
         await raw.call('test.checked', { text: 'fine' });
         /** @type {any} */
         const answers = {};
@@ -35,7 +35,7 @@ for (const [wire, connect] of Object.entries(wires)) {
           const before = raw.heard.length;
           const whole = new Function('id', `return (${message})`)(id);
           raw.post(whole);
-          // Whatever is answered to it is answered before this.
+          // Any answer to the bad message arrives before the answer to this call.
           const echo = await raw.call('test.echo', { name });
           if (echo.data?.name !== name) throw new Error(`after ${name}: ${JSON.stringify(echo)}`);
           answers[name] = raw.heard.slice(before, -1);

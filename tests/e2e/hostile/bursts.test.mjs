@@ -43,7 +43,7 @@ for (const [name, launch] of Object.entries({ Chromium: launchPuppeteer, Firefox
         const port = await connect(host);
         /** @type {Record<string, string>} */
         const seen = {};
-        // The first schema of this page: the calls come while the validator loads.
+        // This is the first schema of the page, so the calls arrive while the validator loads.
         offerKinds(host, kinds);
         seen['while the validator loads'] = await burst(port, 'has a schema', kinds['has a schema'], many);
         for (const [name, kind] of /** @type {[string, any][]} */ (Object.entries(kinds))) {

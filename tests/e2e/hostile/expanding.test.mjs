@@ -4,7 +4,7 @@ import { inLab, useLab } from '../support/lab.mjs';
 
 const lab = useLab();
 
-/** Each way in, as code that makes a plain agent `raw` of a host. @type {Record<string, string>} */
+/** The ways in: each is code that connects a plain agent `raw` to a host. @type {Record<string, string>} */
 const ways = {
   'a port': 'const raw = await lab.rawPort(host);',
   'a window': `
@@ -15,7 +15,7 @@ const ways = {
     await raw.initialize();`,
 };
 
-/** Few bytes on the wire, and very much once they are looked at. @type {Record<string, string>} */
+/** Values that are few bytes on the wire and expand enormously when they are read. @type {Record<string, string>} */
 const values = {
   'a sparse array': '(() => { const it = []; it.length = 2 ** 32 - 1; return it; })()',
   'sparse arrays in a Map': 'new Map(Array.from({ length: 50 }, (_, at) => { const it = []; it.length = 2 ** 31; return [at, it]; }))',
@@ -54,7 +54,7 @@ for (const [way, connect] of Object.entries(ways)) {
             await raw.request('capabilities/frobnicate', { it }),
             await raw.request('shutdown', { it }),
           ];
-          // An answer that is refused is one all the same.
+          // An answer that is refused is still an answer.
           const asks = raw.call('asks', {}, { callId: `asks ${name}` });
           const { id } = await raw.hear((/** @type {any} */ message) => message.type === 'elicitation/request' && !seen.includes(message.id));
           seen.push(id);
@@ -84,7 +84,7 @@ test('an id that is no text is not read, and its message is answered as any othe
     const { contentWindow } = await frame('/lab/');
     while (!contentWindow.lab) await turn();
     const raw = await rawPort(host);
-    // As text it would have 2^60 commas.
+    // As text, this value would have 2^60 commas.
     /** @type {any} */
     let many = [];
     for (let level = 0; level < 60; level += 1) many = [many, many];

@@ -5,7 +5,7 @@ import { inLab, useLab } from '../support/lab.mjs';
 const lab = useLab();
 const failed = (/** @type {string} */ message) => ({ code: 'OPERATION_FAILED', message, retryable: false });
 
-/** What a handler does, as source of the page; and what its caller is told. @type {Record<string, [string, any]>} */
+/** What a handler does, as source for the page, and the answer to its caller. @type {Record<string, [string, any]>} */
 const misdeeds = {
   'throws a string': [`throw 'plain words'`, failed('plain words')],
   'throws undefined': ['throw undefined', failed('The capability failed')],
@@ -54,7 +54,7 @@ const misdeeds = {
   'returns too large a string': [`return 'x'.repeat((16 << 20) + 1)`, /larger than/],
 };
 
-/** All of these hosts in one page: none disturbs the next either. @type {import('puppeteer-core').Page | undefined} */
+/** The page of all these hosts. No host may disturb the next one. @type {import('puppeteer-core').Page | undefined} */
 let page;
 
 for (const [what, [source, expected]] of Object.entries(misdeeds)) {

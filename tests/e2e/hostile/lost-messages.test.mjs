@@ -4,7 +4,7 @@ import { useLab } from '../support/lab.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
 const lab = useLab();
-/** Another origin, and so another agent cluster. @type {Awaited<ReturnType<typeof serveFiles>>} */
+/** A server of another origin, whose pages are in another agent cluster. @type {Awaited<ReturnType<typeof serveFiles>>} */
 let elsewhere;
 before(async () => {
   elsewhere = await serveFiles({ pages: { '/plain/': `<script>${frameScript(false)}</script>` } });
@@ -12,8 +12,9 @@ before(async () => {
 after(() => elsewhere?.close());
 
 /**
- * A plain agent in a frame of another agent cluster, which no compiled module can be posted from: a
- * `messageerror` comes of it. It calls, loses a message, and tells its parent what it heard.
+ * A plain agent in a frame of another agent cluster. A compiled module cannot be posted from there, so
+ * it causes a `messageerror`. The agent calls, loses a message, and tells its parent what it has
+ * received.
  */
 function frameScript(/** @type {boolean} */ withPort) {
   return `
@@ -48,7 +49,7 @@ for (const withPort of [false, true]) {
       host.acceptMessages({ allowedOrigins: ['null', other] });
       const told = new Promise((resolve) => addEventListener('message', ({ data }) => data.heard && resolve(data.heard)));
       const runs = running(host, 'held');
-      // An opaque origin is heard over ports only.
+      // A host answers an opaque origin only over ports.
       const element = script ? frame(`data:text/html,${encodeURIComponent(`<script>${script}</script>`)}`, { sandbox: 'allow-scripts' }) : frame(`${other}/plain/`);
       await runs;
       (await element).contentWindow.postMessage('started', '*');
@@ -80,7 +81,7 @@ test('a sparse array and a Map over a port are refused for their size before the
   assert.deepEqual(seen.echo, { a: 1 });
 });
 
-/** In an agent of ours in a frame of another agent cluster: what it has come of calls and questions. */
+/** Runs in a frame of another agent cluster, with an agent of this package. Returns the outcomes of its calls and questions. */
 const agentScript = async (/** @type {any} */ lab, /** @type {string} */ origin) => {
   const module = new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
   /** @type {any[]} */

@@ -1,11 +1,11 @@
 /**
- * Messages that no agent should send, and the type and code of what answers them.
+ * Messages that no agent should send, and the type and code of their answers.
  *
  * @typedef {object} Malformed
  * @property {string} name
- * @property {string} message its source: JSON but for `id` and what a structured clone carries besides
- * @property {[string, string] | null} answer null for silence
- * @property {null} [window] silence on a window, which hears all sorts of things
+ * @property {string} message the source of the message: JSON, except for `id` and values that only a structured clone carries
+ * @property {[string, string] | null} answer the type and code of the answer; null for no answer
+ * @property {null} [window] no answer on a window, because a window receives many unrelated messages
  */
 
 const call = (/** @type {string} */ payload) => `{ type: 'capabilities/call', id, timestamp: 0, payload: ${payload} }`;

@@ -4,7 +4,7 @@ import { inLab, useLab } from '../support/lab.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
 const lab = useLab();
-/** Tells its parent of all it hears. */
+/** A page that reports every message it receives to its parent. */
 const next = `<script>onmessage = ({ data }) => parent.postMessage({ overheard: data }, '*'); parent.postMessage('next', '*')</script>`;
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
 let elsewhere;
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => elsewhere?.close());
 
-/** @param {string} [origins] whom the host in the frame allows; its own origin by default */
+/** @param {string} [origins] the origins that the host in the frame allows; by default its own */
 const hostUrl = (origins) => elsewhere.url(`/host/${origins === undefined ? '' : `?origins=${origins}`}`);
 
 /**
@@ -86,7 +86,7 @@ test('origins are compared whole: neither prefixes nor wildcards count', () =>
     const connected = await inLab(page, ({ agents, rejection }, origin) =>
       rejection(agents.connectWindow(window.frames[0], { origin, connectTimeout: 300 })), elsewhere.origin);
     assert.equal(connected.code, 'TIMEOUT');
-    // As the browser writes it, it counts however it was written.
+    // An origin counts in the browser's form, however the caller has written it.
     await host.evaluate((allowed) => /** @type {any} */ (window).host.acceptMessages({ allowedOrigins: [allowed], replace: true }), `${origin.toUpperCase()}/some/path`);
     const agent = await inLab(page, async ({ agents }, origin) => (await agents.connectWindow(window.frames[0], { origin })).app.id, elsewhere.origin);
     assert.equal(agent, 'test-host');
@@ -138,7 +138,7 @@ test('a third window cannot speak in the session of another, over a port or plai
       await thief.initialize();
       const within = await thief.cancel('held');
       await thief.request('shutdown', {});
-      // Nor does a forged source or origin count: the browser says who it is.
+      // A forged source or origin does not count either: the browser reports the sender.
       thief.post({ type: 'capabilities/cancel', id: 'x', timestamp: 0, payload: { callId: 'held' }, source: 'plain', origin: 'x' });
       await turn();
       const { inFlight, sessions } = host.stats();
@@ -179,7 +179,7 @@ test('after negotiation, no listener of either window hears more', async () => {
     await held;
     await agent.shutdown();
     await turn();
-    // A host tells the clients of MCP-B that it is there.
+    // A host announces itself to the clients of MCP-B.
     return { opening: [...new Set(opening)].filter((type) => type !== 'mcp'), overheard };
   });
   assert.deepEqual(seen, { opening: ['initialize'], overheard: [] });
@@ -228,7 +228,7 @@ test('a sandboxed frame, whose origin is null, is heard only when null is allowe
     await said((it) => it.id === 'with a port');
     return { before, after: host.stats().sessions, answered: relayed.filter((it) => it.type).map((it) => [it.id, it.type]) };
   });
-  // One that is answered in the window would be answered whoever is in it by then.
+  // If the answer went to the window, the document that is in the window by then would get it.
   assert.deepEqual(seen, { before: 0, after: 1, answered: [['with a port', 'initialize-result']] });
 });
 
@@ -250,7 +250,7 @@ test('an app whose own origin is opaque may allow such origins', async () => {
   assert.equal(said, 'null');
 });
 
-/** Opens a session and calls, plainly or over a port of its own, and then gives its place to another document. */
+/** Opens a session and calls, over the window or over a port, and then navigates to another document. */
 const leaver = (/** @type {boolean} */ withPort, /** @type {string} */ next) => `
   const { port1, port2 } = new MessageChannel();
   const say = (type, payload, ports = []) => {
@@ -270,7 +270,7 @@ const asUrl = (/** @type {string} */ text) => `data:text/html,${encodeURICompone
 for (const [from, withPort] of /** @type {const} */ ([['an opaque origin', false], ['an opaque origin', true], ['an allowed origin', false], ['an allowed origin', true]])) {
   test(`a frame of ${from} that navigates in mid-call: the next document does not get what the one before was owed${withPort ? ', over a port' : ''}`, async () => {
     const opaque = from === 'an opaque origin';
-    // Of the same origin, if that can be said of opaque ones; of another, if not.
+    // The next document has the same origin if the origin is opaque, and another origin otherwise.
     const script = `<script>${leaver(withPort, opaque ? asUrl(next) : `${elsewhere.origin}/next/`)}</script>`;
     const server = await serveFiles({ pages: { '/leaver/': script } });
     try {
@@ -298,7 +298,7 @@ for (const [from, withPort] of /** @type {const} */ ([['an opaque origin', false
         await new Promise((resolve) => addEventListener('message', ({ data }) => data.overheard === 'last' && resolve(undefined)));
         return { calls, overheard };
       }, opaque ? asUrl(script) : server.url('/leaver/'), opaque);
-      // Whose window has no name is not answered in it.
+      // An opaque origin does not identify a document, so no answer is posted to its window.
       assert.equal(seen.calls, opaque && !withPort ? 0 : 1);
       assert.deepEqual(seen.overheard, ['last']);
     } finally {

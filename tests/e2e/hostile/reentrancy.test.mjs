@@ -5,8 +5,8 @@ import { useLab } from '../support/lab.mjs';
 const lab = useLab();
 
 /**
- * What a handler does from its signal's abort event, as source of the page, in the middle of the
- * cancel that fires it. `abp`, `host`, `callId` and `context` are at hand.
+ * What a handler does in the abort event of its signal, in the middle of the cancel that fires the
+ * event. Each is source for the page, which has `abp`, `host`, `callId` and `context`.
  *
  * @type {Record<string, string>}
  */
@@ -64,7 +64,7 @@ for (const [what, source] of Object.entries(deeds)) {
         const answer = await abp.cancel('one', 'stop it');
         const response = await one;
         const outcome = await deed;
-        // What is not over yet ends by this, or has ended with the session or the host.
+        // This ends whatever has not ended with the session or the host.
         await abp.cancel('other');
         const last = await other;
         await turn();
@@ -116,7 +116,7 @@ test('after close() everything is refused, and nothing waits', async () => {
       return new Promise(() => {});
     });
     const calls = [abp.call('keeps'), agent.call('test.hold'), raw.call('test.hold')];
-    // The host has them all once a later call on each way has been answered.
+    // The host has received all of them once a later call on each way is answered.
     await Promise.all([abp, agent, raw].map((it) => it.call('test.echo')));
     host.close();
     const pending = (await Promise.all(calls)).map(({ cancelled }) => cancelled);

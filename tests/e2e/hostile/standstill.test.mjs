@@ -1,4 +1,5 @@
-// Connections that are slow, stand still, or end for a broken rule, seen by real clients of a real gateway.
+// Connections that are slow, stand still, or end because of a protocol violation, seen by real clients
+// of a real gateway.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -12,7 +13,7 @@ import { startGateway } from '../support/gateway.mjs';
 
 const impatient = ['--ping-interval', '500ms', '--dead-peer-timeout', '3s'];
 
-/** An app at that gateway. @param {string} wsUrl */
+/** Connects an app to the gateway. @param {string} wsUrl */
 async function app(wsUrl) {
   const host = await createHost({ app: { id: 'lab', name: 'Lab', version: '1' } });
   host.register('text', { description: 'So many characters', inputSchema: { type: 'object' } }, async ({ length }) => 'x'.repeat(length));
@@ -33,7 +34,7 @@ async function app(wsUrl) {
 }
 
 /**
- * A wire that carries so many bytes a second each way, and keeps little that it has not carried.
+ * A wire that carries this many bytes per second each way, and buffers little.
  *
  * @param {number} port
  * @param {number} pace
@@ -111,13 +112,13 @@ test('after a standstill peers are asked before they are given up, and their cal
   const gateway = await startGateway({ args: [...impatient, '--app-grace', '0'] });
   const { host, states } = await app(gateway.wsUrl);
   try {
-    // One that only answers pings.
+    // A peer that only answers pings.
     const plain = new WebSocket(`${gateway.wsUrl}/jsonrpc?app=lab`);
     await once(plain, 'open');
     const agent = await connectWebSocket(`${gateway.wsUrl}/abp?app=lab`);
     for (let round = 0; round < 3; round += 1) {
       const call = agent.call('later', { after: 5500 });
-      // Wherever the gateway is in asking and waiting.
+      // The delay varies, to hit every phase of asking and waiting.
       await sleep(100 + 300 * round);
       process.kill(gateway.pid, 'SIGSTOP');
       await sleep(4500);
@@ -133,7 +134,7 @@ test('after a standstill peers are asked before they are given up, and their cal
   }
 });
 
-/** A frame of a client, masked with zeros. @param {number} first its first byte @param {Buffer} payload */
+/** A frame of a client, masked with zeros. @param {number} first the first byte @param {Buffer} payload */
 function frame(first, payload) {
   const length = payload.length < 126 ? [0x80 | payload.length] : [0x80 | 127, 0, 0, 0, 0, ...new Uint8Array(new Uint32Array([payload.length]).buffer).reverse()];
   return Buffer.concat([Buffer.from([first, ...length, 0, 0, 0, 0]), payload]);
@@ -155,7 +156,7 @@ for (const [what, bytes, code] of /** @type {[string, Buffer, number][]} */ ([
         socket.write(`GET /abp HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}\r\n\r\n`);
         await once(socket, 'data');
         socket.write(bytes);
-        // What was under way when it broke the rule.
+        // Data that was under way when the client violated the protocol.
         socket.write(frame(0x81, Buffer.alloc(100_000, 'y')));
         /** @type {Error[]} */
         const errors = [];
@@ -170,7 +171,7 @@ for (const [what, bytes, code] of /** @type {[string, Buffer, number][]} */ ([
         assert.deepEqual(errors, []);
         assert.ok(performance.now() - asked < 1000, `${performance.now() - asked} ms`);
       }
-      // As a client that is no test sees it.
+      // The same, seen by an ordinary client.
       const client = new WebSocket(`${gateway.wsUrl}/abp`);
       await once(client, 'open');
       /** @type {any} */ (client)._socket.write(bytes);

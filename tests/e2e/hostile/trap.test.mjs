@@ -4,14 +4,14 @@ import { useLabWithGateway } from '../support/lab-gateway.mjs';
 
 const lab = useLabWithGateway();
 
-/** How the instance is lost at the next cancel, as source of the page. Each happens inside of it. @type {Record<string, string>} */
+/** The ways to lose the instance at the next cancel, as source for the page. Each happens inside the instance. @type {Record<string, string>} */
 const ends = {
   'panics, asked for a host that it never had': 'host.shell.number = 1e6',
   'exhausts the stack': `
     const { cancel } = host.shell.handle;
     host.shell.handle.cancel = (...given) => {
       let broken;
-      // The deepest call that still gets into the instance has no room there to go on.
+      // The deepest call that still enters the instance has no stack left there.
       const deeper = () => {
         try { deeper(); } catch {
           if (broken) throw broken;
@@ -55,7 +55,7 @@ for (const [what, source] of Object.entries(ends)) {
         const queued = all.map((it) => it.call('test.single', {}, { callId: 'single' }));
         await Promise.all(all.map((it) => it.call('test.echo')));
         await new /** @type {any} */ ((async () => {}).constructor)('host', source)(host);
-        // Whatever comes next finds it lost.
+        // The next call finds the instance lost.
         callers.page.cancel('nothing');
         const inside = String(host.shell.guard.trap?.stack).includes('wasm-function');
         const code = (/** @type {any} */ it) => it.error?.code;

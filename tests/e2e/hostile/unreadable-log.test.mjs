@@ -1,4 +1,4 @@
-// A log that cannot be written costs its lines, and nothing else.
+// If the log cannot be written, its lines are lost, and nothing else fails.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -13,11 +13,12 @@ import { createHost } from 'caphost';
 import { connectWebSocket } from 'caphost/agent';
 import { gatewayBinary, root } from '../../../scripts/paths.mjs';
 
-/** What a shell makes of standard error before the gateway takes its place. */
+/** The ways in which a shell sets up standard error before it starts the gateway. */
 const errors = {
   'a reader that has gone': 'exec "$0" "$@"',
   'a full disk': 'exec "$0" "$@" 2>/dev/full',
-  // It reads its own end, so it is open, and nobody takes anything out. It is full from the beginning.
+  // The shell holds the reading end too, so the pipe is open, but nobody reads it. It is full from the
+  // beginning.
   'a pipe that nobody reads': 'mkfifo "$FIFO" && exec 2<>"$FIFO" && head -c 65536 /dev/zero >&2 && exec "$0" "$@"',
 };
 
@@ -49,11 +50,11 @@ for (const where of /** @type {(keyof typeof errors)[]} */ (Object.keys(errors))
   for (const [level, format] of /** @type {const} */ ([['info', 'text'], ['info', 'json'], ['debug', 'text'], ['trace', 'json']])) {
     test(`standard error is ${where}, at ${level} in ${format}: nothing but lines is lost`, { timeout: 60_000 }, async () => {
       const { url, child, ended } = await start(where, ['--log', level, '--log-format', format]);
-      // What waits for ever is told by the test's timeout.
+      // If something waits forever, the test's timeout reports it.
       const alive = setInterval(() => {}, 1000);
       const wsUrl = url.replace(/^http/, 'ws');
       const host = await createHost({ app: { id: 'lab', name: 'Lab', version: '1' } });
-      /** How many handlers run that end only when they are cancelled. */
+      /** How many handlers are running that end only by a cancel. */
       let held = 0;
       host.register('echo', { description: 'Says the same', inputSchema: { type: 'object' } }, async (params) => params);
       host.register('hold', { description: 'Waits for its cancel', inputSchema: { type: 'object' } }, (_, { signal }) => {
@@ -90,7 +91,7 @@ for (const where of /** @type {(keyof typeof errors)[]} */ (Object.keys(errors))
           assert.ok((await Promise.all(calls)).every((answer) => 'cancelled' in answer && answer.cancelled === true));
         }));
         assert.equal(held, 0);
-        // An agent that leaves is noticed, and what it called ends.
+        // When an agent leaves, the gateway notices, and its calls end.
         const [leaver, ...others] = agents;
         const left = leaver?.call('hold');
         await until(() => held === 1);
@@ -101,7 +102,7 @@ for (const where of /** @type {(keyof typeof errors)[]} */ (Object.keys(errors))
         const late = await newAgent();
         assert.equal((await late.call('echo', {})).success, true);
         const lost = /^caphost_log_lines_lost_total (\d+)$/m.exec((await get(`${url}/metrics`)).text)?.[1];
-        // A pipe may be read later: lines wait for that until there are too many.
+        // A pipe may be read later. Lines wait for that until there are too many.
         const waits = where === 'a pipe that nobody reads' && level !== 'trace';
         assert.ok(waits ? lost === '0' : Number(lost) > 0, `lines lost: ${lost}`);
         await Promise.all([late, ...others].map((agent) => agent.shutdown()));

@@ -9,10 +9,10 @@ const html = readFileSync(join(root, 'tests', 'e2e', 'fixtures', 'lab', 'index.h
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
 const lab = useLab(async () => ({ pages: { '/strict/': { body: html, headers: { 'content-security-policy': policy } } } }));
 
-/** Look-around, which only backtracking can do, around what backtracks badly. */
+/** A pattern with look-around, which only a backtracking engine supports, and with exponential backtracking. */
 const SLOW = '^(?=.*b)(a+)+$';
 
-/** Calls a capability with parameters on which its pattern takes for ever, and others beside and after it. */
+/** Calls a capability with parameters for which its pattern takes practically forever, and other capabilities at the same time and later. */
 const attack = async (/** @type {any} */ { newHost, connect }, /** @type {string} */ pattern) => {
   const host = await newHost();
   const schema = { properties: { a: { pattern } }, required: ['a'] };

@@ -124,7 +124,7 @@ test('what has stopped a call in a worker, and in what time, stands beside its g
   const data = await onPort(async ({ host, raw, until, rpc }) => {
     host.registerWorker('part', undefined, '/workers/parts.js', { pool: 1, warm: false });
     const call = (/** @type {number} */ id, /** @type {string} */ part) => raw.post(rpc(id, '_capabilities/call', { capability: 'part', params: { part } }));
-    // Its worker is there from then on.
+    // The worker is started from here on.
     call(0, 'where');
     await until(() => raw.heard.length === 1);
     call(1, 'hold');
@@ -145,7 +145,7 @@ test('a host that is closed answers what its peer waits for', async () => {
     await until(() => raw.heard.length === 1);
     return raw.heard.map((/** @type {any} */ { id, error }) => [id, error.code, error.data.stop]);
   });
-  // A host that closes waits for no handler.
+  // A closing host does not wait for handlers.
   assert.deepEqual(seen, [[1, -32800, 'abandoned']]);
 });
 
@@ -224,7 +224,8 @@ test('two hosts that hear each other do not answer what neither was asked', asyn
     contentWindow.postMessage(rpc(1, '_capabilities/call', { capability: 'test.ask', params: { message: 'Sure?' } }), location.origin);
     contentWindow.postMessage(rpc(2, 'no/method'), location.origin);
     await until(() => heard.length >= 3);
-    // What one of them had answered to what it heard so far, and the other to that, would be heard before this is.
+    // If the two sides answered each other's messages, these answers would arrive before the last of
+    // these.
     for (const id of [3, 4, 5]) {
       contentWindow.postMessage(rpc(id, 'no/method'), location.origin);
       await until(() => heard.includes(`answer ${id}`));
@@ -261,7 +262,7 @@ test('a host that goes away tells those that wait', async () => {
     while (!frame.contentWindow.host) await lab.turn();
     /** @type {any[]} */
     const heard = [];
-    // What a document says as it goes has no source any more.
+    // A message that a document posts while it unloads has no source.
     addEventListener('message', ({ data }) => data.channel !== 'mcp-iframe' && heard.push(data));
     const wrapped = (/** @type {any} */ payload) => frame.contentWindow.postMessage({ channel: 'own', type: 'mcp', direction: 'client-to-server', payload }, location.origin);
     wrapped('mcp-check-ready');

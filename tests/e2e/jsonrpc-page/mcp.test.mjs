@@ -65,7 +65,7 @@ for (const version of ['2024-11-05', '2025-03-26', '2025-06-18']) {
     assert.deepEqual(['title' in tool, 'outputSchema' in tool, 'structuredContent' in of(3).result], [structure, structure, structure]);
     const { params } = seen.find((/** @type {any} */ it) => it.method === 'notifications/progress');
     assert.equal(params.message, version === '2024-11-05' ? undefined : 'adding');
-    // Several messages as one array are part of one version only.
+    // Only one version of the protocol has batches.
     if (version === '2025-03-26') assert.deepEqual(of(2).result, {});
     else assert.equal(of(null).error.code, -32600);
   });
@@ -111,7 +111,7 @@ test('2026-07-28: every request says its version, and results are typed', async 
   assert.deepEqual([of(2).result.resultType, of(2).result.structuredContent], ['complete', { n: 1 }]);
   assert.deepEqual([of(3).result.isError, of(3).result.content[0].text], [true, 'MINE: broken']);
   assert.deepEqual([of(4).error.code, of(4).error.data], [-32022, { supported: VERSIONS, requested: '2030-01-01' }]);
-  // That a handler gives up is an error as any other: nobody has cancelled the call.
+  // A handler that gives up is an ordinary error, because nobody has cancelled the call.
   assert.deepEqual([of(5).result.isError, of(5).result.content[0].text], [true, 'OPERATION_FAILED: I would rather not']);
   assert.deepEqual(of(6).error, {
     code: -32800, message: 'Tool execution cancelled: test.work', data: { requestId: '6', partial: false, stop: 'returned', _meta: { 'caphost/stop': 'returned' } },
@@ -125,7 +125,7 @@ test('what has stopped a call in a worker, and in what time, stands beside its g
     let hold;
     host.observe((/** @type {any} */ it) => it.state === 'running' && (hold = it));
     const call = (/** @type {number} */ id, /** @type {string} */ part) => raw.post(rpc(id, 'tools/call', { name: 'part', arguments: { part } }));
-    // Its worker is there from then on.
+    // The worker is started from here on.
     call(0, 'where');
     await until(() => raw.heard.length === 1);
     call(1, 'hold');

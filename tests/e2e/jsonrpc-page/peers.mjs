@@ -11,7 +11,7 @@ export const kinds = [
   ...['@agentclientprotocol/sdk over a MessagePort', 'vscode-jsonrpc over a MessagePort', 'vscode-jsonrpc over a Worker'].map((name) => ({ name, mcp: false })),
 ];
 
-/** The published clients, in one script for a page. */
+/** Bundles the published clients into one script for a page. */
 async function bundlePeers() {
   const { outputFiles } = await build({
     entryPoints: [join(root, 'tests', 'e2e', 'fixtures', 'jsonrpc-page', 'peers.js')],
@@ -20,13 +20,13 @@ async function bundlePeers() {
   return { '/peers.js': { body: String(outputFiles[0]?.text), contentType: 'text/javascript; charset=utf-8' } };
 }
 
-/** Pages with `lab`, and with `peers`. */
+/** Pages with `lab` and `peers`. */
 export function usePeers() {
   const lab = useLab(async () => ({ pages: await bundlePeers() }));
   return {
     ...lab,
     /**
-     * Runs a function in a page of its own with a host and a client of a kind.
+     * Runs a function in a new page with a host and a client of this kind.
      *
      * @param {string} kind
      * @param {(it: { lab: any, host: any, peer: any, settle: any, until: any, state: () => Promise<any> }, ...args: any[]) => any} work

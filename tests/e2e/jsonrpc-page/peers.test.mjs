@@ -55,7 +55,8 @@ for (const { name, mcp } of kinds) {
         late.abort();
         peer.cancel(doneId);
         for (const id of ['0', '', 'never', 77]) peer.cancel(id);
-        // An answer to one of those would come before this one's, and the client would complain of it before the next's.
+        // An answer to a repeated cancel would arrive before this answer, and the client would complain
+        // before the next one.
         const after = await peer.call('test.echo', { n: 2 });
         await peer.call('test.echo', { n: 3 });
         return { before: before.code, during: during.code, done, after, held: answers(heldId), late: answers(doneId), complaints: peer.complaints, mcp };

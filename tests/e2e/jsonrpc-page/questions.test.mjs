@@ -37,7 +37,7 @@ for (const [name, mcp] of /** @type {[string, boolean][]} */ (kinds)) {
       assert.deepEqual(accepted.data, { success: true, data: { name: 'Ada' } });
       const code = mcp ? 'PERMISSION_DENIED' : 'OPERATION_FAILED';
       assert.deepEqual(refused.data, { success: false, error: { code, message: mcp ? 'The user has declined' : 'no', retryable: false } });
-      // Whoever gives up has not answered, and nothing has failed either.
+      // A peer that gives up has not answered, and nothing has failed.
       assert.deepEqual(gone.data, { success: false, cancelled: true, metadata: { stop: 'abandoned' } });
       assert.deepEqual(seen.complaints, []);
     });
@@ -64,7 +64,7 @@ for (const [name, mcp] of /** @type {[string, boolean][]} */ (kinds)) {
       if (!mcp) assert.equal(seen.code, -32800);
       assert.deepEqual(seen.echo, { n: 1 });
       assert.deepEqual(seen.complaints, []);
-      // The question is withdrawn before its call is answered.
+      // The question is withdrawn before the call is answered.
       const cancel = mcp ? 'notifications/cancelled' : name.startsWith('@agent') ? '$/cancel_request' : '$/cancelRequest';
       const question = mcp ? 'elicitation/create' : '_elicitation/request';
       assert.deepEqual(seen.methods, mcp ? ['result', question, cancel, 'result'] : [question, cancel, -32800, 'result']);
@@ -72,7 +72,7 @@ for (const [name, mcp] of /** @type {[string, boolean][]} */ (kinds)) {
   });
 }
 
-/** What goes over the wire when the call of a question is cancelled, and the question is answered after that. */
+/** The messages on the wire when the call of a question is cancelled and the question is answered after that. */
 const lateAnswer = (/** @type {any} */ hostOptions, /** @type {any} */ initialize) =>
   lab.run(async (given, hostOptions, initialize) => {
     const { registerWork } = await import(`${location.origin}/jsonrpc-page/app.js`);
@@ -87,7 +87,7 @@ const lateAnswer = (/** @type {any} */ hostOptions, /** @type {any} */ initializ
     raw.post(acp ? rpc(undefined, '$/cancel_request', { requestId: 1 }) : rpc(undefined, '$/cancelRequest', { id: 1 }));
     await raw.hear((/** @type {any} */ it) => it.id === 1);
     const { elicitations, inFlight } = host.stats();
-    // Whoever was not told answers in the end.
+    // A peer that was not told still answers in the end.
     raw.post({ jsonrpc: '2.0', id: question.id, result: { data: { name: 'Ada' } } });
     raw.post(rpc(2, '_capabilities/call', { capability: 'test.echo' }));
     await raw.hear((/** @type {any} */ it) => it.id === 2);

@@ -1,7 +1,7 @@
 import { useLab } from '../support/lab.mjs';
 
 /**
- * Pages with a host and a JSON-RPC peer on a port that says whatever it is told to.
+ * Pages with a host, and with a JSON-RPC peer on a port that sends whatever the test tells it.
  */
 export function useWire() {
   const lab = useLab();

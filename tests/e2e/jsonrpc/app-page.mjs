@@ -1,8 +1,8 @@
 import { inLab } from '../support/lab.mjs';
 
 /**
- * A page whose host has joined the gateway, with a capability that reports progress until it is
- * told to stop, and keeps count of those that run.
+ * A page whose host is connected to the gateway. Its capability reports progress until it is told to
+ * stop. The page counts the running handlers.
  *
  * @param {{ page: () => Promise<import('puppeteer-core').Page>, urls: { app: string } }} lab
  */
@@ -29,9 +29,9 @@ export async function appPage(lab) {
   return page;
 }
 
-/** How many of its handlers have not stopped. @param {import('puppeteer-core').Page} page @returns {Promise<number>} */
+/** How many handlers are running. @param {import('puppeteer-core').Page} page @returns {Promise<number>} */
 export const working = (page) => page.evaluate(() => /** @type {any} */ (window).state.working);
 
-/** Waits until as many handlers work. @param {import('puppeteer-core').Page} page @param {number} count */
+/** Waits until this many handlers are running. @param {import('puppeteer-core').Page} page @param {number} count */
 export const untilWorking = (page, count) =>
   page.waitForFunction((/** @type {number} */ wanted) => /** @type {any} */ (window).state.working === wanted, { polling: 10 }, count);

@@ -10,15 +10,15 @@ import { WebSocket } from 'ws';
 import { gatewayBinary } from '../../../scripts/paths.mjs';
 
 /**
- * A JSON-RPC client as published, on the way to a gateway. What a request rejects with has `code`,
- * `message` and `data`.
+ * A published JSON-RPC client that is connected to a gateway. A request rejects with an error that has
+ * `code`, `message` and `data`.
  *
  * @typedef {object} Client
- * @property {(method: string, params?: any, signal?: AbortSignal) => Promise<any>} request numbered from 0
+ * @property {(method: string, params?: any, signal?: AbortSignal) => Promise<any>} request sends a request; the requests are numbered from 0
  * @property {(method: string, params: any) => Promise<unknown>} notify
- * @property {(id: unknown) => Promise<unknown>} cancel once more, by the id
+ * @property {(id: unknown) => Promise<unknown>} cancel sends another cancel, by the id
  * @property {(token: string | number, heard: (value: any) => void) => void} onProgress
- * @property {any} greeting what its kind of peer says first
+ * @property {any} greeting the first message of this kind of peer
  * @property {() => Promise<unknown>} leave
  *
  * @typedef {{ name: string, connect: (gateway: import('../support/gateway.mjs').Gateway) => Promise<Client> }} Kind
@@ -127,7 +127,7 @@ const hangUp = ({ child, exited }) => async () => {
   return exited;
 };
 
-/** The published clients, each in the framing it speaks. @type {Kind[]} */
+/** The published clients, each with its own framing. @type {Kind[]} */
 export const kinds = [
   {
     name: 'vscode-jsonrpc over WebSocket',

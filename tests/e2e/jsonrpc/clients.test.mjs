@@ -6,7 +6,7 @@ import { kinds, startStdio } from './clients.mjs';
 
 const lab = useLabWithGateway();
 
-/** @param {Promise<any>} promise what a request rejects with, as it came over the wire */
+/** @param {Promise<any>} promise a request; its rejection has the error from the wire */
 const failure = (promise) => promise.then(
   (result) => assert.fail(`it has a result: ${JSON.stringify(result)}`),
   ({ code, message, data }) => ({ code, message, data }),
@@ -56,7 +56,7 @@ for (const { name, connect } of kinds) {
       assert.deepEqual([info.operationId, info.total, typeof info.progress], ['t', 1_000, 'number']);
       assert.equal(await working(page), 1);
       stop.abort();
-      // Request 0: the id is in the error, and the handler has stopped by the time it comes.
+      // Request 0: the id is in the error, and the handler has stopped before the error arrives.
       assert.deepEqual(await held, cancelled('test.work', '0'));
       assert.equal(await working(page), 0);
     });
@@ -65,7 +65,7 @@ for (const { name, connect } of kinds) {
       const stop = new AbortController();
       stop.abort();
       const got = await failure(call('test.work', {}, {}, stop.signal));
-      // The cancel goes after the call: whether it finds it before its start is a matter of time.
+      // The cancel follows the call. Whether the call has started by then depends on time.
       assert.ok(['never-started', 'returned'].includes(got.data.stop), got.data.stop);
       assert.deepEqual(got, cancelled('test.work', '0', got.data.stop));
       assert.equal(await working(page), 0);
@@ -81,7 +81,7 @@ for (const { name, connect } of kinds) {
       assert.deepEqual(await held, cancelled('test.work', '0'));
       await client.cancel(0);
       for (const id of ['0', '', 77, null, undefined, [0]]) await client.cancel(id);
-      // Had one of these been answered, the client would have closed or complained.
+      // If one of these had been answered, the client would have closed or complained.
       assert.deepEqual((await call('test.echo', { n: 1 })).data, { n: 1 });
       await client.cancel(1);
       assert.deepEqual((await call('test.echo', { n: 2 })).data, { n: 2 });

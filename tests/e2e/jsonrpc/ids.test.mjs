@@ -11,7 +11,7 @@ const ids = [0, '', 1, '1', 1.5, null];
 /** @param {unknown} id @param {string} capability */
 const call = (id, capability, params = {}) => ({ jsonrpc: '2.0', id, method: '_capabilities/call', params: { capability, params } });
 
-/** Both ways in, by what they write and hear. @type {Record<string, () => Promise<{ send: (message: any) => void, hear: (count: number) => Promise<any[]>, leave: () => Promise<unknown> }>>} */
+/** Both ways in, with their functions to send and to receive. @type {Record<string, () => Promise<{ send: (message: any) => void, hear: (count: number) => Promise<any[]>, leave: () => Promise<unknown> }>>} */
 const ways = {
   async WebSocket() {
     const socket = await openSocket(lab.gateway);
@@ -66,7 +66,7 @@ for (const [name, open] of Object.entries(ways)) {
     try {
       for (const id of ids) send(call(id, 'test.work'));
       await untilWorking(page, ids.length);
-      // Each is in use, and undisturbed by its twin.
+      // Each id is in use, and its twin does not disturb it.
       for (const id of ids) send(call(id, 'test.echo'));
       for (const { id, error } of await hear(ids.length)) {
         assert.ok(ids.includes(id));

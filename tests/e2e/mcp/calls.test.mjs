@@ -8,16 +8,16 @@ import { connect, kinds, rejection } from './clients.mjs';
 const demo = useDemo();
 
 const large = { name: 'export.pdf', arguments: /** @type {any} */ (largeJobs['export.pdf']?.params()) };
-/** Takes long enough for anything to happen meanwhile. */
+/** A job that takes long enough for everything that happens meanwhile. */
 const long = { name: 'export.archive', arguments: { megabytes: 400, files: 4 } };
-/** Takes a second, with progress all the while. */
+/** A job that takes a second, with progress all the time. */
 const summary = { name: 'ai.summarize', arguments: { text: prose(400), sentences: 7 } };
 const small = { name: 'export.pdf', arguments: { markdown: '# Small' } };
 
-/** The states of the calls the page has had. @returns {Promise<(string | undefined)[]>} */
+/** The states of all calls on the page. @returns {Promise<(string | undefined)[]>} */
 const states = () => demo.page.$$eval('.call', (cards) => cards.map((card) => /** @type {HTMLElement} */ (card).dataset.state));
 
-/** Waits until the page runs so many calls. @param {number} count */
+/** Waits until the page has this many running calls. @param {number} count */
 const running = (count) => demo.page.waitForFunction(
   (wanted) => [...document.querySelectorAll('.call')]
     .filter((card) => ['running', 'queued'].includes(String(/** @type {HTMLElement} */ (card).dataset.state))).length === wanted,
@@ -35,7 +35,7 @@ for (const kind of kinds) {
       assert.deepEqual(it?.complaints, []);
     });
 
-    // A client may have its result before the page has shown the end of the call.
+    // A client may get its result before the page has shown the end of the call.
     beforeEach(() => running(0));
 
     test('speaks the version it negotiates', () => {
@@ -55,7 +55,7 @@ for (const kind of kinds) {
     });
 
     test('calls, and gets a file once', async () => {
-      // What the tools promise of their results is checked by the client.
+      // The client checks the results against what the tools promise.
       await it.client.listTools();
       for (const name of ['export.pdf', 'export_pdf']) {
         const result = await it.client.callTool({ ...small, name });
@@ -141,7 +141,7 @@ for (const kind of kinds) {
       assert.ok((await states()).includes('cancelled'));
       await it.client.callTool(small);
       assert.equal(heard, known, 'no progress is told of after the abort');
-      // Once more, and of what is over or never was.
+      // Cancels once more, and also cancels calls that are over or never existed.
       for (const requestId of [0, 1, 999, 'x']) {
         await it.client.notification({ method: 'notifications/cancelled', params: { requestId, reason: 'again' } }).catch(() => {});
       }
@@ -163,7 +163,7 @@ for (const kind of kinds) {
       let one = Promise.resolve();
       /** @type {Promise<any>} */
       let two = Promise.resolve();
-      // What the page shows of them comes later than they are at work, and the second is soon done.
+      // The page may show the calls after they have begun, and the second call is soon done.
       await Promise.all([
         new Promise((resolve) => { one = rejection(it.client.callTool(long, { signal: stop.signal, onprogress: resolve })); }),
         new Promise((resolve) => { two = it.client.callTool(summary, { timeout: 50_000, onprogress: resolve }); }),
@@ -178,7 +178,7 @@ for (const kind of kinds) {
       await running(1);
       /** @type {any} */
       let run;
-      // The page may still show the end of another, or the gateway still wait for it.
+      // The page may still show the end of another call, or the gateway may still wait for it.
       await comesTo(async () => {
         const { runs } = await (await fetch(`${demo.gateway.url}/api/runs`)).json();
         const [found, ...more] = runs.filter((/** @type {any} */ one) => one.state === 'running');
@@ -208,7 +208,8 @@ for (const kind of kinds) {
       await running(1).finally(() => leaving.client.close());
       await held;
       await running(0);
-      // A request that it was about to make when it closed, it has aborted itself.
+      // If the client was about to send a request when it closed, the client has aborted that request
+      // itself.
       assert.deepEqual(leaving.complaints.filter((it) => !it.startsWith('AbortError')), []);
     });
   });

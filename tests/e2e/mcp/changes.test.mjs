@@ -5,7 +5,7 @@ import { connect, kinds } from './clients.mjs';
 
 const demo = useDemo();
 
-/** The page open now. @type {import('puppeteer-core').Page | undefined} */
+/** The page that is open now. @type {import('puppeteer-core').Page | undefined} */
 let page;
 
 for (const kind of kinds) {
@@ -29,7 +29,7 @@ for (const kind of kinds) {
       };
       const { tools } = await it.client.listTools();
       assert.ok(tools.length > 3);
-      // The stream that tells of changes is opened beside what is awaited.
+      // The stream for change notifications opens in parallel, so it needs some time.
       await new Promise((resolve) => setTimeout(resolve, 500));
       await (page ?? demo.page).close();
       await until((names) => names.length === 0);

@@ -16,7 +16,7 @@ const stdio = (gateway, app) => new StdioClientTransport({
   stderr: 'inherit',
 });
 
-/** Every way for a client to be connected. @type {Kind[]} */
+/** All ways to connect a client. @type {Kind[]} */
 export const kinds = [
   { name: 'HTTP, 2025-11-25', mode: 'legacy', era: 'legacy', open: http },
   { name: 'HTTP, negotiated', mode: 'auto', era: 'modern', open: http },
@@ -25,7 +25,7 @@ export const kinds = [
 ];
 
 /**
- * A client as published. What it complains of is kept, and nothing else.
+ * A published client. Only its complaints are recorded.
  *
  * @param {Kind} kind
  * @param {Gateway} gateway
@@ -46,8 +46,8 @@ export async function connect(kind, gateway, { app, onTools } = {}) {
     }),
   });
   client.onerror = (error) => {
-    // The client hears of notifications a tick after answers and aborts of its own, even of those
-    // that came before: progress then has a token it does not know any more.
+    // The client handles notifications one tick later than answers and its own aborts, even earlier
+    // notifications. Progress then has a token that the client has already forgotten.
     if (!error.message.startsWith('Received a progress notification for an unknown token')) complaints.push(String(error).slice(0, 300));
   };
   const transport = kind.open(gateway, app);
@@ -55,7 +55,7 @@ export async function connect(kind, gateway, { app, onTools } = {}) {
   return { client, transport, complaints };
 }
 
-/** What `promise` rejects with. @param {Promise<unknown>} promise @returns {Promise<any>} */
+/** The error with which `promise` rejects. @param {Promise<unknown>} promise @returns {Promise<any>} */
 export const rejection = (promise) => promise.then(
   (result) => { throw new Error(`it has a result: ${JSON.stringify(result).slice(0, 200)}`); },
   (error) => error,

@@ -7,7 +7,7 @@ import { useDemo } from '../support/demo.mjs';
 
 const demo = useDemo();
 
-/** The bridge as a client starts it. @param {string} url @param {string[]} [args] */
+/** Starts the bridge, as a client does. @param {string} url @param {string[]} [args] */
 function start(url, args = []) {
   const child = spawn(gatewayBinary, ['mcp', ...args], { env: { ...process.env, CAPHOST_GATEWAY: url }, stdio: ['pipe', 'pipe', 'pipe'] });
   const killWithUs = () => child.kill('SIGKILL');
@@ -19,7 +19,7 @@ function start(url, args = []) {
   /** @type {() => void} */
   let wake = () => {};
   createInterface(child.stdout).on('line', (line) => {
-    // Whatever is no message fails here.
+    // A line that is no message fails here.
     said.push(JSON.parse(line));
     wake();
   });
@@ -59,7 +59,7 @@ const running = (count) => demo.page.waitForFunction(
   count,
 );
 
-/** A bridge with a call in flight. */
+/** Starts a bridge and a call. */
 async function calling() {
   const bridge = start(demo.gateway.url, ['--app', 'caphost-demo']);
   bridge.send(hello);

@@ -35,10 +35,10 @@ after(async () => {
 const full = process.env.CAPHOST_STORMS === 'full';
 const first = { calls: 1_000, width: 100, seed: 1, prefix: 'first-' };
 const rest = { calls: 9_500, width: 100, seed: 2, prefix: 'rest-' };
-// What takes half a minute is shorter, unless the full storms are asked for.
+// Slow variants make fewer calls, unless the full storms are requested.
 const restOfSlow = { ...rest, calls: full ? rest.calls : 1_100 };
 const asText = `(${race})`;
-/** However busy the machine is, an answer that comes late is no answer that is missing. */
+/** The options of the agents. The grace is long, because on a busy machine a late answer is not a missing answer. */
 const racer = { agent: { name: 'racer', version: '1' }, grace: 90_000 };
 
 /** @param {string} query */
@@ -113,7 +113,7 @@ test('10 500 calls raced against cancels over window.postMessage, by a plain age
     const waiting = new Map();
     let next = 0;
     inner.addEventListener('message', ({ data }) => { waiting.get(data.id)?.(data.payload); waiting.delete(data.id); });
-    // A function of the frame's own realm, so that the messages come from its window.
+    // A function of the frame's own realm, so that the messages come from the frame's window.
     const post = inner.eval('(message) => parent.postMessage(message, ' + JSON.stringify(location.origin) + ')');
     const request = (type, payload) => new Promise((resolve) => {
       const id = 'p' + (next += 1);
@@ -130,7 +130,7 @@ test('10 500 calls raced against cancels over window.postMessage, by a plain age
       },
     };
   })()`);
-  // Its own listeners on signals that never fire are the test's, so signals are left out of the count.
+  // The listeners on signals that never fire belong to the test, so signals are not counted.
   await raceOn(page, (options) => /** @type {Promise<any>} */ (page.evaluate(`${asText}(window.plain, ${JSON.stringify(options)})`)));
   await page.close();
 });
@@ -147,7 +147,7 @@ test('calls raced against cancels over WebSocket, from Node through the gateway'
 test('calls raced against cancels through Puppeteer', { timeout: 240_000 }, async () => {
   const page = await hostPage();
   const agent = await attach(page, racer);
-  // A cancel by this way comes many turns of the page later.
+  // Over this way, a cancel arrives many turns of the page later.
   await raceOn(page, (options) => race(agent, { ...options, longest: 60 }), { more: restOfSlow, timers: 2 });
   await agent.shutdown();
   await page.close();
@@ -158,7 +158,7 @@ test('calls raced against cancels through Playwright', { timeout: 240_000 }, asy
   await page.addInitScript(watchPage);
   await page.goto(server.url('/host/'));
   const agent = await attach(page, racer);
-  // A cancel by this way comes many turns of the page later.
+  // Over this way, a cancel arrives many turns of the page later.
   await raceOn(page, (options) => race(agent, { ...options, longest: 60 }), { more: restOfSlow, timers: 2 });
   await agent.shutdown();
   await page.close();

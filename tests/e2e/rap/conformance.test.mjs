@@ -8,8 +8,9 @@ import { INITIALIZE, wireDriver } from '../support/wire-driver.mjs';
 import { serveVectorTools } from './vector-tools.mjs';
 
 /**
- * What RAP has no words for: a tool's error has no code, not even one of its own stopping, and parameters are the tool's own affair. Nor is there
- * an order between a cancel and the result that a tool's server is about to send: that both agree is another vector's.
+ * The vectors that RAP cannot express. An error of a tool has no code, not even for a tool that stops
+ * by itself, and each tool checks its own parameters. The order of a cancel and of a result that is
+ * about to be sent is undefined; another vector checks that both agree.
  */
 const beyondRap = [
   'Parameters are checked against the schema before the handler runs',
@@ -19,11 +20,11 @@ const beyondRap = [
   'A handler that was never told and ends within its grace has completed',
 ];
 
-/** A tool server is told of a cancel without its reason, and does not say what came of it. @param {any} step */
+/** Adapts a step to RAP: a tool server gets a cancel without its reason, and does not report its outcome. @param {any} step */
 function inRap(step) {
   const { with: pattern } = step;
   if (pattern?.metadata?.stop) {
-    // Whether the server had been told of it yet decides about one that waits there.
+    // The outcome for a waiting call depends on whether the server already knew of the call.
     const stop = pattern.metadata.stop === 'never-started' ? { $any: true } : 'abandoned';
     return { ...step, with: { ...pattern, metadata: { stop } } };
   }
@@ -65,7 +66,8 @@ describe('a call of a RAP tool keeps the rules of every call', () => {
         socket.on('message', (data) => driver.receive(JSON.parse(String(data))));
         if (vector.session !== false) await driver.request('initialize', INITIALIZE);
         const run = `${vector.name} `.slice(0, 60);
-        // The agent does not wait until the tool server has heard of a cancel; who asks it about one does.
+        // The agent does not wait until the tool server has received a cancel. A later request about
+        // the call does.
         /** @type {import('../support/conformance.mjs').Driver} */
         const telling = {
           ...driver,

@@ -17,7 +17,7 @@ describe('the demo page on one gateway, which is the tool server of another one'
   });
   after(() => runtime?.stop());
 
-  /** An agent of the runtime's, as soon as it knows the tool server. */
+  /** Connects an agent to the runtime as soon as the runtime knows the tool server. */
   async function connect() {
     const deadline = Date.now() + 15_000;
     for (;;) {
@@ -30,7 +30,7 @@ describe('the demo page on one gateway, which is the tool server of another one'
     }
   }
 
-  /** The card of the page's latest call, once `act` has made it. @param {() => unknown} act */
+  /** The card of the call that `act` makes, once it is on the page. @param {() => unknown} act */
   async function newCard(act) {
     const ids = () => demo.page.$$eval('.call', (cards) => cards.map((card) => /** @type {HTMLElement} */ (card).dataset.callId));
     const known = await ids();
@@ -70,13 +70,14 @@ describe('the demo page on one gateway, which is the tool server of another one'
     await becomes(demo.page, card, 'cancelled');
     const shown = () => textOf(demo.page, card);
     const then = await shown();
-    // Another that begins now gets further than it had; had it gone on, it would show.
+    // A call that begins now gets further than the cancelled call had. If the cancelled call had
+    // continued, that would be visible.
     const next = await newCard(() => { call = agent.call('export_archive', long, { callId: 'next' }); });
     await reaches(demo.page, next, 5);
     assert.equal(await shown(), then);
     assert.deepEqual(await agent.cancel('next'), { callId: 'next', cancelled: true, metadata: { stop: 'abandoned' } });
     assert.deepEqual(await call, cancelled);
-    // The page has room for others again.
+    // The page accepts other calls again.
     assert.equal((await agent.call('export_pdf', { markdown: '# Next' })).success, true);
     await agent.shutdown();
   });

@@ -15,7 +15,7 @@ describe('the demo as a RAP tool server', () => {
   });
   after(() => runtime?.stop());
 
-  /** The newest call of that capability on the page. @param {string} capability */
+  /** The card of the newest call of this capability on the page. @param {string} capability */
   async function cardOf(capability) {
     const found = await demo.page.waitForFunction(
       (name) => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.call[data-state=running]'))]
@@ -37,7 +37,7 @@ describe('the demo as a RAP tool server', () => {
       assert.equal(tool.inputSchema.type, 'object');
       assert.ok(tool.description.length > 0);
     }
-    // The only app is at the root as well.
+    // The only app is also served at the root.
     const root = await fetch(`${demo.gateway.url}/.well-known/rap-toolset`);
     assert.equal((await root.json()).endpoint, `${demo.gateway.url}/invoke`);
   });
@@ -82,7 +82,7 @@ describe('the demo as a RAP tool server', () => {
     assert.equal((await result).text, 'Error: Tool call cancelled: The runtime has cancelled the tool call. The work has ended (dropped).');
     await becomes(demo.page, card, 'cancelled');
     await runtime.cancel(call);
-    // Its time is free for others.
+    // The processor time is free for other calls.
     const next = await runtime.invoke('ai_summarize', { text: prose(2), sentences: 1 }, { thread: 'long', id: 'call_3' });
     assert.ok(JSON.parse((await next.result).text ?? '').summary.length > 0);
   });
@@ -101,7 +101,7 @@ describe('the demo as a RAP tool server', () => {
   test('a page that crashes leaves the outcome unknown', { timeout: 60_000 }, async () => {
     const { result } = await runtime.invoke('export_archive', { megabytes: 400, files: 4 }, { thread: 'gone', id: 'call_1' });
     await cardOf('export.archive');
-    // One that is closed says before it goes that it has ended its workers.
+    // Before a page closes, it reports that it has ended its workers.
     const client = await demo.page.createCDPSession();
     void client.send('Page.crash').catch(() => {});
     assert.match((await result).text ?? '', /^Error: .*\(DISCONNECTED\)$/);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The capabilities of the conformance vectors that a RAP tool can have, under names it may have. */
+/** The capabilities of the conformance vectors that a RAP tool can offer, under valid names. */
 const tools = ['echo', 'hold', 'single', 'stubborn', 'told', 'selfAbort', 'look', 'started', 'release', 'report'].map((name) => `test_${name}`);
 
 /**
@@ -15,7 +15,7 @@ const tools = ['echo', 'hold', 'single', 'stubborn', 'told', 'selfAbort', 'look'
  * @property {string} callback_url
  */
 
-/** A promise, and what keeps it. */
+/** A promise, and the function that fulfils it. */
 function event() {
   let happens = () => {};
   /** @type {Promise<void>} */
@@ -23,7 +23,7 @@ function event() {
   return { happened, happens };
 }
 
-/** What is known of a call, by the agent's id for it. It may be asked after before it comes. */
+/** The state of a call, by the agent's id. It may be asked for before the call arrives. */
 class Call {
   /** @type {Invocation | undefined} */
   invocation;
@@ -47,16 +47,16 @@ function entry(map, key, make) {
   return found;
 }
 
-/** Milliseconds by which one request may overtake another. */
+/** The most milliseconds by which one request may overtake another. */
 const longestWay = 2000;
 
 /**
- * A RAP tool server. Its calls are known to each other by the agents' ids.
+ * A RAP tool server. Its calls refer to each other by the agents' ids.
  */
 export async function serveVectorTools() {
   /** @type {Map<string, Call>} */
   const calls = new Map();
-  /** Those of `test_single`, of which the first runs. @type {Call[]} */
+  /** The calls of `test_single`. Only the first one runs. @type {Call[]} */
   const queue = [];
   /** @type {Map<string, ReturnType<typeof event>>} */
   const threads = new Map();
@@ -97,7 +97,7 @@ export async function serveVectorTools() {
     test_hold: (_, call) => start(call),
     test_stubborn: (_, call) => start(call),
     test_told: (_, call) => start(call),
-    // A tool's queue is its own affair.
+    // The tool manages its own queue.
     test_single: (_, call) => queue.push(call) === 1 && start(call),
     test_selfAbort: (invocation) => answer(invocation, 'Error: Tool call cancelled: it had enough'),
     test_look: (invocation) => answer(invocation, {
@@ -158,13 +158,13 @@ export async function serveVectorTools() {
   const url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
   return {
     url,
-    /** The server knows that the call is over. Some calls never come: they were cancelled before. @param {string} callId */
+    /** Resolves when the server knows that the call is over. Some calls never arrive, because they were cancelled before. @param {string} callId */
     told: (callId) => Promise.race([known(callId).told.happened, pause(longestWay, undefined, { ref: false })]),
     /**
-     * Once an agent's thread is closed.
+     * Waits until an agent's thread is closed.
      *
-     * @param {string} run what its callIds begin with
-     * @returns {Promise<string[]>} those of its calls that run, though all have ended for the agent
+     * @param {string} run the beginning of the agent's callIds
+     * @returns {Promise<string[]>} the agent's calls that still run, although all have ended for the agent
      */
     async leftOver(run) {
       const own = () => [...calls].filter(([callId]) => callId.startsWith(run));

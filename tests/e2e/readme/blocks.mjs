@@ -7,10 +7,10 @@ const folders = ['start', 'guide'].map((name) => join(root, 'docs', name));
 const files = [join(root, 'README.md'), ...folders.flatMap(filesUnder).filter((path) => path.endsWith('.md'))];
 const pages = files.map((path) => readFileSync(path, 'utf8'));
 
-/** The fenced blocks of README.md and of the pages it leads to that have a file's name, with that name. */
+/** The fenced blocks with a file name in README.md and in the pages that it links to. */
 export const named = pages.flatMap((page) => [...page.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, name = '', code = '']) => ({ name, code })));
 
-/** By their names: what stands in two places is the same in both. @type {ReadonlyMap<string, string>} */
+/** The blocks by their names. A block that appears twice is the same in both places. @type {ReadonlyMap<string, string>} */
 export const blocks = new Map(named.map(({ name, code }) => [name, code]));
 
 /** @param {string} name @returns {string} */
@@ -20,5 +20,5 @@ export function block(name) {
   return code;
 }
 
-/** The shell commands of those pages, line by line; those of README.md come first. */
+/** The shell commands of these pages, line by line, first those of README.md. */
 export const commands = pages.flatMap((page) => [...page.matchAll(/^```sh\n(.*?)^```$/gms)]).flatMap(([, code = '']) => code.trim().split('\n'));

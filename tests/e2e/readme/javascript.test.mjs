@@ -60,7 +60,7 @@ test('the command line reaches the app through the gateway', async (t) => {
   assert.equal(printed.length, 4);
   const [list = '', call = '', written = '', runs = ''] = printed;
   assert.match(list, /^My app 1\.0\.0 \(my-app\)\n\ntext\.words {2}Counts the words of some documents$/);
-  // Progress comes before it.
+  // Progress is printed before this.
   assert.match(call, /\{\n {2}"words": 5\n\}$/);
   assert.match(written, /Wrote words\.json \(\d+ bytes, application\/json\)$/);
   assert.equal(await site.runLine('cat words.json'), '{\n  "words": 2\n}');
@@ -71,7 +71,7 @@ test('websocket.mjs and signal.mjs reach the app through the gateway', async (t)
   const page = await browser.newPage();
   t.after(() => page.close());
   await page.goto(site.url('/'));
-  // The gateway announces the app's own manifest as soon as it has registered.
+  // The gateway announces the app's own manifest as soon as the app has registered.
   await page.waitForFunction(async () => (await (await fetch('/abp.json')).json()).app?.id === 'my-app');
   const answered = "My app [ { name: 'text.words', available: true } ]\n{ words: 5 }";
   assert.equal(await site.runAgent('websocket.mjs'), answered);
@@ -116,7 +116,7 @@ test('what the guide gives React and Vue is what their examples have', () => {
 test('the typed examples of the guide compile', async () => {
   const folder = mkdtempSync(join(root, 'target', 'typed-'));
   try {
-    // The hooks need React, and are compiled with the bundlers.
+    // The hooks need React, so the bundler tests compile them.
     const examples = [...blocks].filter(([name]) => name.endsWith('.ts') && name !== 'hooks.ts');
     for (const [name, code] of examples) writeFileSync(join(folder, name), code);
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tests/types/tsconfig.json', include: ['*.ts'] }));

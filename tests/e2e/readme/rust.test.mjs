@@ -24,7 +24,7 @@ const page = (imports) => `<!doctype html>
 <script type="module" src="start.js"></script>`;
 const example = (/** @type {string[]} */ ...path) => readFileSync(join(root, 'examples', 'rust', ...path), 'utf8');
 const workersExample = (/** @type {string[]} */ ...path) => readFileSync(join(root, 'examples', 'rust-worker', ...path), 'utf8');
-/** The flag of a worker that computes needs shared memory. */
+/** The headers that isolate a page: the flag for a computing worker needs shared memory. */
 const isolated = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
 const javascript = (/** @type {string} */ body) => ({ body, contentType: 'text/javascript; charset=utf-8' });
 
@@ -37,7 +37,7 @@ before(async () => {
   const { wasmBindgen } = await setUpWasm();
   await buildWasm({ crate: 'caphost-example-rust', library: 'my_app', profile: 'dev', out: glue, name: 'my_app', wasmBindgen });
   await buildWasm({ crate: 'caphost-example-rust-worker', library: 'primes', profile: 'dev', out: workers, name: 'primes', wasmBindgen });
-  // As any author would: only of what wasm-bindgen wrote, and without plugins.
+  // As authors do: bundles only the output of wasm-bindgen, without plugins.
   await bundle({ entryPoints: [join(glue, 'my_app.js')], bundle: true, splitting: true, format: 'esm', outdir: dist, logOverride: { 'duplicate-object-key': 'silent' } });
   copyFileSync(join(glue, 'my_app_bg.wasm'), join(dist, 'my_app_bg.wasm'));
   server = await serveFiles({
@@ -61,7 +61,7 @@ after(async () => {
 
 test('what was built is the Rust app of the documentation, and built as it says', () => {
   assert.equal(example('src', 'app.rs'), block('src/lib.rs'));
-  // The suite `wasm` runs it.
+  // The suite `wasm` runs this file.
   assert.equal(example('tests', 'primes.rs'), `#![cfg(target_arch = "wasm32")]\n\n${block('tests/primes.rs')}`);
   const cargo = example('Cargo.toml');
   const [lib, dependencies] = block('Cargo.toml').split(/^\[lib\]$/m)[1]?.split(/^\[dependencies\]$/m) ?? [];
@@ -77,7 +77,7 @@ test('what was built is the Rust app of the documentation, and built as it says'
 
 test('what the app exports, and the types of that, are its own', () => {
   const types = readFileSync(join(glue, 'my_app.d.ts'), 'utf8');
-  // wasm-bindgen's own ways to load a module, and the module's table of functions, follow.
+  // wasm-bindgen's own functions for loading, and the module's table of functions, follow.
   assert.equal(types.split('export type InitInput')[0]?.replace(/^\/\*.*\*\/$/gm, '').trim(), 'export function run(): void;');
   const exported = readFileSync(join(glue, 'my_app.js'), 'utf8').match(/^export .*/gm);
   assert.deepEqual(exported, ['export function run() {', 'export { initSync, __wbg_init as default };']);
@@ -100,7 +100,7 @@ for (const way of ['bundled', 'mapped']) {
       const counted = await abp.call('primes.count', { below: 100 });
       const refused = await abp.call('primes.count', { below: 'many' });
       const long = abp.call('primes.count', { below: 4_000_000_000 }, { callId: 'long', progressToken: 'p' });
-      // Frames are painted while it computes: two, and more until it has said how far it is.
+      // Frames are painted while it computes: two frames, and more until it has reported progress.
       const painted = () => new Promise((resolve) => requestAnimationFrame(resolve));
       await painted();
       do await painted();
@@ -124,14 +124,14 @@ test('what runs in workers is the example of the page on workers', () => {
 for (const { name, folder, stopped } of [
   { name: 'rust', folder: glue, stopped: 'Stopped: dropped' },
   { name: 'rust-worker', folder: workers, stopped: 'Stopped: terminated' },
-  // It looks whether it is to stop, and returns.
+  // The handler checks whether to stop, and returns.
   { name: 'rust-worker', folder: undefined, stopped: 'Stopped: returned' },
 ]) {
   test(`the page of the example ${name} counts, and stops, ${folder ? 'served as its README says' : 'and with the headers that it names'}`, async (t) => {
     const page = await browser.newPage();
     t.after(() => page.close());
     if (folder) {
-      // What wasm-pack does, which is not installed for the tests.
+      // Does the work of wasm-pack, which is not installed for the tests.
       cpSync(folder, join(root, 'examples', name, 'pkg'), { recursive: true });
       const { url } = await startLine(t, String(commandsOf(name).at(-1)));
       await page.goto(url);

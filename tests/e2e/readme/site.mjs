@@ -16,11 +16,11 @@ const parentPage = `<!doctype html>
 <script type="module" src="parent.js"></script>`;
 
 /**
- * The README's JavaScript app, served by a gateway, and a place to run the README's agents. They
- * are run as they are, but for the address and for `/slow`, which nothing answers.
+ * The README's JavaScript app, served by a gateway, and a folder to run the README's agents in. The
+ * agents run unchanged, except for the address and for `/slow`, which nothing answers.
  */
 export async function serveReadmeApp() {
-  // Inside the repository, so that its packages are found.
+  // The folder is inside the repository, so that the packages are found.
   mkdirSync(join(root, 'target'), { recursive: true });
   const folder = mkdtempSync(join(root, 'target', 'readme-'));
   const site = join(folder, 'site');
@@ -33,14 +33,14 @@ export async function serveReadmeApp() {
     block(name).replaceAll('127.0.0.1:8787', new URL(gateway.url).host).replaceAll("'/slow'", `'http://127.0.0.1:${port}/'`);
   for (const name of ['app.js', 'index.html', 'parent.js']) writeFileSync(join(site, name), code(name));
   writeFileSync(join(site, 'parent.html'), parentPage);
-  // As editors leave files: with a newline at the end, which is no word.
+  // As editors save files: with a newline at the end, which is no word.
   writeFileSync(join(site, 'a.txt'), 'one two three\n');
   writeFileSync(join(site, 'b.txt'), 'four five\n');
   writeFileSync(join(site, 'params.json'), '{ "urls": ["/b.txt"] }');
 
   return {
     url: (/** @type {string} */ path) => new URL(path, gateway.url).href,
-    /** Runs an agent in Node, and gives what it prints. @param {string} name */
+    /** Runs an agent in Node, and returns its output. @param {string} name */
     async runAgent(name) {
       writeFileSync(join(folder, name), code(name));
       const env = { CHROME: browserIn(folder) };
@@ -48,7 +48,7 @@ export async function serveReadmeApp() {
       if (status !== 0) throw new Error(`${name} ended with ${status}\n${output}`);
       return output.trim();
     },
-    /** Runs a line in the site's folder as a shell would, and gives what it prints. @param {string} line */
+    /** Runs a line in the site's folder as a shell would, and returns its output. @param {string} line */
     async runLine(line) {
       const env = { CAPHOST_GATEWAY: gateway.url, PATH: `${dirname(gatewayBinary)}${delimiter}${process.env.PATH}` };
       const { code: status, output } = await run('sh', ['-c', line], { cwd: site, env, quiet: true, timeoutMs: 60_000 });
@@ -65,10 +65,10 @@ export async function serveReadmeApp() {
 }
 
 /**
- * The browser the tests use, with their flags: the README's agents launch it with none.
+ * Makes a command that starts the tests' browser with the tests' flags, because the README's agents pass no flags.
  *
  * @param {string} folder
- * @returns {string} its path
+ * @returns {string} the path of the command
  */
 export function browserIn(folder) {
   const chromium = findChromium();

@@ -7,7 +7,7 @@ import { serveFiles } from '../support/static-server.mjs';
 
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
 let server;
-/** Of another origin. @type {Awaited<ReturnType<typeof serveFiles>>} */
+/** A server of another origin. @type {Awaited<ReturnType<typeof serveFiles>>} */
 let other;
 /** @type {Awaited<ReturnType<typeof startGateway>>} */
 let gateway;
@@ -35,7 +35,7 @@ async function appPage(t) {
   return page;
 }
 
-/** What a handler of the app and its drop guard have written, in order. */
+/** The records of a handler of the app and of its drop guard, in order. */
 const HELD_TWICE = ['started', 'dropped', 'started', 'dropped'];
 /** @param {{ confirmed: [boolean, string], stopped: string, unknown: string, listed: number }} report */
 function isTruthful({ listed, ...report }) {
@@ -48,7 +48,7 @@ test('an agent in Rust calls and cancels in a frame of another origin', async (t
   const [report, seen] = await page.evaluate(async (url, origin) => {
     const frame = document.createElement('iframe');
     frame.src = url;
-    // It listens once it is asked to.
+    // The app in the frame listens once it has loaded.
     const loaded = new Promise((resolve) => (frame.onload = resolve));
     document.body.append(frame);
     await loaded;

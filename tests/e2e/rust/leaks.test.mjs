@@ -4,11 +4,11 @@ import { launchPuppeteer } from '../support/browsers.mjs';
 import { rustAppFolder } from '../support/rust-app.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
-/** Calls that are measured: 100 000 before a release, or as many as are asked for. */
+/** How many calls are measured: 100 000 before a release, or the number in the environment. */
 const CALLS = Number(process.env.CAPHOST_LEAK_CALLS ?? (process.env.CAPHOST_STORMS === 'full' ? 100_000 : 10_000));
-/** After so many an agent remembers as many as it ever will, and everything has its place. */
+/** How many calls warm up: after them, an agent's record of ended calls is full, and nothing else is allocated. */
 const WARM = 10_500;
-/** Bytes of wasm that may come on top: the table of what an agent remembers grows once more, in its own time. */
+/** Bytes by which the wasm memory may grow: the table of remembered calls grows once more at some time. */
 const ROOM = 6 * 65_536;
 
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
@@ -28,8 +28,8 @@ after(async () => {
 /**
  * @param {import('node:test').TestContext} t
  * @param {string} capability
- * @param {boolean} port rather than within the page
- * @param {boolean} all with all that a call may take
+ * @param {boolean} port whether calls go over a port instead of staying within the page
+ * @param {boolean} all whether calls use every option
  */
 async function leftBy(t, capability, port, all) {
   const page = await browser.newPage();
@@ -48,7 +48,7 @@ async function leftBy(t, capability, port, all) {
       return many.call(capability, count, all, signal);
     }, capability, count, all);
   const measure = async () => {
-    // What was collected is told of in tasks of their own, and leads to more that can be.
+    // Finalizers run in tasks of their own, and allow more garbage to be collected.
     for (let round = 0; round < 3; round += 1) {
       await devtools.send('HeapProfiler.collectGarbage');
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 50)));
@@ -88,7 +88,8 @@ for (const [what, capability, { port = false, all = false } = {}] of calls) {
   test(`of a call of an agent in Rust ${what}, nothing is left`, async (t) => {
     const left = await leftBy(t, capability, port, all);
     t.diagnostic(JSON.stringify({ calls: CALLS, ...left }));
-    // One closure that is left of each call is a slot, 67 bytes of wasm and 195 of JavaScript.
+    // A closure that is left behind by each call takes a slot, 67 bytes of wasm and 195 bytes of
+    // JavaScript.
     assert.ok(left.references < CALLS / 20, `${left.references} references`);
     assert.ok(left.memory <= ROOM, `${left.memory} bytes of wasm`);
     assert.ok(left.heap < 30 * CALLS, `${left.heap} bytes of JavaScript`);

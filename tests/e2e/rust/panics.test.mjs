@@ -19,7 +19,7 @@ after(async () => {
 });
 
 /**
- * A page of the app, whose uncaught errors are its own.
+ * Opens a page of the app, whose uncaught errors do not fail the test.
  *
  * @param {import('node:test').TestContext} t
  */
@@ -47,7 +47,7 @@ for (const way of ['task', 'closure', 'timer']) {
       const seen = await page.evaluate(async (way, sets) => {
         const { abp, host, said, seen: recorded, setPanicHook, createApp } = /** @type {any} */ (window);
         if (sets) setPanicHook();
-        // Of the same module.
+        // Another host of the same module.
         const other = createApp();
         const target = /** @type {any} */ ({});
         other.expose(target);
@@ -83,7 +83,7 @@ test('a panic of the module ends the sessions of its agents, and says why', { ti
   const seen = await page.evaluate(async () => {
     const { abp, agentHold, panicIn, seen: recorded } = /** @type {any} */ (window);
     const path = '/rust-app-build/caphost_test_app.js?another';
-    // Another instance of the same module: a host that is not lost with it.
+    // Another instance of the same module, whose host is not lost.
     const another = await import(path);
     await another.default({ module_or_path: '/rust-app-build/caphost_test_app_bg.wasm' });
     const host = another.createApp();

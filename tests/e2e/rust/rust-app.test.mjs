@@ -33,7 +33,7 @@ test('when a cancel returns, the drop guards of a Rust capability have run', asy
     const call = /** @type {any} */ (window).abp.call('rust.hold', {}, { callId: 'a' });
     await new Promise((resolve) => setTimeout(resolve, 0));
     const cancel = /** @type {any} */ (window).abp.cancel('a', 'enough');
-    // Synchronously: before any promise could tell.
+    // Synchronous, before a promise could report anything.
     const atOnce = structuredClone(/** @type {any} */ (window).seen);
     return { atOnce, cancel: await cancel, call: await call };
   });
@@ -68,7 +68,7 @@ test('a cancel reaches what a Rust capability waits for, as an AbortSignal with 
 test('a cancel stops a long computation at its next checkpoint', async () => {
   const result = await page.evaluate(async () => {
     const call = /** @type {any} */ (window).abp.call('rust.compute', { rounds: 4_000_000 }, { callId: 'a' });
-    // The page goes on while it computes: two frames are painted.
+    // The page stays responsive while the handler computes: two frames are painted.
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     const cancel = await /** @type {any} */ (window).abp.cancel('a');
     return { cancel, seen: structuredClone(/** @type {any} */ (window).seen), call: await call, stats: /** @type {any} */ (window).host.stats() };

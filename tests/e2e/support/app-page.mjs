@@ -1,5 +1,5 @@
 /**
- * The next event of the page's app that fits, awaited from before it can come.
+ * Starts waiting for the next fitting event of the page's app, before the event can happen.
  *
  * @param {import('puppeteer-core').Page} page
  * @param {Record<string, string>} wanted

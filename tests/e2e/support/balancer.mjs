@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 
 /**
- * A TCP load balancer: each new connection goes to the first of the servers that takes it.
+ * A TCP load balancer: each new connection goes to the first server that accepts it.
  *
  * @template {{ port: number }} Server
  * @param {readonly Server[]} servers
@@ -40,7 +40,7 @@ export async function startBalancer(servers) {
   const { port } = /** @type {import('node:net').AddressInfo} */ (listener.address());
   return {
     wsUrl: `ws://127.0.0.1:${port}`,
-    /** The server the latest connection went to. */
+    /** The server that has the latest connection. */
     get latest() {
       return latest;
     },

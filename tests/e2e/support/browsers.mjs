@@ -6,18 +6,18 @@ import { chromiumFlags } from '../../../scripts/browser/flags.mjs';
  * @template Page
  * @typedef {object} Launched
  * @property {() => Promise<Page>} newPage an empty page in the same profile
- * @property {() => Promise<void>} close ends this browser, and no other
+ * @property {() => Promise<void>} close ends only this browser
  * @property {string} version
  */
 
 /**
  * @typedef {object} LaunchOptions
  * @property {string[]} [args] further command line flags
- * @property {string} [executablePath] instead of the Chromium found
+ * @property {string} [executablePath] the browser to use instead of the Chromium that was found
  */
 
 /**
- * What the pages of both clients have in common, as far as tests need it.
+ * The common methods of both clients' pages that tests need.
  *
  * @typedef {object} CommonPage
  * @property {(url: string) => Promise<unknown>} goto
@@ -60,7 +60,7 @@ async function launchedByPuppeteer(browser) {
 
 /**
  * @param {LaunchOptions} [options]
- * @returns {Promise<Launched<import('puppeteer-core').Page> & { browser: import('puppeteer-core').Browser } | undefined>} undefined where no Firefox is installed
+ * @returns {Promise<Launched<import('puppeteer-core').Page> & { browser: import('puppeteer-core').Browser } | undefined>} undefined if no Firefox is installed
  */
 export async function launchFirefox({ args = [], executablePath = findFirefox() } = {}) {
   if (executablePath === undefined) return undefined;
@@ -73,12 +73,13 @@ export async function launchFirefox({ args = [], executablePath = findFirefox() 
  * @returns {Promise<Launched<import('playwright-core').Page> & { browser: import('playwright-core').Browser, context: import('playwright-core').BrowserContext }>}
  */
 export async function launchPlaywright({ args = [], executablePath = executable() } = {}) {
-  // Only here: most test files never use it, and loading it takes as long as starting a browser.
+  // Imported here because most test files never use it, and loading it takes as long as starting a
+  // browser.
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({
     executablePath,
     headless: true,
-    // The flags say whether there is a sandbox.
+    // The flags decide whether there is a sandbox.
     chromiumSandbox: true,
     args: [...chromiumFlags(), ...args],
   });
@@ -93,7 +94,7 @@ export async function launchPlaywright({ args = [], executablePath = executable(
 }
 
 /**
- * Both clients, for tests that hold for either: `for (const { name, launch } of automationClients) test(…)`.
+ * Both clients, for tests that apply to both: `for (const { name, launch } of automationClients) test(…)`.
  *
  * @type {ReadonlyArray<{ name: 'Puppeteer' | 'Playwright', launch: (options?: LaunchOptions) => Promise<Launched<CommonPage>> }>}
  */
@@ -103,8 +104,8 @@ export const automationClients = /** @type {any} */ ([
 ]);
 
 /**
- * Does one piece of work after the other in the same tab, each in a document of its own: a new tab
- * costs several times as much as loading a page. A tab in which something has failed is not used again.
+ * Runs pieces of work one after the other in the same tab, each in a new document: a new tab costs
+ * several times as much as loading a page. A tab in which work has failed is not used again.
  *
  * @template {{ close: () => Promise<void> }} Page
  * @param {() => Promise<Page>} open
@@ -114,7 +115,7 @@ export function reusedTab(open) {
   let idle;
   /**
    * @template Result
-   * @param {(page: Page) => Promise<Result>} work loads its page first
+   * @param {(page: Page) => Promise<Result>} work the work; it loads its page first
    * @returns {Promise<Result>}
    */
   return async (work) => {
@@ -126,7 +127,7 @@ export function reusedTab(open) {
       done = true;
       return result;
     } finally {
-      // Another may have come meanwhile, and then there is one too many.
+      // If another tab has become free meanwhile, this one is not needed.
       if (done && idle === undefined) idle = page;
       else await page.close();
     }

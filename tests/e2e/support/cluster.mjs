@@ -9,7 +9,7 @@ import { agentOf, startWorkers } from './workers.mjs';
  * @param {object} [options]
  * @param {number} [options.workers]
  * @param {string[]} [options.args] of each worker
- * @param {boolean} [options.durable] whether what Redis holds outlives a kill
+ * @param {boolean} [options.durable] whether the data of Redis survive a kill
  */
 export function useCluster({ workers: count = 2, args = [], durable = false } = {}) {
   const lab = useLab();
@@ -45,10 +45,10 @@ export function useCluster({ workers: count = 2, args = [], durable = false } = 
     get workers() {
       return workers;
     },
-    /** Counted from 1. */
+    /** A worker by its number, from 1. */
     worker,
     /**
-     * A page of the laboratory whose app is registered with a worker, or with what stands before some.
+     * Opens a page of the lab whose app is registered with a worker, or with a load balancer.
      *
      * @param {{ wsUrl: string }} at
      * @param {string} [id]
@@ -63,7 +63,7 @@ export function useCluster({ workers: count = 2, args = [], durable = false } = 
       }, `${at.wsUrl}/abp/app`, id, token);
       return page;
     },
-    /** An agent of a worker. @param {number} number @param {string} [app] @param {import('caphost/agent').WebSocketOptions} [options] */
+    /** Connects an agent to a worker. @param {number} number @param {string} [app] @param {import('caphost/agent').WebSocketOptions} [options] */
     agent: (number, app = 'lab', options = {}) => agentOf(worker(number), app, options),
   };
 }

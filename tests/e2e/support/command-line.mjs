@@ -8,19 +8,19 @@ import { gatewayBinary, root } from '../../../scripts/paths.mjs';
  * @property {string} err standard error
  *
  * @typedef {object} CommandLine
- * @property {(text: string) => Promise<void>} says resolves once that stands on standard error
+ * @property {(text: string) => Promise<void>} says resolves once this text is on standard error
  * @property {(signal: NodeJS.Signals) => void} signal
  * @property {Promise<Ended>} ended
  */
 
 /**
- * Starts the built `caphost` as a person would, with the gateway in the environment.
+ * Starts the built `caphost` like a user, with the gateway in the environment.
  *
  * @param {{ url: string }} gateway
  * @param {string[]} args
  * @param {object} [options]
- * @param {string} [options.input] given on standard input
- * @param {boolean} [options.terminal] give it a terminal: all it says is on standard output then
+ * @param {string} [options.input] the text on standard input
+ * @param {boolean} [options.terminal] whether to give it a terminal: all output is on standard output then
  * @returns {CommandLine}
  */
 export function startCommand(gateway, args, { input = '', terminal = false } = {}) {
@@ -43,7 +43,7 @@ export function startCommand(gateway, args, { input = '', terminal = false } = {
     err += text;
     for (const listener of listeners) listener();
   });
-  // A command that wants none may have ended before it is written.
+  // A command that reads no input may have ended before the input is written.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   /** @type {Promise<Ended>} */
@@ -70,11 +70,11 @@ export function startCommand(gateway, args, { input = '', terminal = false } = {
   };
 }
 
-/** Whether there is what gives it a terminal: `script` of util-linux. */
+/** Whether the program that provides a terminal is installed: `script` of util-linux. */
 export const hasTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 
 /**
- * The same to its end.
+ * Runs a command to its end.
  *
  * @param {Parameters<typeof startCommand>} given
  */

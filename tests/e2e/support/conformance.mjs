@@ -1,5 +1,5 @@
 /**
- * The vectors of tests/conformance, and what runs them where an agent is.
+ * The vectors of tests/conformance, and a function that runs them in a page.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,23 +21,23 @@ export function vectors() {
 }
 
 /**
- * Those for an agent that lacks something.
+ * The vectors for an agent that lacks some features.
  *
  * @param {string[]} lacks
  */
 export const vectorsWithout = (...lacks) => vectors().filter(({ needs = [] }) => !needs.some((it) => lacks.includes(it)));
 
-/** Those for an agent whose connecting opens its session. */
+/** The vectors for an agent that opens its session when it connects. */
 export const vectorsInSession = () => vectors().filter(({ session }) => session !== false);
 
 /**
- * Runs a vector in a page whose `globalThis.driver` is one.
+ * Runs a vector in a page whose `globalThis.driver` is a driver.
  *
  * @param {import('puppeteer-core').Page} page
  * @param {Vector} vector
  */
 export async function runInPage(page, vector) {
-  // As text: what the automation library makes of `__proto__` is its own affair.
+  // Passed as text, because automation libraries treat `__proto__` differently.
   await page.evaluate(async (text) => {
     const { runVector } = await import(`${location.origin}/conformance/run-vector.js`);
     await runVector(JSON.parse(text), /** @type {any} */ (globalThis).driver);

@@ -4,7 +4,7 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** The CRC-32 of ZIP and PNG; `zlib.crc32` is younger than the oldest Node that is tested. @param {Uint8Array} bytes */
+/** The CRC-32 of ZIP and PNG. The oldest tested Node has no `zlib.crc32`. @param {Uint8Array} bytes */
 export function crc32(bytes) {
   let value = 0xffffffff;
   for (const byte of bytes) value = Number(table[(value ^ byte) & 0xff]) ^ (value >>> 8);

@@ -1,10 +1,10 @@
-/** What a person sees and touches on the demo page. */
+/** What a user sees and does on the demo page. */
 import { click } from './hands.mjs';
 
 /** @typedef {import('puppeteer-core').Page} Page */
 /** @typedef {'queued' | 'running' | 'completed' | 'cancelled' | 'failed'} State */
 
-/** Opens a capability's form and picks a preset. @param {Page} page @param {string} name @param {string} preset 'Small' or 'Large', or what the capability offers instead */
+/** Opens a capability's form and picks a preset. @param {Page} page @param {string} name @param {string} preset 'Small' or 'Large', or the name of another preset */
 export async function choose(page, name, preset) {
   const form = `.capability[data-capability="${name}"]`;
   if (!(await page.$(`${form}[open]`))) await click(page, `${form} > summary`);
@@ -14,7 +14,7 @@ export async function choose(page, name, preset) {
 }
 
 /**
- * The card of the next call this page makes, once `act` has made it.
+ * The card of the call that `act` makes, once it is on the page.
  *
  * @param {Page} page
  * @param {() => Promise<unknown>} act
@@ -33,7 +33,7 @@ export async function newCall(page, act) {
 /** @param {Page} page @param {string} card @param {State} state */
 export const becomes = (page, card, state) => page.waitForSelector(`${card}[data-state=${state}]`, { timeout: 30_000 });
 
-/** Waits until a call's bar stands at so many percent. @param {Page} page @param {string} card @param {number} percent */
+/** Waits until a call's progress bar reaches this percentage. @param {Page} page @param {string} card @param {number} percent */
 export const reaches = (page, card, percent) =>
   page.waitForFunction(
     (selector, wanted) => Number(document.querySelector(`${selector} [role=progressbar]`)?.getAttribute('aria-valuenow') ?? -1) >= wanted,

@@ -4,8 +4,8 @@ import { launchPuppeteer } from './browsers.mjs';
 import { startGateway } from './gateway.mjs';
 
 /**
- * The demo as `caphost serve` serves it, open in a page of a real browser and registered with the
- * gateway: one of each for the tests of one file.
+ * The demo, served by `caphost serve`, opened in a real browser and registered with the gateway. The
+ * tests of one file share it.
  */
 export function useDemo() {
   /** @type {Awaited<ReturnType<typeof startGateway>>} */
@@ -37,12 +37,12 @@ export function useDemo() {
     get page() {
       return page;
     },
-    /** What pages wrote to the console as warnings and errors, what was refused to them, and what they threw. */
+    /** The warnings and errors in the consoles of pages, their failed requests, and their exceptions. */
     complaints,
-    /** Another page of the demo, once the gateway has it. @param {import('puppeteer-core').Viewport} [viewport] */
+    /** Opens another page of the demo, and waits until it is registered with the gateway. @param {import('puppeteer-core').Viewport} [viewport] */
     async open(viewport = { width: 1280, height: 900 }) {
       const opened = await browser.newPage();
-      // Each test has a limit of its own.
+      // Each test has its own limit.
       opened.setDefaultTimeout(120_000);
       await opened.setViewport(viewport);
       opened.on('console', (message) => {
@@ -55,7 +55,7 @@ export function useDemo() {
       await opened.waitForSelector('.capability');
       return opened;
     },
-    /** A page that does nothing, in a window of its own, beside that of the demo: both are painted. */
+    /** Opens an idle page in a separate window beside the demo, so that both are painted. */
     async openIdle() {
       const idle = await browser.browser.newPage({ type: 'window' });
       await idle.goto('about:blank');
@@ -65,7 +65,7 @@ export function useDemo() {
     get agent() {
       return agent;
     },
-    /** Another one. @param {string} name */
+    /** Connects another agent in Node. @param {string} name */
     connect: (name) =>
       connectWebSocket(`${gateway.wsUrl}/abp?app=caphost-demo`, { agent: { name, version: '1' } }),
   };
@@ -84,7 +84,7 @@ export async function agentInPage(page) {
   });
 }
 
-/** Paragraphs of prose that are not all the same. @param {number} kilobytes */
+/** Varied paragraphs of prose. @param {number} kilobytes */
 export function prose(kilobytes) {
   const words = 'harbour tide pilot lighthouse cargo morning fog captain rope market gull signal winter engine chart'.split(' ');
   const sentences = [];

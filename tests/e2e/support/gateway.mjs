@@ -9,9 +9,9 @@ import { gatewayBinary, root } from '../../../scripts/paths.mjs';
  * @property {string} wsUrl such as `ws://127.0.0.1:40123`
  * @property {number} port
  * @property {number} pid
- * @property {() => string} log what it wrote so far
+ * @property {() => string} log the output so far
  * @property {() => Promise<number | null>} exited its exit code, once it has ended
- * @property {(signal?: NodeJS.Signals) => Promise<number | null>} stop ends it, by SIGTERM unless told otherwise
+ * @property {(signal?: NodeJS.Signals) => Promise<number | null>} stop ends it, by default with SIGTERM
  */
 
 const startGraceMs = 15_000;
@@ -21,10 +21,10 @@ const stopGraceMs = 5000;
  * Starts the built `caphost serve` on a free port and waits until it serves.
  *
  * @param {object} [options]
- * @param {number} [options.port] a certain port, for a gateway that comes back
+ * @param {number} [options.port] a fixed port, for a gateway that is restarted
  * @param {string[]} [options.args] further arguments of `serve`
  * @param {Record<string, string>} [options.env]
- * @param {string} [options.binary] another build, such as the one to deploy
+ * @param {string} [options.binary] the path of another build, such as the release build
  * @returns {Promise<Gateway>}
  */
 export async function startGateway({ port = 0, args = [], env = {}, binary = gatewayBinary } = {}) {

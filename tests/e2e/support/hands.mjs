@@ -1,15 +1,15 @@
-/** What a person does with a page, and reads of it: as soon as the page is ready for it, however slow the machine is. */
+/** What a user does on a page and reads from it. Each function waits until the page is ready, however slow the machine is. */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 /** @typedef {import('puppeteer-core').Page | import('puppeteer-core').Frame} Where */
 
-/** How often it is looked. Not with the frames that are painted: a page behind another has none. */
+/** The polling interval in milliseconds. Painted frames cannot be used, because a hidden page has none. */
 const polling = 50;
 
 /**
- * What can be used there: it is shown, and not disabled.
+ * The element, once it is visible and not disabled.
  *
  * @param {Where} where
  * @param {string} selector
@@ -42,18 +42,18 @@ export async function focus(where, selector) {
   await (await ready(where, selector)).focus();
 }
 
-/** Replaces what a field holds. @param {Where} where @param {string} selector @param {string} text */
+/** Replaces the content of a field. @param {Where} where @param {string} selector @param {string} text */
 export async function fill(where, selector, text) {
   await (await ready(where, selector)).evaluate((it, value) => void (/** @type {HTMLInputElement} */ (it).value = value), text);
 }
 
-/** Writes where the focus is, once it is there. @param {import('puppeteer-core').Page} page @param {string} selector @param {string} text */
+/** Types text once the element has the focus. @param {import('puppeteer-core').Page} page @param {string} selector @param {string} text */
 export async function type(page, selector, text) {
   await focused(page, selector);
   await page.keyboard.type(text);
 }
 
-/** Presses a key where the focus is, once it is there. @param {import('puppeteer-core').Page} page @param {string} selector @param {import('puppeteer-core').KeyInput} key */
+/** Presses a key once the element has the focus. @param {import('puppeteer-core').Page} page @param {string} selector @param {import('puppeteer-core').KeyInput} key */
 export async function press(page, selector, key) {
   await focused(page, selector);
   await page.keyboard.press(key);
@@ -65,7 +65,7 @@ async function focused(page, selector) {
 }
 
 /**
- * Looks at what is there, once it is.
+ * Evaluates a function on the element once it exists.
  *
  * @template Result
  * @template {any[]} Arguments
@@ -81,7 +81,7 @@ export async function look(where, selector, look, ...given) {
 }
 
 /**
- * Waits until what is there is so.
+ * Waits until the condition holds for the element.
  *
  * @param {Where} where
  * @param {string} selector
@@ -92,7 +92,7 @@ export async function until(where, selector, holds) {
 }
 
 /**
- * Reads until it reads so. What was read at last is said when it never does.
+ * Reads until the value is the wanted one. If that never happens, the error has the last value.
  *
  * @template Value
  * @param {() => Promise<Value>} read
@@ -109,11 +109,11 @@ export async function comesTo(read, wanted) {
 export const textOf = (where, selector) => look(where, selector, (it) => it.innerText);
 
 /**
- * Waits until something reads so. What it reads instead is said when it never does.
+ * Waits until an element has this text. If that never happens, the error has the last text.
  *
  * @param {Where} where
  * @param {string} selector
- * @param {string | RegExp} wanted the whole text as rendered, or what is in it
+ * @param {string | RegExp} wanted the whole rendered text, or a pattern in it
  */
 export async function reads(where, selector, wanted) {
   const [source, flags] = typeof wanted === 'string' ? [] : [wanted.source, wanted.flags];

@@ -18,28 +18,28 @@ const INITIALIZE = {
 
 const CHANGED = 'notifications/capabilities/list_changed';
 
-/** The capabilities that vectors speak of. */
+/** The capabilities in the vectors. */
 export const OFFERED = ['a.one', 'a.two', 'b.one'];
 
-/** What is offered later. */
+/** The capabilities that are offered later. */
 const LATER = ['a.three', 'b.two'];
 
 /**
  * A plain agent of ABP.
  *
  * @typedef {object} Plain
- * @property {(type: string, payload: any) => Promise<any>} request gives the payload of the answer
+ * @property {(type: string, payload: any) => Promise<any>} request resolves to the payload of the answer
  * @property {(envelope: any) => void} post
- * @property {any[]} unasked what it was told that answers nothing
+ * @property {any[]} unasked the received messages that are no answers
  */
 
-/** @param {import('caphost').Host} host that the agent is on */
+/** @param {import('caphost').Host} host the agent's host */
 function offer(host) {
   for (const name of [...OFFERED, ...LATER]) host.unregister(name);
   for (const name of OFFERED) host.register(name, { description: `It is ${name}` }, () => name);
   host.register('a.one', { replace: true, description: 'It is a.one' }, async (/** @type {any} */ { ask }, { elicit, call }) => {
     if (ask) return elicit({ method: ask, params: {}, timeout: 5_000 });
-    // What a capability calls is no affair of the agent's.
+    // The agent's permissions do not limit which capabilities a capability calls.
     return (await call('b.one')).data;
   });
 }
@@ -47,7 +47,7 @@ function offer(host) {
 /**
  * @param {any} vector
  * @param {import('caphost').Host} host
- * @param {Plain} agent that has no session yet
+ * @param {Plain} agent an agent without a session
  */
 export async function runInitializeVector(vector, host, agent) {
   offer(host);
@@ -57,7 +57,7 @@ export async function runInitializeVector(vector, host, agent) {
     assert.equal(opened.error?.code, 'INVALID_PARAMS');
     assert.deepEqual(opened.error.details, { path: vector.refused });
     assert.match(opened.error.message, new RegExp(`^Bad ${vector.refused}: it is `));
-    // It is no session, and another may be opened.
+    // The refused request opened no session, and another session may be opened.
     assert.equal((await agent.request('capabilities/call', { capability: 'a.one' })).error.code, 'NOT_INITIALIZED');
     return;
   }
@@ -91,7 +91,7 @@ export async function runInitializeVector(vector, host, agent) {
   await heard(agent, (it) => it.payload.event === 'vectors/over');
   const changes = agent.unasked.filter((it) => it.payload.event === CHANGED);
   assert.deepEqual(changes.flatMap((it) => it.payload.data.added), vector.changes);
-  // One who is told of nothing is told nothing.
+  // An agent without notifications gets none.
   assert.equal(changes.length, Math.min(1, vector.changes.length));
 }
 

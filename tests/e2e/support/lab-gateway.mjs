@@ -3,10 +3,10 @@ import { startGateway } from './gateway.mjs';
 import { useLab } from './lab.mjs';
 
 /**
- * A lab, and a gateway that lets its pages in.
+ * A lab, and a gateway that accepts the lab's pages.
  *
- * @param {string[]} [args] of the gateway
- * @param {Parameters<typeof useLab>[0]} [files] what else is served
+ * @param {string[]} [args] arguments of the gateway
+ * @param {Parameters<typeof useLab>[0]} [files] the other files to serve
  */
 export function useLabWithGateway(args = [], files = undefined) {
   const lab = useLab(files);
@@ -33,7 +33,7 @@ export function useLabWithGateway(args = [], files = undefined) {
     get gateway() {
       return gateway;
     },
-    /** Kills it, and starts another on the same port. */
+    /** Kills the gateway. */
     kill: () => gateway.stop('SIGKILL'),
     restart: async () => {
       gateway = await start(gateway.port);

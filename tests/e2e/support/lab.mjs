@@ -2,12 +2,12 @@ import { after, before } from 'node:test';
 import { launchPuppeteer, reusedTab } from './browsers.mjs';
 import { serveFiles } from './static-server.mjs';
 
-/** What the work in a page is given first: `globalThis.lab` of fixtures/lab. @typedef {any} Lab */
+/** The first argument of work in a page: `globalThis.lab` of fixtures/lab. @typedef {any} Lab */
 
 /**
  * A browser and a server for the tests of one file, and pages with `lab` in them.
  *
- * @param {() => Promise<Parameters<typeof serveFiles>[0]>} [files] what else is served
+ * @param {() => Promise<Parameters<typeof serveFiles>[0]>} [files] the other files to serve
  */
 export function useLab(files = async () => ({})) {
   /** @type {Awaited<ReturnType<typeof serveFiles>>} */
@@ -34,8 +34,8 @@ export function useLab(files = async () => ({})) {
   };
   const inTab = reusedTab(() => browser.newPage());
   /**
-   * Works with a page that is loaded for it. It comes in a tab that others have used and will use,
-   * so nothing may be done to it that outlives a document.
+   * Runs work in a page that is loaded for it. The tab is reused, so the work must have no effects that
+   * outlast a document.
    *
    * @template Result
    * @param {(page: import('puppeteer-core').Page) => Promise<Result>} work
@@ -56,7 +56,7 @@ export function useLab(files = async () => ({})) {
     },
     inPage,
     /**
-     * Runs a function in a page of its own, loaded for it.
+     * Runs a function in a page that is loaded for it.
      *
      * @param {(lab: Lab, ...args: any[]) => any} work
      * @param {any[]} args
@@ -79,5 +79,5 @@ export async function inLab(page, work, ...args) {
   return page.evaluate(work, lab, ...args);
 }
 
-/** A cancelled call, as it is answered. */
+/** The answer to a cancelled call. */
 export const cancelled = { success: false, cancelled: true };

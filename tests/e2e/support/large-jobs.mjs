@@ -1,8 +1,8 @@
 import { markdown, prose } from './demo.mjs';
 
 /**
- * Work of the demo that takes seconds, and how far it shall be when it is stopped, in percent: well
- * under way, with much still to do when a cancel comes late on a busy machine.
+ * Work of the demo that takes seconds, and its progress in percent at which it is stopped: well under
+ * way, with much left to do if a cancel arrives late on a busy machine.
  *
  * @type {Record<string, { params: () => object, stopAt: number }>}
  */
@@ -17,7 +17,7 @@ export const largeJobs = {
   'export.archive': { params: () => ({ megabytes: 100, files: 4 }), stopAt: 20 },
 };
 
-/** Runs in a page: an image of twelve megapixels, as base64. */
+/** Runs in a page. Draws an image of twelve megapixels, as base64. */
 export async function drawLarge() {
   const canvas = new OffscreenCanvas(4000, 3000);
   const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));

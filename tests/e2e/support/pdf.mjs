@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { inflateSync } from 'node:zlib';
 
 /**
- * Reads as much of a PDF file as a reader needs to find its pages, and checks it on the way: the
- * cross references lead to objects, the pages are as many as the page tree says, and every
- * compressed stream can be read.
+ * Reads as much of a PDF file as a reader needs to find its pages. It checks that the cross references
+ * lead to objects, that there are as many pages as the page tree says, and that every compressed stream
+ * can be read.
  *
  * @param {Buffer} file
  */
@@ -43,7 +43,7 @@ function objectOf(text, number) {
 
 /**
  * @param {Buffer} file
- * @returns {string} the file's text as Poppler reads it, which `npm run setup` installs
+ * @returns {string} the file's text, read by Poppler, which `npm run setup` installs
  */
 export function pdfText(file) {
   const { error, status, stdout, stderr } = spawnSync('pdftotext', ['-enc', 'UTF-8', '-', '-'], { input: file, maxBuffer: 2 ** 28 });

@@ -1,15 +1,15 @@
 /**
- * Calls raced against their cancels at random moments, through anything with `call` and `cancel`.
- * Runs in a page as well as in Node, so it refers to nothing outside itself.
+ * Races calls against their cancels at random moments, through anything with `call` and `cancel`. The
+ * function runs in a page and in Node, so it refers to nothing outside itself.
  *
  * @typedef {object} Tally
  * @property {number} calls
- * @property {[string, string][]} heard what the agent heard of each call: `completed`, or how far its stop was seen
- * @property {any[]} other that ended otherwise
+ * @property {[string, string][]} heard what the agent learned about each call: `completed`, or how far it was seen to stop
+ * @property {any[]} other responses of calls with another end
  * @property {any[]} contradictions
  *
  * @param {{ call: (...args: any[]) => Promise<any>, cancel: (...args: any[]) => Promise<any> }} agent
- * @param {{ calls: number, width: number, seed: number, prefix: string, longest?: number }} options how many turns a handler takes at most
+ * @param {{ calls: number, width: number, seed: number, prefix: string, longest?: number }} options `longest`: the most turns that a handler takes
  * @returns {Promise<Tally>}
  */
 export async function race(agent, { calls, width, seed, prefix, longest = 6 }) {

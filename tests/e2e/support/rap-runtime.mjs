@@ -12,13 +12,13 @@ import { createServer } from 'node:http';
  */
 
 /**
- * A RAP runtime as anybody might write it: it invokes the tools of a server, and takes the results
- * on a plain HTTP server of its own.
+ * A RAP runtime as anybody might write it. It invokes the tools of a server, and receives the results
+ * on a plain HTTP server.
  *
  * @param {string} base the tool server's base URL
  */
 export async function startRapRuntime(base) {
-  /** @type {ToolResult[]} every callback, in the order they came */
+  /** @type {ToolResult[]} every callback, in order of arrival */
   const results = [];
   /** @type {Map<string, (result: ToolResult) => void>} */
   const waiting = new Map();
@@ -57,7 +57,7 @@ export async function startRapRuntime(base) {
     results,
     manifest,
     /**
-     * Invokes a tool; resolves once that is accepted, to a promise of the result.
+     * Invokes a tool. Resolves when the invocation is accepted, to a promise of the result.
      *
      * @param {string} operation
      * @param {object} args

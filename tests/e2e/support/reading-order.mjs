@@ -1,7 +1,7 @@
 /**
- * Whether words of a page stand from left to right, as they are read. Runs in the page.
+ * Whether words on a page are rendered from left to right, in reading order. Runs in the page.
  *
- * @param {Node} within whose text has them
+ * @param {Node} within the node whose text has the words
  * @param {string} words
  */
 export function standInOrder(within, words) {

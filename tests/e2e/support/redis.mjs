@@ -10,27 +10,27 @@ import { freePort } from './free-port.mjs';
  * @typedef {object} Redis
  * @property {string} url such as `redis://127.0.0.1:40125`
  * @property {number} port
- * @property {() => void} hang it lives, and answers nobody
+ * @property {() => void} hang keeps it alive, but without answers
  * @property {() => void} goOn
  * @property {() => Promise<void>} kill by SIGKILL
- * @property {() => Promise<void>} restart on the same port, with the folder it had
- * @property {(...args: string[]) => Promise<string>} command what `redis-cli` says to these arguments
- * @property {(message: unknown) => Promise<number>} publishCancel on `cancellation:cancel`, as JSON: how many heard it
- * @property {() => Promise<{ message: Promise<string> }>} hearCancel the next message on that channel, once it is listened to
+ * @property {() => Promise<void>} restart on the same port, with the same folder
+ * @property {(...args: string[]) => Promise<string>} command returns the output of `redis-cli` for these arguments
+ * @property {(message: unknown) => Promise<number>} publishCancel publishes JSON on `cancellation:cancel`; returns the number of receivers
+ * @property {() => Promise<{ message: Promise<string> }>} hearCancel starts listening on that channel, and returns the promise of the next message
  * @property {() => Promise<void>} close ends it, and removes its folder
  */
 
 /**
- * Starts a `redis-server` of its own.
+ * Starts a separate `redis-server`.
  *
  * @param {object} [options]
- * @param {boolean} [options.durable] what was written outlives a kill; otherwise all of it is gone
+ * @param {boolean} [options.durable] whether written data survive a kill
  * @returns {Promise<Redis>}
  */
 export async function startRedis({ durable = false } = {}) {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'caphost-redis-'));
-  // By default Redis may put off writing for as long as a sync lasts, and a kill loses that.
+  // By default Redis may delay writing for as long as a sync takes, and a kill loses that data.
   const keeping = durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...keeping];
   let server = await begin(args);
@@ -57,7 +57,7 @@ export async function startRedis({ durable = false } = {}) {
   };
 }
 
-/** One process, once it takes connections. @param {string[]} args */
+/** Starts one process, and waits until it accepts connections. @param {string[]} args */
 async function begin(args) {
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const killWithUs = () => child.kill('SIGKILL');
@@ -89,7 +89,7 @@ async function begin(args) {
 async function hear(port, channel) {
   const child = spawn('redis-cli', ['-p', String(port), 'SUBSCRIBE', channel], { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-  // Each thing that comes is its kind, the channel, and what it is about.
+  // Each published message consists of its kind, the channel, and the content.
   const next = async () => {
     for (let line = 1; line < 3; line += 1) await lines.next();
     return String((await lines.next()).value);

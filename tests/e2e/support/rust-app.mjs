@@ -6,7 +6,7 @@ import { setUpWasm } from '../../../scripts/setup.mjs';
 
 const folderOf = (/** @type {string} */ profile) => join(glueDir, `rust-app-${profile}-bundle`);
 
-/** The folder of the Rust app's module, which has been built before the tests. */
+/** The folder of the Rust app's module, which is built before the tests. */
 export function rustAppFolder() {
   const folder = folderOf('dev');
   if (!existsSync(folder)) throw new Error('the Rust app is not built: `npm test e2e` does it');
@@ -16,15 +16,15 @@ export function rustAppFolder() {
 /**
  * Builds tests/rust-app as a Rust author would: cargo, wasm-bindgen, a bundler.
  *
- * @param {string} profile of cargo: the tests want it soon, who measures wants it optimised
- * @returns {Promise<string>} the folder of its module
+ * @param {string} profile the cargo profile: quick to build for tests, optimised for measurements
+ * @returns {Promise<string>} the folder of the module
  */
 export async function buildRustApp(profile) {
   const { wasmBindgen } = await setUpWasm();
   const glue = join(glueDir, `rust-app-${profile}`);
   await buildWasm({ crate: 'caphost-test-app', profile, out: glue, name: 'caphost_test_app', wasmBindgen });
   const outdir = folderOf(profile);
-  // Only here: it is installed when the tests begin.
+  // Imported here because it is installed only when the tests begin.
   const { build } = await import('esbuild');
   await build({
     absWorkingDir: root,

@@ -3,11 +3,11 @@ import { connect, createServer } from 'node:net';
 import { Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Time between two portions that a line carries, in milliseconds. */
+/** Milliseconds between two portions on a line. */
 const PORTION = 50;
 
 /**
- * A slow line to a port of this machine. Both ways carry so many bytes a second each.
+ * A slow line to a port on this machine. It carries this many bytes per second in each direction.
  *
  * @param {number} port
  * @param {number} bytesPerSecond
@@ -42,7 +42,7 @@ export async function startSlowLine(port, bytesPerSecond) {
   await once(server, 'listening');
   return {
     port: /** @type {import('node:net').AddressInfo} */ (server.address()).port,
-    /** Carries nothing more, and does not say so. */
+    /** Stops carrying data, without closing a connection. */
     die: () => {
       dead = true;
     },

@@ -29,10 +29,10 @@ const contentTypes = {
  * under its own name, so `tests/e2e/fixtures/parent/index.html` is at `/parent/`.
  *
  * @param {object} [options]
- * @param {Record<string, string>} [options.folders] further folders, by the path they are served under
+ * @param {Record<string, string>} [options.folders] further folders, by the path at which they are served
  * @param {Record<string, Page | string>} [options.pages] pages by their path; a string is HTML
  * @param {Record<string, string>} [options.headers] sent with every answer
- * @returns {Promise<StaticServer>} on a port, and so an origin, of its own
+ * @returns {Promise<StaticServer>} a server on its own port, and thus with its own origin
  */
 export async function serveFiles({ folders = {}, pages = {}, headers = {} } = {}) {
   /** @type {Record<string, string>} */
@@ -53,7 +53,8 @@ export async function serveFiles({ folders = {}, pages = {}, headers = {} } = {}
       response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found');
       return;
     }
-    // What a page loads is compiled once for all pages of a browser; a page left is never kept to come back to.
+    // Files are cached so that a browser compiles them only once. Pages are not, so that the back
+    // button never restores one.
     const caching = extname(file) === '.html' ? 'no-store' : 'max-age=600';
     response.writeHead(200, { 'content-type': contentTypes[extname(file)] ?? 'application/octet-stream', 'cache-control': caching, ...headers });
     createReadStream(file).pipe(response);
@@ -72,7 +73,7 @@ export async function serveFiles({ folders = {}, pages = {}, headers = {} } = {}
   };
 }
 
-/** Two servers of the same files: two origins. @param {Parameters<typeof serveFiles>[0]} [options] */
+/** Starts two servers of the same files, which are two origins. @param {Parameters<typeof serveFiles>[0]} [options] */
 export async function serveTwoOrigins(options) {
   const [first, second] = await Promise.all([serveFiles(options), serveFiles(options)]);
   return {

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 /**
  * A wire between a page and a gateway that a test can cut.
  *
- * @param {() => number} port where it leads to on this machine
+ * @param {() => number} port the port on this machine that the wire leads to
  */
 export async function startTcpProxy(port) {
   /** @type {Set<import('node:net').Socket>} */
@@ -37,9 +37,9 @@ export async function startTcpProxy(port) {
   };
   return {
     port: address.port,
-    /** Breaks every connection. New ones get through. */
+    /** Breaks all connections. New connections work. */
     cut,
-    /** Breaks every connection, and lets none through until it is mended. */
+    /** Breaks all connections, and refuses new ones until it is repaired. */
     sever: () => {
       whole = false;
       cut();
@@ -47,7 +47,7 @@ export async function startTcpProxy(port) {
     mend: () => {
       whole = true;
     },
-    /** Carries nothing more of what pages send over the connections there are, nor that they end. */
+    /** Stops carrying the pages' data on existing connections, and does not pass on their end. */
     stall: () => {
       for (const near of pages) near.unpipe().pause();
     },

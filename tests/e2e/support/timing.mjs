@@ -1,5 +1,5 @@
 /**
- * What a promise gives, and after how many milliseconds.
+ * Returns the value of a promise, and the milliseconds until it resolved.
  *
  * @template Value
  * @param {Promise<Value>} promise

@@ -1,6 +1,6 @@
 /**
- * Runs in a page before any script of it: counts what is held, so that tests can see that nothing
- * is. Refers to nothing outside itself.
+ * Runs in a page before all scripts. Counts the timers, listeners and memories that are held, so that
+ * tests can check that none is left. The function refers to nothing outside itself.
  */
 export function watchPage() {
   const held = { timers: new Set(), listeners: 0, memories: /** @type {WebAssembly.Memory[]} */ ([]) };
@@ -52,7 +52,7 @@ export function watchPage() {
   }
 }
 
-/** What is held, read in the page. */
+/** Runs in the page. Returns the counts of what is held. */
 export function heldInPage() {
   const { held, host } = /** @type {any} */ (globalThis);
   return {

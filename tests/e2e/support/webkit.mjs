@@ -5,10 +5,10 @@ import { findWebKit } from '../../../scripts/browser/find.mjs';
 import { freePort } from './free-port.mjs';
 
 /**
- * WebKitGTK's browser through its own driver, as neither Puppeteer nor Playwright drives it. Its pages
- * can do what `useWorkers` needs of a page.
+ * Starts WebKitGTK's browser through its own driver, because neither Puppeteer nor Playwright drives
+ * this browser. Its pages have the methods that `useWorkers` needs.
  *
- * @returns {Promise<{ newPage: () => Promise<WebKitPage>, close: () => Promise<void>, version: string } | undefined>} undefined where it is not installed
+ * @returns {Promise<{ newPage: () => Promise<WebKitPage>, close: () => Promise<void>, version: string } | undefined>} undefined if it is not installed
  */
 export async function launchWebKit() {
   const found = findWebKit();
@@ -20,7 +20,7 @@ export async function launchWebKit() {
     ...process.env,
     DISPLAY: `:${String(display).trim()}`,
     GDK_BACKEND: 'x11',
-    // As root it can start no sandbox.
+    // Root cannot start a sandbox.
     ...(process.getuid?.() === 0 && { WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1' }),
   };
   let driver = await startDriver(found.driver, env);
@@ -32,7 +32,8 @@ export async function launchWebKit() {
   }, { timeoutMs: 8000 });
   return {
     async newPage() {
-      // One browser in a hundred never connects to its driver, which then serves nobody any more.
+      // About one browser in a hundred never connects to its driver. The driver then serves nobody any
+      // more.
       const { sessionId, capabilities } = await newSession().catch(async () => {
         await end(driver.process);
         driver = await startDriver(found.driver, env);
@@ -48,7 +49,7 @@ export async function launchWebKit() {
       return version;
     },
     async close() {
-      // Each page is a browser of its own, which would outlive the driver.
+      // Each page is a separate browser, which would outlive the driver.
       await Promise.allSettled([...pages].map((page) => page.close()));
       await end(driver.process);
       await end(screen);
@@ -97,7 +98,7 @@ class WebKitPage {
     while (!await this.evaluate((/** @type {string} */ it) => document.querySelector(it) !== null, selector)) await sleep(20);
   }
 
-  /** @param {string} expression what {@link evaluate} then gives its function in its place */
+  /** @param {string} expression an expression; {@link evaluate} passes its value to the function */
   evaluateHandle(expression) {
     return Promise.resolve(new Expression(expression));
   }

@@ -1,5 +1,5 @@
 /**
- * A plain ABP agent: envelopes and nothing else, over anything that carries them.
+ * A plain ABP agent, which only sends and receives envelopes over any transport.
  */
 import { endsTold } from '../fixtures/conformance/ends.js';
 

@@ -6,10 +6,10 @@ import { launchWebKit } from './webkit.mjs';
 
 /** @typedef {import('puppeteer-core').Page} Page */
 
-/** What makes a page cross-origin isolated. */
+/** The headers that make a page cross-origin isolated. */
 export const ISOLATED = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
 
-/** Where workers are stopped: with the flag in shared memory, and without. */
+/** The places where workers are stopped: with and without the flag in shared memory. */
 export const places = [
   { name: 'Chromium', isolated: false },
   { name: 'Chromium, isolated', isolated: true },
@@ -20,10 +20,10 @@ export const places = [
 ];
 
 /**
- * Browsers and servers for the tests of one file, and pages of the laboratory.
+ * Browsers, servers and pages of the lab for the tests of one file.
  *
  * @param {object} [options]
- * @param {boolean} [options.rust] has the Rust app served as well
+ * @param {boolean} [options.rust] whether to serve the Rust app too
  */
 export function useWorkers({ rust = false } = {}) {
   /** @type {Record<string, Awaited<ReturnType<typeof serveFiles>>>} */
@@ -52,8 +52,8 @@ export function useWorkers({ rust = false } = {}) {
     /** @param {boolean} isolated */
     server: (isolated) => /** @type {Awaited<ReturnType<typeof serveFiles>>} */ (isolated ? servers.isolated : servers.plain),
     /**
-     * Runs a function in a document of its own, which is given `lab`, in a tab that others have used.
-     * Skips the test where there is no such browser.
+     * Runs a function in a new document that has `lab`, in a reused tab. Skips the test if there is no
+     * such browser.
      *
      * @param {import('node:test').TestContext} context
      * @param {(typeof places)[number]} place
@@ -71,7 +71,7 @@ export function useWorkers({ rust = false } = {}) {
         await page.waitForSelector('html[data-ready]');
         const lab = await page.evaluateHandle('lab');
         const seen = await page.evaluate(work, lab, ...args);
-        // To the tests it would look like no browser.
+        // To the tests, undefined would mean that there is no such browser.
         if (seen === undefined) throw new Error('The page has seen nothing');
         return seen;
       });

@@ -5,16 +5,16 @@ import { startGateway } from './gateway.mjs';
 /**
  * @typedef {object} Worker one gateway of a cluster
  * @property {string} name
- * @property {string} url where it is, or was
+ * @property {string} url its address; it stays the same after a restart
  * @property {string} wsUrl
- * @property {number} port the same for all its life
- * @property {number} pid of the process it is, or was
+ * @property {number} port the port, the same after a restart
+ * @property {number} pid the id of its latest process
  * @property {boolean} alive
- * @property {() => string} log what it wrote since it was last started
- * @property {(signal?: NodeJS.Signals) => Promise<void>} end by SIGKILL, unless told otherwise
- * @property {() => void} hang it lives, and does nothing
+ * @property {() => string} log its output since its last start
+ * @property {(signal?: NodeJS.Signals) => Promise<void>} end ends the process, by default with SIGKILL
+ * @property {() => void} hang keeps the process alive, but stopped
  * @property {() => void} goOn
- * @property {() => Promise<void>} restart another process on the same port
+ * @property {() => Promise<void>} restart starts another process on the same port
  */
 
 /**
@@ -60,18 +60,18 @@ async function startWorker(redis, name, args, binary) {
 }
 
 /**
- * An agent of a worker, as soon as the app it wants can be called from there.
+ * Connects an agent to a worker as soon as the worker can reach the app.
  *
  * @param {{ wsUrl: string }} worker
  * @param {string} app
  * @param {import('caphost/agent').WebSocketOptions} [options]
- * @param {AbortSignal} [signal] nobody wants it any more
+ * @param {AbortSignal} [signal] fires when the agent is no longer needed
  */
 export async function agentOf(worker, app, options = {}, signal = undefined) {
   for (;;) {
     signal?.throwIfAborted();
     try {
-      // As long as a test may take: a busy machine keeps nobody from connecting, only later.
+      // The time is that of a whole test, because a busy machine only delays a connection.
       return await connectWebSocket(`${worker.wsUrl}/abp?app=${app}`, { agent: { name: 'test', version: '1' }, connectTimeout: 60_000, ...options });
     } catch (error) {
       if (/** @type {any} */ (error).code !== 'DISCONNECTED') throw error;

@@ -3,7 +3,7 @@ import { crc32 } from './crc32.mjs';
 import { inflateRawSync } from 'node:zlib';
 
 /**
- * Unpacks a ZIP archive by its central directory, and checks that its local headers say the same.
+ * Unpacks a ZIP archive by its central directory, and checks that the local headers agree.
  *
  * @param {Buffer} file
  * @returns {{ name: string, content: Buffer }[]}

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { attach } from 'caphost/automation';
 import { clients, logged, serveTools } from './tools.mjs';
 
-// The browser tells a tool to stop, and does not say what became of it.
+// The browser tells a tool to stop, and does not report the outcome.
 const metadata = { stop: 'abandoned' };
 const cancelled = { success: false, cancelled: true, metadata };
 
@@ -103,7 +103,7 @@ for (const { name, launch } of clients) {
           document.body.append(frame);
           await new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
         });
-        // The browser tells of a frame's tools when it has loaded, or a moment later.
+        // The browser reports a frame's tools when the frame has loaded, or a moment later.
         while (!told.at(-1)?.added.includes('framed')) await new Promise((resolve) => setTimeout(resolve, 5));
         const outer = agent.call('hold', {}, { callId: `outer ${leave}` });
         const call = agent.call('framed');

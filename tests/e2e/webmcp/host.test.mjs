@@ -115,7 +115,7 @@ describe("capabilities as the browser's tools", () => {
       host.registerWorker('part', undefined, '/workers/parts.js', { pool: 1, warm: false });
       host.expose({ navigator: { modelContext: { registerTool } } }, { webmcp: true });
       while (!tools.has('part')) await new Promise((resolve) => setTimeout(resolve, 5));
-      // Its worker is there from then on.
+      // The worker is started from here on.
       await tools.get('part').execute({ part: 'where' });
       /** @type {any} */
       let hold;
@@ -156,7 +156,7 @@ describe("capabilities as the browser's tools", () => {
         while (!tools.has('one')) await new Promise((resolve) => setTimeout(resolve, 5));
         const { structuredContent } = await tools.get('one').execute({});
         host.unregister('one');
-        // The tools follow when the turn is over.
+        // The tools follow at the end of the turn.
         await undefined;
         const left = [...tools.keys()];
         host.close();

@@ -1,7 +1,7 @@
 import { launchPlaywright, launchPuppeteer } from '../support/browsers.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
-/** What makes Chromium know tools. */
+/** The flag that turns on tools in Chromium. */
 const args = ['--enable-features=WebMCP'];
 
 export const clients = [
@@ -9,7 +9,7 @@ export const clients = [
   { name: 'Playwright', launch: () => launchPlaywright({ args }) },
 ];
 
-/** A page whose capabilities are a host's, and tools of the browser too. */
+/** A page with a host whose capabilities are also tools of the browser. */
 const hosted = `<!doctype html><title>A host with tools</title><script type="module">
   import { createHost } from '/caphost/index.js';
   const log = [];
@@ -48,7 +48,7 @@ export const serveTools = () => serveFiles({ pages: { '/hosted': hosted, '/nativ
  * Waits until the page has logged something.
  *
  * @param {any} page
- * @param {string} entry that one of the lines begins with
+ * @param {string} entry the beginning of the line to wait for
  */
 export const logged = (page, entry) =>
   page.evaluate(

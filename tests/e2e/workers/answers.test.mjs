@@ -137,7 +137,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       return seen;
     }, moduleOf(source));
     if (!seen) return;
-    // A cancel of that call finds none, so it is not said to be cancelled.
+    // A cancel of that call does not find it, so the answer must not say that it is cancelled.
     const refused = { success: false, error: { code: 'PRECONDITION_FAILED', message: 'The call that made this one has ended', retryable: false } };
     assert.deepEqual(seen[1], [refused, { success: false, cancelled: true, metadata: { stop: 'never-started' } }]);
     assert.deepEqual(seen[0], seen[1]);

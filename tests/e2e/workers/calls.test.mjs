@@ -6,7 +6,7 @@ const workers = useWorkers();
 
 /** @typedef {(typeof places)[number]} Place */
 
-/** Each with and without shared memory, in each browser there is. @param {string} name @param {(lab: any, ...args: any[]) => any} work @param {(seen: any, place: Place) => void} verify */
+/** Runs a test with and without shared memory, in each installed browser. @param {string} name @param {(lab: any, ...args: any[]) => any} work @param {(seen: any, place: Place) => void} verify */
 function everywhere(name, work, verify) {
   for (const place of places) {
     test(`${place.name}: ${name}`, { timeout: 30_000 }, async (context) => {
@@ -67,7 +67,7 @@ everywhere('the page makes the data of what comes from the worker: a URL that ou
     return { ...data, url: URL.createObjectURL(blob) };
   };
   host.registerWorker('file', undefined, '/workers/parts.js', { finish, warm: false, pool: 1 });
-  // It shares the worker, and has none.
+  // This capability shares the worker, and has no schema.
   host.registerWorker('part', undefined, '/workers/parts.js', { warm: false, pool: 1 });
   const agent = await lab.connect(host);
   const { data } = await agent.call('file', { part: 'blob', text: 'kept' });
@@ -118,7 +118,7 @@ everywhere('the page makes nothing of what a stopped call has returned, and what
     after();
     return [await cancel, await call];
   };
-  // A call whose worker still loads would have never started.
+  // A call would never have started while its worker still loads.
   const begun = () => lab.begins('begun');
   const told = await stopped('sync', 'told', {}, begun);
   const unaware = await stopped('sync', 'unaware', { ms: 600 }, begun);
@@ -131,7 +131,7 @@ everywhere('the page makes nothing of what a stopped call has returned, and what
   return { told, unaware: [unaware[0].cancelled, unaware[1].data], kept: [kept[0].cancelled, kept[1].data], left, heeded, made, inFlight: host.stats().inFlight };
 }, ({ told, unaware, kept, left, heeded, made, inFlight }) => {
   assert.deepEqual([told[0].metadata.stop, told[0].metadata.step, told[1].cancelled], ['returned', 'signal', true]);
-  // They never knew, and have done all of it.
+  // These handlers never noticed the cancel, and did all their work.
   assert.deepEqual(unaware, [false, 1]);
   assert.equal(made, 1);
   assert.deepEqual(kept, [false, { finished: true }]);
@@ -232,17 +232,17 @@ everywhere('a page that is left or frozen ends its workers, and with them their 
   host.registerWorker('part', undefined, '/workers/parts.js');
   const abp = await lab.inPage(host);
   const seen = [];
-  // As Chromium does it: `freeze` and `resume` do not bubble.
+  // As in Chromium: `freeze` and `resume` do not bubble.
   for (const [type, comes, target] of /** @type {[string, string, EventTarget][]} */ ([['pagehide', 'pageshow', window], ['freeze', 'resume', document]])) {
     await abp.call('part', { part: 'echo' });
-    // It has its worker then.
+    // The call has its worker from here on.
     const started = lab.begins('spinning');
     const call = abp.call('part', { part: 'spin' }, { callId: type });
     await started;
     target.dispatchEvent(new Event(type));
     const { error, metadata } = await call;
     target.dispatchEvent(new Event(comes));
-    // A page that was left has ended the session.
+    // Leaving a page ends its session.
     const { initialized } = abp;
     if (!initialized) await abp.initialize(lab.INITIALIZE);
     seen.push([error?.code ?? metadata.stop, initialized, (await abp.call('part', { part: 'echo', data: 1 })).data]);

@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => firefox?.close());
 
-/** What works in a tab, by browser; none where there is no such browser. @type {Record<string, () => ReturnType<typeof reusedTab<Page>> | undefined>} */
+/** The function that works in a tab of each browser. Undefined if the browser is not installed. @type {Record<string, () => ReturnType<typeof reusedTab<Page>> | undefined>} */
 const tabs = {
   Chromium: () => inChromium,
   Firefox: () => firefox && inFirefox,
@@ -27,9 +27,9 @@ const inChromium = reusedTab(() => lab.browser.newPage());
 const inFirefox = reusedTab(() => /** @type {NonNullable<typeof firefox>} */ (firefox).newPage());
 
 /**
- * What ignores its signal, or never learns of it, is ended in a worker: it is not abandoned, has no
- * effect, and there is no later end to be told of. And a worker needs more than a turn, or some
- * milliseconds, to start and to be told something.
+ * Adapts a vector to workers. A handler that ignores its signal, or never learns of it, is terminated
+ * in a worker: it is not abandoned, has no effect, and there is no later end to report. A worker also
+ * needs more than a turn, or a few milliseconds, to start and to receive a message.
  *
  * @param {Vector} vector
  * @returns {Vector}
@@ -38,7 +38,7 @@ function inWorkers(vector) {
   const release = vector.steps.find(({ as }) => as === 'release');
   const steps = vector.steps.filter(({ ended }) => !ended).map((step) => {
     if (step.turn && release) return { settles: 'release', with: { success: true, data: { $any: true } } };
-    // It goes on for longer than its grace.
+    // The handler continues for longer than its grace.
     if (step.params?.after === 200) return { ...step, params: { after: 60_000 } };
     return step.options?.timeout === 40 ? { ...step, options: { ...step.options, timeout: 1000 } } : step;
   });
@@ -65,7 +65,7 @@ async function host(page, session, gateway) {
   }, session ? INITIALIZE : undefined, gateway);
 }
 
-/** A driver on an agent of ours. @param {(options: object) => Promise<any>} connect */
+/** A driver for an agent of this package. @param {(options: object) => Promise<any>} connect */
 async function driverOf(connect) {
   const { hear, ended } = endsTold();
   const agent = await connect({ onNotification: hear });
@@ -78,7 +78,7 @@ async function driverOf(connect) {
   };
 }
 
-/** How a host with workers is reached. @type {Record<string, { all: Vector[], run: (page: Page, vector: Vector) => Promise<void> }>} */
+/** The ways to reach a host with workers. @type {Record<string, { all: Vector[], run: (page: Page, vector: Vector) => Promise<void> }>} */
 const ways = {
   'window.abp': { all: vectors(), run: async (page, vector) => {
     await host(page, vector.session !== false);
@@ -120,7 +120,7 @@ const ways = {
   } },
 };
 
-/** In Firefox what is within a page: beyond it, all is the same whatever the browser. @param {string} way */
+/** In Firefox only ways within a page run: beyond the page, nothing depends on the browser. @param {string} way */
 const browsersOf = (way) => (/window\.abp|MessagePort|frame/.test(way) ? ['Chromium', 'Firefox'] : ['Chromium']);
 
 const tests = Object.entries(ways).flatMap(([way, { all, run }]) => browsersOf(way).map((browser) => ({ way, all, run, browser })));

@@ -5,7 +5,7 @@ import { places, useWorkers } from '../support/workers-lab.mjs';
 
 const workers = useWorkers();
 
-/** What cannot be loaded, and the error of its call. @type {[what: string, module: string, options: object, code: string, message: RegExp, retryable?: boolean][]} */
+/** Modules that cannot be loaded, and the errors of their calls. @type {[what: string, module: string, options: object, code: string, message: RegExp, retryable?: boolean][]} */
 const unusable = [
   ['a module that is not there', '/workers/none.js', {}, 'CAPABILITY_UNAVAILABLE', /none\.js cannot be loaded/, true],
   ['a module with an error of syntax', 'data:text/javascript,this is none', {}, 'CAPABILITY_UNAVAILABLE', /cannot be loaded/],
@@ -19,7 +19,7 @@ const unusable = [
   ["a worker's script that is not there", '/workers/parts.js', { script: '/none/worker.js' }, 'BROWSER_ERROR', /worker\.js cannot be loaded/],
 ];
 
-/** A page of the laboratory in a browser of the test's own. @param {Awaited<ReturnType<typeof launchPuppeteer>>} browser @param {boolean} [isolated] */
+/** Opens a page of the lab in a separate browser. @param {Awaited<ReturnType<typeof launchPuppeteer>>} browser @param {boolean} [isolated] */
 async function openedLab(browser, isolated = false) {
   const page = await browser.newPage();
   await page.goto(workers.server(isolated).url('/lab/'));
@@ -66,7 +66,7 @@ test('Chromium: what a handler in a worker throws is written to the console once
       const handler = 'export default function breaks({ code }) { throw code ? Object.assign(new Error("known"), { code }) : new Error("broken"); }';
       host.registerWorker('breaks', undefined, `data:text/javascript,${handler}`);
       const abp = await lab.inPage(host);
-      // What has seen that it is to stop has not failed. No message has told it so.
+      // A handler that has seen that it must stop has not failed. It learned that without a message.
       const stopped = `export default (_params, { cancelled, progress }) => {
         progress({ progress: 1 });
         while (!cancelled());
@@ -187,13 +187,13 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       return agent.cancel('a');
     });
     if (!seen) return;
-    // Nobody had to end it.
+    // Nobody had to terminate the worker.
     assert.deepEqual(seen, { callId: 'a', cancelled: true, metadata: { stop: 'terminated' } });
   });
 
   test(`${place.name}: what cannot be told from an end is never called one`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
-      // As in an insecure page.
+      // As in an insecure context.
       Object.defineProperty(navigator, 'locks', { value: undefined });
       const host = await lab.newHost();
       host.registerWorker('part', undefined, '/workers/parts.js');
@@ -207,7 +207,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (!seen) return;
     const { stop, step, took } = seen.cancel.metadata;
     assert.deepEqual([stop, step, seen.next], ['abandoned', 'terminate', 1]);
-    // The proof of the end is not waited for.
+    // Nothing waits for the proof of the end.
     assert.ok(took >= 50 && took < 2500, `${took}`);
     assert.deepEqual(seen.call.metadata, seen.cancel.metadata);
   });
@@ -248,7 +248,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
           said.push(`${error.code} ${error.message}`);
         }
       }
-      // As `register` takes them.
+      // As `register` accepts them.
       host.registerWorker('defaults', null, '/workers/parts.js', null);
       host.registerWorker('unset', undefined, '/workers/parts.js', { pool: 64, type: undefined, warm: undefined, finish: undefined, script: undefined, settleGrace: undefined });
       host.unregister('unset');

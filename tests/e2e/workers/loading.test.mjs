@@ -7,7 +7,7 @@ const workers = useWorkers();
 /** @param {string} source of a module */
 const moduleOf = (source) => `data:text/javascript,${encodeURIComponent(source)}`;
 
-/** Modules that do not load as long as the page has no lock `go`. */
+/** Modules that do not load until the page has a lock `go`. */
 const stuck = {
   'waits for ever': 'await new Promise(() => {})',
   'computes for ever': 'const channel = new BroadcastChannel("burns"); for (;;) { const end = Date.now() + 20; while (Date.now() < end); channel.postMessage(Date.now()); }',
@@ -22,7 +22,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       const agent = await lab.connect(host);
       const { error } = await agent.call('part', {}, { timeout: 5000 });
       await new Promise((resolve) => void navigator.locks.request('go', () => new Promise(() => resolve(true))));
-      // Those in reserve have ended meanwhile, or are ending.
+      // The workers in reserve have ended meanwhile, or are ending.
       const end = performance.now() + 5000;
       let next;
       do next = await agent.call('part', { a: 1 }, { timeout: 5000 });

@@ -15,7 +15,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       const agent = await lab.connect(host);
       const stops = [];
       for (const nests of [false, true]) {
-        // On a busy machine `new Worker` in a worker of Firefox does not return at times.
+        // On a busy machine, `new Worker` in a worker of Firefox sometimes never returns.
         const most = firefox && nests ? 8 : 1;
         for (let begins = false, tries = 0; !begins && tries < most; tries += 1) {
           const callId = `nests ${nests} ${tries}`;

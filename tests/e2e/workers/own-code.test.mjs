@@ -8,7 +8,7 @@ const workers = useWorkers();
 const moduleOf = (source) => `data:text/javascript,${encodeURIComponent(source)}`;
 const later = (/** @type {number} */ ms) => `await new Promise((resolve) => setTimeout(resolve, ${ms}));`;
 
-/** What a module does with the globals of its worker, which are its own. Each counts its calls. */
+/** Modules that use the globals of their own worker. Each counts its calls. */
 const modules = {
   'says that it is ready': `postMessage(['ready']); ${later(100)}`,
   'says that its call is done': `postMessage(['done', 1, 'forged']); postMessage(['done', 2, 'forged']); ${later(50)}`,
@@ -121,7 +121,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
   });
 }
 
-// What can be sent and not read: of the browsers there are, Chromium has this one.
+// Data that can be sent and not read. Of the installed browsers, only Chromium has such data.
 test('Chromium: what a worker cannot read fails its call, or its question', { timeout: 30_000 }, async (context) => {
   const [place] = places;
   const seen = place && await workers.run(context, place, async (lab) => {

@@ -20,7 +20,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       host.registerWorker('part', { concurrency: 1 }, '/workers/parts.js', { pool: 1 });
       const abp = await lab.inPage(host);
       const results = [];
-      // As Chromium does it: `freeze` and `resume` do not bubble.
+      // As in Chromium: `freeze` and `resume` do not bubble.
       for (const [leaves, comes, target] of /** @type {[string, string, EventTarget][]} */ ([['pagehide', 'pageshow', window], ['freeze', 'resume', document]])) {
         await abp.call('part', { part: 'echo' });
         const began = lab.begins('spinning');
@@ -29,7 +29,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
         const before = started.length;
         target.dispatchEvent(new Event(leaves));
         const answers = await Promise.all(calls);
-        // A page that was left has ended the session.
+        // Leaving a page ends its session.
         if (!abp.initialized) await abp.initialize(lab.INITIALIZE);
         const later = await abp.call('part', { part: 'echo' });
         const more = started.length - before;
@@ -78,7 +78,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
         await abp.call('part', { part: 'echo' });
         kept.push(await lab.untilWorkers(2));
       }
-      // Another that uses it, and a call that is not done.
+      // Another capability that uses the module, and a call that is not done.
       host.registerWorker('other', undefined, '/workers/parts.js?3', { pool: 1 });
       const began = lab.running(host, 'other');
       const running = abp.call('other', { part: 'wait', ms: 2000 }, { callId: 'other' });
@@ -110,7 +110,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
       const held = lab.running(host, 'a');
       const call = agent.call('part', { part: 'wait', ms: 500 }, { callId: 'a' });
       await held;
-      // It was not told, and so completes within its grace.
+      // The handler was not told of the cancel, so it completes within its grace.
       const { cancelled } = await agent.cancel('a');
       return { atOnce, cancelled, data: (await call).data };
     });

@@ -5,12 +5,12 @@ import { places, useWorkers } from '../support/workers-lab.mjs';
 const workers = useWorkers({ rust: true });
 
 /**
- * What is lost when a call is stopped may be some time coming: so many trials for each, in so many
- * lanes side by side, as each takes Chromium two seconds, and some in one page.
+ * The number of trials for each handler, the number of lanes that run at the same time, and the trials
+ * in one page. A lost effect is rare, and each trial takes two seconds in Chromium.
  */
 const { trials, lanes, each } = process.env.CAPHOST_STORMS === 'full' ? { trials: 1000, lanes: 8, each: 5 } : { trials: 2, lanes: 2, each: 1 };
 
-/** Handlers that never look whether they are to stop. Of what uses up memory not many at once. */
+/** Handlers that never check whether to stop. Only a few of those that use up memory run at once. */
 const ways = [{ way: 'loop', side: lanes }, { way: 'expression', side: lanes }, { way: 'hash', side: lanes }, { way: 'allocate', side: Math.min(lanes, 2) }];
 
 /**
@@ -19,8 +19,8 @@ const ways = [{ way: 'loop', side: lanes }, { way: 'expression', side: lanes }, 
  * @param {any} lab
  * @param {string} language
  * @param {string} way
- * @param {number} lanes each a host of its own, all at once
- * @param {number} count of trials in each, one after the other
+ * @param {number} lanes the number of hosts that run at the same time
+ * @param {number} count the number of trials on each host, one after the other
  */
 async function runAway(lab, language, way, lanes, count) {
   const later = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -28,7 +28,7 @@ async function runAway(lab, language, way, lanes, count) {
   const lane = async () => {
     const host = language === 'Rust' ? await lab.rustHost() : await lab.newHost();
     const shares = globalThis.crossOriginIsolated && globalThis.SharedArrayBuffer !== undefined;
-    // What sees the flag stops by itself, on a busy machine too.
+    // A handler that sees the flag stops by itself, even on a busy machine.
     const patient = shares && way === 'heeds';
     const name = language === 'Rust' ? `worker.${patient ? 'heeds' : 'run'}` : 'run.away';
     if (language !== 'Rust') host.registerWorker(name, { description: 'Never ends' }, '/workers/runaway.js', { settleGrace: patient ? 20_000 : undefined });
@@ -36,10 +36,10 @@ async function runAway(lab, language, way, lanes, count) {
     const counter = shares ? new Int32Array(new SharedArrayBuffer(8)) : undefined;
     const all = [];
     for (let trial = 0; trial < count; trial += 1) {
-      // The name of a channel, and of a file.
+      // The name of a channel and of a file.
       const effects = `${Math.random()}`;
       const posts = new BroadcastChannel(effects);
-      // What was posted before may still be on its way.
+      // Earlier posts may still be on their way.
       let over = Infinity;
       let [posted, late] = [0, 0];
       posts.onmessage = ({ data }) => {
@@ -51,24 +51,25 @@ async function runAway(lab, language, way, lanes, count) {
       if (counter) counter[0] = 0;
       const call = abp.call(name, { way, effects, ...(counter && { counter }) }, { callId });
       await Promise.race([running, call]);
-      // It has done something.
+      // Waits until the handler has had an effect.
       while (counter?.[0] === 0 || posted === 0) await later(1);
       const began = performance.now();
       const cancel = await abp.cancel(callId);
       const took = performance.now() - began;
-      // The clocks of two threads differ by what browsers round them to.
+      // Browsers round the clocks of two threads, so the clocks may differ by that.
       over = performance.timeOrigin + began + took + 1;
       const seen = counter?.[0];
       const response = await call;
       const again = await abp.cancel(callId);
       const next = await abp.call(name, { way: 'return' }, {});
       await later(20);
-      // When it has last written into its file.
+      // The time at which the handler last wrote into its file.
       let wrote;
       if (root && language !== 'Rust') {
         const file = await (await root.getFileHandle(effects)).getFile();
         wrote = new Float64Array(await file.arrayBuffer())[0] ?? 0;
-        // It cannot be removed while the worker has it open, and Firefox may close it after the lock.
+        // The file cannot be removed while the worker has it open, and Firefox may close the file after
+        // it releases the lock.
         const until = performance.now() + 1000;
         while (!await root.removeEntry(effects).then(() => true, (error) => {
           if (performance.now() > until) throw error;
@@ -90,10 +91,10 @@ async function runAway(lab, language, way, lanes, count) {
     const { held = [], pending = [] } = await navigator.locks.query();
     return [...held, ...pending].filter((it) => it.name?.startsWith('caphost.worker.')).length;
   };
-  // One that was abandoned before, and that WebKit does not end, still has its own.
+  // A worker that was abandoned before, and that WebKit does not end, still has its lock.
   const before = await names();
   const ran = await Promise.all(Array.from({ length: lanes }, lane));
-  // The lock of a worker that is idle is let go of when that has noticed.
+  // An idle worker releases its lock when it has noticed that it is not needed.
   const end = performance.now() + 4000;
   while ((await names()) > before && performance.now() < end) await later(10);
   const sum = (/** @type {(it: any) => number} */ of) => ran.reduce((total, it) => total + of(it), 0);
@@ -103,7 +104,7 @@ async function runAway(lab, language, way, lanes, count) {
 for (const place of places) {
   for (const language of ['JavaScript', 'Rust']) {
     for (const { way, side } of ways) {
-      // WebKit does not end what computes in wasm without calling anything, and what it says stays true.
+      // WebKit does not end a wasm computation that makes no calls, and the answer is true even so.
       const endless = place.name.startsWith('WebKit') && language === 'Rust' && way === 'expression';
       if (endless) {
         test(`${place.name}: ${way} in ${language} is abandoned, as it is not seen to end`, { timeout: 120_000 }, async (context) => {
@@ -121,7 +122,7 @@ for (const place of places) {
         let done = 0;
         let longest = 0;
         let unproven = 0;
-        // Where the machine was too busy for most ends to be proven, it tries again, one by one.
+        // If the machine was too busy to prove most of the ends, more trials run one by one.
         const enough = () => done >= trials && (unproven <= done / 2 || done >= 4 * trials);
         while (!enough()) {
           const seen = await workers.run(context, place, runAway, language, way, Math.max(1, Math.min(side, trials - done)), each);
@@ -130,7 +131,8 @@ for (const place of places) {
           for (const { took, cancel, response, again, next, late, moved, written, began } of seen.all) {
             assert.equal(began, true);
             if (cancel.metadata.stop === 'abandoned' && took >= 2500) {
-              // Chromium needs two seconds of the two and a half: a busy machine is too slow at times.
+              // Chromium needs two of the two and a half seconds, so a busy machine is sometimes too
+              // slow.
               unproven += 1;
               continue;
             }
@@ -138,9 +140,9 @@ for (const place of places) {
             assert.deepEqual(response, { success: false, cancelled: true, metadata: cancel.metadata });
             assert.deepEqual(again, cancel);
             assert.deepEqual([late, moved, written], [0, 0, 0]);
-            // Not before its grace.
+            // Not before the end of its grace.
             assert.ok(cancel.metadata.took >= 50, `${cancel.metadata.took}`);
-            // A fresh worker is there.
+            // A new worker is ready.
             assert.equal(next.success, true, JSON.stringify(next));
             longest = Math.max(longest, took);
           }
@@ -156,11 +158,11 @@ for (const place of places) {
       const seen = await workers.run(context, place, runAway, language, 'heeds', 1, 2);
       if (!seen) return;
       for (const { took, cancel, response, moved } of seen.all) {
-        // Without shared memory it cannot see anything while it computes.
+        // Without shared memory, the handler sees nothing while it computes.
         const [stop, step] = seen.shares ? ['returned', 'flag'] : ['terminated', 'terminate'];
         assert.deepEqual([cancel.cancelled, cancel.metadata.stop, cancel.metadata.step], [true, stop, step]);
         assert.deepEqual(response.metadata, cancel.metadata);
-        // Long before its grace is over.
+        // Long before the end of its grace.
         assert.ok(took < 10_000, `${took}`);
         assert.equal(moved, 0);
       }

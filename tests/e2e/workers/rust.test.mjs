@@ -26,7 +26,7 @@ for (const place of places) {
     if (!seen) return;
     for (const [at, { cancel, call, shares, drops, still }] of seen.entries()) {
       assert.deepEqual([cancel.cancelled, cancel.metadata.stop], [true, 'dropped']);
-      // What waits is told by the message alone.
+      // A handler that waits learns of the cancel only by the message.
       assert.ok(shares && at === 0 ? ['flag', 'signal'].includes(cancel.metadata.step) : cancel.metadata.step === 'signal', cancel.metadata.step);
       assert.deepEqual(call.metadata, cancel.metadata);
       assert.deepEqual([drops, still], [1, true]);
@@ -72,7 +72,7 @@ for (const place of places) {
         panics.push((await agent.call('worker.run', { way: 'return' })).data);
       }
       const early = (await agent.call('worker.pace', { way: 'ends before a panic in a timer' })).data;
-      // Its worker is idle by then, and is not used again.
+      // The worker is idle by then, and is not used again.
       await new Promise((resolve) => setTimeout(resolve, 100));
       return { panics, early, after: (await agent.call('worker.run', { way: 'return' })).data };
     });

@@ -10,7 +10,7 @@ import { inLab } from '../support/lab.mjs';
 
 const lab = useLabWithGateway();
 
-/** A host whose capability computes for ever. @param {Page} page @param {string} [gateway] */
+/** Makes a host whose capability computes forever. @param {Page} page @param {string} [gateway] */
 const host = (page, gateway) =>
   inLab(page, async ({ newHost, join }, gateway) => {
     const host = await newHost();
@@ -21,7 +21,7 @@ const host = (page, gateway) =>
     if (gateway) await join(host, gateway);
   }, gateway);
 
-/** Cancels what computes for ever, through an agent in the page. @param {Page} page @param {string} how @returns {Promise<Answers>} */
+/** Cancels an endless call through an agent in the page. @param {Page} page @param {string} how @returns {Promise<Answers>} */
 const inThePage = (page, how) =>
   inLab(page, async ({ begins, connect, frame, inPage }, how) => {
     const { host } = /** @type {any} */ (globalThis);
@@ -40,7 +40,7 @@ const inThePage = (page, how) =>
     return { cancel: await agent.cancel('spin'), call: await call, next: await agent.call('part', { part: 'echo', data: 1 }) };
   }, how);
 
-/** The same from outside the page. @param {Page} page @param {any} agent @returns {Promise<Answers>} */
+/** Cancels an endless call from outside the page. @param {Page} page @param {any} agent @returns {Promise<Answers>} */
 async function outside(page, agent) {
   await page.evaluate(() => {
     const spins = /** @type {any} */ (globalThis).lab.begins('spinning');

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Delivery } from '../../../src/web/js/gateway/delivery.js';
 
-/** One of two sides: it sends '0', '1', '2', … and notes those it is sent. */
+/** One of two sides. It sends '0', '1', '2', … and records what it receives. */
 class Side {
   delivery = new Delivery(Infinity);
   next = 0;
   /** @type {number[]} */
   heard = [];
-  /** What is on its way to the other side: texts, and counts received. @type {(string | number)[]} */
+  /** The frames on their way to the other side: texts, and counts of received texts. @type {(string | number)[]} */
   wire = [];
 
   send() {
@@ -28,7 +28,7 @@ class Side {
     return this.heard.push(Number(frame));
   }
 
-  /** A new connection. @param {number} received by the other side */
+  /** Starts a new connection. @param {number} received the number of texts that the other side has received */
   resume(received) {
     assert.ok(this.delivery.acknowledge(received));
     this.wire = [...this.delivery.kept];

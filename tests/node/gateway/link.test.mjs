@@ -8,12 +8,12 @@ const OPEN = 1;
 const CLOSED = 3;
 const GRACE = 5_000;
 
-/** As the page's own, but at once. @param {'warn' | 'error'} how @param {unknown[]} what */
+/** Logs like the page, but synchronously. @param {'warn' | 'error'} how @param {unknown[]} what */
 const log = (how, ...what) => void console[how](`caphost: ${what.shift()}`, ...what);
 
 /** The gateway's end of a WebSocket. */
 class Socket {
-  /** Every one there was, the latest last. @type {Socket[]} */
+  /** All sockets so far, the latest last. @type {Socket[]} */
   static all = [];
   readyState = 0;
   /** @type {any[]} */
@@ -55,7 +55,7 @@ class Socket {
     this.onclose({ code });
   }
 
-  /** What was sent and is not taken yet: its type, or what it says. */
+  /** Takes the messages that were sent since the last time: the type of each, or its content. */
   take() {
     return this.sent.splice(0).map(({ type, payload }) => (type === 'progress' ? payload.text : type));
   }
@@ -83,7 +83,7 @@ class Session {
   }
 }
 
-/** @param {any[]} events takes what it says @param {Map<string, any>} [registered] the documents of its capabilities, by name */
+/** @param {any[]} events collects the reported events @param {Map<string, any>} [registered] the documents of its capabilities, by name */
 const newShell = (events, registered = new Map()) => ({
   app: { id: 'a' },
   capabilities: {
@@ -101,7 +101,7 @@ const newShell = (events, registered = new Map()) => ({
 let update = () => {};
 const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, log, onWindow, toText: JSON.stringify };
 
-/** A link on its first socket. @param {any} [resume] what the gateway offers @param {string} [updates] what it takes */
+/** Makes a link on its first socket. @param {any} [resume] the gateway's offer @param {string} [updates] the updates that the gateway accepts */
 function connect(resume = { token: 'secret', grace: GRACE }, updates) {
   /** @type {any[]} */
   const events = [];
@@ -115,7 +115,7 @@ function connect(resume = { token: 'secret', grace: GRACE }, updates) {
   return { link, events, registered, states: () => events.splice(0).map(({ state, resumed }) => (resumed ? 'resumed' : state)) };
 }
 
-/** An agent that calls. @param {string} [agent] */
+/** Has an agent make a call. @param {string} [agent] */
 function agent(agent = 'a1') {
   last().hear('capabilities/call', {}, agent);
   return /** @type {Session} */ (Session.all.at(-1));
@@ -291,7 +291,7 @@ describe('the link to a gateway', () => {
     last().readyState = CLOSED;
     last().onerror({});
     assert.deepEqual(events, [{ type: 'gateway', state: 'disconnected', url: 'ws://gateway', error: { code: 'DISCONNECTED', message: 'The connection to ws://gateway failed', retryable: true } }]);
-    // Where a close follows after all, it says nothing new.
+    // A close that still follows reports nothing new.
     last().end();
     assert.deepEqual(states(), ['disconnected']);
     wait(t, 500);
@@ -465,7 +465,7 @@ describe('the link to a gateway', () => {
         const one = document(`name.n${index}`);
         documents += JSON.stringify(Capabilities.prototype.entry(one)).length;
         registered.set(one.name, one);
-        // Each in a turn of its own.
+        // Each update comes in a turn of its own.
         update();
       }
       const sent = last().sent.reduce((sum, message) => sum + JSON.stringify(message).length, 0);

@@ -41,7 +41,7 @@ test('the copy has what was found in crates that are known for it', () => {
   assert.ok(!lines.includes('time 0.2.6: RUSTSEC-2020-0071'));
   assert.ok(!lines.includes('hyper 0.12.36: RUSTSEC-2021-0020'));
   assert.ok(lines.includes('ring 0.16.20: RUSTSEC-2025-0010 (unmaintained)'));
-  // Withdrawn.
+  // This advisory is withdrawn.
   assert.ok(!lines.some((line) => line.includes('RUSTSEC-2025-0007')));
 });
 

@@ -1,4 +1,4 @@
-/** What becomes of a test that fails: it runs once more, alone, when its suite is over. */
+/** A failed test runs once more, alone, when its suite is over. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ function folderOf(t, files) {
   return folder;
 }
 
-/** Fails unless a file of that name is there, and leaves one. @param {string} name */
+/** The source of a test that fails unless a file of this name exists, and creates the file. @param {string} name */
 const firstTimeOnly = (name) => `
 import assert from 'node:assert';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ test('a file that fails the first time only counts once, as passed, and is calle
   assert.deepEqual(settled.failures, []);
   assert.equal(settled.unsteady?.length, 1);
   assert.match(settled.unsteady?.[0] ?? '', /^deep\/unsteady\.test\.mjs: fails at first \(unsteady\.test\.mjs:\d+\): .*for the first time/);
-  // What it reported at first is still there to be read.
+  // The first report is kept.
   assert.match(readFileSync(join(folder, 'reports', 'deep', 'unsteady.tap'), 'utf8'), /^not ok 2 - fails at first/m);
   assert.match(readFileSync(join(folder, 'reports', 'deep', 'unsteady.again.tap'), 'utf8'), /^ok 2 - fails at first/m);
 });

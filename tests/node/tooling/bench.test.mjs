@@ -10,7 +10,7 @@ const samples = (/** @type {string} */ name, /** @type {number[][]} */ rounds) =
 
 describe('the figures of the page benchmark', () => {
   test('a ratio compares each round with the same round of the base', () => {
-    // The machine was ten times slower in the second round: for both.
+    // In the second round the machine was ten times slower, for both.
     const rows = summarise([samples('base', [[1], [10], [1]]), samples('ours', [[2], [20], [2]])], 'base');
     assert.deepEqual(rows.map(({ ratio, low, high }) => [ratio, low, high]), [[undefined, undefined, undefined], [2, 2, 2]]);
     assert.equal(rows[0]?.base, undefined);

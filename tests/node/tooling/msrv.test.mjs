@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tooOld } from '../../../scripts/test/msrv.mjs';
 
-/** @param {string} name @param {string | null} rust @param {Record<string, string | null>} [deps] their kinds by their names */
+/** @param {string} name @param {string | null} rust @param {Record<string, string | null>} [deps] the kinds of the dependencies, by name */
 const crate = (name, rust, deps = {}) => ({
   package: { id: name, name, version: '1.0.0', rust_version: rust },
   node: { id: name, deps: Object.entries(deps).map(([pkg, kind]) => ({ pkg, dep_kinds: [{ kind }] })) },

@@ -1,11 +1,11 @@
-/** Paths of the repository that its documents and comments name lead somewhere. */
+/** The repository paths in documents and comments exist. */
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { root } from '../../../scripts/paths.mjs';
 
-/** What is built, installed or copied: nobody writes it. */
+/** Matches paths that are built, installed or copied. */
 const made = /(^|\/)(node_modules|target|pkg|dist|bundled|\.[^/]*)$|^pkg\.fresh$|^docs\/public\/(api|caphost)$/;
 
 /** @param {string} folder @returns {string[]} files and folders below it, relative to the repository */
@@ -16,16 +16,16 @@ const below = (folder) => readdirSync(join(root, folder), { withFileTypes: true 
 });
 
 const paths = below('');
-/** Each path by all of its ends: documents leave out what their reader knows, such as `gateway/src`. */
+/** All ends of all paths, because documents leave out beginnings that their reader knows, such as `gateway/src`. */
 const ends = new Set(paths.flatMap((path) => path.split('/').map((_, at, parts) => parts.slice(at).join('/'))));
 
-/** It begins with a folder of the repository, or ends as a file does. */
+/** Matches a path that begins with a folder of the repository, or that ends like a file. */
 const named = /(?<![\w./:@<>$~*-])(?:(?:src|gateway|docs|tests|examples|scripts|npm|www|macros)(?:\/[\w.-]*\w)+|(?:[\w-]+\/)+[\w.-]+\.(?:rs|mjs|js|ts|md|toml|yml|json))\b(?![*{/])/g;
-/** In an app or a package of the reader's own. */
+/** Matches a path in the reader's own app or package. */
 const elsewhere = /^(pkg|caphost|target|node_modules)\//;
 const comments = /\/\*[^]*?\*\/|(?<![:'"`\w])\/\/.*|(?<=^|\s)#[^\n[!].*/g;
 
-/** @param {string} text @param {boolean} isDocument @returns {string[]} the paths that it names, and that are not there */
+/** @param {string} text @param {boolean} isDocument @returns {string[]} the paths in the text that do not exist */
 function dead(text, isDocument) {
   const said = isDocument ? text : (text.match(comments) ?? []).join('\n');
   return (said.match(named) ?? []).filter((path) => !elsewhere.test(path) && !made.test(path) && !ends.has(path) && !ends.has(`${path}.rs`));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { lockedVersion, packageDir } from '../../../scripts/paths.mjs';
 
-/** Every module that importing a file loads at once. @param {string} file @param {Set<string>} [seen] @returns {Set<string>} */
+/** All modules that an import of a file loads at once. @param {string} file @param {Set<string>} [seen] @returns {Set<string>} */
 function loadedBy(file, seen = new Set()) {
   if (seen.has(file)) return seen;
   seen.add(file);

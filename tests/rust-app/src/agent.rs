@@ -7,21 +7,22 @@ use wasm_bindgen::prelude::*;
 
 use crate::Work;
 
-/// What the agent was told.
+/// The report of the agent.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     /// The confirmation of a cancel: whether the call was cancelled, and how far it was seen to stop.
     confirmed: (bool, Option<&'static str>),
-    /// What the call itself says.
+    /// How far the call was seen to stop, from its own answer.
     stopped: Option<&'static str>,
-    /// What is said of a capability that is not there.
+    /// The error for a capability that does not exist.
     unknown: String,
-    /// What the app offers.
+    /// How many capabilities the app offers.
     listed: usize,
 }
 
-/// Connects by a window of that origin, or through a gateway; cancels a call, and drops another.
+/// Connects over a window of the given origin, or through a gateway. Cancels one call and drops
+/// another.
 #[wasm_bindgen(js_name = agentReport)]
 pub async fn agent_report(to: JsValue, origin: Option<String>) -> Result<JsValue, Error> {
     let connect = Connect::new().agent("rust-agent", "1.0.0");
@@ -49,10 +50,10 @@ pub async fn agent_report(to: JsValue, origin: Option<String>) -> Result<JsValue
     Ok(serde_wasm_bindgen::to_value(&report)?)
 }
 
-/// A call that has begun, and will never end by itself.
+/// A running call that never ends by itself.
 async fn hold(agent: &Agent) -> Result<RunningCall<IgnoredAny>, CallError> {
     let call = agent.call("rust.hold", &Work { rounds: 0 }).start();
-    // Calls start in the order in which they were made.
+    // Calls start in the order in which they are made.
     let next = agent.call::<IgnoredAny>("rust.loop", &Work { rounds: 0 });
     next.await?;
     Ok(call)

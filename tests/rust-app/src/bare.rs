@@ -1,5 +1,5 @@
-//! What the benchmark compares: a capability that answers with its parameters, and exports of the
-//! same module that do the same without a host.
+//! For the benchmark: a capability that answers with its parameters, and exports of the same module
+//! that do the same without a host.
 
 use caphost::session::Limits;
 use caphost::{App, CallContext, Capability, Error, Host};
@@ -29,13 +29,13 @@ pub fn create_echo() -> Result<JsValue, JsValue> {
     Ok(host.as_js())
 }
 
-/// The floor of everything that is called in Rust and answers with a promise.
+/// The least cost of a Rust function that answers with a promise.
 #[wasm_bindgen(js_name = bareEcho)]
 pub async fn bare_echo(params: JsValue) -> JsValue {
     params
 }
 
-/// The same with parameters and data of a Rust type, as a capability has them.
+/// The same, with parameters and data of a Rust type, like a capability.
 #[wasm_bindgen(js_name = bareTyped)]
 pub async fn bare_typed(params: JsValue) -> Result<JsValue, JsValue> {
     let params: Value = serde_wasm_bindgen::from_value(params)?;

@@ -1,5 +1,5 @@
-//! A Rust app with the capabilities that only Rust can have: drop guards, long computations,
-//! panics. What happens to them is written on `globalThis.seen`, for the tests to read.
+//! A Rust app with capabilities that only Rust can have: drop guards, long computations, panics. It
+//! records everything that happens in `globalThis.seen`, for the tests to read.
 
 mod agent;
 mod bare;
@@ -17,7 +17,7 @@ extern "C" {
     /// The page's record.
     #[wasm_bindgen(js_name = record)]
     fn record(what: &str, call_id: &str);
-    /// Never settles; told of an abort through the signal.
+    /// Never settles. The signal tells it of an abort.
     #[wasm_bindgen(js_name = waitFor)]
     fn wait_for(signal: &web_sys_signal::AbortSignal) -> js_sys::Promise;
     #[wasm_bindgen(js_namespace = console)]
@@ -54,7 +54,7 @@ impl Drop for Guard {
     }
 }
 
-/// The module starts, in the page or in a worker.
+/// Runs when the module starts, in the page or in a worker.
 #[wasm_bindgen(start)]
 pub fn start() {
     workers::serve();
@@ -108,7 +108,7 @@ fn register(host: &Host) -> Result<(), Error> {
             Ok(Sum { sum })
         },
     )?;
-    // What a checkpoint costs: rounds of nothing else, and rounds of nothing.
+    // For the cost of a checkpoint: rounds with only a checkpoint, and empty rounds.
     host.register(
         Capability::new("rust.checkpoints"),
         |work: Work, context: CallContext| async move {
@@ -127,20 +127,20 @@ fn register(host: &Host) -> Result<(), Error> {
             Ok(Sum { sum: 0.0 })
         },
     )?;
-    // For ever, in its first poll and in a later one.
+    // These block forever: in the first poll, or in a later one.
     for (name, first) in [("rust.spin", true), ("rust.spin.later", false)] {
         host.register(
             Capability::new(name),
             move |_: Work, context: CallContext| async move {
                 let _guard = Guard(context.call_id().into());
                 if !first {
-                    // Long enough for a checkpoint to yield, however the app was built.
+                    // Long enough for a checkpoint to yield, in every build of the app.
                     let began = js_sys::Date::now();
                     while js_sys::Date::now() - began < 50.0 {
                         context.checkpoint().await;
                     }
                 }
-                // Whoever waits for it hears of it although the thread is held.
+                // The log reaches the test although the thread is blocked.
                 log("holds the thread");
                 let mut round = 0u64;
                 while black_box(true) {

@@ -1,4 +1,4 @@
-//! Many calls of an agent on a host of the same module, and what is left of them.
+//! Many calls of an agent on a host of the same module, and what they leave behind.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ pub struct Many {
 
 #[wasm_bindgen]
 impl Many {
-    /// Connects over a port if one is given, whose other end the host has, else within the page.
+    /// Connects over a port whose other end the host has or, without a port, within the page.
     pub async fn connect(port: JsValue, other: JsValue) -> Result<Many, Error> {
         let limits = Limits {
-            // What is remembered of calls is no leak.
+            // The record of ended calls is no leak, so it is small.
             remembered: 64,
             requests_per_second: 1e9,
             ..Limits::default()
@@ -35,7 +35,7 @@ impl Many {
             Ok(token.is_cancelled())
         };
         host.register(Capability::new("token"), token)?;
-        // As the documentation of `cancelled` has it.
+        // As in the documentation of `cancelled`.
         let task = async |_: Nothing, context: CallContext| {
             let player = context.clone();
             spawn_local(async move {
@@ -67,7 +67,8 @@ impl Many {
         Ok(Many { agent, host })
     }
 
-    /// Makes calls, one after the other: of that capability; `all` with all that a call may take.
+    /// Makes calls of a capability, one after the other. With `all`, they use everything that a call
+    /// may use.
     pub async fn call(&self, capability: String, count: u32, all: bool, signal: JsValue) {
         for _ in 0..count {
             let mut call = self
@@ -81,7 +82,7 @@ impl Many {
             }
             let call = call.start();
             if all {
-                // Somebody waits for the end of the session, too, and then no more.
+                // A waiter for the end of the session comes and goes, too.
                 let mut ended = Box::pin(self.agent.closed());
                 let waker = std::task::Waker::noop();
                 let pending = ended
@@ -92,12 +93,12 @@ impl Many {
             if capability == "hold" {
                 call.cancel(None).await;
             }
-            // One fails, and one is cancelled.
+            // One call fails, and one is cancelled.
             let _ = call.await;
         }
     }
 
-    /// How many references to what JavaScript has are held.
+    /// How many references to JavaScript objects are held.
     #[wasm_bindgen(getter)]
     pub fn references(&self) -> u32 {
         wasm_bindgen::externref_heap_live_count()
@@ -111,7 +112,7 @@ impl Many {
         buffer.byte_length().into()
     }
 
-    /// Calls that the host has not settled.
+    /// How many calls the host has not settled.
     #[wasm_bindgen(getter, js_name = inFlight)]
     pub fn in_flight(&self) -> u32 {
         self.host.stats().in_flight

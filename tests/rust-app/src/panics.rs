@@ -1,4 +1,4 @@
-//! Panics of what is the app's own, which no guard of the host has seen begin; and a crowd of calls.
+//! Panics in the app's own code, outside the host's guards, and a crowd of calls.
 
 use std::panic;
 
@@ -18,7 +18,7 @@ extern "C" {
     fn queue_microtask(callback: &JsValue);
 }
 
-/// Takes the place of whatever panic hook there is, as `console_error_panic_hook::set_once` does.
+/// Replaces any panic hook, as `console_error_panic_hook::set_once` does.
 #[wasm_bindgen(js_name = setPanicHook)]
 pub fn set_panic_hook() {
     panic::set_hook(Box::new(|info| record("hook", &info.to_string())));
@@ -26,11 +26,11 @@ pub fn set_panic_hook() {
 
 #[derive(Deserialize)]
 pub struct Panic {
-    /// Where.
+    /// The place of the panic.
     pub way: String,
 }
 
-/// What it leads to is the app's own: it panics there, and this never ends.
+/// Starts code of the app that panics outside the handler. The handler itself never ends.
 pub async fn lead_to_panic(Panic { way }: Panic, context: CallContext) -> Result<Sum, Error> {
     panic_in(&way);
     context.checkpoint().await;
@@ -65,7 +65,7 @@ pub async fn agent_burst(port: JsValue, many: u32) -> Result<u32, Error> {
     Ok(answered)
 }
 
-/// Holds a session that a panic of the module ends; gives the code of a call that it has in flight.
+/// Opens a session that ends when the module panics. Returns the code of its call in flight.
 #[wasm_bindgen(js_name = agentHold)]
 pub async fn agent_hold(port: JsValue) -> Result<String, Error> {
     let agent = Agent::over_port(&port).await?;

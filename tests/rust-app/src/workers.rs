@@ -1,6 +1,6 @@
-//! Capabilities that run in workers. Each has an effect as often as it can: it counts up in memory
-//! that the page shares with it. What never looks whether it is to stop also posts to a channel, every
-//! few milliseconds, what time it is.
+//! Capabilities that run in workers. Each has frequent effects: it increments a counter in memory that
+//! it shares with the page. A capability that never checks whether to stop also posts the time to a
+//! channel, every few milliseconds.
 
 use caphost::{
     App, CallContext, Capability, Error, Host, Progress, WorkerModule, capability, worker,
@@ -26,7 +26,7 @@ extern "C" {
     static TIME_ORIGIN: f64;
 }
 
-/// Places in the counter.
+/// Indexes in the counter.
 const STEPS: u32 = 0;
 const DROPS: u32 = 1;
 
@@ -36,11 +36,11 @@ struct Work {
     way: String,
     #[serde(default, with = "shared")]
     counter: Option<Int32Array>,
-    /// The name of a channel.
+    /// The name of the channel for effects.
     effects: Option<String>,
 }
 
-/// Memory that the page shares, if it gives any.
+/// The memory that the page shares, if it shares any.
 mod shared {
     use js_sys::Int32Array;
     use serde::{Deserialize, Deserializer};
@@ -66,7 +66,7 @@ fn count(counter: Option<&Int32Array>, place: u32) {
     }
 }
 
-/// Posts what time it is, as every step says that it is done.
+/// Posts the time to a channel as steps are reported.
 struct Posts {
     channel: BroadcastChannel,
     steps: Cell<u32>,
@@ -93,7 +93,7 @@ impl Posts {
     }
 }
 
-/// Never looks whether it is to stop, but for the way `heeds`.
+/// Never checks whether to stop, except in the way `heeds`.
 fn run(work: Work, context: CallContext) -> Result<Done, Error> {
     context.progress(Progress::new(0.0, 1.0));
     let posts = work.effects.as_deref().map(Posts::to);
@@ -148,7 +148,8 @@ fn run(work: Work, context: CallContext) -> Result<Done, Error> {
     }
 }
 
-/// `^(a+)+$` by trying each way to part the text into groups: more than anybody has time for.
+/// Matches `^(a+)+$` by trying every way to divide the text into groups, which takes practically
+/// forever.
 fn is_of_groups(text: &[u8]) -> bool {
     let run = text.iter().take_while(|it| **it == b'a').count();
     text.is_empty() || (1..=run).any(|length| is_of_groups(black_box(&text[length..])))
@@ -162,7 +163,7 @@ impl Drop for Guard {
     }
 }
 
-/// Comes to a checkpoint after each step, or waits for ever.
+/// Has a checkpoint after each step, or waits forever.
 async fn pace(work: Work, context: CallContext) -> Result<Done, Error> {
     let _guard = Guard(work.counter.clone());
     context.progress(Progress::new(0.0, 1.0));
@@ -195,7 +196,7 @@ struct Question {
     method: &'static str,
 }
 
-/// Asks the agent, and gives the answer to a capability beside the host.
+/// Asks the agent, and passes the answer to a capability beside the host.
 async fn ask(_: Work, context: CallContext) -> Result<Answer, Error> {
     let method = "elicitation/input";
     let answer: Answer = context.elicit(&Question { method }).await?;
@@ -228,7 +229,7 @@ fn product(Range { below }: Range) -> Result<u32, TooMuch> {
     (1..below).try_fold(1u32, u32::checked_mul).ok_or(TooMuch)
 }
 
-/// A host has no business there.
+/// Tries to make a host, which is not allowed in a worker.
 fn host(_: Work, _: CallContext) -> Result<Done, Error> {
     Host::new(App::new("rust-app", "In a worker", "1.0.0"))?;
     Ok(Done { done: true })
@@ -238,8 +239,8 @@ thread_local! {
     static ENDS: RefCell<Vec<bool>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Spawns a task that waits for the end of the call. Gives how the calls before were seen to end by
-/// theirs: whether they were cancelled.
+/// Spawns a task that waits for the end of the call. Returns how earlier calls ended, as their tasks
+/// have seen: whether they were cancelled.
 async fn task(work: Work, context: CallContext) -> Result<Vec<bool>, Error> {
     wasm_bindgen_futures::spawn_local(async move {
         let cancelled = context.cancelled().await;
@@ -251,7 +252,7 @@ async fn task(work: Work, context: CallContext) -> Result<Vec<bool>, Error> {
     Ok(ENDS.with_borrow(Clone::clone))
 }
 
-/// What this module serves in its workers.
+/// Registers the capabilities that this module serves in its workers.
 pub fn serve() {
     worker::serve_sync("worker.host", host);
     product::serve();
@@ -263,7 +264,7 @@ pub fn serve() {
     sum::serve();
 }
 
-/// What the page offers of it.
+/// Offers the workers' capabilities in the page.
 pub fn register(host: &Host) -> Result<(), Error> {
     let module = WorkerModule::new("/rust-app-build/caphost_test_app.js")
         .script("/caphost/worker.js")
@@ -271,7 +272,7 @@ pub fn register(host: &Host) -> Result<(), Error> {
     for name in ["worker.run", "worker.ask", "worker.host", "worker.missing"] {
         host.register_worker(Capability::new(name), &module)?;
     }
-    // These stop by themselves, on a busy machine too.
+    // These capabilities stop by themselves, even on a busy machine.
     let patient = module.clone().settle_grace(Duration::from_secs(20));
     for name in ["worker.pace", "worker.heeds"] {
         host.register_worker(Capability::new(name), &patient)?;

@@ -1,4 +1,4 @@
-/** In Node there need be no types of a page. */
+/** The package's types work in Node without the types of a page. */
 import { createHost, type WorkerHandler } from 'caphost';
 import { connectPort, connectWebSocket, type Agent, type CallAbortError } from 'caphost/agent';
 import { attach, type AutomatedPage } from 'caphost/automation';

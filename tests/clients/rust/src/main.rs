@@ -1,6 +1,6 @@
-//! Tries the published MCP client for Rust at a gateway, and prints what it saw as one line of JSON.
+//! Tries the published MCP client for Rust at a gateway. Prints the observations as one line of JSON.
 //!
-//! Arguments: the way (`http` or `stdio`), the gateway's address, the command line.
+//! Arguments: the transport (`http` or `stdio`), the gateway's address, the command line.
 
 use std::{env::args, error::Error, future::Future, time::Duration};
 
@@ -18,7 +18,7 @@ use tokio::{process::Command, sync::mpsc, time::timeout};
 
 type Tried<T> = Result<T, Box<dyn Error>>;
 
-/// No answer but that of a call that lasts takes so long.
+/// How long any answer takes at most, except that of a long call.
 const SOON: Duration = Duration::from_secs(8);
 
 struct Client(mpsc::UnboundedSender<ProgressNotificationParam>);
@@ -61,14 +61,14 @@ fn params(tool: &str, arguments: Value) -> CallToolRequestParams {
     params
 }
 
-/// Calls a tool, and gives the content of the answer, which has to come soon.
+/// Calls a tool, and returns the content of the answer, which must arrive soon.
 async fn call(peer: &Peer<RoleClient>, tool: &str, arguments: Value) -> Tried<Value> {
     let answer = timeout(SOON, peer.call_tool(params(tool, arguments)));
     let answer = answer.await.map_err(|_| format!("no answer of {tool}"))??;
     Ok(to_value(answer)?["content"].take())
 }
 
-/// Begins a call that lasts.
+/// Starts a long call.
 async fn begin(peer: &Peer<RoleClient>, arguments: Value) -> Tried<RequestHandle<RoleClient>> {
     let request = CallToolRequest::new(params("work", arguments));
     let request = ClientRequest::CallToolRequest(request);
@@ -110,7 +110,7 @@ async fn main() -> Tried<()> {
         "after": after[0]["text"],
     });
     println!("{saw}");
-    // The end of the program cancels too: the test tells the two apart by the time.
+    // The end of the program cancels the call too. The test tells both cancels apart by their time.
     tokio::time::sleep(Duration::from_secs(2)).await;
     client.cancel().await?;
     Ok(())

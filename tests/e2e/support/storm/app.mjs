@@ -2,18 +2,18 @@ import { createHost } from 'caphost';
 import { WebSocket } from 'ws';
 
 /**
- * An app in Node whose work takes a while, and what became of each call by its own account. Every
- * callId is used once, whoever calls.
+ * An app in Node whose work takes a while, and its own record of what happened to each call. Every
+ * callId is used only once.
  *
  * @param {{ wsUrl: string }} at
  */
 export async function startStormApp(at) {
   const host = await createHost({ app: { id: 'storm', name: 'Storm', version: '1' }, maxRemembered: 100_000 });
-  /** Cancels that somebody was told are facts. @type {Set<string>} */
+  /** The calls that were reported as cancelled to somebody. @type {Set<string>} */
   const confirmed = new Set();
   /** The last state of each call. @type {Map<string, string>} */
   const states = new Map();
-  /** Calls that began, or went on, when they must not. @type {string[]} */
+  /** Calls that began or continued when they must not. @type {string[]} */
   const wrong = [];
 
   /** @param {{ ms: number }} params @param {{ callId: string, signal: AbortSignal }} context */
@@ -21,7 +21,7 @@ export async function startStormApp(at) {
     const until = performance.now() + ms;
     while (performance.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, 1));
-      // Half of them heed their signal; the others are stopped all the same.
+      // Half of the calls obey their signal. The others are stopped nevertheless.
       if (ms % 2) signal.throwIfAborted();
       if (confirmed.has(callId) && !signal.aborted) wrong.push(`${callId} goes on after its confirmed cancel`);
     }
@@ -39,7 +39,7 @@ export async function startStormApp(at) {
   return {
     states,
     wrong,
-    /** Somebody was told that this call is cancelled. @param {string} callId */
+    /** Records that this call was reported as cancelled. @param {string} callId */
     confirm(callId) {
       const state = states.get(callId);
       if (state === 'running' || state === 'completed' || state === 'failed') wrong.push(`${callId} is ${state}, and its cancel was confirmed`);

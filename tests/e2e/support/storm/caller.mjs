@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { agentOf } from '../workers.mjs';
 
 /**
- * An agent that connects again whenever its worker or its app is gone.
+ * An agent that reconnects whenever its worker or its app is gone.
  *
  * @param {{ wsUrl: string }} at
  */
@@ -31,7 +31,7 @@ export function keepConnected(at) {
   };
 }
 
-/** A number from 0 to below a bound, the same ones in every run. @param {number} seed @returns {(bound: number) => number} */
+/** A generator of numbers from 0 to below a bound, the same in every run. @param {number} seed @returns {(bound: number) => number} */
 export function dice(seed) {
   let state = seed >>> 0;
   return (bound) => {
@@ -41,8 +41,8 @@ export function dice(seed) {
 }
 
 /**
- * What somebody was told of a cancel: whether it is a fact, or that the call had ended otherwise;
- * nothing where neither is known.
+ * The answer to a cancel: whether the call is cancelled, or has ended otherwise; undefined if neither
+ * is known.
  *
  * @typedef {{ by: string, cancelled: boolean | undefined, said: any }} Told
  *
@@ -53,26 +53,26 @@ export function dice(seed) {
 const byAgent = (by, said) => ({ by, cancelled: said.error ? undefined : said.cancelled, said });
 
 /**
- * Makes one call, and cancels it in one of the ways there are at a random moment.
+ * Makes one call, and cancels it in one of several ways at a random moment.
  *
  * @param {string} callId
  * @param {import('caphost/agent').Agent} agent
  * @param {ReturnType<typeof import('./operator.mjs').operatorOf>} operator
  * @param {(bound: number) => number} random
- * @param {(callId: string) => void} confirmed told at once of a cancel that is a fact
+ * @param {(callId: string) => void} confirmed called at once when a cancel is confirmed
  * @returns {Promise<Outcome>}
  */
 export async function callAndCancel(callId, agent, operator, random, confirmed) {
   const controller = new AbortController();
   const way = random(8);
-  // An operator's cancel has further to go.
+  // An operator's cancel takes longer to arrive.
   const longest = way >= 3 && way <= 6 ? 60 : 12;
   const response = agent.call(random(4) ? 'storm.work' : 'storm.single', { ms: random(3) ? random(longest) : 0 }, {
     callId,
     ...(way === 0 ? { timeout: 1 + random(10) } : {}),
     ...(way === 1 ? { signal: controller.signal } : {}),
   });
-  // What is cancelled before it is sent is nobody's run.
+  // A call that is cancelled before it is sent has no run.
   await pause(random(2) ? random(8) : 0);
   /** @param {Promise<Told>} asked */
   const hear = async (asked) => {
@@ -90,23 +90,23 @@ export async function callAndCancel(callId, agent, operator, random, confirmed) 
   else if (way === 6) asked = [operator.cancelRun(callId)];
   const told = await Promise.all(asked.map(hear));
   const settled = await response;
-  // The session may be over by now, and then it is not known.
+  // The session may be over by now. The call is then unknown.
   told.push(byAgent('agent, afterwards', await agent.cancel(callId)));
   return { callId, response: settled, told };
 }
 
-/** Milliseconds: longer than an operator takes to find a call on another worker, though not if one hangs. */
+/** The duration of a long call in milliseconds: enough for an operator to find the call on another worker, unless a worker hangs. */
 const LASTS = 5_001;
 
 /**
- * Makes calls that last, one after the other, until an operator has cancelled one: a worker that hangs
- * hides them, and a blow ends them otherwise.
+ * Makes long calls, one after the other, until an operator has cancelled one. A hanging worker hides
+ * calls from the operator, and a failure ends calls in another way.
  *
  * @param {object} options
  * @param {string} options.prefix of the callIds
  * @param {ReturnType<typeof keepConnected>} options.caller
  * @param {ReturnType<typeof import('./operator.mjs').operatorOf>} options.operator
- * @param {(callId: string) => void} options.confirmed told at once of a cancel that is a fact
+ * @param {(callId: string) => void} options.confirmed called at once when a cancel is confirmed
  * @returns {Promise<Outcome[]>}
  */
 export async function cancelByOperator({ prefix, caller, operator, confirmed }) {

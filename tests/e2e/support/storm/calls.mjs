@@ -3,7 +3,7 @@ import { callAndCancel, dice } from './caller.mjs';
 /** @typedef {import('./caller.mjs').Outcome & { caller: number }} Outcome */
 
 /**
- * Makes so many calls, each agent so many at once.
+ * Makes this many calls. Each agent has `width` calls in flight at once.
  *
  * @param {object} options
  * @param {string} options.prefix of the callIds
@@ -11,7 +11,7 @@ import { callAndCancel, dice } from './caller.mjs';
  * @param {number} options.width
  * @param {ReturnType<typeof import('./caller.mjs').keepConnected>[]} options.callers
  * @param {ReturnType<typeof import('./operator.mjs').operatorOf>} options.operator
- * @param {(callId: string) => void} options.confirmed told at once of a cancel that is a fact
+ * @param {(callId: string) => void} options.confirmed called at once when a cancel is confirmed
  */
 export function callEach({ prefix, calls, width, callers, operator, confirmed }) {
   /** @type {Outcome[]} */
@@ -31,10 +31,10 @@ export function callEach({ prefix, calls, width, callers, operator, confirmed })
   };
   const all = Promise.all(callers.flatMap((_, caller) => Array.from({ length: width }, (_, nth) => runner(caller, 1 + caller * width + nth))));
   return {
-    /** Grows as they settle. */
+    /** The outcomes of the calls that have settled so far. */
     outcomes,
     all,
-    /** Resolves when so many have settled. @param {number} at */
+    /** Resolves when this many calls have settled. @param {number} at */
     settled: (at) => new Promise((/** @type {(value: void) => void} */ reached) => {
       watchers.push({ at, reached });
       if (outcomes.length >= at) reached();

@@ -1,13 +1,13 @@
 /** @typedef {import('./caller.mjs').Told} Told */
 
 /**
- * Somebody who cancels and asks through one worker, which may be gone.
+ * An operator that cancels and asks through one worker. The worker may be gone.
  *
  * @param {{ url: string }} worker
  */
 export function operatorOf(worker) {
   /**
-   * Nothing if the worker does not answer.
+   * Sends a request. Returns undefined if the worker does not answer.
    *
    * @param {string} path
    * @param {unknown} [body]
@@ -23,19 +23,19 @@ export function operatorOf(worker) {
     }
   };
   return {
-    /** Through the cancellation API. @param {string} callId @returns {Promise<Told>} */
+    /** Cancels through the cancellation API. @param {string} callId @returns {Promise<Told>} */
     async cancel(callId) {
       const answer = await ask('/cancellation/cancel', { requestId: callId, reason: 'by an operator' });
       const cancelled = { cancelled: true, completed: false }[/** @type {string} */ (answer?.json.status)];
       return { by: 'operator', cancelled, said: answer };
     },
-    /** Through the runs API. @param {string} callId @returns {Promise<Told>} */
+    /** Cancels through the runs API. @param {string} callId @returns {Promise<Told>} */
     async cancelRun(callId) {
       const answer = await ask(`/api/runs/${callId}/cancel`, {});
       const known = answer?.status === 200 && !answer.json.error;
       return { by: 'operator of runs', cancelled: known ? answer.json.cancelled : undefined, said: answer };
     },
-    /** What is said of a run. @param {string} callId */
+    /** Asks for the state of a run. @param {string} callId */
     status: (callId) => ask(`/cancellation/status/${callId}`),
   };
 }

@@ -1,6 +1,6 @@
 /** @typedef {import('./caller.mjs').Outcome} Outcome */
 
-/** How a call ended, for who called. @param {any} response @returns {'completed' | 'cancelled' | 'unknown' | undefined} */
+/** How a call ended, as its caller learned. @param {any} response @returns {'completed' | 'cancelled' | 'unknown' | undefined} */
 export function endOf({ success, cancelled, error }) {
   if (success === true && cancelled !== true) return 'completed';
   if (success === false && cancelled === true) return 'cancelled';
@@ -9,10 +9,10 @@ export function endOf({ success, cancelled, error }) {
 }
 
 /**
- * What is wrong with an outcome: whatever was said of the call, to whomever, by whomever.
+ * The contradictions in an outcome, among all reports about the call to anybody.
  *
  * @param {Outcome} outcome
- * @param {string | undefined} inApp the call's last state by the app's own account
+ * @param {string | undefined} inApp the call's last state in the app's own record
  * @returns {string[]}
  */
 export function contradictions({ callId, response, told }, inApp) {
@@ -27,17 +27,17 @@ export function contradictions({ callId, response, told }, inApp) {
     if (against) wrong.push(`${answered}, and the ${by} was told ${JSON.stringify(said)}`);
   }
   const facts = new Set(told.flatMap(({ cancelled }) => cancelled ?? []));
-  // A session that is another by now knows nothing of the call.
+  // A new session knows nothing of the call.
   if (facts.size > 1 && end !== 'unknown') wrong.push(`${answered}, and its cancels ${JSON.stringify(told)}`);
   return wrong;
 }
 
-/** How long runs of workers that have just died may take to be found: milliseconds. */
+/** Milliseconds within which the runs of workers that have just died are found. */
 const foundWithin = 15_000;
 
 /**
- * The calls whose run is not known to one of the workers, is not over, or has ended otherwise than
- * its caller was told. That nobody knows how it ended is never wrong.
+ * The calls whose run one of the workers does not know or does not consider over, or whose run has
+ * another end than their caller was told. An unknown end is never wrong.
  *
  * @param {Outcome[]} outcomes
  * @param {ReturnType<typeof import('./operator.mjs').operatorOf>[]} operators one for each worker
