@@ -10,7 +10,7 @@ import { load } from './wasm.js';
 export { Agent } from '../src/web/js/agent.js';
 export { CapHostError } from '../src/web/js/errors.js';
 
-// Separate functions: a bundler leaves out those that nobody calls.
+// Separate functions, so that a bundler leaves out the functions that nobody calls.
 
 /** @param {Messenger | (() => Messenger | Promise<Messenger>)} messenger @param {OpenOptions} [options] */
 export const connect = (messenger, options) => to.connect(load, messenger, options);

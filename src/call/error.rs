@@ -94,8 +94,8 @@ codes! {
     DISCONNECTED true "The other side is gone: the outcome is unknown.";
 }
 
-/// A code that is none of those that [`Code`] names. Only [`Code::from`] makes one: so each code is
-/// in one form, and equal codes are equal.
+/// A code that [`Code`] does not name. Only [`Code::from`] makes an `OwnCode`, so each code has one
+/// form, and equal codes compare as equal.
 ///
 /// ```
 /// use caphost::Code;
@@ -107,10 +107,10 @@ codes! {
 pub struct OwnCode(Cow<'static, str>);
 
 impl Code {
-    /// Those of a call of which nobody knows what has become.
+    /// The codes of a call whose outcome is unknown.
     const OPEN: [Code; 3] = [Code::TIMEOUT, Code::TRANSPORT_ERROR, Code::DISCONNECTED];
 
-    /// Whether nobody knows what became of a call that has failed with that code.
+    /// Whether the outcome of a call that has failed with that code is unknown.
     #[doc(hidden)]
     pub fn leaves_open(code: &str) -> bool {
         Code::OPEN.iter().any(|open| open.as_str() == code)

@@ -12,11 +12,11 @@ pub enum ReplyTo<P> {
     Agent(ConnectionId, Option<P>),
     /// The capability that made the call: the shell hands it over by the child's key.
     Parent,
-    /// Nobody: whoever asked has gone.
+    /// Nobody: the caller has gone.
     Nobody,
 }
 
-/// The state a call has come to, for whoever watches the host.
+/// The new state of a call, for observers of the host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallState<P> {
     /// Accepted, waiting for its turn. Carries the parameters.
@@ -99,7 +99,7 @@ pub enum Action<P, H> {
         /// The call.
         key: CallKey,
     },
-    /// Give a call's response to whoever waits for it.
+    /// Give a call's response to its caller.
     Respond {
         /// The call.
         key: CallKey,
@@ -161,7 +161,7 @@ pub enum Action<P, H> {
         /// The question.
         key: ElicitationKey,
     },
-    /// Hand the answer over to whoever asked; a cancelled one is [`crate::call::Outcome::Cancelled`].
+    /// Hand an answer over to the asker. A cancelled answer is [`crate::call::Outcome::Cancelled`].
     Elicited {
         /// The question.
         key: ElicitationKey,

@@ -48,7 +48,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    /// What has changed among all capabilities, or among those that one agent may use.
+    /// The changes among all capabilities, or among the capabilities that one agent may use.
     #[inline(never)]
     fn changes(&self, untold: &Untold, scope: Option<&Scope>) -> Changes {
         let mut changes = Changes::default();

@@ -105,7 +105,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 session.features.notifications
             }
             Some(_) => false,
-            // The agent has left. Whoever carried its messages may have others to tell.
+            // The agent has left. The carrier of its messages, such as a gateway, may have others
+            // to tell.
             None => !self.connections.contains_key(&to),
         };
         if wanted {

@@ -116,6 +116,6 @@ fn has<T>(list: &[Rc<T>], it: &Rc<T>) -> bool {
 }
 
 fn deadlock<P>() -> Error<P> {
-    let message = "The call would wait for ever: those it waits for wait for it";
+    let message = "The call would wait forever, because the calls it waits for wait for it";
     Error::new(Code::CAPABILITY_UNAVAILABLE, message)
 }

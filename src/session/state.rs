@@ -36,7 +36,7 @@ pub(super) enum Phase {
     Waiting,
     Ready,
     Running,
-    /// The call is to end. Whoever cancelled it waits for the outcome.
+    /// The call was told to end. The party that cancelled it waits for the outcome.
     Stopping,
 }
 

@@ -13,8 +13,8 @@ pub(crate) fn permits(most: usize) -> Semaphore {
     Semaphore::new(most.min(Semaphore::MAX_PERMITS))
 }
 
-/// Things by name. A thing stays for as long as somebody holds it. For a semaphore, whoever has a permit or
-/// waits for a permit holds it.
+/// Things by name. A thing stays for as long as somebody holds it. Everybody who has a permit of a
+/// semaphore, or waits for a permit, holds the semaphore.
 #[derive(Debug)]
 pub(crate) struct InUse<K, T>(Mutex<HashMap<K, Weak<T>>>);
 

@@ -3,9 +3,9 @@
 //! | Module | Bounds |
 //! |---|---|
 //! | `ledger` | bytes: when there are too many, the party with most makes room |
-//! | `shares` | places: whoever comes when there is none is refused |
-//! | `turns` | work that takes long: whoever comes waits, and parties take turns |
-//! | `searches` | searches on other workers: whoever comes waits a second, and is refused then |
+//! | `shares` | places: a party that comes when no place is free is refused |
+//! | `turns` | long work: a request waits for its turn, and parties take turns |
+//! | `searches` | searches on other workers: a search that finds no place waits a second, and is then refused |
 //! | `in_use` | what each party holds while it is in use |
 
 pub(crate) mod in_use;

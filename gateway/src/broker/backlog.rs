@@ -24,7 +24,8 @@ pub enum Backlog {
     /// There is room.
     #[default]
     Short,
-    /// More than half was filled. Whoever has filled the queue waits, and cancels come without long reasons.
+    /// More than half was filled. Parties that have filled the queue wait, and cancels come without
+    /// long reasons.
     Long,
     /// More than three quarters were filled. The rest is for cancels, which relieve the peer.
     Full,

@@ -143,7 +143,7 @@ pub(super) fn not_cancelled(reason: &str) -> CancelOutcome {
     CancelOutcome::refused(Some(reason.into()), None)
 }
 
-/// A cancel of which nobody knows the outcome.
+/// A cancel whose outcome is unknown.
 pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
     CancelOutcome::refused(Some(reason.into()), Some(Reply::Failed(error)))
 }

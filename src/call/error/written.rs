@@ -1,16 +1,16 @@
-//! Holds what JavaScript, the types and the page on errors say of codes to the table of them.
+//! Checks that the JavaScript, the types and the page on errors agree with the table of codes.
 
 use std::fmt::Write;
 use std::fs;
 
 use super::Code;
 
-/// Set to have the files rewritten instead.
+/// If this variable is set, the test rewrites the files.
 const UPDATE: &str = "CAPHOST_UPDATE_DOCS";
 
 type Place = (&'static str, &'static str, &'static str, fn() -> String);
 
-/// Each file, what stands before and after the codes in it, and how they are written there.
+/// Each file, the text before and after its codes, and the function that writes the codes.
 const PLACES: [Place; 4] = [
     (
         "src/web/js/codes.js",

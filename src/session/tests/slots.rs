@@ -14,7 +14,7 @@ fn two_capabilities_that_call_each_other_from_two_roots_do_not_wait_for_ever() {
     let steps = drain(&mut host);
     assert_eq!(code(&steps), Some(Code::CAPABILITY_UNAVAILABLE));
     assert_eq!(responses(&steps)[0].0, refused);
-    // The one that was not refused goes on, and so does whoever comes later.
+    // The call that was not refused continues, and a later call gets the slot.
     host.settle(other, Ok(1), false, 1.0);
     assert_eq!(started(&drain(&mut host)), Some(waiting));
     host.settle(waiting, Ok(1), false, 2.0);

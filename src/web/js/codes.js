@@ -14,7 +14,7 @@ export const RETRYABLE = [
   'DISCONNECTED',
 ];
 
-/** The codes of a call of which nobody knows what has become. Written as the others. */
+/** The codes of a call whose outcome is unknown. A test writes this list, like the others. */
 export const OPEN = [
   'TIMEOUT',
   'TRANSPORT_ERROR',

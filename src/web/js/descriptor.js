@@ -61,7 +61,7 @@ export function problemWithWorker(name, { pool, warm, type, finish }) {
 
 /** Members that a document has only if the app sets them. */
 const EXTRAS = ['experimental', 'deprecated', 'deprecationMessage', 'alternatives'];
-/** Allowed members, and the kind of each value, except for those that are checked in detail. */
+/** Allowed members, and the kind of each value, except for members that are checked in detail. */
 const KINDS = {
   description: 'string', available: 'boolean', experimental: 'boolean', deprecated: 'boolean', deprecationMessage: 'string',
   requirements: 'array', alternatives: 'array', features: 'object', replace: 'boolean',

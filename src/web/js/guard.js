@@ -2,9 +2,10 @@
  * The one way from JavaScript into wasm.
  *
  * A trap (a panicking capability, an exhausted stack, a corrupt memory) leaves the instance in an
- * unknown state. The instance is not entered again, whoever notices the trap. Every host and agent of
- * the instance has a guard. All guards are told in a fresh job, and every waiting request is answered.
- * The crate's panic hook notices panics of code that does not enter through a guard.
+ * unknown state. After that nothing enters the instance, no matter where the trap was noticed.
+ * Every host and agent of the instance has a guard. All guards are told in a fresh job, and every
+ * waiting request is answered. The crate's panic hook notices panics of code that does not enter
+ * through a guard.
  */
 import { log, problem, report } from './errors.js';
 

@@ -1,6 +1,6 @@
 /**
- * The steps of every call of a host, for observers. Rust makes the events, except those that only
- * JavaScript knows.
+ * The steps of every call of a host, for observers. Rust makes the events, except for events that
+ * only JavaScript knows.
  */
 import { progressInfo, response, stateName } from './envelope.js';
 import { later, report } from './errors.js';

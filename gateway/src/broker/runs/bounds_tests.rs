@@ -140,7 +140,7 @@ fn what_is_long_in_the_runs_in_flight_of_an_owner_is_bounded_in_bytes() {
         .iter()
         .map(|id| runs.get(*id).unwrap().long_bytes())
         .sum();
-    // Of those that find no room the beginning of the reason is kept, and the first progress.
+    // A run without room keeps only the beginning of its reason, and its first progress.
     assert!((300_000..=400_000).contains(&long), "{long}");
     let last = runs.get(ids[999]).unwrap();
     assert_eq!(last.cancel_reason.as_ref().map(String::len), Some(ID_CHARS));
@@ -173,7 +173,8 @@ fn a_list_visits_no_more_runs_than_it_may_have() {
         add(&mut runs, "flying", owner);
     }
     let hour = Retention::default().time.as_millis() as u64;
-    // Who, when, how many of those that have ended: how many are visited, listed and left out.
+    // The viewer, the time, how many ended runs are wanted, and how many runs are visited, listed
+    // and left out.
     for (viewer, now, ended, visited, listed, omitted) in [
         (&a, 100, 5, 6, 6, 95),
         (&a, 100, 0, 1, 1, 100),

@@ -52,8 +52,8 @@ impl Runs {
         Found::among(self.matches(request_id, viewer, now))
     }
 
-    /// The runs that `viewer` may mean by `request_id`: those in flight, or else those that have ended. Of
-    /// these the newest 16, oldest first.
+    /// The runs that `viewer` may mean by `request_id`: the runs in flight, or else the ended runs.
+    /// If there are more than 16, the newest 16. Oldest first.
     pub fn matches(&self, request_id: &str, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
         let own = request_id.parse().ok().and_then(|id| self.runs.get(&id));
         let namesakes = own.is_none().then(|| self.by_dialect_id.of(request_id));

@@ -1,5 +1,5 @@
-//! The ledger of runs: the calls to apps that are in flight, and those that have ended, for everybody who is
-//! to see or cancel them. Without clocks or sockets.
+//! The ledger of runs: the calls to apps, in flight and ended, for everybody who may see or cancel
+//! them. Without clocks or sockets.
 //!
 //! The first event that ends a run decides. Ended runs are remembered for a time, up to a bound.
 

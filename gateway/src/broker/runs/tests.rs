@@ -218,7 +218,7 @@ fn all_owners_together_have_so_many_runs_remembered() {
     assert_eq!(
         found(&runs, "few", &Identity::anyone()),
         Some(few),
-        "whoever has most goes first"
+        "the runs of the owner with most runs go first"
     );
 }
 

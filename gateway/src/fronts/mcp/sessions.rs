@@ -186,7 +186,7 @@ pub(super) fn no_session() -> Refusal {
 
 /// 503: there are as many sessions as allowed, and all are in use.
 fn no_room() -> Refusal {
-    let message = "All MCP sessions that you may have are in use: end those that are not needed, or raise --mcp-max-sessions and --mcp-max-sessions-per-token";
+    let message = "All MCP sessions that you may have are in use: end sessions that you do not need, or raise --mcp-max-sessions and --mcp-max-sessions-per-token";
     let error = Error::new(Code::RATE_LIMITED, message);
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
 }

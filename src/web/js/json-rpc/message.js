@@ -91,7 +91,7 @@ export function rpcError(error, code = codeFor(error.code)) {
 }
 
 /**
- * The error of a cancelled request, whoever cancelled it.
+ * The error of a cancelled request, no matter who cancelled it.
  *
  * @param {unknown} id
  * @param {string} capability
