@@ -25,15 +25,18 @@ pub mod session;
 pub use call::{Code, OwnCode, Stop};
 pub use session::Limits;
 
-#[cfg(feature = "web")]
+#[cfg(feature = "page")]
 #[doc(hidden)]
 pub mod web;
-#[cfg(feature = "web")]
-pub use web::{
-    Abortable, Aborted, Agent, Amount, App, Call, CallContext, CallError, CancelResponse,
-    Capability, ChildCall, Connect, Error, HandlerEnd, Host, Observer, Progress, ProgressInfo,
-    RunningCall, SessionEnd, Stats, WorkerModule, abortable, worker,
+#[cfg(feature = "host")]
+pub use web::host::{
+    Amount, App, CallContext, Capability, ChildCall, Host, Observer, Progress, Stats, WorkerModule,
+    worker,
 };
+#[cfg(feature = "page")]
+pub use web::{Abortable, Aborted, CallError, CancelResponse, Error, HandlerEnd, abortable};
+#[cfg(feature = "agent")]
+pub use web::{Agent, Call, Connect, ProgressInfo, RunningCall, SessionEnd};
 
 /// Makes a capability of a function: with its name, its documentation, and the JSON Schemas of its
 /// types. The function takes the parameters as one struct, and a [`CallContext`]. Either may be
@@ -151,4 +154,4 @@ pub use caphost_macros::capability;
 
 #[cfg(feature = "macros")]
 #[doc(hidden)]
-pub use web::attribute as __private;
+pub use web::host::attribute as __private;

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
+use super::failure::error;
 use super::handles::{Handles, Table};
-use super::perform::{error, word};
+use super::object::word;
 use super::sys::{self, now};
 use super::{Failure, some};
 use crate::agent::{

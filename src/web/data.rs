@@ -26,15 +26,6 @@ pub(super) fn read<T: DeserializeOwned>(done: &str, data: JsValue) -> Result<T, 
     })
 }
 
-/// Converts the data that a capability returned.
-pub(super) fn returned(value: &impl Serialize) -> Result<JsValue, Error> {
-    let serializer = serde_wasm_bindgen::Serializer::json_compatible();
-    value.serialize(&serializer).map_err(|error| {
-        let message = format!("The data cannot be written: {}", said(error));
-        Error::new(Code::OPERATION_FAILED, message)
-    })
-}
-
 /// The message of serde, without the parts that JavaScript adds. For a value that has no short
 /// text, the message names the kind of the value.
 pub(super) fn said(error: serde_wasm_bindgen::Error) -> String {

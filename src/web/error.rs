@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use wasm_bindgen::{JsError, JsValue};
 
-use super::caller::CallError;
-use super::{Failure, millis, object, perform, sys};
+use super::answer::CallError;
+use super::{Failure, failure, millis, sys};
 use crate::call::Code;
 
 /// The reason why a capability, or another request of an app or an agent, did not work.
@@ -222,7 +222,7 @@ impl StdError for Error {
 /// kept.
 impl From<JsValue> for Error {
     fn from(thrown: JsValue) -> Self {
-        Error::of(object::error(&sys::failure_of(&thrown)))
+        Error::of(failure::read(&sys::failure_of(&thrown)))
     }
 }
 
@@ -236,7 +236,7 @@ impl From<JsError> for Error {
 /// error.
 impl From<Error> for JsValue {
     fn from(error: Error) -> Self {
-        sys::thrown(&perform::error(&error.into_failure()))
+        sys::thrown(&failure::error(&error.into_failure()))
     }
 }
 

@@ -13,56 +13,31 @@ use wasm_bindgen::JsValue;
 
 use crate::call::Millis;
 
+#[cfg(feature = "agent")]
 mod agent;
-mod ask;
-#[cfg(feature = "macros")]
-#[allow(missing_debug_implementations)]
-pub mod attribute;
-mod builder;
+mod answer;
+#[cfg(feature = "agent")]
 mod caller;
-mod checkpoint;
-mod child;
-mod context;
 mod data;
-mod end;
 mod error;
-mod executor;
-mod files;
-mod handle;
+mod failure;
 mod handles;
-mod host;
-mod inner;
-mod inspect;
+#[cfg(feature = "host")]
+pub mod host;
 mod names;
 mod object;
 mod panics;
-mod params;
-mod perform;
-mod receive;
 mod signals;
 mod sys;
-mod watch;
-pub mod worker;
-mod worker_module;
 
+#[cfg(feature = "agent")]
 pub use agent::AgentHandle;
-pub use builder::{Amount, App, Capability, Progress};
-pub use caller::{
-    Agent, Call, CallError, CancelResponse, Connect, HandlerEnd, ProgressInfo, RunningCall,
-    SessionEnd,
-};
-pub use child::ChildCall;
-pub use context::CallContext;
+pub use answer::{CallError, CancelResponse, HandlerEnd};
+#[cfg(feature = "agent")]
+pub use caller::{Agent, Call, Connect, ProgressInfo, RunningCall, SessionEnd};
 pub use error::Error;
-pub use handle::HostHandle;
-pub use host::Host;
+use failure::Failure;
 pub use signals::{Abortable, Aborted, abortable};
-pub use sys::JsHost;
-pub use watch::{Observer, Stats};
-pub use worker_module::WorkerModule;
-
-/// An error of the core, with details that are a JavaScript value. Hosts and agents use this type.
-type Failure = crate::call::Error<JsValue>;
 
 /// A time as JavaScript has it: milliseconds.
 fn millis(time: Duration) -> Millis {

@@ -12,10 +12,9 @@ use send_wrapper::SendWrapper;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::answer::CancelResponse;
 use super::sys::JsAgent;
 use crate::web::object::{object, put};
-use crate::web::{Error, data};
+use crate::web::{CancelResponse, Error, data};
 
 /// A session of an agent on an app. The agent calls the app's capabilities.
 ///

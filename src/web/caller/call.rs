@@ -17,11 +17,11 @@ use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, AbortSignal};
 
 use super::agent::Agent;
-use super::answer::{CallError, CancelResponse};
 use crate::call::{CallId, Code};
-use crate::web::object::{object, put};
+use crate::web::answer::stop_of;
+use crate::web::object::{get, object, put};
 use crate::web::sys::now;
-use crate::web::{Error, data, millis, panics};
+use crate::web::{CallError, CancelResponse, Error, data, failure, millis, panics};
 
 /// A call that [`Call::start`] or `.await` makes. Created with [`Agent::call`].
 ///
@@ -349,7 +349,7 @@ impl<T: DeserializeOwned> Future for RunningCall<T> {
         // This promise does not reject.
         let response = answer.unwrap_or_default();
         let timed_out = self.limit.as_ref().is_some_and(|it| it.reached.get());
-        Poll::Ready(CallError::unless_read(response, timed_out))
+        Poll::Ready(data_of(response, timed_out))
     }
 }
 
@@ -358,5 +358,23 @@ impl<T> Drop for RunningCall<T> {
         if let Some(controller) = &self.controller {
             controller.abort_with_reason(&"Nobody waits for the call any more".into());
         }
+    }
+}
+
+/// The data of an `ABPResponse`. If the response says that the call was cancelled, `timed_out` says
+/// why.
+fn data_of<T: DeserializeOwned>(response: JsValue, timed_out: bool) -> Result<T, CallError> {
+    if get(&response, "success") == true {
+        let data = get(&response, "data");
+        data::read("The call has completed", data).map_err(|error| CallError::Decode {
+            message: error.message.clone().into_owned(),
+            response,
+        })
+    } else if get(&response, "cancelled") == true {
+        let stop = stop_of(&response);
+        Err(CallError::Cancelled { stop, timed_out })
+    } else {
+        let error = failure::read(&get(&response, "error"));
+        Err(CallError::Failed(Error::of(error)))
     }
 }

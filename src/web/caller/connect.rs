@@ -8,9 +8,11 @@ use web_sys::{AbortController, Window};
 
 use super::agent::Agent;
 use super::sys;
+#[cfg(feature = "host")]
+use crate::web::host::Host;
 use crate::web::names::in_rust;
 use crate::web::object::{copy, get, object, put, texts_of as texts};
-use crate::web::{AgentHandle, Error, Host, millis, panics};
+use crate::web::{AgentHandle, Error, millis, panics};
 
 /// The options for connecting an agent. [`Agent`] has functions to connect without options.
 ///
@@ -123,6 +125,7 @@ impl Connect {
     }
 
     /// Like [`Agent::in_page`], with the same errors.
+    #[cfg(feature = "host")]
     pub async fn in_page(self, host: &Host) -> Result<Agent, Error> {
         self.connect("page", &host.as_js()).await
     }
@@ -198,6 +201,7 @@ impl Agent {
     ///     Ok(())
     /// }
     /// ```
+    #[cfg(feature = "host")]
     pub async fn in_page(host: &Host) -> Result<Agent, Error> {
         Connect::new().in_page(host).await
     }

@@ -5,12 +5,10 @@
 //! adds futures and types.
 
 mod agent;
-mod answer;
 mod call;
 mod connect;
 mod sys;
 
 pub use agent::{Agent, SessionEnd};
-pub use answer::{CallError, CancelResponse, HandlerEnd};
 pub use call::{Call, ProgressInfo, RunningCall};
 pub use connect::Connect;

@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, IgnoredAny};
 
-use super::{Capability, Error};
+use super::Capability;
+use crate::web::Error;
 
 /// The return type of a capability.
 #[diagnostic::on_unimplemented(

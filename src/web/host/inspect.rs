@@ -2,10 +2,11 @@
 
 use wasm_bindgen::JsValue;
 
-use super::object::{object, put};
-use super::{Failure, sys};
+use super::sys;
 use crate::call::Code;
 use crate::session::Limits;
+use crate::web::Failure;
+use crate::web::object::{object, put};
 
 /// Refuses data that cannot be sent to the caller, over any transport.
 pub(super) fn data(value: JsValue, limits: &Limits) -> Result<JsValue, Failure> {

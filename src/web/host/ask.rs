@@ -4,14 +4,11 @@ use futures::channel::oneshot;
 
 use wasm_bindgen::JsValue;
 
-use super::Failure;
 use super::executor::Outcome as Answer;
 use super::inner::{Inner, State};
 use crate::call::{Code, Outcome, Response};
-
-/// The error of a cancelled child. The cancel of the child has not stopped its parent. For the
-/// parent it is therefore an error of the operation, which the parent may pass on or ignore.
-pub(super) const CHILD_CANCELLED: &str = "The call this one waited for was cancelled";
+use crate::web::Failure;
+use crate::web::answer::CHILD_CANCELLED;
 
 pub(super) async fn await_response(
     host: &Inner,

@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 
-use super::object::{copy, get, object, put};
-use super::{Error, data, millis, params, sys};
+use super::{params, sys};
+use crate::web::object::{copy, get, object, put};
+use crate::web::{Error, data, millis};
 
 /// The app, as agents see it.
 ///

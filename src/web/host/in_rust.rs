@@ -10,19 +10,21 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::builder::{App, Capability};
-use super::caller::CancelResponse;
 use super::context::CallContext;
+use super::descriptor::descriptor;
 use super::executor::LocalFuture;
 use super::handle::HOSTS;
 use super::inner::{Handler, Inner};
-use super::names::in_rust;
-use super::object::{self, get, object, put};
 use super::watch::{self, Observer, Stats};
 use super::worker_module::WorkerModule;
-use super::{Error, HostHandle, data, panics, params, sys, worker};
+use super::{HostHandle, params, sys, worker};
 use crate::call::Code;
 use crate::offers::Ending;
 use crate::session::Limits;
+use crate::web::answer::CancelResponse;
+use crate::web::names::in_rust;
+use crate::web::object::{get, object, put};
+use crate::web::{Error, data, panics};
 
 /// A page's host: its Rust capabilities, which agents reach over every transport of the browser.
 ///
@@ -151,7 +153,7 @@ impl Host {
             panics::notice();
             let handler = handler.clone();
             Box::pin(async move {
-                let run = async || data::returned(&handler(params::read(given)?, context).await?);
+                let run = async || params::returned(&handler(params::read(given)?, context).await?);
                 run().await.map_err(Error::into_failure)
             })
         };
@@ -165,7 +167,7 @@ impl Host {
         }
         let document = sys::describe(&name, &options);
         // Dropping its future ends the handler.
-        let descriptor = object::descriptor(&name, &options, document.clone(), Ending::AtOnce);
+        let descriptor = descriptor(&name, &options, document.clone(), Ending::AtOnce);
         let handler = Handler::Rust(Rc::new(run));
         if !self.0.with(|state| state.register(descriptor, handler)) {
             let message = format!("\"{name}\" is registered already");

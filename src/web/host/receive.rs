@@ -5,10 +5,10 @@ use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
 use super::handle::{HOSTS, HostHandle, Work};
-use super::object;
 use super::sys::now;
 use crate::call::CallId;
 use crate::session::{Agent, CallRequest, Features, Initialize, Names, Party, Question, Scope};
+use crate::web::{failure, object};
 
 /// The number of characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 1_024;
@@ -146,7 +146,7 @@ impl HostHandle {
 
     /// An agent has answered a question with an error.
     pub fn unanswered(host: u32, connection: u32, key: u32, error: &JsValue) {
-        let error = object::error(error);
+        let error = failure::read(error);
         if let Some(host) = Work::of(host) {
             host.state().answered(connection, key, Err(error));
         }

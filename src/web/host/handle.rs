@@ -5,14 +5,16 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use super::handles::{Handles, Table};
+use super::descriptor::descriptor;
 use super::inner::{Handler, Inner, State};
+use super::perform::array;
 use super::receive::{question, request, shortened, timeout_of};
 use super::sys::now;
-use super::{Failure, object};
 use crate::call::{CallId, Code, Millis, Step, Stop};
 use crate::offers::Ending;
 use crate::session::Limits;
+use crate::web::handles::{Handles, Table};
+use crate::web::{Failure, failure, object};
 
 /// A host, from JavaScript's side. Every function may be called from within another.
 ///
@@ -98,7 +100,7 @@ impl HostHandle {
                 true => Ending::Told { grace },
                 false => Ending::Forced { grace, proof },
             };
-            let descriptor = object::descriptor(name, options, document, ending);
+            let descriptor = descriptor(name, options, document, ending);
             host.state().register(descriptor, Handler::Js(handler))
         })
     }
@@ -113,7 +115,7 @@ impl HostHandle {
     pub fn documents(host: u32, connection: u32) -> JsValue {
         let host = HOSTS.get(host);
         let documents = host.map(|host| host.state.borrow().documents(connection));
-        object::array(&documents.unwrap_or_default())
+        array(&documents.unwrap_or_default())
     }
 
     /// A handler calls another capability. Returns the key of the answer, or 0 if `call` is not a
@@ -245,7 +247,7 @@ impl HostHandle {
 
     /// The parameters of a call failed the check (if `checking` is set), or its handler has failed.
     pub fn fail(host: u32, key: u32, checking: bool, error: &JsValue) {
-        let error = object::error(error);
+        let error = failure::read(error);
         if let Some(host) = Work::of(host) {
             let mut state = host.state();
             if checking {

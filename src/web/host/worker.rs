@@ -59,14 +59,15 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, AbortSignal};
 
-use super::ask::CHILD_CANCELLED;
 use super::context::{CallContext, Place};
 use super::end::End;
 use super::executor::Outcome;
-use super::object::{self, get, object, put};
-use super::{Error, Failure, data, panics, params, perform};
+use super::params;
 use crate::call::{CallId, Code};
 use crate::offers::Task;
+use crate::web::answer::CHILD_CANCELLED;
+use crate::web::object::{get, object, put};
+use crate::web::{Error, Failure, failure, panics};
 
 #[wasm_bindgen(module = "/src/web/bundled/page.js")]
 extern "C" {
@@ -127,7 +128,7 @@ where
         let (handler, end) = (handler.clone(), Rc::<End>::default());
         let context = context(&call, &end);
         run(call, end, async move {
-            let run = async || data::returned(&handler(params::read(given)?, context).await?);
+            let run = async || params::returned(&handler(params::read(given)?, context).await?);
             run().await.map_err(Error::into_failure)
         });
     });
@@ -144,7 +145,7 @@ where
     offer(name, move |given, call| {
         let end = Rc::<End>::default();
         let result = params::read(given).and_then(|params| handler(params, context(&call, &end)));
-        let result = result.and_then(|data| data::returned(&data));
+        let result = result.and_then(|data| params::returned(&data));
         finish(&call, &end, result.map_err(Error::into_failure));
     });
 }
@@ -181,7 +182,7 @@ fn finish(call: &WorkerCall, end: &End, result: Outcome) {
     match result {
         // Serde made these data here: nobody else has a reference to them.
         Ok(data) => call.end("done", &data, true),
-        Err(error) => call.end("failed", &perform::error(&error), false),
+        Err(error) => call.end("failed", &failure::error(&error), false),
     }
 }
 
@@ -314,5 +315,5 @@ async fn answer(promise: Promise) -> Outcome {
     if get(&response, "cancelled") == true {
         return Err(Failure::new(Code::OPERATION_FAILED, CHILD_CANCELLED));
     }
-    Err(object::error(&get(&response, "error")))
+    Err(failure::read(&get(&response, "error")))
 }

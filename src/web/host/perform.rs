@@ -4,9 +4,10 @@ use wasm_bindgen::JsValue;
 
 use super::inner::{Handler, Inner};
 use super::sys;
-use super::{Failure, object};
-use crate::call::{CallId, CancelAnswer, Millis, Outcome, Response, Stop, StoppedBy};
+use crate::call::{CallId, CancelAnswer, Outcome, Response, Stop, StoppedBy};
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
+use crate::web::failure::{error, or_nan};
+use crate::web::object::{self, word};
 
 /// The event that tells an agent that the handler of its abandoned call has ended. Its data is `{
 /// callId, success, after }`.
@@ -183,7 +184,7 @@ impl Inner {
     fn answer(&self, to: u32, id: &JsValue, answer: Answer<JsValue>) {
         match answer {
             Answer::Initialized(Ok(opened)) => {
-                let documents = object::array(&opened.capabilities);
+                let documents = array(&opened.capabilities);
                 let it = opened.features;
                 let features = object::object();
                 object::put(&features, "notifications", it.notifications);
@@ -226,15 +227,6 @@ impl Inner {
     }
 }
 
-/// How far a call was seen to stop, as a word. The words are made once: decoding a word takes
-/// longer than the rest of the confirmation of a cancel.
-pub(super) fn word(stop: Stop) -> JsValue {
-    thread_local! {
-        static WORDS: [JsValue; 5] = Stop::ALL.map(|stop| JsValue::from_str(stop.as_str()));
-    }
-    WORDS.with(|words| words[stop as usize].clone())
-}
-
 /// The same, with the step that stopped the call, if the step is known: `{ stop, step, took }`.
 fn seen(stop: Stop, by: Option<StoppedBy>) -> JsValue {
     let word = word(stop);
@@ -263,17 +255,6 @@ fn told(response: Response<JsValue>) -> (u32, JsValue) {
     }
 }
 
-/// An `ABPError`.
-pub(super) fn error(error: &Failure) -> JsValue {
-    let none = JsValue::UNDEFINED;
-    let details = error.details.as_ref().unwrap_or(&none);
-    let code = error.code.as_str();
-    let after = or_nan(error.retry_after);
-    let written = sys::error(code, &error.message, error.retryable, after, details);
-    object::name_alternatives(&written, &error.alternatives);
-    written
-}
-
 /// A `CancelResponse`. `given` is the callId exactly as the request had it.
 fn cancel_response(given: &JsValue, answer: Cancelled<JsValue>) -> JsValue {
     match answer {
@@ -290,6 +271,10 @@ fn or_undefined(value: Option<JsValue>) -> JsValue {
     value.unwrap_or(JsValue::UNDEFINED)
 }
 
-fn or_nan(time: Option<Millis>) -> f64 {
-    time.unwrap_or(f64::NAN)
+pub(super) fn array(elements: &[JsValue]) -> JsValue {
+    let array = sys::array();
+    for element in elements {
+        sys::push(&array, element);
+    }
+    array
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use wasm_bindgen::prelude::*;
 
-use super::object::{copy, object, put};
-use super::{Error, millis, perform};
+use crate::web::object::{copy, object, put};
+use crate::web::{Error, failure, millis};
 
 /// A module of the app for workers, and the number of these workers. [`crate::worker::serve`] sets
 /// the handlers that run there.
@@ -64,7 +64,7 @@ impl WorkerModule {
     /// it for objects that only a page can make, or that would end with the worker, such as the URL
     /// of a Blob.
     pub fn finish(self, finish: impl Fn(JsValue) -> Result<JsValue, Error> + 'static) -> Self {
-        let run = move |data| finish(data).map_err(|error| perform::error(&error.into_failure()));
+        let run = move |data| finish(data).map_err(|error| failure::error(&error.into_failure()));
         let run = Closure::<dyn Fn(JsValue) -> Result<JsValue, JsValue>>::new(run);
         self.with("finish", run.into_js_value())
     }

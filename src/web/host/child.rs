@@ -13,11 +13,12 @@ use wasm_bindgen::JsValue;
 use super::ask::await_response;
 use super::context::{CallContext, Place};
 use super::inner::State;
-use super::object::{object, put};
 use super::sys::now;
-use super::{Error, data, inspect, millis, worker};
+use super::{inspect, worker};
 use crate::call::CallId;
 use crate::session::CallRequest;
+use crate::web::object::{object, put};
+use crate::web::{Error, data, millis};
 
 /// A call of another capability of the same host, made by a capability. Created with
 /// [`CallContext::call`], and sent by `.await`.

@@ -8,8 +8,9 @@ use futures::channel::oneshot;
 use futures::future::{FutureExt as _, Shared};
 use web_sys::{AbortController, AbortSignal};
 
-use super::{Error, sys};
+use super::sys;
 use crate::call::Code;
+use crate::web::Error;
 
 /// The end of a call. The parts that wait for it are made on first use, as most handlers never need
 /// them. A module without Rust capabilities does not contain them.

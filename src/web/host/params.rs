@@ -1,13 +1,15 @@
-//! The type of a call's parameters. Parameters are always an object: a type that cannot be read
+//! The types of a call's parameters and data. Parameters are always an object: a type that cannot be read
 //! from an object could never be read.
 
 use std::fmt;
 
+use serde::Serialize;
 use serde::de::value::UnitDeserializer;
 use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
 use wasm_bindgen::JsValue;
 
-use super::{Error, data};
+use crate::call::Code;
+use crate::web::{Error, data};
 
 /// Reads the parameters of a call.
 pub(super) fn read<P: DeserializeOwned>(given: JsValue) -> Result<P, Error> {
@@ -143,4 +145,13 @@ impl<'de> Deserializer<'de> for Probe {
     ) -> Result<V::Value, Wanted> {
         Err(OBJECT)
     }
+}
+
+/// Converts the data that a capability returned.
+pub(super) fn returned(value: &impl Serialize) -> Result<JsValue, Error> {
+    let serializer = serde_wasm_bindgen::Serializer::json_compatible();
+    value.serialize(&serializer).map_err(|error| {
+        let message = format!("The data cannot be written: {}", data::said(error));
+        Error::new(Code::OPERATION_FAILED, message)
+    })
 }

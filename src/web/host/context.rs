@@ -11,14 +11,15 @@ use super::ask::await_response;
 use super::builder::Progress;
 use super::end::End;
 use super::inner::{Inner, State};
-use super::object::get;
+use super::inspect;
 use super::receive::question;
 use super::sys::now;
 use super::worker::{self, WorkerCall};
-use super::{Error, data, inspect};
 use crate::call::CallId;
 #[cfg(doc)]
 use crate::call::Code;
+use crate::web::object::get;
+use crate::web::{Error, data};
 
 /// One call, as its handler sees it.
 ///

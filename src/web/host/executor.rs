@@ -20,9 +20,10 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::context::{CallContext, Place};
 use super::end::End;
 use super::handle::HOSTS;
-use super::{Failure, inspect, sys};
+use super::{inspect, sys};
 use crate::call::{CallId, Response};
 use crate::offers::Task;
+use crate::web::Failure;
 
 pub(super) type Outcome = Result<JsValue, Failure>;
 pub(super) type LocalFuture = Pin<Box<dyn Future<Output = Outcome>>>;

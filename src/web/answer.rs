@@ -3,13 +3,15 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use crate::call::{Code, Stop};
-use crate::web::ask::CHILD_CANCELLED;
-use crate::web::object::{self, get};
-use crate::web::{Error, data, some};
+use crate::web::object::get;
+use crate::web::{Error, failure, some};
+
+/// The error of a cancelled child. The cancel of the child has not stopped its parent. For the
+/// parent it is therefore an error of the operation, which the parent may pass on or ignore.
+pub(super) const CHILD_CANCELLED: &str = "The call this one waited for was cancelled";
 
 const TIMED_OUT: &str = "The call was cancelled: its time was up";
 
@@ -131,29 +133,6 @@ impl CallError {
             _ => None,
         }
     }
-
-    /// The data of an `ABPResponse`. If the response says that the call was cancelled, `timed_out`
-    /// says why.
-    pub(super) fn unless_read<T: DeserializeOwned>(
-        response: JsValue,
-        timed_out: bool,
-    ) -> Result<T, CallError> {
-        if get(&response, "success") == true {
-            data::read("The call has completed", get(&response, "data")).map_err(|error| {
-                CallError::Decode {
-                    message: error.message.clone().into_owned(),
-                    response,
-                }
-            })
-        } else if get(&response, "cancelled") == true {
-            let stop = stop_of(&response);
-            Err(CallError::Cancelled { stop, timed_out })
-        } else {
-            Err(CallError::Failed(Error::of(object::error(&get(
-                &response, "error",
-            )))))
-        }
-    }
 }
 
 impl fmt::Display for CallError {
@@ -264,12 +243,12 @@ impl CancelResponse {
                 success: get(&ended, "success") == true,
                 after: Duration::try_from_secs_f64(after / 1_000.0).unwrap_or_default(),
             }),
-            error: some(get(response, "error")).map(|error| Error::of(object::error(&error))),
+            error: some(get(response, "error")).map(|error| Error::of(failure::read(&error))),
         }
     }
 }
 
-fn stop_of(response: &JsValue) -> Stop {
+pub(super) fn stop_of(response: &JsValue) -> Stop {
     let word = within(&get(response, "metadata"), "stop").as_string();
     Stop::of_peer(word.as_deref())
 }

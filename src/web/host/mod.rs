@@ -1,0 +1,34 @@
+//! The host's half: the functions that its JavaScript calls, and the host as an app in Rust has it.
+
+mod ask;
+#[cfg(feature = "macros")]
+#[allow(missing_debug_implementations)]
+pub mod attribute;
+mod builder;
+mod checkpoint;
+mod child;
+mod context;
+mod descriptor;
+mod end;
+mod executor;
+mod files;
+mod handle;
+mod in_rust;
+mod inner;
+mod inspect;
+mod params;
+mod perform;
+mod receive;
+mod sys;
+mod watch;
+pub mod worker;
+mod worker_module;
+
+pub use builder::{Amount, App, Capability, Progress};
+pub use child::ChildCall;
+pub use context::CallContext;
+pub use handle::HostHandle;
+pub use in_rust::Host;
+pub use sys::JsHost;
+pub use watch::{Observer, Stats};
+pub use worker_module::WorkerModule;
