@@ -2,7 +2,7 @@
  * Agents: callers of the capabilities of another page, worker or server.
  */
 import * as to from '../src/web/js/connect.js';
-import { load } from './wasm.js';
+import { load } from './agent-wasm.js';
 
 /** @import { Messenger } from '../src/web/js/messenger.js' */
 /** @import { OpenOptions } from '../src/web/js/open.js' */

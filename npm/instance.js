@@ -1,39 +1,28 @@
 /**
- * The one instance of the wasm module, for all entry points of the package.
- *
- * `#wasm` is the JavaScript that wasm-bindgen wrote for the crate.
+ * The one instance of a wasm module.
  */
 import { abpError, text } from '../src/web/js/errors.js';
-import { AgentHandle, HostHandle, imports, start } from '#wasm';
-
-/** The exports of the crate, once the module is loaded. Imported by name, so that a bundler leaves out the rest. */
-const exports = { AgentHandle, HostHandle };
-
-/** @typedef {typeof exports} Exports */
-
-/** @type {Promise<Exports> | undefined} */
-let loading;
 
 /**
- * The crate's exports. If loading fails, the next caller tries again.
+ * If loading fails, the next caller tries again.
  *
+ * @param {(module: { module_or_path: BufferSource }) => Promise<unknown>} init loads the module into the JavaScript that wasm-bindgen wrote for it
  * @param {() => Promise<BufferSource>} bytes of the module
- * @returns {Promise<Exports>}
+ * @param {() => any} handle gives the functions of the module
+ * @returns {() => Promise<any>} gives them once the module is loaded
  */
-export function instance(bytes) {
-  loading ??= instantiate(bytes).catch((error) => {
+export function once(init, bytes, handle) {
+  /** @type {Promise<any> | undefined} */
+  let loading;
+  const load = async () => {
+    await init({ module_or_path: await bytes() }).catch(explain);
+    return handle();
+  };
+  const retry = (/** @type {unknown} */ error) => {
     loading = undefined;
     throw error;
-  });
-  return loading;
-}
-
-/** @param {() => Promise<BufferSource>} bytes */
-async function instantiate(bytes) {
-  const module = await bytes();
-  const { instance } = await WebAssembly.instantiate(module, imports()).catch(explain);
-  start(instance);
-  return exports;
+  };
+  return () => (loading ??= load().catch(retry));
 }
 
 /** @param {unknown} error @returns {never} */

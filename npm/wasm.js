@@ -1,55 +1,43 @@
 /**
- * Fetches the wasm module. The build puts the one copy of `caphost_bg.wasm` beside the entry points,
- * so a URL relative to this module finds it.
+ * Fetches the wasm modules.
  */
 import { abpError, text } from '../src/web/js/errors.js';
-import { instance } from './instance.js';
 
-/** @typedef {URL | BufferSource} Source the URL of the bytes, or the bytes */
-
-/**
- * In a page, the fetch of the module starts while the rest of the page is still loading: a page that
- * imports this package needs the module. Elsewhere, for example on a server, nothing is fetched on import.
- *
- * @type {Promise<ArrayBuffer | undefined> | undefined}
- */
-let early = 'document' in globalThis || 'WorkerGlobalScope' in globalThis
-  // The caller that needs the module tries again, and gets the error.
-  ? Promise.resolve().then(() => read(beside())).catch(() => undefined)
-  : undefined;
-
-/** @type {() => Source | Promise<Source>} */
-let source = beside;
+/** @type {(url: URL) => Promise<BufferSource>} */
+let read = fetchFrom;
 
 /**
- * Sets the source of the module, for a platform whose `fetch` cannot get it. Has no effect once the module
- * is loaded.
+ * Sets how the modules are read, for a platform whose `fetch` cannot get them.
  *
- * @param {() => Source | Promise<Source>} from
+ * @param {(url: URL) => Promise<BufferSource>} how
  */
-export function loadFrom(from) {
-  source = from;
-  early = undefined;
+export function readWith(how) {
+  read = how;
 }
 
-/** The crate's exports. */
-export const load = () => instance(bytes);
-
-/** @returns {Promise<BufferSource>} */
-async function bytes() {
-  const fetched = await early;
-  // The bytes are used once, and not kept.
-  early = undefined;
-  const from = fetched ?? (await source());
-  return from instanceof URL ? read(from) : from;
-}
-
-function beside() {
-  return new URL('./caphost_bg.wasm', import.meta.url);
+/**
+ * In a page, the fetch of a module starts while the rest of the page is still loading: a page that
+ * imports an entry point needs its module. Elsewhere, for example on a server, nothing is fetched on import.
+ *
+ * @param {() => URL} url of the module
+ * @returns {() => Promise<BufferSource>} gives its bytes
+ */
+export function fetched(url) {
+  /** @type {Promise<BufferSource | undefined> | undefined} */
+  let early = 'document' in globalThis || 'WorkerGlobalScope' in globalThis
+    // The caller that needs the module tries again, and gets the error.
+    ? Promise.resolve().then(() => fetchFrom(url())).catch(() => undefined)
+    : undefined;
+  return async () => {
+    const bytes = await early;
+    // The bytes are used once, and not kept.
+    early = undefined;
+    return bytes ?? read(url());
+  };
 }
 
 /** @param {URL} url */
-async function read(url) {
+async function fetchFrom(url) {
   let why;
   try {
     const response = await fetch(url);

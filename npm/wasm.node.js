@@ -1,10 +1,9 @@
 /** Node's `fetch` cannot read files: entry points for Node import this module first. */
 import { readFile } from 'node:fs/promises';
 import { abpError, text } from '../src/web/js/errors.js';
-import { loadFrom } from './wasm.js';
+import { readWith } from './wasm.js';
 
-loadFrom(async () => {
-  const url = new URL('./caphost_bg.wasm', import.meta.url);
+readWith(async (url) => {
   try {
     return await readFile(url);
   } catch (error) {

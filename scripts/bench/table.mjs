@@ -1,3 +1,5 @@
+import { loadedBy } from '../build/size.mjs';
+
 /** @param {import('./rounds.mjs').Result[]} results @returns {string} Markdown */
 export function table(results) {
   const lines = ['| | median | middle half | against its base |', '|---|--:|--:|--:|'];
@@ -18,18 +20,18 @@ export function table(results) {
 /** @param {import('../build/size.mjs').Part[]} parts @returns {string} Markdown */
 export function sizes(parts) {
   const bytes = (/** @type {number} */ count) => count.toLocaleString('en').replaceAll(',', ' ');
-  /** @param {(part: import('../build/size.mjs').Part) => boolean} wanted @param {string} name */
-  const row = (wanted, name) => {
-    const sum = (/** @type {'bytes' | 'gzip'} */ key) => parts.filter(wanted).reduce((total, part) => total + part[key], 0);
-    return `| ${name} | ${bytes(sum('bytes'))} | ${bytes(sum('gzip'))} |`;
+  /** @param {import('../build/size.mjs').Role} role @param {string} name */
+  const row = (role, name) => {
+    const loaded = loadedBy(parts, role);
+    const sum = (/** @type {'bytes' | 'gzip'} */ key) => loaded.reduce((total, part) => total + part[key], 0);
+    const wasm = loaded.filter(({ file }) => file.endsWith('.wasm')).reduce((total, { gzip }) => total + gzip, 0);
+    return `| ${name} | ${bytes(sum('bytes'))} | ${bytes(sum('gzip'))} | ${bytes(wasm)} |`;
   };
-  const isWasm = (/** @type {{ file: string }} */ { file }) => file.endsWith('.wasm');
   return [
-    '| loaded by a page with a host and an agent | bytes | gzip |',
-    '|---|--:|--:|',
-    row(isWasm, 'WebAssembly'),
-    row((part) => !isWasm(part), 'JavaScript'),
-    row(() => true, 'together'),
+    '| a page that is | loads bytes | gzip | of it WebAssembly |',
+    '|---|--:|--:|--:|',
+    row('host', 'a host'),
+    row('agent', 'an agent'),
   ].join('\n');
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { build } from '../build.mjs';
-import { always, lastMeasure } from '../build/size.mjs';
+import { lastMeasure } from '../build/size.mjs';
 import { root } from '../paths.mjs';
 import { checkpoints } from './checkpoint.mjs';
 import { cluster } from './cluster.mjs';
@@ -46,7 +46,7 @@ export async function benchmarkWays(rounds, write) {
     '## What a call costs Redis',
     costs,
     '## Size of the package',
-    sizes(always(lastMeasure() ?? [])),
+    sizes(lastMeasure() ?? []),
   ].join('\n\n');
   console.log(measured);
   if (write) {

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { glueDir, packageDir, root } from '../paths.mjs';
 import { minifyModules } from './minify.mjs';
@@ -8,7 +8,14 @@ import { filesUnder, unlessDone } from './stamp.mjs';
 import { buildWasm, copyInto } from './wasm.mjs';
 
 const sources = join(root, 'npm');
-const entries = /** @type {const} */ ({ '.': 'index', './agent': 'agent', './automation': 'automation', './activity': 'activity', './inline': 'inline' });
+const entries = /** @type {const} */ ({ '.': 'index', './agent': 'agent', './automation': 'automation', './activity': 'activity' });
+/** Each is a single file. */
+const inline = /** @type {const} */ ({ './inline': 'inline', './inline/host': 'inline-host', './inline/agent': 'inline-agent' });
+
+const roles = ['host', 'agent'];
+
+/** The wasm module of a role, as wasm-bindgen made it. @param {string} role */
+const moduleOf = (role) => join(glueDir, role, `${role}_bg.wasm`);
 
 /**
  * Builds the npm package into pkg/.
@@ -16,50 +23,52 @@ const entries = /** @type {const} */ ({ '.': 'index', './agent': 'agent', './aut
  * @param {string} wasmBindgen the folder that holds the program
  */
 export async function buildPackage(wasmBindgen) {
-  const glue = join(glueDir, 'package');
-  await buildWasm({
-    crate: 'caphost',
-    profile: 'wasm',
-    out: glue,
-    name: 'caphost',
-    // npm/wasm.js says where the module is.
-    bindgen: ['--omit-default-module-path'],
-    optimize: ['-O3', '--flatten', '--rereloop', '-O3', '-O3', '-O3', '--strip-producers', '--strip-target-features'],
-    wasmBindgen,
-  });
+  // One after the other: cargo gives both the same name.
+  for (const role of roles) {
+    await buildWasm({
+      crate: 'caphost-npm',
+      profile: 'wasm',
+      withFeatures: [role],
+      out: join(glueDir, role),
+      name: role,
+      // npm/wasm.js says where the module is.
+      bindgen: ['--omit-default-module-path'],
+      optimize: ['-O3', '--flatten', '--rereloop', '-O3', '-O3', '-O3', '--strip-producers', '--strip-target-features'],
+      wasmBindgen,
+    });
+  }
   await unlessDone({
     name: 'package',
     inputs: [
       sources,
       join(root, 'src', 'web', 'js'),
-      join(glue, 'caphost.js'),
-      join(glue, 'caphost_bg.wasm'),
+      ...roles.flatMap((role) => [join(glueDir, role, `${role}.js`), moduleOf(role)]),
       join(root, 'README.md'),
       join(root, 'Cargo.toml'),
       join(root, 'package-lock.json'),
       join(root, 'scripts', 'build'),
     ],
-    outputs: [join(packageDir, 'package.json'), join(packageDir, 'caphost_bg.wasm'), join(packageDir, 'worker.js')],
-  }, () => assemble(glue));
+    outputs: [join(packageDir, 'package.json'), ...roles.map((role) => join(packageDir, `${role}.wasm`)), join(packageDir, 'worker.js')],
+  }, assemble);
   linkPackage();
 }
 
-/** @param {string} glue */
-async function assemble(glue) {
+async function assemble() {
   const fresh = `${packageDir}.fresh`;
   rmSync(fresh, { recursive: true, force: true });
-  const names = Object.values(entries).filter((name) => name !== 'inline');
+  const names = Object.values(entries);
   const browser = await bundle(fresh, names.map((name) => `${name}.js`), 'chunk');
   // Node never loads the browser's variants, so two separate bundles need fewer, larger chunks.
   // Node prints the source line of an uncaught error, and sends nothing over a network, so its
   // bundle is not minified.
   await bundle(fresh, names.map((name) => `${name}.node.js`), 'node', { minify: false });
   await bundleWorker(fresh);
-  await bundle(fresh, ['inline.js'], 'inline', { plugins: [allInside(join(fresh, 'worker.js'))] });
+  await bundle(fresh, Object.values(inline).map((name) => `${name}.js`), 'inline', { plugins: [allInside(join(fresh, 'worker.js'))] });
   nameSources(fresh);
   const types = filesUnder(sources).filter((path) => path.endsWith('.d.ts'));
   const documents = ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE'].map((name) => join(root, name));
-  copyInto([join(glue, 'caphost_bg.wasm'), ...types, ...documents], fresh);
+  copyInto([...types, ...documents], fresh);
+  for (const role of roles) copyFileSync(moduleOf(role), join(fresh, `${role}.wasm`));
   writeFileSync(join(fresh, 'package.json'), `${JSON.stringify(description(fresh), null, 2)}\n`);
   rmSync(packageDir, { recursive: true, force: true });
   renameSync(fresh, packageDir);
@@ -100,9 +109,8 @@ async function bundle(outdir, files, chunk, { plugins, minify = true } = {}) {
     logOverride: { 'duplicate-object-key': 'silent' },
     plugins: [oneCopyOfSnippets, ...(plugins ?? [])],
   });
-  // Leaves out entry points, because they are small, and because functions that the automation
-  // sends to pages must stay as they are.
-  const chunks = Object.entries(metafile.outputs).filter(([path, { entryPoint }]) => path.endsWith('.js') && !entryPoint?.includes('npm/'));
+  // Functions that the automation sends to pages stay as they are.
+  const chunks = Object.entries(metafile.outputs).filter(([path, { entryPoint }]) => path.endsWith('.js') && !entryPoint?.includes('npm/automation'));
   if (minify) await minifyModules(chunks.map(([path]) => join(root, path)));
   return metafile;
 }
@@ -152,7 +160,7 @@ export async function bundleWorker(outdir) {
 const allInside = (worker) => ({
   name: 'all-inside',
   setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^\.\/wasm\.js$/ }, () => ({ path: join(sources, 'wasm.inline.js') }));
+    onResolve({ filter: /^\.\/(host|agent)-wasm\.js$/ }, ({ path }) => ({ path: join(sources, path.replace('.js', '.inline.js')) }));
     onResolve({ filter: /^#worker$/ }, () => ({ path: worker, namespace: 'text' }));
     onLoad({ filter: /./, namespace: 'text' }, () => ({ contents: readFileSync(worker, 'utf8').replace(/\/\/# sourceMappingURL=.*/, ''), loader: 'text' }));
     onLoad({ filter: /[\\/]workers[\\/]workers\.js$/ }, ({ path }) => {
@@ -174,7 +182,7 @@ function description(folder) {
     ...(has(`${name}.node.js`) && { node: `./${name}.node.js` }),
     default: `./${name}.js`,
   });
-  const built = Object.entries(entries).filter(([, name]) => has(`${name}.js`));
+  const built = Object.entries({ ...entries, ...inline }).filter(([, name]) => has(`${name}.js`));
   return {
     name: 'caphost',
     version: field('version'),

@@ -15,12 +15,23 @@ const crates = { caphost: root, 'caphost-demo': join(root, 'www') };
 export const oneCopyOfSnippets = {
   name: 'one-copy-of-snippets',
   setup(build) {
-    build.onResolve({ filter: /[\\/]snippets[\\/]/ }, ({ path }) => {
+    build.onResolve({ filter: /[\\/]snippets[\\/]/ }, ({ path, importer }) => {
       const [, crate = '', rest = ''] = /[\\/]snippets[\\/](.+)-[0-9a-f]{8,}[\\/](.+)$/.exec(path) ?? [];
       const home = crates[crate];
-      const original = home && join(home, rest.replace(/^src[\\/]web[\\/]bundled[\\/]page\.js$/, 'src/web/js/rust.js'));
-      // Inline snippets have no original.
+      const original = home && join(home, rest.replace(/^src[\\/]web[\\/]bundled[\\/]page\.js$/, `src/web/js/${calledBy(importer)}`));
+      // Inline snippets exist nowhere else.
       return original && existsSync(original) ? { path: original } : undefined;
     });
   },
 };
+
+/**
+ * The glue imports a module whole. The glue of one role therefore gets what this role calls.
+ *
+ * @param {string} glue
+ * @returns {string} the module of what Rust calls there
+ */
+function calledBy(glue) {
+  const [, role] = /[\\/]glue[\\/](host|agent)[\\/]/.exec(glue) ?? [];
+  return role ? `rust/${role}.js` : 'rust.js';
+}

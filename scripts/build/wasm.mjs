@@ -3,8 +3,6 @@ import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { must } from '../command.mjs';
 import { root, targetDir } from '../paths.mjs';
-import { trimGlue } from './glue.mjs';
-import { shorten, shortenNames } from './names.mjs';
 import { unlessDone } from './stamp.mjs';
 
 const target = 'wasm32-unknown-unknown';
@@ -34,15 +32,17 @@ const rustFlags = [...(process.env.RUSTFLAGS ?? '').split(' ').filter(Boolean), 
  * @param {string} options.profile the cargo profile
  * @param {string} options.out the folder for `<name>.js`, `<name>.d.ts`, `<name>_bg.wasm` and `snippets/`
  * @param {string} options.name
+ * @param {string[]} [options.withFeatures] the cargo features; the default features when left out
  * @param {string[]} [options.bindgen] further arguments for wasm-bindgen
  * @param {string[]} [options.optimize] arguments for wasm-opt, which does not run without them
  * @param {string} options.wasmBindgen the folder that holds the program
  * @returns {Promise<boolean>} whether anything changed
  */
-export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), profile, out, name, bindgen = [], optimize = [], wasmBindgen }) {
-  // Builds only the cdylib: cargo skips link-time optimisation when it also has to make an rlib.
+export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), profile, out, name, withFeatures, bindgen = [], optimize = [], wasmBindgen }) {
+  // Only as a cdylib: cargo leaves out link-time optimisation where it has to make an rlib as well.
   await must('cargo', [
     'rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--package', crate, '--profile', profile, '--target', target,
+    ...(withFeatures ? ['--no-default-features', '--features', withFeatures.join(',')] : []),
   ], { toStderr: true, env: { CARGO_ENCODED_RUSTFLAGS: rustFlags.join('\x1f') } });
   // Cargo's folder for the profile `dev` has another name.
   const folder = profile === 'dev' ? 'debug' : profile;
@@ -62,13 +62,7 @@ export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), p
     ], { quiet: true });
     if (optimize.length > 0) {
       const module = join(fresh, `${name}_bg.wasm`);
-      const improve = (/** @type {string[]} */ ...how) =>
-        must(process.execPath, [wasmOpt, module, '-o', module, ...features, ...how], { quiet: true });
-      await improve(...optimize);
-      // A separate run: wasm-opt repeats its steps, and prints names only once.
-      const glue = join(fresh, `${name}.js`);
-      shortenNames(glue, await improve(shorten));
-      trimGlue(glue);
+      await must(process.execPath, [wasmOpt, module, '-o', module, ...features, ...optimize], { quiet: true });
     }
     rmSync(out, { recursive: true, force: true });
     renameSync(fresh, out);

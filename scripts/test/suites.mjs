@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { buildRustApp } from '../../tests/e2e/support/rust-app.mjs';
 import { build, quickParts } from '../build.mjs';
-import { fits, lastMeasure, sizeBudget, sizeReport } from '../build/size.mjs';
+import { fits, lastMeasure, sizeBudgets, sizeReport } from '../build/size.mjs';
 import { run } from '../command.mjs';
 import { root } from '../paths.mjs';
 import { ensurePackages } from '../setup/packages.mjs';
@@ -102,7 +102,7 @@ export const suites = [
   { name: 'build', about: 'package, demo and gateway', run: () => succeeds(() => build(quickParts)) },
   {
     name: 'size',
-    about: `what each part of the package weighs; host + agent within ${sizeBudget} bytes of gzip`,
+    about: `what each part of the package weighs; a host's page within ${sizeBudgets.host} bytes of gzip, an agent's within ${sizeBudgets.agent}`,
     needsBuild: true,
     run: () => succeeds(async () => {
       const parts = lastMeasure();

@@ -1,5 +1,7 @@
 //! The life of one call, and the rules that all transports and dialects share.
 
+use std::collections::BinaryHeap;
+
 mod deadline;
 mod error;
 mod id;
@@ -24,9 +26,8 @@ pub type Millis = f64;
 /// Names one call inside a host. Never reused while the host lives, and never shown to a peer.
 pub type CallKey = u32;
 
-/// The keys in ascending order, in which they were given out.
+/// The keys in ascending order, in which they were given out. A heap sorts them with a tenth of the
+/// code of the standard library's sort, which pages would load.
 pub(crate) fn in_order(keys: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut keys: Vec<u32> = keys.collect();
-    keys.sort_unstable();
-    keys
+    keys.collect::<BinaryHeap<u32>>().into_sorted_vec()
 }

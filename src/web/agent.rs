@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::failure::error;
 use super::handles::{Handles, Table};
-use super::object::word;
+use super::object::{get as get_property, word};
 use super::sys::{self, now};
 use super::{Failure, some};
 use crate::agent::{
@@ -65,6 +65,13 @@ extern "C" {
 #[wasm_bindgen(private, skip_typescript)]
 #[derive(Debug)]
 pub struct AgentHandle;
+
+impl AgentHandle {
+    /// The class as JavaScript has it.
+    pub fn class() -> JsValue {
+        get_property(&AgentHandle.into(), "constructor")
+    }
+}
 
 struct Agent {
     state: RefCell<AgentState<JsValue>>,

@@ -96,7 +96,7 @@ test('Vite 8 serves it in development', { timeout: 120_000 }, async () => {
 
 test('Vite 5 in development: the error names what helps, and it helps', { timeout: 120_000 }, async () => {
   const error = await saidInDevelopment('vite5', appIn('vite5-dev').folder, {});
-  assert.match(error, /^CapHostError: The wasm of caphost is not at http:.*caphost_bg\.wasm.*: what is there is something else\..*optimizeDeps: \{ exclude: \['caphost'\] \}/);
+  assert.match(error, /^CapHostError: The wasm of caphost is not at http:.*host\.wasm.*: what is there is something else\..*optimizeDeps: \{ exclude: \['caphost'\] \}/);
   assert.equal(await saidInDevelopment('vite5', appIn('vite5-dev-excluded').folder, { optimizeDeps: { exclude: ['caphost'] } }), WORKS);
   assert.equal(await saidInDevelopment('vite5', appIn('vite5-dev-inline', 'caphost/inline').folder, {}), WORKS);
 });

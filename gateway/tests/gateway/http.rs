@@ -42,7 +42,7 @@ async fn the_page_and_the_package_are_served_safely() {
     assert!(head.contains("cache-control: no-cache"));
     let (head, _) = get(&gateway, "/caphost/index.js", "").await;
     assert!(head.contains("content-type: text/javascript"), "{head}");
-    let (head, _) = get(&gateway, "/caphost/caphost_bg.wasm", "").await;
+    let (head, _) = get(&gateway, "/caphost/host.wasm", "").await;
     assert!(head.contains("content-type: application/wasm"), "{head}");
     for missing in [
         "/nothing",

@@ -54,8 +54,11 @@ export async function bundleApps(peers, builds) {
       logLevel: 'silent',
       plugins: [libraryOf(name)],
     });
-    const wasm = from && join(from, 'caphost_bg.wasm');
-    if (wasm && existsSync(wasm)) copyFileSync(wasm, join(outdir, 'caphost_bg.wasm'));
+    // A package of before has one module for both roles.
+    for (const module of ['host.wasm', 'agent.wasm', 'caphost_bg.wasm']) {
+      const wasm = from && join(from, module);
+      if (wasm && existsSync(wasm)) copyFileSync(wasm, join(outdir, module));
+    }
     apps.push({ name, at: `/apps/${path}/app.js`, folder: outdir });
   }
   return { apps, folder };

@@ -67,47 +67,151 @@ var BAD_CALL_ID = /* @__PURE__ */ Object.assign(
   { details: { path: "callId" } }
 );
 
-// src/web/js/json.js
-var toText = (envelope) => textOf(envelope, (_, value) => encode(value));
-var textOf = (value, each) => JSON.stringify(value, function(key, written) {
-  return each(key, unpatched(this[key], written));
+// src/web/js/life/signs.js
+var ASKED = "notifications/life/asked";
+var ANSWER = "life/answer";
+var LOCK = "notifications/life/lock";
+var PREFIX = "caphost.life.";
+function holdLock(id) {
+  const name = PREFIX + id;
+  return new Promise((resolve2) => {
+    const held = () => new Promise((release) => resolve2({ name, release: () => release() }));
+    const none = () => resolve2(void 0);
+    const { locks } = globalThis.navigator ?? {};
+    if (locks) locks.request(name, held).catch(none);
+    else none();
+  });
+}
+function watchLock(name, gone, found) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const watch2 = async () => {
+    const { locks } = navigator;
+    const { held } = await locks.query();
+    if (!held?.some((it) => it.name === name)) return;
+    found?.();
+    await locks.request(
+      /** @type {string} */
+      name,
+      { mode: "shared", signal },
+      () => signal.aborted || gone()
+    );
+  };
+  if (typeof name === "string" && name.startsWith(PREFIX)) watch2().catch(() => {
+  });
+  return () => stop.abort();
+}
+
+// src/web/js/life/of-agent.js
+var NOTHING = {};
+async function lifeOfAgent(id) {
+  const held = await holdLock(id);
+  const life = held ? { lock: held.name, worker: !globalThis.document } : {};
+  return (make) => {
+    const ends = [() => held?.release()];
+    const end2 = () => ends.splice(0).forEach((it) => it());
+    let inner;
+    try {
+      inner = make();
+    } catch (error) {
+      end2();
+      throw error;
+    }
+    const { close } = inner;
+    ends.push(() => close.call(inner));
+    const messenger = {
+      forgetful: inner.forgetful,
+      hint: inner.hint,
+      onmessage: void 0,
+      onclose: void 0,
+      post: (envelope, transfer) => inner.post(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life } } : envelope, transfer),
+      close: end2
+    };
+    const gone = () => messenger.onclose?.();
+    inner.onmessage = (envelope) => {
+      const { event, data } = envelope?.type === "notification" ? envelope.payload ?? {} : NOTHING;
+      if (event === ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
+      else if (event === LOCK) ends.push(watchLock(data?.lock, gone));
+      messenger.onmessage?.(envelope);
+    };
+    inner.onclose = (error) => messenger.onclose?.(error);
+    inner.onsuspect = (certain) => messenger.onsuspect?.(certain);
+    return messenger;
+  };
+}
+
+// src/web/js/messenger.js
+function problemWithMessenger(messenger) {
+  const lacks = ["post", "close"].find((name) => typeof messenger?.[name] !== "function");
+  return lacks && `A messenger has the functions post and close, and this has no ${lacks}`;
+}
+
+// src/web/js/envelope.js
+var STATES = ["completed", "failed", "cancelled"];
+var stateName = (state) => STATES[state];
+var CAPABILITIES_CHANGED = "notifications/capabilities/list_changed";
+var ELICITATION_WITHDRAWN = "notifications/elicitation/withdrawn";
+var CALL_ENDED = "notifications/call/ended";
+var metadataOf = (stop) => typeof stop === "string" ? { stop } : { ...stop, took: rounded(stop.took) };
+var cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
+var lateEnd = (success, after) => ({ success, after: rounded(after) });
+var callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
+var errorOf = (code, message, retryable, retryAfter, details) => ({
+  code,
+  message,
+  retryable,
+  ...details !== void 0 && { details },
+  ...retryAfter >= 0 && { retryAfter }
 });
-function unpatched(value, written) {
-  if (value === written || typeof value !== "object" || value === null) return written;
-  const { toJSON } = value;
-  if (!toJSON || !COMMON.some((it) => it.prototype.toJSON === toJSON)) return written;
-  if (!(value instanceof Date)) return value;
-  return isNaN(
-    /** @type {any} */
-    value
-  ) ? null : value.toISOString();
+function response(state, value, duration) {
+  const name = stateName(state);
+  if (name === "cancelled") return cancelled(value);
+  const ended = name === "failed" ? { success: false, error: value } : { success: true, data: value };
+  if (duration >= 0) ended.metadata = { duration: rounded(duration) };
+  return ended;
 }
-var COMMON = [Date, Array, Object, String, Number, Boolean];
-var asJson = (envelope) => JSON.parse(toText(envelope));
-function fromText(text2) {
-  try {
-    return JSON.parse(text2);
-  } catch {
-    return void 0;
+var rounded = (milliseconds) => Math.round(milliseconds * 1e3) / 1e3;
+var cancelConfirmation = (callId, stop, ended) => ({
+  callId,
+  cancelled: true,
+  metadata: { ...metadataOf(stop), ...ended && { ended } }
+});
+var cancelResponse = (callId, reason, error) => ({
+  callId,
+  cancelled: false,
+  ...reason && { reason },
+  ...error && { error }
+});
+var summaries = (documents) => documents.map((document2) => {
+  const summary = {};
+  for (const field of ["name", "available", "experimental", "deprecated"]) {
+    if (document2[field] !== void 0) summary[field] = document2[field];
   }
+  return summary;
+});
+var progressOf = (progress, total, stage, status, estimatedRemaining) => ({
+  progress,
+  total,
+  ...stage !== void 0 && { stage },
+  ...status !== void 0 && { status },
+  ...estimatedRemaining !== void 0 && { estimatedRemaining }
+});
+function progressInfo(operationId, info) {
+  const { percentage, progress, total } = info;
+  const share = () => Math.round(progress / total * 1e8) / 1e6;
+  const known3 = [progress, total].every((it) => typeof it === "number") && total > 0;
+  return {
+    ...info,
+    operationId,
+    ...typeof percentage !== "number" && known3 && { percentage: Math.min(100, Math.max(0, share())) }
+  };
 }
-var EXPRESSED = ["Object", "Array", "Null", "Number", "String", "Boolean"];
-function expressed(value) {
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (typeof value === "object" && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
-  return value;
-}
-function encode(value) {
-  const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : void 0;
-  if (!bytes) return expressed(value);
-  return { content: toBase64(bytes), mimeType: "application/octet-stream", encoding: "base64", size: bytes.length };
-}
-function toBase64(bytes) {
-  const pieces = [];
-  for (let at = 0; at < bytes.length; at += 32768) {
-    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 32768)));
-  }
-  return btoa(pieces.join(""));
+function refusal(type, callId, error) {
+  if (typeof callId === "string") callId = callId.slice(0, 128);
+  else if (typeof callId !== "number") callId = null;
+  if (type === "capabilities/cancel") return [`${type}-result`, cancelResponse(callId, error.message, error)];
+  if (type === "initialize" || type === "capabilities/list") return [`${type}-result`, { error }];
+  return [type === "capabilities/call" ? `${type}-result` : "error", { success: false, error }];
 }
 
 // src/web/js/read.js
@@ -151,6 +255,1463 @@ function warnOfUnknown(where, options, known3) {
   }
 }
 
+// src/web/js/signal.js
+var NO_SIGNAL = "signal must be an AbortSignal";
+function underSignal(signal, abort, call) {
+  if (signal == null) return call();
+  const onAbort = () => abort(reasonText(signal.reason));
+  let aborted;
+  try {
+    signal.addEventListener("abort", onAbort);
+    if (signal.aborted) aborted = { reason: reasonText(signal.reason) };
+  } catch {
+    return Promise.resolve(failure("INVALID_PARAMS", NO_SIGNAL));
+  }
+  return call(aborted).then((response2) => {
+    report(() => signal.removeEventListener("abort", onAbort));
+    return response2;
+  });
+}
+var MAX_REASON = 4096;
+var reasonOf = (reason) => typeof reason === "string" ? reason.slice(0, MAX_REASON) : void 0;
+function reasonText(reason) {
+  try {
+    if (!/Error|DOMException/.test(Object.prototype.toString.call(reason))) return reasonOf(reason);
+    const { message } = (
+      /** @type {Error} */
+      reason
+    );
+    return message === AbortSignal.abort().reason.message ? void 0 : reasonOf(message);
+  } catch {
+    return void 0;
+  }
+}
+
+// src/web/js/from-app.js
+var NO_SESSION = ["NOT_INITIALIZED", "SESSION_EXPIRED", "SESSION_INVALID"];
+function receiveFromApp(rust, agent, shell, envelope) {
+  const payload = get(envelope, "payload");
+  switch (get(envelope, "type")) {
+    case "capabilities/call-result":
+      return callResult(rust, agent, shell, keyOf(get(envelope, "id")), payload);
+    case "capabilities/cancel-result":
+      return cancelResult(rust, agent, shell, keyOf(get(envelope, "id")), payload);
+    case "error":
+      return rust.refused(agent, shell, keyOf(get(envelope, "id")), responseOf(payload));
+    case "shutdown-result":
+      return rust.shutDown(agent, shell);
+    case "progress": {
+      const operation = get(payload, "operationId");
+      const named2 = typeof operation === "string" || typeof operation === "number";
+      return named2 ? rust.progress(agent, shell, String(operation).slice(0, MAX_NAME + 1), payload) : rust.heard(agent, shell);
+    }
+    case "notification": {
+      const data = get(payload, "data");
+      const callId = getA("string", data, "callId");
+      const { success, after } = readEnd(data);
+      if (get(payload, "event") !== CALL_ENDED || callId === void 0 || !(after >= 0)) return rust.heard(agent, shell);
+      return rust.ended(agent, shell, callId.slice(0, MAX_NAME + 1), success, after);
+    }
+    default:
+      return rust.heard(agent, shell);
+  }
+}
+function callResult(rust, agent, shell, key, payload) {
+  const response2 = responseOf(payload);
+  const cancelled2 = get(payload, "cancelled");
+  if (!response2) return rust.called(agent, shell, key, void 0);
+  if (response2.success) return rust.called(agent, shell, key, cancelled2 ? { ...response2, cancelled: false } : response2);
+  if (cancelled2 === true) return seen(shell, payload, (stop) => rust.stopped(agent, shell, key, response2, stop));
+  const error = errorOf2(get(payload, "error"));
+  if (error.code === "CANCELLED") return rust.stopped(agent, shell, key, response2, void 0);
+  const failed = { ...response2, error, ...cancelled2 && { cancelled: false } };
+  return OPEN.includes(error.code) ? rust.undecided(agent, shell, key, failed) : rust.called(agent, shell, key, failed);
+}
+function errorOf2(given2) {
+  const code = getA("string", given2, "code") || "OPERATION_FAILED";
+  const message = getA("string", given2, "message") || typeof given2 === "string" && given2 || "The app did not say what went wrong";
+  return { ...problem(code, message), ...isObject(given2) && given2, code, message };
+}
+function cancelResult(rust, agent, shell, key, payload) {
+  const [cancelled2, error] = [get(payload, "cancelled"), get(payload, "error")];
+  const failed = isObject(error);
+  if (failed ? cancelled2 === true : typeof cancelled2 !== "boolean") return rust.misread(agent, shell, key);
+  const callId = get(payload, "callId");
+  const named2 = callId == null ? void 0 : String(callId).slice(0, MAX_NAME + 1);
+  if (cancelled2) {
+    const { success, after } = readEnd(get(get(payload, "metadata"), "ended"));
+    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, named2, stop, success, after));
+  }
+  const lost2 = NO_SESSION.includes(get(error, "code"));
+  const reason = reasonOf(get(payload, "reason"));
+  return rust.refusedCancel(agent, shell, key, named2, reason, failed ? error : void 0, lost2);
+}
+var responseOf = (payload) => typeof get(payload, "success") === "boolean" ? payload : void 0;
+var readEnd = (end2) => ({ success: get(end2, "success") === true, after: getA("number", end2, "after") ?? NaN });
+function keyOf(id) {
+  if (typeof id !== "number" && !(typeof id === "string" && /^\d{1,10}$/.test(id))) return 0;
+  const key = Number(id);
+  return Number.isInteger(key) && key > 0 && key < 2 ** 32 ? key : 0;
+}
+function seen(shell, payload, settle) {
+  const metadata = get(payload, "metadata");
+  const [stop, step] = ["stop", "step"].map((name) => getA("string", metadata, name)?.slice(0, 32));
+  const took = getA("number", metadata, "took");
+  if (step !== void 0 && took !== void 0) shell.by = { stop, step, took };
+  settle(stop);
+  shell.by = void 0;
+}
+
+// src/web/js/guard.js
+var trap;
+var said = "";
+var told2 = false;
+var watched = false;
+var depth = 0;
+var guards = /* @__PURE__ */ new Set();
+var guard = (work) => (...args) => {
+  if (!watched) watch();
+  if (trap !== void 0) return void 0;
+  depth += 1;
+  try {
+    return work(...args);
+  } catch (error) {
+    trap ??= error ?? "The wasm instance is lost";
+    return void 0;
+  } finally {
+    depth -= 1;
+    if (depth === awaited) standStill();
+  }
+};
+var guardDepth = () => depth;
+var awaited = -1;
+var AWAITED = 500;
+function awaitEnd(at) {
+  awaited = at;
+}
+function standStill() {
+  for (const end2 = performance.now() + AWAITED; awaited >= 0 && performance.now() < end2; ) ;
+  awaited = -1;
+}
+function unwound() {
+  depth = 0;
+  watched = false;
+}
+var known = /* @__PURE__ */ new WeakMap();
+function guarded(handle) {
+  let functions = known.get(handle);
+  if (functions) return functions;
+  functions = {};
+  for (const name of Object.getOwnPropertyNames(handle)) {
+    if (typeof handle[name] === "function") functions[name] = guard((...args) => handle[name](...args));
+  }
+  known.set(handle, functions);
+  return functions;
+}
+function panicked(message, place) {
+  said ||= `: ${message}`;
+  trap ??= new Error(`${message} (${place})`);
+  watch();
+}
+var lost = (what) => problem("INTERNAL_ERROR", what + said);
+var settled2 = Promise.resolve();
+function watch() {
+  settled2.then(look);
+  watched = true;
+}
+function look() {
+  watched = false;
+  if (told2 || trap === void 0) return;
+  told2 = true;
+  for (const guard2 of guards) report(guard2.deref()?.onTrap);
+  log("error", "the wasm instance is lost, its calls are settled with INTERNAL_ERROR:", trap);
+}
+function oneWay(target, names) {
+  for (const name of names) {
+    const method = target[name];
+    target[name] = function(...args) {
+      const result = method.apply(this, args);
+      if (trap !== void 0 && depth > 0) throw trap;
+      return result;
+    };
+  }
+}
+var Guard = class {
+  /** @param {() => void} onTrap called once, when the instance is lost */
+  constructor(onTrap) {
+    this.onTrap = onTrap;
+    for (const guard2 of guards) if (!guard2.deref()) guards.delete(guard2);
+    guards.add(new WeakRef(this));
+  }
+  /** Why the instance is lost, if it is. */
+  get trap() {
+    return trap;
+  }
+};
+
+// src/web/js/platform.js
+var clock = performance;
+var asyncDispose = Symbol.asyncDispose ?? /* @__PURE__ */ Symbol.for("Symbol.asyncDispose");
+var now = () => clock.now();
+var settled3 = Promise.resolve();
+var soon = (callback) => void settled3.then(callback);
+var DIGITS = [...new Uint8Array(256)].map((_, byte) => byte.toString(16).padStart(2, "0"));
+var drawn = new Uint8Array(4096);
+var used = drawn.length;
+function newId() {
+  if (used === drawn.length) {
+    crypto.getRandomValues(drawn);
+    used = 0;
+  }
+  used += 16;
+  return uuidOf(drawn, used - 16);
+}
+function uuidOf(bytes, from = 0) {
+  const two = (place) => DIGITS[bytes[from + place] ?? 0];
+  const version = DIGITS[(bytes[from + 6] ?? 0) & 15 | 64];
+  const variant = DIGITS[(bytes[from + 8] ?? 0) & 63 | 128];
+  return `${two(0)}${two(1)}${two(2)}${two(3)}-${two(4)}${two(5)}-${version}${two(7)}-${variant}${two(9)}-${two(10)}${two(11)}${two(12)}${two(13)}${two(14)}${two(15)}`;
+}
+var array = () => [];
+var push = (array2, element) => void array2.push(element);
+var textAt = (array2, index) => Array.isArray(array2) && typeof array2[index] === "string" ? array2[index] : void 0;
+function abortWith(controller, reason) {
+  controller.abort(new DOMException(reason ?? "The call was cancelled", "AbortError"));
+}
+var tasks = [];
+var channel;
+function inNextTask(callback) {
+  if (!channel) {
+    channel = new MessageChannel();
+    channel.port1.onmessage = guard(() => tasks.shift()?.());
+  }
+  tasks.push(callback);
+  channel.port2.postMessage(0);
+}
+
+// src/web/js/invoke.js
+var Caller = class {
+  /**
+   * @param {string} _capability
+   * @param {object} [_params]
+   * @param {CallOptions} [_options]
+   * @returns {Promise<any>} an ABPResponse
+   */
+  call(_capability, _params, _options) {
+    return Promise.reject(new TypeError("An agent defines how it calls"));
+  }
+  /**
+   * Calls a capability, and returns its data. Rejects with a CapHostError, or with an AbortError if the
+   * call was cancelled.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   * @returns {Promise<any>}
+   */
+  async invoke(capability, params, options) {
+    const callId = options?.callId ?? newId();
+    const response2 = await this.call(capability, params, { ...options, callId });
+    if (response2.success) return response2.data;
+    if (response2.cancelled) throw abortError(callId, response2.metadata?.stop, options?.signal);
+    throw new CapHostError(response2.error);
+  }
+  /**
+   * Starts a call and follows its progress.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   */
+  start(capability, params, options) {
+    return new RunningCall(this, capability, params, options);
+  }
+  async [asyncDispose]() {
+    await /** @type {any} */
+    this.shutdown();
+  }
+};
+var RunningCall = class {
+  /** The latest progress that has not been read. @type {any} */
+  #latest;
+  #ended = false;
+  /** The readers that wait for new progress. @type {Set<() => void>} */
+  #waiting = /* @__PURE__ */ new Set();
+  #agent;
+  /**
+   * @param {any} agent
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   */
+  constructor(agent, capability, params, options) {
+    this.#agent = agent;
+    this.callId = options?.callId ?? newId();
+    const onProgress = (info) => {
+      this.#latest = info;
+      this.#wake();
+      options?.onProgress?.(info);
+    };
+    this.result = agent.invoke(capability, params, { ...options, callId: this.callId, onProgress });
+    const end2 = () => {
+      this.#ended = true;
+      this.#wake();
+    };
+    this.result.then(end2, end2);
+  }
+  #wake() {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+  /** @param {unknown} [reason] @returns {Promise<any>} a CancelResponse */
+  cancel(reason) {
+    return this.#agent.cancel(this.callId, reason);
+  }
+  /** Yields the newest progress until the call has ended, and throws the error that the result rejects with. */
+  async *[Symbol.asyncIterator]() {
+    let seen2;
+    while (true) {
+      const latest = this.#latest;
+      if (latest !== void 0 && latest !== seen2) {
+        seen2 = latest;
+        yield latest;
+      } else if (this.#ended) {
+        await this.result;
+        return;
+      } else await new Promise((resolve2) => this.#waiting.add(() => resolve2()));
+    }
+  }
+};
+function abortError(callId, stop, signal) {
+  const reason = signal?.aborted ? signal.reason : void 0;
+  const error = new DOMException("The call was cancelled", "AbortError");
+  return Object.assign(error, { callId, stop, reason });
+}
+
+// src/web/js/listing.js
+var LIST = "capabilities/list";
+var UNSAID = { description: "", inputSchema: { type: "object" }, outputSchema: {}, available: true, requirements: [], features: {} };
+var Listing = class {
+  /** @type {Map<string, { resolve: (list: any) => void, reject: (error: Error) => void }>} */
+  #waiting = /* @__PURE__ */ new Map();
+  #asked = 0;
+  #closed = false;
+  #messenger;
+  #grace;
+  /**
+   * @param {Messenger} messenger
+   * @param {number} grace milliseconds the app has to answer
+   */
+  constructor(messenger, grace) {
+    this.#messenger = messenger;
+    this.#grace = grace;
+  }
+  /**
+   * @param {any[]} known the session's summary of each capability
+   * @returns {Promise<any[]>} the Capability objects of the app
+   */
+  async ask(known3) {
+    if (this.#closed) throw GONE();
+    const list = await this.#request();
+    if (!Array.isArray(list) || !list.every((it) => typeof it?.name === "string")) throw abpError("TRANSPORT_ERROR", NO_LIST);
+    return list.map((it) => ({ ...UNSAID, ...known3.find(({ name }) => name === it.name), ...it }));
+  }
+  /** @returns {Promise<any>} */
+  #request() {
+    this.#asked += 1;
+    const id = `list-${this.#asked}`;
+    return new Promise((resolve2, reject) => {
+      const late = () => this.#settle(id, ({ reject: reject2 }) => reject2(abpError("TIMEOUT", `The app has not listed its capabilities within ${this.#grace} ms`)));
+      const timer = this.#grace < 2147483647 ? setTimeout(late, this.#grace) : void 0;
+      const end2 = (settle) => (value) => {
+        clearTimeout(timer);
+        settle(value);
+      };
+      this.#waiting.set(id, { resolve: end2(resolve2), reject: end2(reject) });
+      this.#messenger.post({ type: LIST, id, timestamp: Date.now(), payload: {} });
+    });
+  }
+  /** @param {string} id @param {(waiting: { resolve: (list: any) => void, reject: (error: Error) => void }) => void} how */
+  #settle(id, how) {
+    const waiting = this.#waiting.get(id);
+    if (this.#waiting.delete(id) && waiting) how(waiting);
+  }
+  /** @param {any} envelope that may be an answer */
+  take(envelope) {
+    const { id, type, payload } = envelope ?? {};
+    if (!this.#waiting.has(id)) return;
+    const { code } = payload?.error ?? {};
+    this.#settle(id, ({ resolve: resolve2, reject }) => {
+      if (type === `${LIST}-result` && code === void 0) resolve2(payload?.capabilities);
+      else if (typeof code === "string") reject(Object.assign(abpError(code, String(payload.error.message)), payload.error));
+      else reject(abpError("TRANSPORT_ERROR", NO_LIST));
+    });
+  }
+  /** The session is over. */
+  close() {
+    this.#closed = true;
+    for (const id of [...this.#waiting.keys()]) this.#settle(id, ({ reject }) => reject(GONE()));
+  }
+};
+var NO_LIST = "The app has answered with something that is no list of capabilities";
+var GONE = () => abpError("DISCONNECTED", "The session is over");
+
+// src/web/js/on-window.js
+var all = /* @__PURE__ */ new Set();
+var watching;
+function onWindow(type, listener) {
+  if (globalThis.MutationObserver) (watching ??= new MutationObserver(() => all.forEach(add))).observe(document, { childList: true });
+  const mine = [type, listener];
+  all.add(mine);
+  add(mine);
+  return () => {
+    all.delete(mine);
+    globalThis.removeEventListener?.(type, listener);
+  };
+}
+var add = (it) => globalThis.addEventListener?.(...it);
+
+// src/web/js/inspect.js
+var Unfit = class {
+  /** @param {string} why */
+  constructor(why) {
+    this.why = why;
+  }
+};
+function inspect(value, depth2, size) {
+  values = 0;
+  binary = 0;
+  asked = 0;
+  try {
+    const left = weigh(value, depth2, size);
+    memory = size - left + VALUE * values + binary;
+    if (left >= 0) return void 0;
+    return `is larger than ${size} characters`;
+  } catch (error) {
+    if (!(error instanceof Unfit)) return "cannot be read";
+    return error === TOO_DEEP ? `is cyclic, or nested more than ${depth2} levels deep` : error.why;
+  } finally {
+    known2.clear();
+    buffers.clear();
+  }
+}
+var memory = 0;
+var VALUE = 24;
+var values = 0;
+var binary = 0;
+var buffers = /* @__PURE__ */ new Set();
+function hold(owner, bytes) {
+  if (bytes > 0 && !buffers.has(owner)) {
+    buffers.add(owner);
+    binary += bytes;
+  }
+}
+var MANY = 2048;
+var LARGE = { values: 32, characters: 1024 };
+var known2 = /* @__PURE__ */ new Map();
+var TOO_DEEP = /* @__PURE__ */ new Unfit("is nested too deep");
+function weigh(value, levels, left) {
+  values += 1;
+  switch (typeof value) {
+    case "string":
+      return left - value.length - 2;
+    case "object":
+      return value === null ? left - 1 : weighObject(value, levels, left - 1);
+    case "function":
+    case "symbol":
+      throw new Unfit(`holds a ${typeof value}`);
+    case "bigint":
+      return left - digitsOf(value, left);
+    default:
+      return left - 1;
+  }
+}
+function weighObject(object, levels, left) {
+  if (levels === 0) throw TOO_DEEP;
+  if (values <= MANY) return weighInside(object, levels, left);
+  const before = known2.get(object);
+  if (before !== void 0 && before.levels <= levels) return left - before.weight;
+  const at = values;
+  const rest = weighInside(object, levels, left);
+  const isLarge = values - at >= LARGE.values || left - rest >= LARGE.characters;
+  if (rest >= 0 && isLarge) known2.set(object, { levels, weight: left - rest });
+  return rest;
+}
+function weighInside(object, levels, left) {
+  if (Array.isArray(object)) return weighArray(object, levels - 1, left);
+  if (isPlain(object)) return weighProperties(object, Object.keys(object), levels - 1, left);
+  if (!ArrayBuffer.isView(object)) return weighOther(object, levels - 1, left);
+  hold(object.buffer, object.buffer.byteLength);
+  return left;
+}
+function weighProperties(object, keys, levels, left) {
+  for (let at = 0; at < keys.length && left >= 0; at += 1) {
+    const key = (
+      /** @type {string} */
+      keys[at]
+    );
+    left = weigh(object[key], levels, left - key.length - 3);
+  }
+  return left;
+}
+function weighArray(array2, levels, left) {
+  const { length } = array2;
+  if (length <= left && isWhole(array2)) {
+    for (let at = 0; at < length && left >= 0; at += 1) left = weigh(array2[at], levels, left);
+    return left;
+  }
+  return length <= left ? weighProperties(array2, Object.keys(array2), levels, left - length) : -1;
+}
+function weighOther(object, levels, left) {
+  const kind = Object.prototype.toString.call(object).slice(8, -1);
+  if (kind === "Map") {
+    Map.prototype.forEach.call(object, (value, key) => {
+      if (left >= 0) left = weigh(value, levels, weigh(key, levels, left));
+    });
+  } else if (kind === "Set") {
+    Set.prototype.forEach.call(object, (value) => {
+      if (left >= 0) left = weigh(value, levels, left);
+    });
+  } else if (kind === "Error" || kind === "DOMException") return weighProperties(object, OF_ERRORS, levels, left);
+  else if (kind === "RegExp") return weigh(object.source, levels, left);
+  else if (kind === "String" || kind === "BigInt") return weigh(object.valueOf(), levels, left);
+  else if (kind.endsWith("Buffer")) hold(object, object.byteLength);
+  else if (kind.startsWith("Image")) hold(object, 4 * object.width * object.height);
+  else if (kind === "Object") return weighProperties(object, Object.keys(object), levels, left);
+  return left;
+}
+var OF_ERRORS = ["name", "message", "stack", "cause", "errors"];
+var SHORT = 1024;
+var LONG = 2 ** 19;
+var asked = 0;
+function isWhole(array2) {
+  const { length } = array2;
+  if (length > SHORT && (asked += length) > LONG) return Math.floor(Math.random() * length) in array2;
+  const keys = Object.keys(array2);
+  return keys.length === length && (length === 0 || keys[length - 1] === String(length - 1));
+}
+function digitsOf(number, left) {
+  let bits = 64;
+  while (bits <= 4 * left && BigInt.asIntN(bits, number) !== number) bits *= 2;
+  return bits / 4;
+}
+function isPlain(item) {
+  const prototype = Object.getPrototypeOf(item);
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+var LEVELS = 8;
+var MEMBERS = 200;
+var isSimple = (value) => pass(value, LEVELS, MEMBERS) >= 0;
+function pass(value, levels, left) {
+  if (typeof value !== "object" || value === null) return typeof value === "function" || typeof value === "symbol" ? -1 : left;
+  if (levels === 0) return -1;
+  if (Array.isArray(value)) {
+    left -= value.length;
+    for (let at = 0; at < value.length && left >= 0; at += 1) left = pass(value[at], levels - 1, left);
+    return left;
+  }
+  if (!isPlain(value)) return -1;
+  for (const key in value) {
+    left = pass(value[key], levels - 1, left - 1);
+    if (left < 0) break;
+  }
+  return left;
+}
+
+// src/web/js/transfer.js
+var MOVABLE = ["ArrayBuffer", "ImageBitmap", "OffscreenCanvas", "AudioData", "VideoFrame"];
+var MOVED = ["ReadableStream", "WritableStream", "TransformStream", "MessagePort"];
+var existing = (names) => names.map((name) => (
+  /** @type {any} */
+  globalThis[name]
+)).filter((type) => typeof type === "function");
+var movable = existing(MOVABLE);
+var moved = existing(MOVED);
+var given = /* @__PURE__ */ new WeakSet();
+var give = (...objects) => objects.forEach((it) => given.add(it));
+var isGiven = (it) => given.has(it);
+var partial = false;
+var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
+function transferables(payload, wants) {
+  partial = false;
+  if (isSimple(payload)) return [];
+  const found = /* @__PURE__ */ new Set();
+  const seen2 = /* @__PURE__ */ new Set();
+  const stack = [payload];
+  while (stack.length > 0) {
+    const item = stack.pop();
+    if (typeof item !== "object" || item === null || seen2.has(item)) continue;
+    seen2.add(item);
+    const isView = ArrayBuffer.isView(item);
+    const owner = isView ? item.buffer : item;
+    if (moved.some((type) => item instanceof type)) found.add(item);
+    else if ((typeof wants === "function" ? wants(owner) : wants) && movable.some((type) => owner instanceof type)) found.add(owner);
+    else if (isView) partial ||= isPart(item);
+    else for (const it of membersOf(item)) stack.push(it);
+  }
+  return [...found];
+}
+function membersOf(item) {
+  if (isRecord(item)) return Object.values(item);
+  const members = [];
+  if (isCollection(item)) item.forEach((it, key) => members.push(it, key));
+  return members;
+}
+var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object" && !built.some((type) => item instanceof type);
+var built = [Date, RegExp, Error, Boolean, Number, String];
+var isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
+var isPart = (view) => view.byteLength < view.buffer.byteLength;
+function carry(message, post, payload = message, wants, kept = []) {
+  const found = transferables(payload, wants);
+  try {
+    return post(partial ? copyOf(message, [...found, ...kept]) : message, found);
+  } catch (error) {
+    if (!/^(DataClone|Type)Error$/.test(
+      /** @type {any} */
+      error?.name
+    )) throw error;
+    return post(copyOf(message, kept), transferables(payload));
+  }
+}
+var toAgent = (envelope, post, message = envelope) => carry(message, post, envelope.payload, envelope.type === "capabilities/call-result" && isGiven);
+function copyOf(value, kept = [], met = /* @__PURE__ */ new Map()) {
+  if (typeof value !== "object" || value === null || met.has(value)) return met.get(value) ?? value;
+  const inner = (it) => copyOf(it, kept, met);
+  const made = (it) => (met.set(value, it), it);
+  if (isRecord(value)) {
+    const copy = made(Array.isArray(value) ? Object.assign(Array(value.length), value) : { ...value });
+    for (const key of Object.keys(copy)) copy[key] = inner(copy[key]);
+    return copy;
+  }
+  const Type = (
+    /** @type {any} */
+    globalThis[kindOf(value)]
+  );
+  if (isCollection(value)) {
+    const copy = made(new Type());
+    value.forEach((it, key) => copy.set ? copy.set(inner(key), inner(it)) : copy.add(inner(it)));
+    return copy;
+  }
+  if (!ArrayBuffer.isView(value) || !isPart(value) || kept.includes(
+    /** @type {any} */
+    value.buffer
+  )) return value;
+  return made(new Type(new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice().buffer));
+}
+
+// src/web/js/questions.js
+var Questions = class {
+  /** @type {Map<unknown, AbortController>} */
+  #open = /* @__PURE__ */ new Map();
+  /**
+   * @param {import('./messenger.js').Messenger} messenger
+   * @param {((request: any, context: { signal: AbortSignal }) => any) | undefined} answer
+   */
+  constructor(messenger, answer2) {
+    this.messenger = messenger;
+    this.answer = answer2;
+  }
+  /**
+   * @param {any} id
+   * @param {any} request
+   */
+  async ask(id, request) {
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    const payload = await this.#answerTo(request, controller.signal);
+    if (!this.#open.delete(id)) return;
+    const envelope = { type: "elicitation/response", id, timestamp: Date.now(), payload };
+    try {
+      carry(envelope, (message, moved2) => this.messenger.post(message, moved2));
+    } catch (error) {
+      this.messenger.post({ ...envelope, payload: failure("OPERATION_FAILED", `The answer cannot be sent: ${error}`) });
+    }
+  }
+  /**
+   * @param {any} request
+   * @param {AbortSignal} signal fires when the answer is no longer wanted
+   * @returns {Promise<any>} an ABPResponse
+   */
+  async #answerTo(request, signal) {
+    if (!this.answer) return failure("NOT_SUPPORTED", "The agent answers no questions");
+    try {
+      const answer2 = await this.answer(request, { signal });
+      return typeof answer2?.success === "boolean" ? answer2 : { success: true, data: answer2 };
+    } catch (error) {
+      return failure(typeof error?.code === "string" ? error.code : "OPERATION_FAILED", text(error));
+    }
+  }
+  /** @param {unknown} id */
+  withdraw(id) {
+    this.#open.get(id)?.abort();
+    this.#open.delete(id);
+  }
+  close() {
+    for (const id of [...this.#open.keys()]) this.withdraw(id);
+  }
+};
+
+// src/web/js/snapshot.js
+function snapshot(params, transfer = []) {
+  const plain = transfer.length === 0 && small(params);
+  return plain ? { params: plain } : carry({ params, transfer }, (it) => structuredClone(it, { transfer }), params, false, transfer);
+}
+var copied = (params) => small(params) ?? cloned(params);
+var cloned = (value) => carry(value, (it, transfer) => structuredClone(it, { transfer }));
+function small(value) {
+  if (isPrimitive(value)) return void 0;
+  if (isPlain(value) && Object.values(value).every(isPrimitive)) return { ...value };
+  return isSimple(value) ? copyOf(value) : void 0;
+}
+var isPrimitive = (value) => value === null || typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol";
+
+// src/web/js/timer.js
+var Timer = class {
+  /** @type {any} */
+  #timer;
+  /** The time when it fires, as of `performance.now()`. */
+  #due = Infinity;
+  #work;
+  /** @param {() => void} work arms the timer again */
+  constructor(work) {
+    this.#work = work;
+  }
+  /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
+  arm(at) {
+    if (at < this.#due) {
+      clearTimeout(this.#timer);
+      this.#due = at;
+      const milliseconds = Math.min(Math.max(0, Math.ceil(at - now())), 2147483647);
+      this.#timer = setTimeout(this.#fire, milliseconds);
+    } else if (at === Infinity) {
+      this.#timer?.unref?.();
+    } else this.#timer?.ref?.();
+  }
+  stop() {
+    clearTimeout(this.#timer);
+    this.#timer = void 0;
+    this.#due = Infinity;
+  }
+  #fire = () => {
+    this.#timer = void 0;
+    this.#due = Infinity;
+    this.#work();
+  };
+};
+
+// src/web/js/agent.js
+var SIGN_OF_LIFE = 2e3;
+var KNOWN = ["signal", "timeout", "callId", "onProgress", "transfer", "progressToken"];
+var unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
+var LOST = "The agent has failed and cannot go on";
+var Agent = class extends Caller {
+  #rust;
+  #number;
+  #guard = new Guard(() => this.#lost());
+  /** @type {Map<number, Pending>} */
+  #pending = /* @__PURE__ */ new Map();
+  #timer = new Timer(() => this.#rust.tick(this.#number, this.#shell));
+  /** Whether there are calls that the next microtask sends. */
+  #flushing = false;
+  #messenger;
+  #options;
+  #questions;
+  #listing;
+  /** @type {(how: string) => void} */
+  #close = () => {
+  };
+  /** The functions that Rust calls. None of them throws. */
+  #shell = {
+    /** The details of a stop in the current message, except how far the call was seen to stop. @type {object | undefined} */
+    by: void 0,
+    /** @param {number} key */
+    sendCall: (key) => {
+      const pending = this.#pending.get(key);
+      if (!pending) return;
+      const { payload, transfer } = pending;
+      pending.payload = pending.transfer = void 0;
+      this.#post(key, "capabilities/call", payload, transfer);
+    },
+    /** @param {number} key @param {string} callId @param {string} [reason] */
+    sendCancel: (key, callId, reason) => this.#post(key, "capabilities/cancel", { callId, ...reason !== void 0 && { reason } }),
+    /** @param {number} key @param {string} [reason] */
+    sendShutdown: (key, reason) => this.#post(key, "shutdown", { ...reason !== void 0 && { reason } }),
+    /** @param {number} key @param {any} response */
+    settle: (key, response2) => {
+      const pending = this.#pending.get(key);
+      this.#pending.delete(key);
+      report(pending?.release);
+      pending?.resolve(response2);
+    },
+    /** @param {number} key @param {object} error */
+    fail: (key, error) => this.#shell.settle(key, { success: false, error: this.#explained(error) }),
+    /** @param {number} key @param {string} stop how far it was seen */
+    stopped: (key, stop) => this.#shell.settle(key, cancelled(this.#shell.by ?? stop)),
+    /** @param {number} key @param {string} stop @param {object} [ended] */
+    confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, this.#shell.by ?? stop, ended)),
+    /** @param {number} key @param {string} [reason] @param {object} [error] */
+    refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, this.#explained(error))),
+    /** @param {number} key @param {any} info */
+    progress: (key, info) => report(this.#pending.get(key)?.onProgress, info),
+    /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
+    arm: (at) => this.#timer.arm(at),
+    /** @param {boolean} disconnected rather than shut down */
+    ended: (disconnected) => this.#end(disconnected ? "disconnected" : "shutdown")
+  };
+  /**
+   * @param {any} handle the functions of the wasm half
+   * @param {import('./messenger.js').Messenger} messenger over which the session was opened
+   * @param {any} session the payload of the initialize-result
+   * @param {import('./open.js').OpenOptions} options
+   */
+  constructor(handle, messenger, session, options) {
+    super();
+    this.#rust = guarded(handle);
+    const { grace = 5e3, liveness = Infinity } = options;
+    this.#number = this.#rust.open(grace, liveness, session.life !== void 0);
+    oneWay(this.#shell, ["sendCall", "sendCancel", "sendShutdown", "progress", "ended"]);
+    unreachable.register(this, [this.#rust, this.#number]);
+    this.#messenger = messenger;
+    this.#options = options;
+    this.#questions = new Questions(messenger, options.onElicitation);
+    this.#listing = new Listing(messenger, grace);
+    this.sessionId = session.sessionId;
+    this.app = session.app;
+    this.features = session.features;
+    this.capabilities = named(session.capabilities);
+    this.closed = new Promise((resolve2) => {
+      this.#close = resolve2;
+    });
+    messenger.onmessage = (envelope) => this.#receive(envelope);
+    messenger.onclose = this.#disconnected;
+    this.#stay = onWindow("pagehide", this.#leave);
+    messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
+    messenger.onexpect = (bytes) => this.#rust.expect(this.#number, this.#shell, bytes);
+    if (this.#guard.trap !== void 0) this.#lost();
+  }
+  /**
+   * Calls a capability. Never rejects.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   * @returns {Promise<any>} an ABPResponse
+   */
+  call(capability, params = {}, options = {}) {
+    return new Promise((resolve2) => {
+      try {
+        this.#call(resolve2, capability, params, options ?? {});
+      } catch (error) {
+        resolve2(failure("INVALID_PARAMS", `The call cannot be made: ${text(error)}`));
+      }
+    });
+  }
+  /**
+   * @param {(response: any) => void} resolve
+   * @param {string} capability
+   * @param {object} params
+   * @param {CallOptions} options
+   */
+  #call(resolve2, capability, params, options) {
+    if (!isObject(options)) return resolve2(failure("INVALID_PARAMS", "options must be an object"));
+    warnOfUnknown("call", options, KNOWN);
+    const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
+    const unfit = problemWith(capability, params, { signal, timeout, callId, onProgress, transfer });
+    if (unfit) return resolve2(failure("INVALID_PARAMS", unfit));
+    const aborted = signal?.aborted === true;
+    const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : void 0);
+    const key = this.#rust.call(this.#number, callId.slice(0, MAX_NAME), timeout, aborted);
+    if (!key) return resolve2({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST) });
+    const asked2 = { callId };
+    if (timeout !== Infinity) asked2.timeout = timeout;
+    if (onProgress) asked2.progressToken = callId;
+    if (transfer) asked2.transfer = true;
+    const payload = { capability, params: sent.params, options: asked2 };
+    const pending = { resolve: resolve2, payload, transfer: sent.transfer, onProgress, release: void 0 };
+    if (signal && !aborted) {
+      const abort = () => this.#rust.abort(this.#number, this.#shell, key, reasonText(signal.reason));
+      signal.addEventListener("abort", abort, { once: true });
+      pending.release = () => signal.removeEventListener("abort", abort);
+    }
+    this.#pending.set(key, pending);
+    if (this.#flushing) return void 0;
+    this.#flushing = true;
+    return soon(this.#flush);
+  }
+  #flush = () => {
+    this.#flushing = false;
+    this.#rust.flush(this.#number, this.#shell);
+  };
+  /**
+   * Cancels any call of this session. Never rejects.
+   *
+   * @param {string} callId
+   * @param {unknown} [reason] for logs and the handler: a string, or an Error
+   * @returns {Promise<any>} a CancelResponse
+   */
+  cancel(callId, reason) {
+    return new Promise((resolve2) => {
+      const key = typeof callId === "string" ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
+      if (!key) return resolve2(refusal2(callId, key === 0 ? BAD_CALL_ID : lost(LOST)));
+      this.#pending.set(key, { resolve: resolve2, callId });
+      return this.#rust.drive(this.#number, this.#shell);
+    });
+  }
+  /** @returns {Promise<any[]>} the Capability objects of the app */
+  listCapabilities() {
+    return this.#listing.ask(this.capabilities);
+  }
+  /** @param {string} name @returns {Promise<any>} its Capability object; null if there is none */
+  async describeCapability(name) {
+    return (await this.listCapabilities()).find((it) => it.name === name) ?? null;
+  }
+  /**
+   * Ends the session: the app cancels the calls in flight and answers them.
+   *
+   * @param {{ reason?: string }} [params]
+   * @returns {Promise<void>} settles when nothing is pending any more
+   */
+  async shutdown(params) {
+    this.#rust.shutdown(this.#number, this.#shell, reasonText(params?.reason));
+    await this.closed;
+  }
+  /**
+   * @param {number} key
+   * @param {string} type
+   * @param {any} payload
+   * @param {Transferable[]} [transfer]
+   */
+  #post(key, type, payload, transfer) {
+    try {
+      const bytes = this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+      if (typeof bytes === "number" && bytes > 0) this.#rust.uploads(this.#number, this.#shell, key, bytes);
+    } catch (error) {
+      this.#rust.unsendable(this.#number, this.#shell, key, `The message cannot be sent: ${text(error)}`);
+    }
+  }
+  /** @param {any} envelope */
+  #receive(envelope) {
+    receiveFromApp(this.#rust, this.#number, this.#shell, envelope);
+    this.#listing.take(envelope);
+    if (envelope?.type === "elicitation/request") this.#questions.ask(envelope.id, envelope.payload);
+    else if (envelope?.type === "notification") this.#notified(getA("string", envelope.payload, "event"), envelope.payload?.data);
+  }
+  /** @param {string | undefined} event @param {any} data */
+  #notified(event, data) {
+    if (event === void 0 || event.startsWith("notifications/life/")) return void 0;
+    if (event === "notifications/host/closed") return this.#disconnected();
+    if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
+    if (event === CAPABILITIES_CHANGED) {
+      const come = [...listOf(data?.added), ...listOf(data?.changed)];
+      const gone = /* @__PURE__ */ new Set([...come, ...listOf(data?.removed)]);
+      const kept = this.capabilities.filter(({ name }) => !gone.has(name));
+      this.capabilities = [...kept, ...come.map((name) => ({ name, available: true }))];
+    }
+    return report(this.#options.onNotification, event, data);
+  }
+  /** Adds the transport's knowledge of why nobody answered to an error of ours. @param {any} error */
+  #explained(error) {
+    const { stuck } = this.#messenger;
+    return stuck && error?.code === "TIMEOUT" ? { ...error, message: `${error.message}. ${stuck}` } : error;
+  }
+  #disconnected = () => void this.#rust.disconnected(this.#number, this.#shell);
+  #stay;
+  /**
+   * The user leaves the page, and nothing else would tell the app: a port simply becomes silent. If the
+   * page comes back, the session ends as a lost connection, because nobody has asked for a shutdown.
+   */
+  #leave = () => {
+    report(() => this.#messenger.post({ type: "shutdown", timestamp: Date.now(), payload: { reason: "The page of the agent was left" } }));
+    this.#disconnected();
+  };
+  /** @param {string} how */
+  #end(how) {
+    this.#timer.stop();
+    this.#stay();
+    this.sessionId = null;
+    this.#questions.close();
+    this.#listing.close();
+    report(() => this.#messenger.close());
+    this.#close(how);
+  }
+  /** The wasm instance is lost. */
+  #lost() {
+    const pending = [...this.#pending.values()].sort((a, b) => Number(b.callId !== void 0) - Number(a.callId !== void 0));
+    this.#pending.clear();
+    const error = lost(LOST);
+    for (const { callId, release, resolve: resolve2 } of pending) {
+      report(release);
+      resolve2(callId === void 0 ? { success: false, error } : refusal2(callId, error));
+    }
+    if (this.sessionId !== null) this.#end("failed");
+  }
+};
+var MAX_LISTED = 65536;
+var listOf = (list) => Array.isArray(list) && list.length <= MAX_LISTED ? list : [];
+var named = (list) => listOf(list).filter((it) => typeof it?.name === "string");
+var refusal2 = (callId, error) => cancelResponse(callId, error.message, error);
+function problemWith(capability, params, { signal, timeout, callId, onProgress, transfer }) {
+  if (typeof capability !== "string") return "capability must be a string";
+  if (typeof params !== "object" || params === null || Array.isArray(params)) return "params must be an object";
+  if (callId !== void 0 && typeof callId !== "string") return "callId must be a string";
+  if (timeout !== void 0 && !isAmount(timeout)) return "timeout must be a number of milliseconds, not negative";
+  if (signal != null && typeof signal.addEventListener !== "function") return NO_SIGNAL;
+  if (onProgress !== void 0 && typeof onProgress !== "function") return "onProgress must be a function";
+  if (transfer !== void 0 && transfer !== true && !Array.isArray(transfer)) return "transfer must be an array";
+  return void 0;
+}
+
+// src/web/js/open.js
+var DOUBT = 500;
+var TIMES = (
+  /** @type {const} */
+  ["connectTimeout", "grace", "liveness"]
+);
+var CALLED = (
+  /** @type {const} */
+  ["onNotification", "onElicitation"]
+);
+var KNOWN2 = [...TIMES, ...CALLED, "signal", "agent", "requestedCapabilities", "allowedRequests", "origin", "token", "WebSocket", "transport", "terminate"];
+function problemWithOptions(options) {
+  warnOfUnknown("connect", options, KNOWN2);
+  const bad2 = TIMES.find((name) => options[name] !== void 0 && !isAmount(options[name]));
+  const idle = CALLED.find((name) => options[name] !== void 0 && typeof options[name] !== "function");
+  if (bad2) return `${bad2} must be a number of milliseconds, not negative`;
+  if (options.signal != null && typeof options.signal.addEventListener !== "function") return NO_SIGNAL;
+  return idle && `${idle} must be a function`;
+}
+function open(handle, messenger, options) {
+  const { agent = { name: "caphost", version: "0.1" }, requestedCapabilities, allowedRequests, onElicitation } = options;
+  const { connectTimeout = 1e4, signal } = options;
+  const id = newId();
+  const features = { notifications: true, progress: true, elicitation: onElicitation !== void 0 };
+  const payload = {
+    agent,
+    protocolVersion: "0.1",
+    features,
+    ...requestedCapabilities !== void 0 && { requestedCapabilities },
+    ...allowedRequests !== void 0 && { agentCapabilities: { allowedRequests } }
+  };
+  return new Promise((resolve2, reject) => {
+    let again;
+    let asked2 = 0;
+    const ask = (pause) => {
+      asked2 += 1;
+      try {
+        messenger.post({ type: "initialize", id, timestamp: Date.now(), payload });
+        if (messenger.forgetful) again = setTimeout(() => ask(Math.min(1.5 * pause, 1e3)), pause);
+      } catch (error) {
+        fail(abpError("INVALID_PARAMS", `initialize cannot be sent: ${error}`));
+      }
+    };
+    const settle = () => {
+      clearTimeout(timer);
+      clearTimeout(again);
+      signal?.removeEventListener("abort", callOff);
+    };
+    const fail = (error) => {
+      settle();
+      messenger.close();
+      reject(error);
+    };
+    const giveUp = (error, reason) => {
+      try {
+        if (asked2) messenger.post({ type: "shutdown", timestamp: Date.now(), payload: { reason } });
+      } catch {
+      }
+      fail(error);
+    };
+    const callOff = () => giveUp(signal?.reason, "Called off");
+    const timer = setTimeout(
+      () => giveUp(abpError("TIMEOUT", `No app answered within ${connectTimeout} ms${messenger.hint ?? ""}`), "Not answered in time"),
+      Math.min(connectTimeout, 2147483647)
+      // The longest time of a timer.
+    );
+    if (signal?.aborted) return callOff();
+    signal?.addEventListener("abort", callOff);
+    messenger.onmessage = (envelope) => {
+      if (envelope?.id !== id) return;
+      clearTimeout(again);
+      const { error, sessionId } = envelope.payload ?? {};
+      if (error) {
+        const refuse2 = () => fail(Object.assign(abpError(String(error.code), String(error.message)), error));
+        if (asked2 > 1 && error.code === "ALREADY_INITIALIZED") again = setTimeout(refuse2, DOUBT);
+        else refuse2();
+      } else if (envelope.type !== "initialize-result" || typeof sessionId !== "string") {
+        fail(abpError("TRANSPORT_ERROR", "The app did not answer with an initialize-result"));
+      } else {
+        settle();
+        resolve2(new Agent(handle, messenger, envelope.payload, options));
+      }
+    };
+    messenger.onclose = (error) => fail(error ?? abpError("DISCONNECTED", "The app disconnected"));
+    ask(25);
+  });
+}
+
+// src/web/js/json.js
+var toText = (envelope) => textOf(envelope, (_, value) => encode(value));
+var textOf = (value, each) => JSON.stringify(value, function(key, written) {
+  return each(key, unpatched(this[key], written));
+});
+function unpatched(value, written) {
+  if (value === written || typeof value !== "object" || value === null) return written;
+  const { toJSON } = value;
+  if (!toJSON || !COMMON.some((it) => it.prototype.toJSON === toJSON)) return written;
+  if (!(value instanceof Date)) return value;
+  return isNaN(
+    /** @type {any} */
+    value
+  ) ? null : value.toISOString();
+}
+var COMMON = [Date, Array, Object, String, Number, Boolean];
+var asJson = (envelope) => JSON.parse(toText(envelope));
+function fromText(text2) {
+  try {
+    return JSON.parse(text2);
+  } catch {
+    return void 0;
+  }
+}
+var EXPRESSED = ["Object", "Array", "Null", "Number", "String", "Boolean"];
+function expressed(value) {
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (typeof value === "object" && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
+  return value;
+}
+function encode(value) {
+  const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : void 0;
+  if (!bytes) return expressed(value);
+  return { content: toBase64(bytes), mimeType: "application/octet-stream", encoding: "base64", size: bytes.length };
+}
+function toBase64(bytes) {
+  const pieces = [];
+  for (let at = 0; at < bytes.length; at += 32768) {
+    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 32768)));
+  }
+  return btoa(pieces.join(""));
+}
+
+// src/web/js/short.js
+var SHORT2 = 2;
+var CALL = 1;
+var RESULT = 2;
+var NEXT = 3;
+var PROGRESS = 1;
+var TRANSFER = 2;
+var announcing = (initialize) => ({ ...initialize, payload: { ...initialize.payload, short: SHORT2 } });
+var takesShort = (payload) => payload?.short === SHORT2;
+var foretold = ({ type, id, payload }) => isSimple(payload) ? void 0 : [NEXT, type, id];
+function nextOf(message) {
+  if (!Array.isArray(message) || message[0] !== NEXT || message.length !== 3) return void 0;
+  return { type: message[1], id: message[2], timestamp: 0, payload: {} };
+}
+function shortCall(envelope) {
+  if (envelope.type !== "capabilities/call") return envelope;
+  const { capability, params, options } = envelope.payload;
+  const id = Number(envelope.id);
+  const { callId, timeout, progressToken, transfer } = options;
+  const flags = (progressToken === void 0 ? 0 : PROGRESS) | (transfer ? TRANSFER : 0);
+  if (flags) return [CALL, id, capability, params, callId, timeout, flags];
+  return timeout === void 0 ? [CALL, id, capability, params, callId] : [CALL, id, capability, params, callId, timeout];
+}
+function longCall(message) {
+  if (!Array.isArray(message) || message[0] !== CALL || message.length < 5 || message.length > 7) return message;
+  const [, id, capability, params, callId, timeout, given2] = message;
+  const flags = typeof given2 === "number" ? given2 : 0;
+  const progressToken = flags & PROGRESS ? callId : void 0;
+  const options = { callId, timeout, progressToken, transfer: (flags & TRANSFER) !== 0 };
+  return { type: "capabilities/call", id, timestamp: 0, payload: { capability, params, options } };
+}
+function shortResult(envelope) {
+  const { type, id, payload } = envelope;
+  return type === "capabilities/call-result" && payload.success ? [RESULT, id, payload.data, payload.metadata.duration] : envelope;
+}
+function longResult(message) {
+  if (!Array.isArray(message) || message[0] !== RESULT || message.length !== 4) return message;
+  const [, id, data, duration] = message;
+  return { type: "capabilities/call-result", id, timestamp: 0, payload: { success: true, data, metadata: { duration } } };
+}
+
+// src/web/js/port.js
+function portMessenger(port, ours = false, short = false) {
+  const extension = isExtension(port, "connectPort");
+  const post = (envelope, transfer) => {
+    const message = envelope.type === "initialize" ? announcing(envelope) : short ? shortCall(envelope) : envelope;
+    const before = short && foretold(envelope);
+    if (before) port.postMessage(before);
+    if (transfer && transfer.length > 0) port.postMessage(message, transfer);
+    else port.postMessage(message);
+  };
+  const messenger = {
+    // A MessagePort keeps messages until somebody listens. A worker does not, and neither does the port
+    // of an extension that wakes up.
+    forgetful: !port.start,
+    onmessage: void 0,
+    onclose: void 0,
+    post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
+    close() {
+      stop();
+      messenger.onmessage = messenger.onclose = void 0;
+      if (ours) port.close();
+    }
+  };
+  const receive2 = (message) => {
+    if (message?.type === "initialize-result") short = takesShort(message.payload);
+    next = short ? nextOf(message) : void 0;
+    if (!next) messenger.onmessage?.(short ? longResult(message) : message);
+  };
+  const gone = () => messenger.onclose?.();
+  let next;
+  const lost2 = () => {
+    if (!next) return gone();
+    const payload = failure("TRANSPORT_ERROR", "The message of the app could not be read");
+    const { type, id } = next;
+    next = void 0;
+    if (type === "elicitation/request") return post({ type: "elicitation/response", id, timestamp: 0, payload });
+    return messenger.onmessage?.({ type, id, timestamp: 0, payload });
+  };
+  const stop = listenTo(port, receive2, lost2, gone);
+  return messenger;
+}
+function isExtension(port, where) {
+  const isWindow = port?.window === port && port?.closed !== void 0;
+  const extension = !isWindow && typeof port?.onMessage?.addListener === "function";
+  if (isWindow || typeof port?.postMessage !== "function" || !(extension || port.addEventListener || port.on)) {
+    throw abpError("INVALID_PARAMS", `${where}(port): port must be a MessagePort, a Worker or an extension port`);
+  }
+  return extension;
+}
+function listenTo(port, hear, lost2, gone) {
+  const stops = [];
+  const on = (target, [add2 = "", remove = ""], ...what) => {
+    target?.[add2](...what);
+    stops.push(() => target?.[remove](...what));
+  };
+  if (port.onMessage) {
+    on(port.onMessage, ["addListener", "removeListener"], hear);
+    on(port.onDisconnect, ["addListener", "removeListener"], gone);
+  } else {
+    const { addEventListener } = port;
+    const how = addEventListener ? ["addEventListener", "removeEventListener"] : ["on", "off"];
+    on(port, how, "message", addEventListener ? ({ data }) => hear(data) : hear);
+    on(port, how, "messageerror", lost2);
+    on(port, how, addEventListener ? "close" : "exit", gone);
+    port.start?.();
+  }
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+// src/web/js/socket.js
+var OPENING = 0;
+var OPEN2 = 1;
+var LARGE2 = 65536;
+var COMING = "notifications/life/large";
+function socketMessenger(socket) {
+  const waiting = [];
+  let opened = false;
+  const messenger = {
+    onmessage: void 0,
+    onclose: void 0,
+    post(envelope) {
+      const text2 = toText(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life: { large: true } } } : envelope);
+      if (socket.readyState === OPEN2) socket.send(text2);
+      else if (socket.readyState === OPENING) waiting.push(text2);
+      return text2.length > LARGE2 ? new Blob([text2]).size : 0;
+    },
+    close() {
+      messenger.onmessage = messenger.onclose = void 0;
+      socket.close();
+    }
+  };
+  const end2 = (how, cause = void 0) => {
+    const error = abpError("DISCONNECTED", `The connection to ${shown(socket.url)} ${how}`);
+    messenger.onclose?.(cause ? Object.assign(error, { cause }) : error);
+  };
+  socket.addEventListener("open", () => {
+    opened = true;
+    for (const text2 of waiting.splice(0)) socket.send(text2);
+  });
+  socket.addEventListener("message", ({ data }) => {
+    const envelope = typeof data === "string" ? fromText(data) : void 0;
+    const told3 = get(envelope, "payload");
+    if (get(told3, "event") === COMING) messenger.onexpect?.(getA("number", get(told3, "data"), "bytes") ?? 0);
+    else if (envelope !== void 0) messenger.onmessage?.(envelope);
+  });
+  socket.addEventListener("close", ({ code, reason = "" }) => {
+    const how = opened ? "was closed" : "failed: nobody answered there, or the gateway refused it";
+    end2(`${how} (${code}${reason && ": "}${reason})`);
+  });
+  socket.addEventListener("error", ({ error }) => {
+    const origin = globalThis.location?.origin;
+    const why = error?.code ?? getA("string", error, "message");
+    if (!opened) end2(`failed${why ? `: ${why}` : ""}. Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
+  });
+  return messenger;
+}
+var source = () => globalThis.WebSocket;
+function defaultSocket() {
+  const Socket = source();
+  if (!Socket) throw abpError("NOT_SUPPORTED", "There is no WebSocket here: install `ws`, or pass the option `WebSocket`");
+  return Socket;
+}
+var shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, "$1…");
+function openSocket(url, token, Socket) {
+  try {
+    return new Socket(String(url), token === void 0 ? [] : ["abp", `caphost.token.${token}`]);
+  } catch (error) {
+    throw abpError("INVALID_PARAMS", `Cannot connect to ${url}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+// src/web/js/window.js
+var LOOK_EVERY = 300;
+function windowMessenger(win, given2) {
+  const origin = given2 ?? location.origin;
+  const named2 = origin === "*" ? "*" : originOf(origin);
+  if (named2 === void 0) throw abpError("INVALID_PARAMS", `origin must be like 'https://app.example', not ${origin}`);
+  let target = named2;
+  let expected = named2;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const offered = [];
+  let port;
+  let opening;
+  let plain = false;
+  let looking;
+  const messenger = {
+    // A window that is still loading receives nothing.
+    forgetful: true,
+    hint: ` at ${named2}: ${given2 ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
+    onmessage: void 0,
+    onclose: void 0,
+    onsuspect: void 0,
+    post(envelope, transfer = []) {
+      if (port) port.post(envelope, transfer);
+      else if (envelope.type === "initialize") offer(envelope);
+      else {
+        for (const it of offered) it.postMessage(envelope);
+        win.postMessage(envelope, { targetOrigin: target, transfer });
+      }
+    },
+    close() {
+      messenger.onmessage = messenger.onclose = messenger.onsuspect = void 0;
+      stop.abort();
+      for (const off of offs) off();
+      retract();
+      clearInterval(looking);
+      port?.close();
+    }
+  };
+  const gone = () => messenger.onclose?.();
+  const offer = (initialize) => {
+    opening = initialize.id;
+    looking ??= setInterval(() => win.closed && gone(), LOOK_EVERY);
+    const { port1, port2 } = new MessageChannel();
+    offered.push(port1);
+    port1.onmessage = ({ data }) => adopt(port1, data);
+    win.postMessage(announcing(initialize), { targetOrigin: target, transfer: [port2] });
+  };
+  const retract = (kept) => {
+    for (const other of offered.splice(0)) if (other !== kept) other.close();
+  };
+  const adopt = (answered, envelope) => {
+    if (port || plain) return;
+    answered.onmessage = null;
+    retract(answered);
+    port = portMessenger(answered, true, takesShort(envelope?.payload));
+    port.onmessage = (next) => messenger.onmessage?.(next);
+    port.onclose = gone;
+    watchFrame(win, signal, gone, () => messenger.onsuspect?.(true));
+    messenger.onmessage?.(envelope);
+  };
+  const offs = [onWindow("message", ({ source: source2, origin: from, data }) => {
+    if (port || source2 !== win || expected !== "*" && from !== expected) return;
+    if (!plain) {
+      if (opening === void 0 || data?.id !== opening || !isAnswer(data)) return;
+      if (from === "null") return;
+      plain = true;
+      retract();
+      expected = target = from;
+      watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
+    }
+    messenger.onmessage?.(data);
+  }), onWindow("messageerror", ({ source: source2 }) => plain && source2 === win && gone())];
+  return messenger;
+}
+var isAnswer = ({ type }) => type === "initialize-result" || type === "error";
+function watchFrame(win, signal, gone, suspect) {
+  const frame = [...document.querySelectorAll("iframe")].find((it) => it.contentWindow === win);
+  const known3 = frame?.contentDocument;
+  let loaded = known3?.readyState === "complete";
+  frame?.addEventListener("load", () => {
+    if (loaded || known3 && frame.contentDocument !== known3) return gone();
+    loaded = true;
+    return frame.contentDocument && frame.contentDocument === known3 ? void 0 : suspect();
+  }, { signal });
+}
+
+// src/web/js/connect.js
+var LIVENESS = 3e4;
+async function connect(load2, messenger, given2) {
+  const options = given2 ?? {};
+  const unfit = problemWithOptions(options);
+  if (unfit) throw abpError("INVALID_PARAMS", unfit);
+  options.signal?.throwIfAborted();
+  const handle = await load2();
+  options.signal?.throwIfAborted();
+  const made = typeof messenger === "function" ? await madeBy(messenger) : messenger;
+  const odd = problemWithMessenger(made);
+  if (odd) throw abpError("INVALID_PARAMS", odd);
+  return open(handle, made, options);
+}
+async function madeBy(make) {
+  try {
+    return await make();
+  } catch (error) {
+    throw getA("string", error, "code") === void 0 ? abpError("INVALID_PARAMS", `There is no messenger: ${text(error)}`) : error;
+  }
+}
+async function connectNearby(load2, messenger, options) {
+  const shown2 = async () => (await lifeOfAgent(newId()))(messenger);
+  return connect(load2, shown2, { liveness: LIVENESS, ...options });
+}
+async function connectWindow(load2, win, options) {
+  if (!globalThis.document) throw abpError("NOT_SUPPORTED", "connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect");
+  if (typeof win?.postMessage !== "function") throw abpError("INVALID_PARAMS", win === null ? "the frame has no window: it is not in the document" : "connectWindow takes a window, such as iframe.contentWindow");
+  return connectNearby(load2, () => windowMessenger(win, options?.origin), options);
+}
+async function connectPort(load2, port, options) {
+  return connectNearby(load2, () => portMessenger(port), options);
+}
+async function connectWebSocket(load2, url, options) {
+  const { token, transport, WebSocket } = options ?? {};
+  const Socket = transport ? void 0 : WebSocket ?? defaultSocket();
+  return connect(load2, () => transport ?? socketMessenger(openSocket(url, token, Socket)), { liveness: LIVENESS, ...options });
+}
+
+// src/web/js/in-rust.js
+var WAYS = { page: connectHere, port: connectPort, window: connectWindow, gateway: connectWebSocket };
+async function connectFromRust(handle, way, to, options) {
+  return WAYS[way]?.(async () => handle, to, options);
+}
+async function connectHere(load2, host, options) {
+  const ours = end(() => theirs);
+  const theirs = end(() => ours);
+  host.accept(theirs);
+  return connect(load2, ours, options);
+}
+function end(other) {
+  return {
+    onmessage: void 0,
+    onclose: void 0,
+    post: (envelope) => other().onmessage?.(envelope),
+    close: () => other().onclose?.()
+  };
+}
+
 // src/web/js/schema/examine.js
 var TYPES = ["null", "boolean", "object", "array", "number", "string", "integer"];
 var ONE = ["additionalProperties", "unevaluatedProperties", "propertyNames", "additionalItems", "unevaluatedItems", "contains", "not", "if", "then", "else"];
@@ -169,7 +1730,7 @@ var RULES = [
   ["lists of names", (it) => isObject(it) && Object.values(it).every(isNames), "dependentRequired"]
 ];
 var OTHERS = "type pattern items uniqueItems const title description default examples deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema";
-var KNOWN = /* @__PURE__ */ new Set([...ONE, ...SEVERAL, ...NAMED, ...OTHERS.split(" "), ...RULES.flatMap(([, , keywords]) => keywords.split(" "))]);
+var KNOWN3 = /* @__PURE__ */ new Set([...ONE, ...SEVERAL, ...NAMED, ...OTHERS.split(" "), ...RULES.flatMap(([, , keywords]) => keywords.split(" "))]);
 function examine(schema, { at: start = "#", odd, isExpression = isPattern, enter, outer: first } = {}) {
   const seen2 = /* @__PURE__ */ new Set();
   const visit = (schema2, at, outer) => {
@@ -184,7 +1745,7 @@ function examine(schema, { at: start = "#", odd, isExpression = isPattern, enter
     const names = Object.keys(schema2);
     const foreign = names.find((name) => Object(schema2[name])["~standard"]);
     expect(foreign === void 0, `"${foreign}" is a schema of a library: give one schema of all properties, such as z.object({ … })`);
-    if (odd && names[0] !== void 0 && !names.some((name) => KNOWN.has(name) || /^(\$|x-)/.test(name))) odd(at, names[0]);
+    if (odd && names[0] !== void 0 && !names.some((name) => KNOWN3.has(name) || /^(\$|x-)/.test(name))) odd(at, names[0]);
     for (const [rule, fits, keywords] of RULES) for (const keyword of keywords.split(" ")) given2(keyword, fits, rule);
     const types = [schema2.type ?? []].flat();
     const strange = types.find((it) => !TYPES.includes(it));
@@ -360,476 +1921,6 @@ function frozen(value) {
   return JSON.parse(text2, (_, inner) => Object.freeze(inner));
 }
 
-// src/web/js/envelope.js
-var STATES = ["completed", "failed", "cancelled"];
-var stateName = (state) => STATES[state];
-var CAPABILITIES_CHANGED = "notifications/capabilities/list_changed";
-var ELICITATION_WITHDRAWN = "notifications/elicitation/withdrawn";
-var CALL_ENDED = "notifications/call/ended";
-var metadataOf = (stop) => typeof stop === "string" ? { stop } : { ...stop, took: rounded(stop.took) };
-var cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
-var lateEnd = (success, after) => ({ success, after: rounded(after) });
-var callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
-var errorOf = (code, message, retryable, retryAfter, details) => ({
-  code,
-  message,
-  retryable,
-  ...details !== void 0 && { details },
-  ...retryAfter >= 0 && { retryAfter }
-});
-function response(state, value, duration) {
-  const name = stateName(state);
-  if (name === "cancelled") return cancelled(value);
-  const ended = name === "failed" ? { success: false, error: value } : { success: true, data: value };
-  if (duration >= 0) ended.metadata = { duration: rounded(duration) };
-  return ended;
-}
-var rounded = (milliseconds) => Math.round(milliseconds * 1e3) / 1e3;
-var cancelConfirmation = (callId, stop, ended) => ({
-  callId,
-  cancelled: true,
-  metadata: { ...metadataOf(stop), ...ended && { ended } }
-});
-var cancelResponse = (callId, reason, error) => ({
-  callId,
-  cancelled: false,
-  ...reason && { reason },
-  ...error && { error }
-});
-var summaries = (documents) => documents.map((document2) => {
-  const summary = {};
-  for (const field of ["name", "available", "experimental", "deprecated"]) {
-    if (document2[field] !== void 0) summary[field] = document2[field];
-  }
-  return summary;
-});
-var progressOf = (progress, total, stage, status, estimatedRemaining) => ({
-  progress,
-  total,
-  ...stage !== void 0 && { stage },
-  ...status !== void 0 && { status },
-  ...estimatedRemaining !== void 0 && { estimatedRemaining }
-});
-function progressInfo(operationId, info) {
-  const { percentage, progress, total } = info;
-  const share = () => Math.round(progress / total * 1e8) / 1e6;
-  const known3 = [progress, total].every((it) => typeof it === "number") && total > 0;
-  return {
-    ...info,
-    operationId,
-    ...typeof percentage !== "number" && known3 && { percentage: Math.min(100, Math.max(0, share())) }
-  };
-}
-function refusal(type, callId, error) {
-  if (typeof callId === "string") callId = callId.slice(0, 128);
-  else if (typeof callId !== "number") callId = null;
-  if (type === "capabilities/cancel") return [`${type}-result`, cancelResponse(callId, error.message, error)];
-  if (type === "initialize" || type === "capabilities/list") return [`${type}-result`, { error }];
-  return [type === "capabilities/call" ? `${type}-result` : "error", { success: false, error }];
-}
-
-// src/web/js/guard.js
-var trap;
-var said = "";
-var told2 = false;
-var watched = false;
-var depth = 0;
-var guards = /* @__PURE__ */ new Set();
-var guard = (work) => (...args) => {
-  if (!watched) watch();
-  if (trap !== void 0) return void 0;
-  depth += 1;
-  try {
-    return work(...args);
-  } catch (error) {
-    trap ??= error ?? "The wasm instance is lost";
-    return void 0;
-  } finally {
-    depth -= 1;
-    if (depth === awaited) standStill();
-  }
-};
-var guardDepth = () => depth;
-var awaited = -1;
-var AWAITED = 500;
-function awaitEnd(at) {
-  awaited = at;
-}
-function standStill() {
-  for (const end2 = performance.now() + AWAITED; awaited >= 0 && performance.now() < end2; ) ;
-  awaited = -1;
-}
-function unwound() {
-  depth = 0;
-  watched = false;
-}
-var known = /* @__PURE__ */ new WeakMap();
-function guarded(handle) {
-  let functions = known.get(handle);
-  if (functions) return functions;
-  functions = {};
-  for (const name of Object.getOwnPropertyNames(handle)) {
-    if (typeof handle[name] === "function") functions[name] = guard((...args) => handle[name](...args));
-  }
-  known.set(handle, functions);
-  return functions;
-}
-function panicked(message, place) {
-  said ||= `: ${message}`;
-  trap ??= new Error(`${message} (${place})`);
-  watch();
-}
-var lost = (what) => problem("INTERNAL_ERROR", what + said);
-var settled2 = Promise.resolve();
-function watch() {
-  settled2.then(look);
-  watched = true;
-}
-function look() {
-  watched = false;
-  if (told2 || trap === void 0) return;
-  told2 = true;
-  for (const guard2 of guards) report(guard2.deref()?.onTrap);
-  log("error", "the wasm instance is lost, its calls are settled with INTERNAL_ERROR:", trap);
-}
-function oneWay(target, names) {
-  for (const name of names) {
-    const method = target[name];
-    target[name] = function(...args) {
-      const result = method.apply(this, args);
-      if (trap !== void 0 && depth > 0) throw trap;
-      return result;
-    };
-  }
-}
-var Guard = class {
-  /** @param {() => void} onTrap called once, when the instance is lost */
-  constructor(onTrap) {
-    this.onTrap = onTrap;
-    for (const guard2 of guards) if (!guard2.deref()) guards.delete(guard2);
-    guards.add(new WeakRef(this));
-  }
-  /** Why the instance is lost, if it is. */
-  get trap() {
-    return trap;
-  }
-};
-
-// src/web/js/claim.js
-function claim(target, what, replace, release) {
-  const mark2 = markOf(what);
-  const root = target.document?.documentElement;
-  const before = target[mark2];
-  if (before && !replace && before.root === root) {
-    throw abpError("INVALID_PARAMS", `This ${target.window === target ? "window" : what} has a host already: close it first, or pass { replace: true }`);
-  }
-  report(before?.release);
-  const mine = { root, release };
-  Reflect.defineProperty(target, mark2, { value: mine, configurable: true });
-  return () => {
-    if (target[mark2] === mine) delete target[mark2];
-  };
-}
-var isClaimed = (target, what, release) => target[markOf(what)]?.release === release;
-var markOf = (what) => /* @__PURE__ */ Symbol.for(`caphost.${what}`);
-
-// src/web/js/inspect.js
-var Unfit = class {
-  /** @param {string} why */
-  constructor(why) {
-    this.why = why;
-  }
-};
-function inspect(value, depth2, size) {
-  values = 0;
-  binary = 0;
-  asked = 0;
-  try {
-    const left = weigh(value, depth2, size);
-    memory = size - left + VALUE * values + binary;
-    if (left >= 0) return void 0;
-    return `is larger than ${size} characters`;
-  } catch (error) {
-    if (!(error instanceof Unfit)) return "cannot be read";
-    return error === TOO_DEEP ? `is cyclic, or nested more than ${depth2} levels deep` : error.why;
-  } finally {
-    known2.clear();
-    buffers.clear();
-  }
-}
-var memory = 0;
-var VALUE = 24;
-var values = 0;
-var binary = 0;
-var buffers = /* @__PURE__ */ new Set();
-function hold(owner, bytes) {
-  if (bytes > 0 && !buffers.has(owner)) {
-    buffers.add(owner);
-    binary += bytes;
-  }
-}
-var MANY = 2048;
-var LARGE = { values: 32, characters: 1024 };
-var known2 = /* @__PURE__ */ new Map();
-var TOO_DEEP = /* @__PURE__ */ new Unfit("is nested too deep");
-function weigh(value, levels, left) {
-  values += 1;
-  switch (typeof value) {
-    case "string":
-      return left - value.length - 2;
-    case "object":
-      return value === null ? left - 1 : weighObject(value, levels, left - 1);
-    case "function":
-    case "symbol":
-      throw new Unfit(`holds a ${typeof value}`);
-    case "bigint":
-      return left - digitsOf(value, left);
-    default:
-      return left - 1;
-  }
-}
-function weighObject(object, levels, left) {
-  if (levels === 0) throw TOO_DEEP;
-  if (values <= MANY) return weighInside(object, levels, left);
-  const before = known2.get(object);
-  if (before !== void 0 && before.levels <= levels) return left - before.weight;
-  const at = values;
-  const rest = weighInside(object, levels, left);
-  const isLarge = values - at >= LARGE.values || left - rest >= LARGE.characters;
-  if (rest >= 0 && isLarge) known2.set(object, { levels, weight: left - rest });
-  return rest;
-}
-function weighInside(object, levels, left) {
-  if (Array.isArray(object)) return weighArray(object, levels - 1, left);
-  if (isPlain(object)) return weighProperties(object, Object.keys(object), levels - 1, left);
-  if (!ArrayBuffer.isView(object)) return weighOther(object, levels - 1, left);
-  hold(object.buffer, object.buffer.byteLength);
-  return left;
-}
-function weighProperties(object, keys, levels, left) {
-  for (let at = 0; at < keys.length && left >= 0; at += 1) {
-    const key = (
-      /** @type {string} */
-      keys[at]
-    );
-    left = weigh(object[key], levels, left - key.length - 3);
-  }
-  return left;
-}
-function weighArray(array2, levels, left) {
-  const { length } = array2;
-  if (length <= left && isWhole(array2)) {
-    for (let at = 0; at < length && left >= 0; at += 1) left = weigh(array2[at], levels, left);
-    return left;
-  }
-  return length <= left ? weighProperties(array2, Object.keys(array2), levels, left - length) : -1;
-}
-function weighOther(object, levels, left) {
-  const kind = Object.prototype.toString.call(object).slice(8, -1);
-  if (kind === "Map") {
-    Map.prototype.forEach.call(object, (value, key) => {
-      if (left >= 0) left = weigh(value, levels, weigh(key, levels, left));
-    });
-  } else if (kind === "Set") {
-    Set.prototype.forEach.call(object, (value) => {
-      if (left >= 0) left = weigh(value, levels, left);
-    });
-  } else if (kind === "Error" || kind === "DOMException") return weighProperties(object, OF_ERRORS, levels, left);
-  else if (kind === "RegExp") return weigh(object.source, levels, left);
-  else if (kind === "String" || kind === "BigInt") return weigh(object.valueOf(), levels, left);
-  else if (kind.endsWith("Buffer")) hold(object, object.byteLength);
-  else if (kind.startsWith("Image")) hold(object, 4 * object.width * object.height);
-  else if (kind === "Object") return weighProperties(object, Object.keys(object), levels, left);
-  return left;
-}
-var OF_ERRORS = ["name", "message", "stack", "cause", "errors"];
-var SHORT = 1024;
-var LONG = 2 ** 19;
-var asked = 0;
-function isWhole(array2) {
-  const { length } = array2;
-  if (length > SHORT && (asked += length) > LONG) return Math.floor(Math.random() * length) in array2;
-  const keys = Object.keys(array2);
-  return keys.length === length && (length === 0 || keys[length - 1] === String(length - 1));
-}
-function digitsOf(number, left) {
-  let bits = 64;
-  while (bits <= 4 * left && BigInt.asIntN(bits, number) !== number) bits *= 2;
-  return bits / 4;
-}
-function isPlain(item) {
-  const prototype = Object.getPrototypeOf(item);
-  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-var LEVELS = 8;
-var MEMBERS = 200;
-var isSimple = (value) => pass(value, LEVELS, MEMBERS) >= 0;
-function pass(value, levels, left) {
-  if (typeof value !== "object" || value === null) return typeof value === "function" || typeof value === "symbol" ? -1 : left;
-  if (levels === 0) return -1;
-  if (Array.isArray(value)) {
-    left -= value.length;
-    for (let at = 0; at < value.length && left >= 0; at += 1) left = pass(value[at], levels - 1, left);
-    return left;
-  }
-  if (!isPlain(value)) return -1;
-  for (const key in value) {
-    left = pass(value[key], levels - 1, left - 1);
-    if (left < 0) break;
-  }
-  return left;
-}
-
-// src/web/js/part.js
-var FIRST_PAUSE = 250;
-var LONGEST_PAUSE = 1e4;
-var TRIES = 4;
-async function loadPart(load2, goesOn = (_, tries) => tries < TRIES) {
-  for (let tries = 1, pause = FIRST_PAUSE; ; tries += 1, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
-    try {
-      return await load2();
-    } catch (error) {
-      if (!goesOn(error, tries)) throw error;
-    }
-    await new Promise((resolve2) => setTimeout(resolve2, pause));
-  }
-}
-
-// src/web/js/platform.js
-var clock = performance;
-var asyncDispose = Symbol.asyncDispose ?? /* @__PURE__ */ Symbol.for("Symbol.asyncDispose");
-var now = () => clock.now();
-var settled3 = Promise.resolve();
-var soon = (callback) => void settled3.then(callback);
-var DIGITS = [...new Uint8Array(256)].map((_, byte) => byte.toString(16).padStart(2, "0"));
-var drawn = new Uint8Array(4096);
-var used = drawn.length;
-function newId() {
-  if (used === drawn.length) {
-    crypto.getRandomValues(drawn);
-    used = 0;
-  }
-  used += 16;
-  return uuidOf(drawn, used - 16);
-}
-function uuidOf(bytes, from = 0) {
-  const two = (place) => DIGITS[bytes[from + place] ?? 0];
-  const version = DIGITS[(bytes[from + 6] ?? 0) & 15 | 64];
-  const variant = DIGITS[(bytes[from + 8] ?? 0) & 63 | 128];
-  return `${two(0)}${two(1)}${two(2)}${two(3)}-${two(4)}${two(5)}-${version}${two(7)}-${variant}${two(9)}-${two(10)}${two(11)}${two(12)}${two(13)}${two(14)}${two(15)}`;
-}
-var array = () => [];
-var push = (array2, element) => void array2.push(element);
-var textAt = (array2, index) => Array.isArray(array2) && typeof array2[index] === "string" ? array2[index] : void 0;
-function abortWith(controller, reason) {
-  controller.abort(new DOMException(reason ?? "The call was cancelled", "AbortError"));
-}
-var tasks = [];
-var channel;
-function inNextTask(callback) {
-  if (!channel) {
-    channel = new MessageChannel();
-    channel.port1.onmessage = guard(() => tasks.shift()?.());
-  }
-  tasks.push(callback);
-  channel.port2.postMessage(0);
-}
-
-// src/web/js/transfer.js
-var MOVABLE = ["ArrayBuffer", "ImageBitmap", "OffscreenCanvas", "AudioData", "VideoFrame"];
-var MOVED = ["ReadableStream", "WritableStream", "TransformStream", "MessagePort"];
-var existing = (names) => names.map((name) => (
-  /** @type {any} */
-  globalThis[name]
-)).filter((type) => typeof type === "function");
-var movable = existing(MOVABLE);
-var moved = existing(MOVED);
-var given = /* @__PURE__ */ new WeakSet();
-var give = (...objects) => objects.forEach((it) => given.add(it));
-var isGiven = (it) => given.has(it);
-var partial = false;
-var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
-function transferables(payload, wants) {
-  partial = false;
-  if (isSimple(payload)) return [];
-  const found = /* @__PURE__ */ new Set();
-  const seen2 = /* @__PURE__ */ new Set();
-  const stack = [payload];
-  while (stack.length > 0) {
-    const item = stack.pop();
-    if (typeof item !== "object" || item === null || seen2.has(item)) continue;
-    seen2.add(item);
-    const isView = ArrayBuffer.isView(item);
-    const owner = isView ? item.buffer : item;
-    if (moved.some((type) => item instanceof type)) found.add(item);
-    else if ((typeof wants === "function" ? wants(owner) : wants) && movable.some((type) => owner instanceof type)) found.add(owner);
-    else if (isView) partial ||= isPart(item);
-    else for (const it of membersOf(item)) stack.push(it);
-  }
-  return [...found];
-}
-function membersOf(item) {
-  if (isRecord(item)) return Object.values(item);
-  const members = [];
-  if (isCollection(item)) item.forEach((it, key) => members.push(it, key));
-  return members;
-}
-var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object" && !built.some((type) => item instanceof type);
-var built = [Date, RegExp, Error, Boolean, Number, String];
-var isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
-var isPart = (view) => view.byteLength < view.buffer.byteLength;
-function carry(message, post, payload = message, wants, kept = []) {
-  const found = transferables(payload, wants);
-  try {
-    return post(partial ? copyOf(message, [...found, ...kept]) : message, found);
-  } catch (error) {
-    if (!/^(DataClone|Type)Error$/.test(
-      /** @type {any} */
-      error?.name
-    )) throw error;
-    return post(copyOf(message, kept), transferables(payload));
-  }
-}
-var toAgent = (envelope, post, message = envelope) => carry(message, post, envelope.payload, envelope.type === "capabilities/call-result" && isGiven);
-function copyOf(value, kept = [], met = /* @__PURE__ */ new Map()) {
-  if (typeof value !== "object" || value === null || met.has(value)) return met.get(value) ?? value;
-  const inner = (it) => copyOf(it, kept, met);
-  const made = (it) => (met.set(value, it), it);
-  if (isRecord(value)) {
-    const copy = made(Array.isArray(value) ? Object.assign(Array(value.length), value) : { ...value });
-    for (const key of Object.keys(copy)) copy[key] = inner(copy[key]);
-    return copy;
-  }
-  const Type = (
-    /** @type {any} */
-    globalThis[kindOf(value)]
-  );
-  if (isCollection(value)) {
-    const copy = made(new Type());
-    value.forEach((it, key) => copy.set ? copy.set(inner(key), inner(it)) : copy.add(inner(it)));
-    return copy;
-  }
-  if (!ArrayBuffer.isView(value) || !isPart(value) || kept.includes(
-    /** @type {any} */
-    value.buffer
-  )) return value;
-  return made(new Type(new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice().buffer));
-}
-
-// src/web/js/snapshot.js
-function snapshot(params, transfer = []) {
-  const plain = transfer.length === 0 && small(params);
-  return plain ? { params: plain } : carry({ params, transfer }, (it) => structuredClone(it, { transfer }), params, false, transfer);
-}
-var copied = (params) => small(params) ?? cloned(params);
-var cloned = (value) => carry(value, (it, transfer) => structuredClone(it, { transfer }));
-function small(value) {
-  if (isPrimitive(value)) return void 0;
-  if (isPlain(value) && Object.values(value).every(isPrimitive)) return { ...value };
-  return isSimple(value) ? copyOf(value) : void 0;
-}
-var isPrimitive = (value) => value === null || typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol";
-
 // src/web/js/failure.js
 var MAX_TEXT = 65536;
 var FIELDS = ["code", "message", "retryable", "retryAfter", "details", "alternatives"];
@@ -885,35 +1976,36 @@ function failureOf(error, { depth: depth2, size } = { depth: 32, size: 2 * MAX_T
   };
 }
 
-// src/web/js/signal.js
-var NO_SIGNAL = "signal must be an AbortSignal";
-function underSignal(signal, abort, call) {
-  if (signal == null) return call();
-  const onAbort = () => abort(reasonText(signal.reason));
-  let aborted;
-  try {
-    signal.addEventListener("abort", onAbort);
-    if (signal.aborted) aborted = { reason: reasonText(signal.reason) };
-  } catch {
-    return Promise.resolve(failure("INVALID_PARAMS", NO_SIGNAL));
+// src/web/js/claim.js
+function claim(target, what, replace, release) {
+  const mark2 = markOf(what);
+  const root = target.document?.documentElement;
+  const before = target[mark2];
+  if (before && !replace && before.root === root) {
+    throw abpError("INVALID_PARAMS", `This ${target.window === target ? "window" : what} has a host already: close it first, or pass { replace: true }`);
   }
-  return call(aborted).then((response2) => {
-    report(() => signal.removeEventListener("abort", onAbort));
-    return response2;
-  });
+  report(before?.release);
+  const mine = { root, release };
+  Reflect.defineProperty(target, mark2, { value: mine, configurable: true });
+  return () => {
+    if (target[mark2] === mine) delete target[mark2];
+  };
 }
-var MAX_REASON = 4096;
-var reasonOf = (reason) => typeof reason === "string" ? reason.slice(0, MAX_REASON) : void 0;
-function reasonText(reason) {
-  try {
-    if (!/Error|DOMException/.test(Object.prototype.toString.call(reason))) return reasonOf(reason);
-    const { message } = (
-      /** @type {Error} */
-      reason
-    );
-    return message === AbortSignal.abort().reason.message ? void 0 : reasonOf(message);
-  } catch {
-    return void 0;
+var isClaimed = (target, what, release) => target[markOf(what)]?.release === release;
+var markOf = (what) => /* @__PURE__ */ Symbol.for(`caphost.${what}`);
+
+// src/web/js/part.js
+var FIRST_PAUSE = 250;
+var LONGEST_PAUSE = 1e4;
+var TRIES = 4;
+async function loadPart(load2, goesOn = (_, tries) => tries < TRIES) {
+  for (let tries = 1, pause = FIRST_PAUSE; ; tries += 1, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+    try {
+      return await load2();
+    } catch (error) {
+      if (!goesOn(error, tries)) throw error;
+    }
+    await new Promise((resolve2) => setTimeout(resolve2, pause));
   }
 }
 
@@ -1000,7 +2092,7 @@ function copyOf2(shell, given2) {
     throw new Refusal(invalid(`The call cannot be made: ${text(error)}`));
   }
 }
-var LARGE2 = 1 << 16;
+var LARGE3 = 1 << 16;
 function dataOf({ depth: depth2, size }, given2) {
   let data;
   try {
@@ -1011,7 +2103,7 @@ function dataOf({ depth: depth2, size }, given2) {
   if (unfit === "cannot be read") {
     data = copyIfAny(given2);
     if (data) unfit = inspect(data, depth2, size);
-  } else if (data === void 0 && !unfit && typeof given2 === "object" && memory <= LARGE2) {
+  } else if (data === void 0 && !unfit && typeof given2 === "object" && memory <= LARGE3) {
     try {
       data = carry(given2, (it, transfer) => structuredClone(it, { transfer }), given2, isGiven);
       unfit = inspect(data, depth2, size);
@@ -1022,7 +2114,7 @@ function dataOf({ depth: depth2, size }, given2) {
 }
 
 // src/web/js/receive.js
-var NO_SESSION = problem("NOT_INITIALIZED", "There is no session: call initialize first");
+var NO_SESSION2 = problem("NOT_INITIALIZED", "There is no session: call initialize first");
 function receive(connection, envelope, aborted) {
   try {
     const message = readEnvelope(envelope);
@@ -1069,7 +2161,7 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       break;
     }
     case "capabilities/list": {
-      if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
+      if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION2);
       shell.post(number, "capabilities/list-result", id, { capabilities: shell.capabilities.documents(number) });
       break;
     }
@@ -1095,14 +2187,14 @@ function refuse(connection, envelope, error) {
   const type = get(envelope, "type");
   if (type === "error") return;
   const needsSession = type === "capabilities/call" || type === "capabilities/cancel";
-  const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION : error;
+  const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION2 : error;
   const [id, callId] = [get(envelope, "id"), get(get(envelope, "payload"), "callId")];
   const [kind, payload] = refusal(type, callId, first);
   shell.post(number, kind, isId(id) ? id : null, payload);
 }
 
 // src/web/js/connection.js
-var LOST = "The host has failed and cannot go on";
+var LOST2 = "The host has failed and cannot go on";
 var CLOSED = problem("NOT_INITIALIZED", "The host is closed");
 var LEFT = "The page was left";
 var UNREADABLE = "A message of the agent could not be read";
@@ -1150,7 +2242,7 @@ var Connection = class {
    * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
    */
   receive(envelope, aborted) {
-    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, lost(LOST));
+    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, lost(LOST2));
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (envelope?.type === "initialize") {
       this.life = get(get(envelope, "payload"), "life");
@@ -1242,7 +2334,7 @@ var Connection = class {
   answerLost() {
     const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
     this.#pending.clear();
-    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, lost(LOST));
+    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, lost(LOST2));
   }
   /**
    * @param {any} envelope
@@ -1308,133 +2400,6 @@ function refuseAll({ send }, given2, message) {
 var isUuid = (id) => typeof id === "string" && /^[0-9a-f-]{36}$/i.test(id);
 var isQuestion = (id) => typeof id === "string" && id.startsWith("elicitation-");
 var rank = (type) => type === "capabilities/cancel" ? 0 : 1;
-
-// src/web/js/on-window.js
-var all = /* @__PURE__ */ new Set();
-var watching;
-function onWindow(type, listener) {
-  if (globalThis.MutationObserver) (watching ??= new MutationObserver(() => all.forEach(add))).observe(document, { childList: true });
-  const mine = [type, listener];
-  all.add(mine);
-  add(mine);
-  return () => {
-    all.delete(mine);
-    globalThis.removeEventListener?.(type, listener);
-  };
-}
-var add = (it) => globalThis.addEventListener?.(...it);
-
-// src/web/js/short.js
-var SHORT2 = 2;
-var CALL = 1;
-var RESULT = 2;
-var NEXT = 3;
-var PROGRESS = 1;
-var TRANSFER = 2;
-var announcing = (initialize) => ({ ...initialize, payload: { ...initialize.payload, short: SHORT2 } });
-var takesShort = (payload) => payload?.short === SHORT2;
-var foretold = ({ type, id, payload }) => isSimple(payload) ? void 0 : [NEXT, type, id];
-function nextOf(message) {
-  if (!Array.isArray(message) || message[0] !== NEXT || message.length !== 3) return void 0;
-  return { type: message[1], id: message[2], timestamp: 0, payload: {} };
-}
-function shortCall(envelope) {
-  if (envelope.type !== "capabilities/call") return envelope;
-  const { capability, params, options } = envelope.payload;
-  const id = Number(envelope.id);
-  const { callId, timeout, progressToken, transfer } = options;
-  const flags = (progressToken === void 0 ? 0 : PROGRESS) | (transfer ? TRANSFER : 0);
-  if (flags) return [CALL, id, capability, params, callId, timeout, flags];
-  return timeout === void 0 ? [CALL, id, capability, params, callId] : [CALL, id, capability, params, callId, timeout];
-}
-function longCall(message) {
-  if (!Array.isArray(message) || message[0] !== CALL || message.length < 5 || message.length > 7) return message;
-  const [, id, capability, params, callId, timeout, given2] = message;
-  const flags = typeof given2 === "number" ? given2 : 0;
-  const progressToken = flags & PROGRESS ? callId : void 0;
-  const options = { callId, timeout, progressToken, transfer: (flags & TRANSFER) !== 0 };
-  return { type: "capabilities/call", id, timestamp: 0, payload: { capability, params, options } };
-}
-function shortResult(envelope) {
-  const { type, id, payload } = envelope;
-  return type === "capabilities/call-result" && payload.success ? [RESULT, id, payload.data, payload.metadata.duration] : envelope;
-}
-function longResult(message) {
-  if (!Array.isArray(message) || message[0] !== RESULT || message.length !== 4) return message;
-  const [, id, data, duration] = message;
-  return { type: "capabilities/call-result", id, timestamp: 0, payload: { success: true, data, metadata: { duration } } };
-}
-
-// src/web/js/port.js
-function portMessenger(port, ours = false, short = false) {
-  const extension = isExtension(port, "connectPort");
-  const post = (envelope, transfer) => {
-    const message = envelope.type === "initialize" ? announcing(envelope) : short ? shortCall(envelope) : envelope;
-    const before = short && foretold(envelope);
-    if (before) port.postMessage(before);
-    if (transfer && transfer.length > 0) port.postMessage(message, transfer);
-    else port.postMessage(message);
-  };
-  const messenger = {
-    // A MessagePort keeps messages until somebody listens. A worker does not, and neither does the port
-    // of an extension that wakes up.
-    forgetful: !port.start,
-    onmessage: void 0,
-    onclose: void 0,
-    post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
-    close() {
-      stop();
-      messenger.onmessage = messenger.onclose = void 0;
-      if (ours) port.close();
-    }
-  };
-  const receive2 = (message) => {
-    if (message?.type === "initialize-result") short = takesShort(message.payload);
-    next = short ? nextOf(message) : void 0;
-    if (!next) messenger.onmessage?.(short ? longResult(message) : message);
-  };
-  const gone = () => messenger.onclose?.();
-  let next;
-  const lost2 = () => {
-    if (!next) return gone();
-    const payload = failure("TRANSPORT_ERROR", "The message of the app could not be read");
-    const { type, id } = next;
-    next = void 0;
-    if (type === "elicitation/request") return post({ type: "elicitation/response", id, timestamp: 0, payload });
-    return messenger.onmessage?.({ type, id, timestamp: 0, payload });
-  };
-  const stop = listenTo(port, receive2, lost2, gone);
-  return messenger;
-}
-function isExtension(port, where) {
-  const isWindow = port?.window === port && port?.closed !== void 0;
-  const extension = !isWindow && typeof port?.onMessage?.addListener === "function";
-  if (isWindow || typeof port?.postMessage !== "function" || !(extension || port.addEventListener || port.on)) {
-    throw abpError("INVALID_PARAMS", `${where}(port): port must be a MessagePort, a Worker or an extension port`);
-  }
-  return extension;
-}
-function listenTo(port, hear, lost2, gone) {
-  const stops = [];
-  const on = (target, [add2 = "", remove = ""], ...what) => {
-    target?.[add2](...what);
-    stops.push(() => target?.[remove](...what));
-  };
-  if (port.onMessage) {
-    on(port.onMessage, ["addListener", "removeListener"], hear);
-    on(port.onDisconnect, ["addListener", "removeListener"], gone);
-  } else {
-    const { addEventListener } = port;
-    const how = addEventListener ? ["addEventListener", "removeEventListener"] : ["on", "off"];
-    on(port, how, "message", addEventListener ? ({ data }) => hear(data) : hear);
-    on(port, how, "messageerror", lost2);
-    on(port, how, addEventListener ? "close" : "exit", gone);
-    port.start?.();
-  }
-  return () => {
-    for (const stop of stops) stop();
-  };
-}
 
 // src/web/js/accept-port.js
 function acceptPort(shell, port, hold2, { replace, initialize, from } = {}) {
@@ -1519,7 +2484,7 @@ function idles(port, release) {
 }
 
 // src/web/js/accept-messages.js
-var LOOK_EVERY = 500;
+var LOOK_EVERY2 = 500;
 var MAX_CHANNELS = 64;
 var MAX_PORTS = 1024;
 var MAX_TOLD = 32;
@@ -1569,7 +2534,7 @@ function acceptMessages(shell, { allowedOrigins: given2 = ownOrigin(), replace }
     const from = [allowedOrigins.indexOf(origin) + 1, windows += 1];
     const peer = { origin, from, connections: /* @__PURE__ */ new Map(), ports: /* @__PURE__ */ new Map() };
     peers.set(source2, peer);
-    looking ??= setInterval(look2, LOOK_EVERY);
+    looking ??= setInterval(look2, LOOK_EVERY2);
     return peer;
   };
   const adopt = (port, initialize, peer) => {
@@ -2053,74 +3018,6 @@ function linkManifest(shell, document2) {
   };
 }
 
-// src/web/js/messenger.js
-function problemWithMessenger(messenger) {
-  const lacks = ["post", "close"].find((name) => typeof messenger?.[name] !== "function");
-  return lacks && `A messenger has the functions post and close, and this has no ${lacks}`;
-}
-
-// src/web/js/socket.js
-var OPENING = 0;
-var OPEN2 = 1;
-var LARGE3 = 65536;
-var COMING = "notifications/life/large";
-function socketMessenger(socket) {
-  const waiting = [];
-  let opened = false;
-  const messenger = {
-    onmessage: void 0,
-    onclose: void 0,
-    post(envelope) {
-      const text2 = toText(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life: { large: true } } } : envelope);
-      if (socket.readyState === OPEN2) socket.send(text2);
-      else if (socket.readyState === OPENING) waiting.push(text2);
-      return text2.length > LARGE3 ? new Blob([text2]).size : 0;
-    },
-    close() {
-      messenger.onmessage = messenger.onclose = void 0;
-      socket.close();
-    }
-  };
-  const end2 = (how, cause = void 0) => {
-    const error = abpError("DISCONNECTED", `The connection to ${shown(socket.url)} ${how}`);
-    messenger.onclose?.(cause ? Object.assign(error, { cause }) : error);
-  };
-  socket.addEventListener("open", () => {
-    opened = true;
-    for (const text2 of waiting.splice(0)) socket.send(text2);
-  });
-  socket.addEventListener("message", ({ data }) => {
-    const envelope = typeof data === "string" ? fromText(data) : void 0;
-    const told3 = get(envelope, "payload");
-    if (get(told3, "event") === COMING) messenger.onexpect?.(getA("number", get(told3, "data"), "bytes") ?? 0);
-    else if (envelope !== void 0) messenger.onmessage?.(envelope);
-  });
-  socket.addEventListener("close", ({ code, reason = "" }) => {
-    const how = opened ? "was closed" : "failed: nobody answered there, or the gateway refused it";
-    end2(`${how} (${code}${reason && ": "}${reason})`);
-  });
-  socket.addEventListener("error", ({ error }) => {
-    const origin = globalThis.location?.origin;
-    const why = error?.code ?? getA("string", error, "message");
-    if (!opened) end2(`failed${why ? `: ${why}` : ""}. Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
-  });
-  return messenger;
-}
-var source = () => globalThis.WebSocket;
-function defaultSocket() {
-  const Socket = source();
-  if (!Socket) throw abpError("NOT_SUPPORTED", "There is no WebSocket here: install `ws`, or pass the option `WebSocket`");
-  return Socket;
-}
-var shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, "$1…");
-function openSocket(url, token, Socket) {
-  try {
-    return new Socket(String(url), token === void 0 ? [] : ["abp", `caphost.token.${token}`]);
-  } catch (error) {
-    throw abpError("INVALID_PARAMS", `Cannot connect to ${url}: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
 // src/web/js/validators.js
 var loading;
 var compile;
@@ -2549,856 +3446,6 @@ function urlOf2(url) {
 }
 function refuseIf(unfit) {
   if (unfit) throw thrown(invalid(unfit));
-}
-
-// src/web/js/life/signs.js
-var ASKED = "notifications/life/asked";
-var ANSWER = "life/answer";
-var LOCK = "notifications/life/lock";
-var PREFIX = "caphost.life.";
-function holdLock(id) {
-  const name = PREFIX + id;
-  return new Promise((resolve2) => {
-    const held = () => new Promise((release) => resolve2({ name, release: () => release() }));
-    const none = () => resolve2(void 0);
-    const { locks } = globalThis.navigator ?? {};
-    if (locks) locks.request(name, held).catch(none);
-    else none();
-  });
-}
-function watchLock(name, gone, found) {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const watch2 = async () => {
-    const { locks } = navigator;
-    const { held } = await locks.query();
-    if (!held?.some((it) => it.name === name)) return;
-    found?.();
-    await locks.request(
-      /** @type {string} */
-      name,
-      { mode: "shared", signal },
-      () => signal.aborted || gone()
-    );
-  };
-  if (typeof name === "string" && name.startsWith(PREFIX)) watch2().catch(() => {
-  });
-  return () => stop.abort();
-}
-
-// src/web/js/life/of-agent.js
-var NOTHING = {};
-async function lifeOfAgent(id) {
-  const held = await holdLock(id);
-  const life = held ? { lock: held.name, worker: !globalThis.document } : {};
-  return (make) => {
-    const ends = [() => held?.release()];
-    const end2 = () => ends.splice(0).forEach((it) => it());
-    let inner;
-    try {
-      inner = make();
-    } catch (error) {
-      end2();
-      throw error;
-    }
-    const { close } = inner;
-    ends.push(() => close.call(inner));
-    const messenger = {
-      forgetful: inner.forgetful,
-      hint: inner.hint,
-      onmessage: void 0,
-      onclose: void 0,
-      post: (envelope, transfer) => inner.post(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life } } : envelope, transfer),
-      close: end2
-    };
-    const gone = () => messenger.onclose?.();
-    inner.onmessage = (envelope) => {
-      const { event, data } = envelope?.type === "notification" ? envelope.payload ?? {} : NOTHING;
-      if (event === ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
-      else if (event === LOCK) ends.push(watchLock(data?.lock, gone));
-      messenger.onmessage?.(envelope);
-    };
-    inner.onclose = (error) => messenger.onclose?.(error);
-    inner.onsuspect = (certain) => messenger.onsuspect?.(certain);
-    return messenger;
-  };
-}
-
-// src/web/js/listing.js
-var LIST = "capabilities/list";
-var UNSAID = { description: "", inputSchema: { type: "object" }, outputSchema: {}, available: true, requirements: [], features: {} };
-var MAX_LISTED = 65536;
-var isList = (list) => Array.isArray(list) && list.length <= MAX_LISTED;
-var listOf = (list) => isList(list) ? list : [];
-var isNamed = (it) => getA("string", it, "name") !== void 0;
-var isListing = (list) => isList(list) && list.every(isNamed);
-var complete = (list, known3) => list.map((it) => ({ ...UNSAID, ...known3.find(({ name }) => name === it.name), ...it }));
-
-// src/web/js/from-app.js
-var NO_SESSION2 = ["NOT_INITIALIZED", "SESSION_EXPIRED", "SESSION_INVALID"];
-function receiveFromApp(rust, agent, shell, envelope) {
-  const payload = get(envelope, "payload");
-  switch (get(envelope, "type")) {
-    case "capabilities/call-result":
-      return callResult(rust, agent, shell, keyOf(get(envelope, "id")), payload);
-    case "capabilities/cancel-result":
-      return cancelResult(rust, agent, shell, keyOf(get(envelope, "id")), payload);
-    case "error":
-      return rust.refused(agent, shell, keyOf(get(envelope, "id")), responseOf(payload));
-    case `${LIST}-result`:
-      return rust.listed(agent, shell, keyOf(get(envelope, "id")), listing(payload));
-    case "shutdown-result":
-      return rust.shutDown(agent, shell);
-    case "progress": {
-      const operation = get(payload, "operationId");
-      const named = typeof operation === "string" || typeof operation === "number";
-      return named ? rust.progress(agent, shell, String(operation).slice(0, MAX_NAME + 1), payload) : rust.heard(agent, shell);
-    }
-    case "notification": {
-      const data = get(payload, "data");
-      const callId = getA("string", data, "callId");
-      const { success, after } = readEnd(data);
-      if (get(payload, "event") !== CALL_ENDED || callId === void 0 || !(after >= 0)) return rust.heard(agent, shell);
-      return rust.ended(agent, shell, callId.slice(0, MAX_NAME + 1), success, after);
-    }
-    default:
-      return rust.heard(agent, shell);
-  }
-}
-function callResult(rust, agent, shell, key, payload) {
-  const response2 = responseOf(payload);
-  const cancelled2 = get(payload, "cancelled");
-  if (!response2) return rust.called(agent, shell, key, void 0);
-  if (response2.success) return rust.called(agent, shell, key, cancelled2 ? { ...response2, cancelled: false } : response2);
-  if (cancelled2 === true) return seen(shell, payload, (stop) => rust.stopped(agent, shell, key, response2, stop));
-  const error = errorOf2(get(payload, "error"));
-  if (error.code === "CANCELLED") return rust.stopped(agent, shell, key, response2, void 0);
-  const failed = { ...response2, error, ...cancelled2 && { cancelled: false } };
-  return OPEN.includes(error.code) ? rust.undecided(agent, shell, key, failed) : rust.called(agent, shell, key, failed);
-}
-function listing(payload) {
-  const error = get(payload, "error");
-  if (error != null) return { error };
-  const capabilities = get(payload, "capabilities");
-  return isListing(capabilities) ? { capabilities } : void 0;
-}
-function errorOf2(given2) {
-  const code = getA("string", given2, "code") || "OPERATION_FAILED";
-  const message = getA("string", given2, "message") || typeof given2 === "string" && given2 || "The app did not say what went wrong";
-  return { ...problem(code, message), ...isObject(given2) && given2, code, message };
-}
-function cancelResult(rust, agent, shell, key, payload) {
-  const [cancelled2, error] = [get(payload, "cancelled"), get(payload, "error")];
-  const failed = isObject(error);
-  if (failed ? cancelled2 === true : typeof cancelled2 !== "boolean") return rust.misread(agent, shell, key);
-  const callId = get(payload, "callId");
-  const named = callId == null ? void 0 : String(callId).slice(0, MAX_NAME + 1);
-  if (cancelled2) {
-    const { success, after } = readEnd(get(get(payload, "metadata"), "ended"));
-    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, named, stop, success, after));
-  }
-  const lost2 = NO_SESSION2.includes(get(error, "code"));
-  const reason = reasonOf(get(payload, "reason"));
-  return rust.refusedCancel(agent, shell, key, named, reason, failed ? error : void 0, lost2);
-}
-var responseOf = (payload) => typeof get(payload, "success") === "boolean" ? payload : void 0;
-var readEnd = (end2) => ({ success: get(end2, "success") === true, after: getA("number", end2, "after") ?? NaN });
-function keyOf(id) {
-  if (typeof id !== "number" && !(typeof id === "string" && /^\d{1,10}$/.test(id))) return 0;
-  const key = Number(id);
-  return Number.isInteger(key) && key > 0 && key < 2 ** 32 ? key : 0;
-}
-function seen(shell, payload, settle) {
-  const metadata = get(payload, "metadata");
-  const [stop, step] = ["stop", "step"].map((name) => getA("string", metadata, name)?.slice(0, 32));
-  const took = getA("number", metadata, "took");
-  if (step !== void 0 && took !== void 0) shell.by = { stop, step, took };
-  settle(stop);
-  shell.by = void 0;
-}
-
-// src/web/js/invoke.js
-var Caller = class {
-  /**
-   * @param {string} _capability
-   * @param {object} [_params]
-   * @param {CallOptions} [_options]
-   * @returns {Promise<any>} an ABPResponse
-   */
-  call(_capability, _params, _options) {
-    return Promise.reject(new TypeError("An agent defines how it calls"));
-  }
-  /**
-   * Calls a capability, and returns its data. Rejects with a CapHostError, or with an AbortError if the
-   * call was cancelled.
-   *
-   * @param {string} capability
-   * @param {object} [params]
-   * @param {CallOptions} [options]
-   * @returns {Promise<any>}
-   */
-  async invoke(capability, params, options) {
-    const callId = options?.callId ?? newId();
-    const response2 = await this.call(capability, params, { ...options, callId });
-    if (response2.success) return response2.data;
-    if (response2.cancelled) throw abortError(callId, response2.metadata?.stop, options?.signal);
-    throw new CapHostError(response2.error);
-  }
-  /**
-   * Starts a call and follows its progress.
-   *
-   * @param {string} capability
-   * @param {object} [params]
-   * @param {CallOptions} [options]
-   */
-  start(capability, params, options) {
-    return new RunningCall(this, capability, params, options);
-  }
-  async [asyncDispose]() {
-    await /** @type {any} */
-    this.shutdown();
-  }
-};
-var RunningCall = class {
-  /** The latest progress that has not been read. @type {any} */
-  #latest;
-  #ended = false;
-  /** The readers that wait for new progress. @type {Set<() => void>} */
-  #waiting = /* @__PURE__ */ new Set();
-  #agent;
-  /**
-   * @param {any} agent
-   * @param {string} capability
-   * @param {object} [params]
-   * @param {CallOptions} [options]
-   */
-  constructor(agent, capability, params, options) {
-    this.#agent = agent;
-    this.callId = options?.callId ?? newId();
-    const onProgress = (info) => {
-      this.#latest = info;
-      this.#wake();
-      options?.onProgress?.(info);
-    };
-    this.result = agent.invoke(capability, params, { ...options, callId: this.callId, onProgress });
-    const end2 = () => {
-      this.#ended = true;
-      this.#wake();
-    };
-    this.result.then(end2, end2);
-  }
-  #wake() {
-    for (const wake of this.#waiting) wake();
-    this.#waiting.clear();
-  }
-  /** @param {unknown} [reason] @returns {Promise<any>} a CancelResponse */
-  cancel(reason) {
-    return this.#agent.cancel(this.callId, reason);
-  }
-  /** Yields the newest progress until the call has ended, and throws the error that the result rejects with. */
-  async *[Symbol.asyncIterator]() {
-    let seen2;
-    while (true) {
-      const latest = this.#latest;
-      if (latest !== void 0 && latest !== seen2) {
-        seen2 = latest;
-        yield latest;
-      } else if (this.#ended) {
-        await this.result;
-        return;
-      } else await new Promise((resolve2) => this.#waiting.add(() => resolve2()));
-    }
-  }
-};
-function abortError(callId, stop, signal) {
-  const reason = signal?.aborted ? signal.reason : void 0;
-  const error = new DOMException("The call was cancelled", "AbortError");
-  return Object.assign(error, { callId, stop, reason });
-}
-
-// src/web/js/questions.js
-var Questions = class {
-  /** @type {Map<unknown, AbortController>} */
-  #open = /* @__PURE__ */ new Map();
-  /**
-   * @param {import('./messenger.js').Messenger} messenger
-   * @param {((request: any, context: { signal: AbortSignal }) => any) | undefined} answer
-   */
-  constructor(messenger, answer2) {
-    this.messenger = messenger;
-    this.answer = answer2;
-  }
-  /**
-   * @param {any} id
-   * @param {any} request
-   */
-  async ask(id, request) {
-    const controller = new AbortController();
-    this.#open.set(id, controller);
-    const payload = await this.#answerTo(request, controller.signal);
-    if (!this.#open.delete(id)) return;
-    const envelope = { type: "elicitation/response", id, timestamp: Date.now(), payload };
-    try {
-      carry(envelope, (message, moved2) => this.messenger.post(message, moved2));
-    } catch (error) {
-      this.messenger.post({ ...envelope, payload: failure("OPERATION_FAILED", `The answer cannot be sent: ${error}`) });
-    }
-  }
-  /**
-   * @param {any} request
-   * @param {AbortSignal} signal fires when the answer is no longer wanted
-   * @returns {Promise<any>} an ABPResponse
-   */
-  async #answerTo(request, signal) {
-    if (!this.answer) return failure("NOT_SUPPORTED", "The agent answers no questions");
-    try {
-      const answer2 = await this.answer(request, { signal });
-      return typeof answer2?.success === "boolean" ? answer2 : { success: true, data: answer2 };
-    } catch (error) {
-      return failure(typeof error?.code === "string" ? error.code : "OPERATION_FAILED", text(error));
-    }
-  }
-  /** @param {unknown} id */
-  withdraw(id) {
-    this.#open.get(id)?.abort();
-    this.#open.delete(id);
-  }
-  close() {
-    for (const id of [...this.#open.keys()]) this.withdraw(id);
-  }
-};
-
-// src/web/js/timer.js
-var Timer = class {
-  /** @type {any} */
-  #timer;
-  /** The time when it fires, as of `performance.now()`. */
-  #due = Infinity;
-  #work;
-  /** @param {() => void} work arms the timer again */
-  constructor(work) {
-    this.#work = work;
-  }
-  /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
-  arm(at) {
-    if (at < this.#due) {
-      clearTimeout(this.#timer);
-      this.#due = at;
-      const milliseconds = Math.min(Math.max(0, Math.ceil(at - now())), 2147483647);
-      this.#timer = setTimeout(this.#fire, milliseconds);
-    } else if (at === Infinity) {
-      this.#timer?.unref?.();
-    } else this.#timer?.ref?.();
-  }
-  stop() {
-    clearTimeout(this.#timer);
-    this.#timer = void 0;
-    this.#due = Infinity;
-  }
-  #fire = () => {
-    this.#timer = void 0;
-    this.#due = Infinity;
-    this.#work();
-  };
-};
-
-// src/web/js/agent.js
-var SIGN_OF_LIFE = 2e3;
-var KNOWN2 = ["signal", "timeout", "callId", "onProgress", "transfer", "progressToken"];
-var unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
-var LOST2 = "The agent has failed and cannot go on";
-var Agent = class extends Caller {
-  #rust;
-  #number;
-  #guard = new Guard(() => this.#lost());
-  /** @type {Map<number, Pending>} */
-  #pending = /* @__PURE__ */ new Map();
-  #timer = new Timer(() => this.#rust.tick(this.#number, this.#shell));
-  /** Whether there are calls that the next microtask sends. */
-  #flushing = false;
-  #messenger;
-  #options;
-  #questions;
-  /** @type {(how: string) => void} */
-  #close = () => {
-  };
-  /** The functions that Rust calls. None of them throws. */
-  #shell = {
-    /** The details of a stop in the current message, except how far the call was seen to stop. @type {object | undefined} */
-    by: void 0,
-    /** @param {number} key */
-    sendCall: (key) => {
-      const pending = this.#pending.get(key);
-      if (!pending) return;
-      const { payload, transfer } = pending;
-      pending.payload = pending.transfer = void 0;
-      this.#post(key, "capabilities/call", payload, transfer);
-    },
-    /** @param {number} key @param {string} callId @param {string} [reason] */
-    sendCancel: (key, callId, reason) => this.#post(key, "capabilities/cancel", { callId, ...reason !== void 0 && { reason } }),
-    /** @param {number} key */
-    sendList: (key) => this.#post(key, LIST, {}),
-    /** @param {number} key @param {string} [reason] */
-    sendShutdown: (key, reason) => this.#post(key, "shutdown", { ...reason !== void 0 && { reason } }),
-    /** @param {number} key @param {any} response */
-    settle: (key, response2) => {
-      const pending = this.#pending.get(key);
-      this.#pending.delete(key);
-      report(pending?.release);
-      pending?.resolve(response2);
-    },
-    /** @param {number} key @param {object} error */
-    fail: (key, error) => this.#shell.settle(key, { success: false, error: this.#explained(error) }),
-    /** @param {number} key @param {string} stop how far it was seen */
-    stopped: (key, stop) => this.#shell.settle(key, cancelled(this.#shell.by ?? stop)),
-    /** @param {number} key @param {string} stop @param {object} [ended] */
-    confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, this.#shell.by ?? stop, ended)),
-    /** @param {number} key @param {string} [reason] @param {object} [error] */
-    refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, this.#explained(error))),
-    /** @param {number} key @param {any} info */
-    progress: (key, info) => report(this.#pending.get(key)?.onProgress, info),
-    /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
-    arm: (at) => this.#timer.arm(at),
-    /** @param {boolean} disconnected rather than shut down */
-    ended: (disconnected) => this.#end(disconnected ? "disconnected" : "shutdown")
-  };
-  /**
-   * @param {any} handle the functions of the wasm half
-   * @param {import('./messenger.js').Messenger} messenger over which the session was opened
-   * @param {any} session the payload of the initialize-result
-   * @param {import('./open.js').OpenOptions} options
-   */
-  constructor(handle, messenger, session, options) {
-    super();
-    this.#rust = guarded(handle);
-    const { grace = 5e3, liveness = Infinity } = options;
-    this.#number = this.#rust.open(grace, liveness, session.life !== void 0);
-    oneWay(this.#shell, ["sendCall", "sendCancel", "sendList", "sendShutdown", "progress", "ended"]);
-    unreachable.register(this, [this.#rust, this.#number]);
-    this.#messenger = messenger;
-    this.#options = options;
-    this.#questions = new Questions(messenger, options.onElicitation);
-    this.sessionId = session.sessionId;
-    this.app = session.app;
-    this.features = session.features;
-    this.capabilities = listOf(session.capabilities).filter(isNamed);
-    this.closed = new Promise((resolve2) => {
-      this.#close = resolve2;
-    });
-    messenger.onmessage = (envelope) => this.#receive(envelope);
-    messenger.onclose = this.#disconnected;
-    this.#stay = onWindow("pagehide", this.#leave);
-    messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
-    messenger.onexpect = (bytes) => this.#rust.expect(this.#number, this.#shell, bytes);
-    if (this.#guard.trap !== void 0) this.#lost();
-  }
-  /**
-   * Calls a capability. Never rejects.
-   *
-   * @param {string} capability
-   * @param {object} [params]
-   * @param {CallOptions} [options]
-   * @returns {Promise<any>} an ABPResponse
-   */
-  call(capability, params = {}, options = {}) {
-    return new Promise((resolve2) => {
-      try {
-        this.#call(resolve2, capability, params, options ?? {});
-      } catch (error) {
-        resolve2(failure("INVALID_PARAMS", `The call cannot be made: ${text(error)}`));
-      }
-    });
-  }
-  /**
-   * @param {(response: any) => void} resolve
-   * @param {string} capability
-   * @param {object} params
-   * @param {CallOptions} options
-   */
-  #call(resolve2, capability, params, options) {
-    if (!isObject(options)) return resolve2(failure("INVALID_PARAMS", "options must be an object"));
-    warnOfUnknown("call", options, KNOWN2);
-    const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
-    const unfit = problemWith(capability, params, { signal, timeout, callId, onProgress, transfer });
-    if (unfit) return resolve2(failure("INVALID_PARAMS", unfit));
-    const aborted = signal?.aborted === true;
-    const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : void 0);
-    const key = this.#rust.call(this.#number, callId.slice(0, MAX_NAME), timeout, aborted);
-    if (!key) return resolve2({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST2) });
-    const asked2 = { callId };
-    if (timeout !== Infinity) asked2.timeout = timeout;
-    if (onProgress) asked2.progressToken = callId;
-    if (transfer) asked2.transfer = true;
-    const payload = { capability, params: sent.params, options: asked2 };
-    const pending = { resolve: resolve2, payload, transfer: sent.transfer, onProgress, release: void 0 };
-    if (signal && !aborted) {
-      const abort = () => this.#rust.abort(this.#number, this.#shell, key, reasonText(signal.reason));
-      signal.addEventListener("abort", abort, { once: true });
-      pending.release = () => signal.removeEventListener("abort", abort);
-    }
-    this.#pending.set(key, pending);
-    if (this.#flushing) return void 0;
-    this.#flushing = true;
-    return soon(this.#flush);
-  }
-  #flush = () => {
-    this.#flushing = false;
-    this.#rust.flush(this.#number, this.#shell);
-  };
-  /**
-   * Cancels any call of this session. Never rejects.
-   *
-   * @param {string} callId
-   * @param {unknown} [reason] for logs and the handler: a string, or an Error
-   * @returns {Promise<any>} a CancelResponse
-   */
-  cancel(callId, reason) {
-    return new Promise((resolve2) => {
-      const key = typeof callId === "string" ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
-      if (!key) return resolve2(refusal2(callId, key === 0 ? BAD_CALL_ID : lost(LOST2)));
-      this.#pending.set(key, { resolve: resolve2, callId });
-      return this.#rust.drive(this.#number, this.#shell);
-    });
-  }
-  /** @returns {Promise<any[]>} the Capability objects of the app */
-  async listCapabilities() {
-    const known3 = this.capabilities;
-    const { capabilities, error } = await new Promise((resolve2) => {
-      const key = this.#rust.list(this.#number);
-      if (!key) return resolve2({ error: lost(LOST2) });
-      this.#pending.set(key, { resolve: resolve2 });
-      return this.#rust.drive(this.#number, this.#shell);
-    });
-    if (!capabilities) throw thrown(errorOf2(error));
-    return complete(capabilities, known3);
-  }
-  /** @param {string} name @returns {Promise<any>} its Capability object; null if there is none */
-  async describeCapability(name) {
-    return (await this.listCapabilities()).find((it) => it.name === name) ?? null;
-  }
-  /**
-   * Ends the session: the app cancels the calls in flight and answers them.
-   *
-   * @param {{ reason?: string }} [params]
-   * @returns {Promise<void>} settles when nothing is pending any more
-   */
-  async shutdown(params) {
-    this.#rust.shutdown(this.#number, this.#shell, reasonText(params?.reason));
-    await this.closed;
-  }
-  /**
-   * @param {number} key
-   * @param {string} type
-   * @param {any} payload
-   * @param {Transferable[]} [transfer]
-   */
-  #post(key, type, payload, transfer) {
-    try {
-      const bytes = this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
-      if (typeof bytes === "number" && bytes > 0) this.#rust.uploads(this.#number, this.#shell, key, bytes);
-    } catch (error) {
-      this.#rust.unsendable(this.#number, this.#shell, key, `The message cannot be sent: ${text(error)}`);
-    }
-  }
-  /** @param {any} envelope */
-  #receive(envelope) {
-    receiveFromApp(this.#rust, this.#number, this.#shell, envelope);
-    if (envelope?.type === "elicitation/request") this.#questions.ask(envelope.id, envelope.payload);
-    else if (envelope?.type === "notification") this.#notified(getA("string", envelope.payload, "event"), envelope.payload?.data);
-  }
-  /** @param {string | undefined} event @param {any} data */
-  #notified(event, data) {
-    if (event === void 0 || event.startsWith("notifications/life/")) return void 0;
-    if (event === "notifications/host/closed") return this.#disconnected();
-    if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
-    if (event === CAPABILITIES_CHANGED) {
-      const come = [...listOf(data?.added), ...listOf(data?.changed)];
-      const gone = /* @__PURE__ */ new Set([...come, ...listOf(data?.removed)]);
-      const kept = this.capabilities.filter(({ name }) => !gone.has(name));
-      this.capabilities = [...kept, ...come.map((name) => ({ name, available: true }))];
-    }
-    return report(this.#options.onNotification, event, data);
-  }
-  /** Adds the transport's knowledge of why nobody answered to an error of ours. @param {any} error */
-  #explained(error) {
-    const { stuck } = this.#messenger;
-    return stuck && error?.code === "TIMEOUT" ? { ...error, message: `${error.message}. ${stuck}` } : error;
-  }
-  #disconnected = () => void this.#rust.disconnected(this.#number, this.#shell);
-  #stay;
-  /**
-   * The user leaves the page, and nothing else would tell the app: a port simply becomes silent. If the
-   * page comes back, the session ends as a lost connection, because nobody has asked for a shutdown.
-   */
-  #leave = () => {
-    report(() => this.#messenger.post({ type: "shutdown", timestamp: Date.now(), payload: { reason: "The page of the agent was left" } }));
-    this.#disconnected();
-  };
-  /** @param {string} how */
-  #end(how) {
-    this.#timer.stop();
-    this.#stay();
-    this.sessionId = null;
-    this.#questions.close();
-    report(() => this.#messenger.close());
-    this.#close(how);
-  }
-  /** The wasm instance is lost. */
-  #lost() {
-    const pending = [...this.#pending.values()].sort((a, b) => Number(b.callId !== void 0) - Number(a.callId !== void 0));
-    this.#pending.clear();
-    const error = lost(LOST2);
-    for (const { callId, release, resolve: resolve2 } of pending) {
-      report(release);
-      resolve2(callId === void 0 ? { success: false, error } : refusal2(callId, error));
-    }
-    if (this.sessionId !== null) this.#end("failed");
-  }
-};
-var refusal2 = (callId, error) => cancelResponse(callId, error.message, error);
-function problemWith(capability, params, { signal, timeout, callId, onProgress, transfer }) {
-  if (typeof capability !== "string") return "capability must be a string";
-  if (typeof params !== "object" || params === null || Array.isArray(params)) return "params must be an object";
-  if (callId !== void 0 && typeof callId !== "string") return "callId must be a string";
-  if (timeout !== void 0 && !isAmount(timeout)) return "timeout must be a number of milliseconds, not negative";
-  if (signal != null && typeof signal.addEventListener !== "function") return NO_SIGNAL;
-  if (onProgress !== void 0 && typeof onProgress !== "function") return "onProgress must be a function";
-  if (transfer !== void 0 && transfer !== true && !Array.isArray(transfer)) return "transfer must be an array";
-  return void 0;
-}
-
-// src/web/js/open.js
-var DOUBT = 500;
-var TIMES = (
-  /** @type {const} */
-  ["connectTimeout", "grace", "liveness"]
-);
-var CALLED = (
-  /** @type {const} */
-  ["onNotification", "onElicitation"]
-);
-var KNOWN3 = [...TIMES, ...CALLED, "signal", "agent", "requestedCapabilities", "allowedRequests", "origin", "token", "WebSocket", "transport", "terminate"];
-function problemWithOptions(options) {
-  warnOfUnknown("connect", options, KNOWN3);
-  const bad2 = TIMES.find((name) => options[name] !== void 0 && !isAmount(options[name]));
-  const idle = CALLED.find((name) => options[name] !== void 0 && typeof options[name] !== "function");
-  if (bad2) return `${bad2} must be a number of milliseconds, not negative`;
-  if (options.signal != null && typeof options.signal.addEventListener !== "function") return NO_SIGNAL;
-  return idle && `${idle} must be a function`;
-}
-function open(AgentHandle, messenger, options) {
-  const { agent = { name: "caphost", version: "0.1" }, requestedCapabilities, allowedRequests, onElicitation } = options;
-  const { connectTimeout = 1e4, signal } = options;
-  const id = newId();
-  const features = { notifications: true, progress: true, elicitation: onElicitation !== void 0 };
-  const payload = {
-    agent,
-    protocolVersion: "0.1",
-    features,
-    ...requestedCapabilities !== void 0 && { requestedCapabilities },
-    ...allowedRequests !== void 0 && { agentCapabilities: { allowedRequests } }
-  };
-  return new Promise((resolve2, reject) => {
-    let again;
-    let asked2 = 0;
-    const ask = (pause) => {
-      asked2 += 1;
-      try {
-        messenger.post({ type: "initialize", id, timestamp: Date.now(), payload });
-        if (messenger.forgetful) again = setTimeout(() => ask(Math.min(1.5 * pause, 1e3)), pause);
-      } catch (error) {
-        fail(abpError("INVALID_PARAMS", `initialize cannot be sent: ${error}`));
-      }
-    };
-    const settle = () => {
-      clearTimeout(timer);
-      clearTimeout(again);
-      signal?.removeEventListener("abort", callOff);
-    };
-    const fail = (error) => {
-      settle();
-      messenger.close();
-      reject(error);
-    };
-    const giveUp = (error, reason) => {
-      try {
-        if (asked2) messenger.post({ type: "shutdown", timestamp: Date.now(), payload: { reason } });
-      } catch {
-      }
-      fail(error);
-    };
-    const callOff = () => giveUp(signal?.reason, "Called off");
-    const timer = setTimeout(
-      () => giveUp(abpError("TIMEOUT", `No app answered within ${connectTimeout} ms${messenger.hint ?? ""}`), "Not answered in time"),
-      Math.min(connectTimeout, 2147483647)
-      // The longest time of a timer.
-    );
-    if (signal?.aborted) return callOff();
-    signal?.addEventListener("abort", callOff);
-    messenger.onmessage = (envelope) => {
-      if (envelope?.id !== id) return;
-      clearTimeout(again);
-      const { error, sessionId } = envelope.payload ?? {};
-      if (error) {
-        const refuse2 = () => fail(Object.assign(abpError(String(error.code), String(error.message)), error));
-        if (asked2 > 1 && error.code === "ALREADY_INITIALIZED") again = setTimeout(refuse2, DOUBT);
-        else refuse2();
-      } else if (envelope.type !== "initialize-result" || typeof sessionId !== "string") {
-        fail(abpError("TRANSPORT_ERROR", "The app did not answer with an initialize-result"));
-      } else {
-        settle();
-        resolve2(new Agent(AgentHandle, messenger, envelope.payload, options));
-      }
-    };
-    messenger.onclose = (error) => fail(error ?? abpError("DISCONNECTED", "The app disconnected"));
-    ask(25);
-  });
-}
-
-// src/web/js/window.js
-var LOOK_EVERY2 = 300;
-function windowMessenger(win, given2) {
-  const origin = given2 ?? location.origin;
-  const named = origin === "*" ? "*" : originOf(origin);
-  if (named === void 0) throw abpError("INVALID_PARAMS", `origin must be like 'https://app.example', not ${origin}`);
-  let target = named;
-  let expected = named;
-  const stop = new AbortController();
-  const { signal } = stop;
-  const offered = [];
-  let port;
-  let opening;
-  let plain = false;
-  let looking;
-  const messenger = {
-    // A window that is still loading receives nothing.
-    forgetful: true,
-    hint: ` at ${named}: ${given2 ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
-    onmessage: void 0,
-    onclose: void 0,
-    onsuspect: void 0,
-    post(envelope, transfer = []) {
-      if (port) port.post(envelope, transfer);
-      else if (envelope.type === "initialize") offer(envelope);
-      else {
-        for (const it of offered) it.postMessage(envelope);
-        win.postMessage(envelope, { targetOrigin: target, transfer });
-      }
-    },
-    close() {
-      messenger.onmessage = messenger.onclose = messenger.onsuspect = void 0;
-      stop.abort();
-      for (const off of offs) off();
-      retract();
-      clearInterval(looking);
-      port?.close();
-    }
-  };
-  const gone = () => messenger.onclose?.();
-  const offer = (initialize) => {
-    opening = initialize.id;
-    looking ??= setInterval(() => win.closed && gone(), LOOK_EVERY2);
-    const { port1, port2 } = new MessageChannel();
-    offered.push(port1);
-    port1.onmessage = ({ data }) => adopt(port1, data);
-    win.postMessage(announcing(initialize), { targetOrigin: target, transfer: [port2] });
-  };
-  const retract = (kept) => {
-    for (const other of offered.splice(0)) if (other !== kept) other.close();
-  };
-  const adopt = (answered, envelope) => {
-    if (port || plain) return;
-    answered.onmessage = null;
-    retract(answered);
-    port = portMessenger(answered, true, takesShort(envelope?.payload));
-    port.onmessage = (next) => messenger.onmessage?.(next);
-    port.onclose = gone;
-    watchFrame(win, signal, gone, () => messenger.onsuspect?.(true));
-    messenger.onmessage?.(envelope);
-  };
-  const offs = [onWindow("message", ({ source: source2, origin: from, data }) => {
-    if (port || source2 !== win || expected !== "*" && from !== expected) return;
-    if (!plain) {
-      if (opening === void 0 || data?.id !== opening || !isAnswer(data)) return;
-      if (from === "null") return;
-      plain = true;
-      retract();
-      expected = target = from;
-      watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
-    }
-    messenger.onmessage?.(data);
-  }), onWindow("messageerror", ({ source: source2 }) => plain && source2 === win && gone())];
-  return messenger;
-}
-var isAnswer = ({ type }) => type === "initialize-result" || type === "error";
-function watchFrame(win, signal, gone, suspect) {
-  const frame = [...document.querySelectorAll("iframe")].find((it) => it.contentWindow === win);
-  const known3 = frame?.contentDocument;
-  let loaded = known3?.readyState === "complete";
-  frame?.addEventListener("load", () => {
-    if (loaded || known3 && frame.contentDocument !== known3) return gone();
-    loaded = true;
-    return frame.contentDocument && frame.contentDocument === known3 ? void 0 : suspect();
-  }, { signal });
-}
-
-// src/web/js/connect.js
-var LIVENESS = 3e4;
-async function connect(load2, messenger, given2) {
-  const options = given2 ?? {};
-  const unfit = problemWithOptions(options);
-  if (unfit) throw abpError("INVALID_PARAMS", unfit);
-  options.signal?.throwIfAborted();
-  const { AgentHandle } = await load2();
-  options.signal?.throwIfAborted();
-  const made = typeof messenger === "function" ? await madeBy(messenger) : messenger;
-  const odd = problemWithMessenger(made);
-  if (odd) throw abpError("INVALID_PARAMS", odd);
-  return open(AgentHandle, made, options);
-}
-async function madeBy(make) {
-  try {
-    return await make();
-  } catch (error) {
-    throw getA("string", error, "code") === void 0 ? abpError("INVALID_PARAMS", `There is no messenger: ${text(error)}`) : error;
-  }
-}
-async function connectNearby(load2, messenger, options) {
-  const shown2 = async () => (await lifeOfAgent(newId()))(messenger);
-  return connect(load2, shown2, { liveness: LIVENESS, ...options });
-}
-async function connectWindow(load2, win, options) {
-  if (!globalThis.document) throw abpError("NOT_SUPPORTED", "connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect");
-  if (typeof win?.postMessage !== "function") throw abpError("INVALID_PARAMS", win === null ? "the frame has no window: it is not in the document" : "connectWindow takes a window, such as iframe.contentWindow");
-  return connectNearby(load2, () => windowMessenger(win, options?.origin), options);
-}
-async function connectPort(load2, port, options) {
-  return connectNearby(load2, () => portMessenger(port), options);
-}
-async function connectWebSocket(load2, url, options) {
-  const { token, transport, WebSocket } = options ?? {};
-  const Socket = transport ? void 0 : WebSocket ?? defaultSocket();
-  return connect(load2, () => transport ?? socketMessenger(openSocket(url, token, Socket)), { liveness: LIVENESS, ...options });
-}
-
-// src/web/js/in-rust.js
-var WAYS = { page: connectHere, port: connectPort, window: connectWindow, gateway: connectWebSocket };
-async function connectFromRust(AgentHandle, way, to, options) {
-  return WAYS[way]?.(async () => ({ AgentHandle }), to, options);
-}
-async function connectHere(load2, host, options) {
-  const ours = end(() => theirs);
-  const theirs = end(() => ours);
-  host.accept(theirs);
-  return connect(load2, ours, options);
-}
-function end(other) {
-  return {
-    onmessage: void 0,
-    onclose: void 0,
-    post: (envelope) => other().onmessage?.(envelope),
-    close: () => other().onclose?.()
-  };
 }
 
 // src/web/js/asks.js

@@ -11,7 +11,7 @@ use super::sys;
 #[cfg(feature = "host")]
 use crate::web::host::Host;
 use crate::web::names::in_rust;
-use crate::web::object::{copy, get, object, put, texts_of as texts};
+use crate::web::object::{copy, object, put, texts_of as texts};
 use crate::web::{AgentHandle, Error, millis, panics};
 
 /// The options for connecting an agent. [`Agent`] has functions to connect without options.
@@ -147,7 +147,7 @@ impl Connect {
 
     async fn connect(self, way: &str, to: &JsValue) -> Result<Agent, Error> {
         panics::notice();
-        let class = get(&AgentHandle.into(), "constructor");
+        let class = AgentHandle::class();
         let controller = AbortController::new()?;
         let options = self.with("signal", controller.signal());
         let _given_up = GivenUp(controller);

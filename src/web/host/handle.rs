@@ -24,6 +24,13 @@ use crate::web::{Failure, failure, object};
 #[derive(Debug)]
 pub struct HostHandle;
 
+impl HostHandle {
+    /// The class as JavaScript has it.
+    pub fn class() -> JsValue {
+        object::get(&HostHandle.into(), "constructor")
+    }
+}
+
 thread_local! {
     static TABLE: Table<Inner> = const { Table::new() };
 }

@@ -23,7 +23,7 @@ use crate::offers::Ending;
 use crate::session::Limits;
 use crate::web::answer::CancelResponse;
 use crate::web::names::in_rust;
-use crate::web::object::{get, object, put};
+use crate::web::object::{object, put};
 use crate::web::{Error, data, panics};
 
 /// A page's host: its Rust capabilities, which agents reach over every transport of the browser.
@@ -105,7 +105,7 @@ impl Host {
         match sys::problem_with_app(&app.0) {
             Some(problem) => Err(Error::invalid_params(problem)),
             None => {
-                let class = get(&HostHandle.into(), "constructor");
+                let class = HostHandle::class();
                 let host = HOSTS.get(Inner::make(&class, &app.0, limits));
                 Ok(Host(SendWrapper::new(host.expect("it has just been made"))))
             }

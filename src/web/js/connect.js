@@ -15,7 +15,7 @@ import { windowMessenger } from './window.js';
 const LIVENESS = 30_000;
 
 /** @typedef {import('./messenger.js').Messenger} Messenger */
-/** @typedef {() => Promise<{ AgentHandle: any }>} Load */
+/** @typedef {() => Promise<any>} Load gives the functions of the wasm half */
 
 /**
  * Connects over a messenger. A function that makes the messenger is called last: when the module is
@@ -30,12 +30,12 @@ export async function connect(load, messenger, given) {
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError('INVALID_PARAMS', unfit);
   options.signal?.throwIfAborted();
-  const { AgentHandle } = await load();
+  const handle = await load();
   options.signal?.throwIfAborted();
   const made = typeof messenger === 'function' ? await madeBy(messenger) : messenger;
   const odd = problemWithMessenger(made);
   if (odd) throw abpError('INVALID_PARAMS', odd);
-  return open(AgentHandle, made, options);
+  return open(handle, made, options);
 }
 
 /** @param {() => Messenger | Promise<Messenger>} make */

@@ -11,13 +11,13 @@ import { connect, connectPort, connectWebSocket, connectWindow } from './connect
 const WAYS = { page: connectHere, port: connectPort, window: connectWindow, gateway: connectWebSocket };
 
 /**
- * @param {any} AgentHandle the functions of the wasm half
+ * @param {any} handle the functions of the wasm half
  * @param {string} way
  * @param {any} to
  * @param {OpenOptions} options
  */
-export async function connectFromRust(AgentHandle, way, to, options) {
-  return WAYS[way]?.(async () => ({ AgentHandle }), to, options);
+export async function connectFromRust(handle, way, to, options) {
+  return WAYS[way]?.(async () => handle, to, options);
 }
 
 /**

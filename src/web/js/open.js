@@ -30,12 +30,12 @@ export function problemWithOptions(options) {
 }
 
 /**
- * @param {any} AgentHandle
+ * @param {any} handle the functions of the wasm half
  * @param {import('./messenger.js').Messenger} messenger
  * @param {OpenOptions} options
  * @returns {Promise<Agent>}
  */
-export function open(AgentHandle, messenger, options) {
+export function open(handle, messenger, options) {
   const { agent = { name: 'caphost', version: '0.1' }, requestedCapabilities, allowedRequests, onElicitation } = options;
   const { connectTimeout = 10_000, signal } = options;
   const id = newId();
@@ -102,7 +102,7 @@ export function open(AgentHandle, messenger, options) {
         fail(abpError('TRANSPORT_ERROR', 'The app did not answer with an initialize-result'));
       } else {
         settle();
-        resolve(new Agent(AgentHandle, messenger, envelope.payload, options));
+        resolve(new Agent(handle, messenger, envelope.payload, options));
       }
     };
     messenger.onclose = (error) => fail(error ?? abpError('DISCONNECTED', 'The app disconnected'));

@@ -17,6 +17,6 @@ test('a page whose policy lets it fetch nothing is told which directive keeps th
   await page.goto(server.url('/strict'));
   const said = await page.waitForFunction(() => /** @type {any} */ (window).said);
   const message = String(await said.jsonValue());
-  assert.match(message, /^The wasm of caphost at http:.*caphost_bg\.wasm cannot be fetched: .*connect-src/);
+  assert.match(message, /^The wasm of caphost at http:.*host\.wasm cannot be fetched: .*connect-src/);
   assert.doesNotMatch(message, /Vite/);
 });
