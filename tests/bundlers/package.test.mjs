@@ -23,7 +23,7 @@ test('the package says whence it is, and its source maps lead to the sources', (
   const { repository, keywords, exports } = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8'));
   assert.match(repository.url, /^git\+https:\/\/.*\.git$/);
   assert.ok(keywords.length >= 5);
-  assert.deepEqual(Object.keys(exports), ['.', './agent', './automation', './activity', './inline', './react', './worker.js', './package.json']);
+  assert.deepEqual(Object.keys(exports), ['.', './agent', './automation', './activity', './inline', './inline/host', './inline/agent', './react', './worker.js', './package.json']);
   const modules = readdirSync(packageDir).filter((name) => name.endsWith('.js'));
   for (const name of modules) {
     const code = readFileSync(join(packageDir, name), 'utf8');
