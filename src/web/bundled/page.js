@@ -255,6 +255,16 @@ function warnOfUnknown(where, options, known3) {
   }
 }
 
+// src/web/js/listing.js
+var LIST = "capabilities/list";
+var UNSAID = { description: "", inputSchema: { type: "object" }, outputSchema: {}, available: true, requirements: [], features: {} };
+var MAX_LISTED = 65536;
+var isList = (list) => Array.isArray(list) && list.length <= MAX_LISTED;
+var listOf = (list) => isList(list) ? list : [];
+var isNamed = (it) => getA("string", it, "name") !== void 0;
+var isListing = (list) => isList(list) && list.every(isNamed);
+var complete = (list, known3) => list.map((it) => ({ ...UNSAID, ...known3.find(({ name }) => name === it.name), ...it }));
+
 // src/web/js/signal.js
 var NO_SIGNAL = "signal must be an AbortSignal";
 function underSignal(signal, abort, call) {
@@ -298,12 +308,14 @@ function receiveFromApp(rust, agent, shell, envelope) {
       return cancelResult(rust, agent, shell, keyOf(get(envelope, "id")), payload);
     case "error":
       return rust.refused(agent, shell, keyOf(get(envelope, "id")), responseOf(payload));
+    case `${LIST}-result`:
+      return rust.listed(agent, shell, keyOf(get(envelope, "id")), listing(payload));
     case "shutdown-result":
       return rust.shutDown(agent, shell);
     case "progress": {
       const operation = get(payload, "operationId");
-      const named2 = typeof operation === "string" || typeof operation === "number";
-      return named2 ? rust.progress(agent, shell, String(operation).slice(0, MAX_NAME + 1), payload) : rust.heard(agent, shell);
+      const named = typeof operation === "string" || typeof operation === "number";
+      return named ? rust.progress(agent, shell, String(operation).slice(0, MAX_NAME + 1), payload) : rust.heard(agent, shell);
     }
     case "notification": {
       const data = get(payload, "data");
@@ -327,6 +339,12 @@ function callResult(rust, agent, shell, key, payload) {
   const failed = { ...response2, error, ...cancelled2 && { cancelled: false } };
   return OPEN.includes(error.code) ? rust.undecided(agent, shell, key, failed) : rust.called(agent, shell, key, failed);
 }
+function listing(payload) {
+  const error = get(payload, "error");
+  if (error != null) return { error };
+  const capabilities = get(payload, "capabilities");
+  return isListing(capabilities) ? { capabilities } : void 0;
+}
 function errorOf2(given2) {
   const code = getA("string", given2, "code") || "OPERATION_FAILED";
   const message = getA("string", given2, "message") || typeof given2 === "string" && given2 || "The app did not say what went wrong";
@@ -337,14 +355,14 @@ function cancelResult(rust, agent, shell, key, payload) {
   const failed = isObject(error);
   if (failed ? cancelled2 === true : typeof cancelled2 !== "boolean") return rust.misread(agent, shell, key);
   const callId = get(payload, "callId");
-  const named2 = callId == null ? void 0 : String(callId).slice(0, MAX_NAME + 1);
+  const named = callId == null ? void 0 : String(callId).slice(0, MAX_NAME + 1);
   if (cancelled2) {
     const { success, after } = readEnd(get(get(payload, "metadata"), "ended"));
-    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, named2, stop, success, after));
+    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, named, stop, success, after));
   }
   const lost2 = NO_SESSION.includes(get(error, "code"));
   const reason = reasonOf(get(payload, "reason"));
-  return rust.refusedCancel(agent, shell, key, named2, reason, failed ? error : void 0, lost2);
+  return rust.refusedCancel(agent, shell, key, named, reason, failed ? error : void 0, lost2);
 }
 var responseOf = (payload) => typeof get(payload, "success") === "boolean" ? payload : void 0;
 var readEnd = (end2) => ({ success: get(end2, "success") === true, after: getA("number", end2, "after") ?? NaN });
@@ -587,74 +605,6 @@ function abortError(callId, stop, signal) {
   const error = new DOMException("The call was cancelled", "AbortError");
   return Object.assign(error, { callId, stop, reason });
 }
-
-// src/web/js/listing.js
-var LIST = "capabilities/list";
-var UNSAID = { description: "", inputSchema: { type: "object" }, outputSchema: {}, available: true, requirements: [], features: {} };
-var Listing = class {
-  /** @type {Map<string, { resolve: (list: any) => void, reject: (error: Error) => void }>} */
-  #waiting = /* @__PURE__ */ new Map();
-  #asked = 0;
-  #closed = false;
-  #messenger;
-  #grace;
-  /**
-   * @param {Messenger} messenger
-   * @param {number} grace milliseconds the app has to answer
-   */
-  constructor(messenger, grace) {
-    this.#messenger = messenger;
-    this.#grace = grace;
-  }
-  /**
-   * @param {any[]} known the session's summary of each capability
-   * @returns {Promise<any[]>} the Capability objects of the app
-   */
-  async ask(known3) {
-    if (this.#closed) throw GONE();
-    const list = await this.#request();
-    if (!Array.isArray(list) || !list.every((it) => typeof it?.name === "string")) throw abpError("TRANSPORT_ERROR", NO_LIST);
-    return list.map((it) => ({ ...UNSAID, ...known3.find(({ name }) => name === it.name), ...it }));
-  }
-  /** @returns {Promise<any>} */
-  #request() {
-    this.#asked += 1;
-    const id = `list-${this.#asked}`;
-    return new Promise((resolve2, reject) => {
-      const late = () => this.#settle(id, ({ reject: reject2 }) => reject2(abpError("TIMEOUT", `The app has not listed its capabilities within ${this.#grace} ms`)));
-      const timer = this.#grace < 2147483647 ? setTimeout(late, this.#grace) : void 0;
-      const end2 = (settle) => (value) => {
-        clearTimeout(timer);
-        settle(value);
-      };
-      this.#waiting.set(id, { resolve: end2(resolve2), reject: end2(reject) });
-      this.#messenger.post({ type: LIST, id, timestamp: Date.now(), payload: {} });
-    });
-  }
-  /** @param {string} id @param {(waiting: { resolve: (list: any) => void, reject: (error: Error) => void }) => void} how */
-  #settle(id, how) {
-    const waiting = this.#waiting.get(id);
-    if (this.#waiting.delete(id) && waiting) how(waiting);
-  }
-  /** @param {any} envelope that may be an answer */
-  take(envelope) {
-    const { id, type, payload } = envelope ?? {};
-    if (!this.#waiting.has(id)) return;
-    const { code } = payload?.error ?? {};
-    this.#settle(id, ({ resolve: resolve2, reject }) => {
-      if (type === `${LIST}-result` && code === void 0) resolve2(payload?.capabilities);
-      else if (typeof code === "string") reject(Object.assign(abpError(code, String(payload.error.message)), payload.error));
-      else reject(abpError("TRANSPORT_ERROR", NO_LIST));
-    });
-  }
-  /** The session is over. */
-  close() {
-    this.#closed = true;
-    for (const id of [...this.#waiting.keys()]) this.#settle(id, ({ reject }) => reject(GONE()));
-  }
-};
-var NO_LIST = "The app has answered with something that is no list of capabilities";
-var GONE = () => abpError("DISCONNECTED", "The session is over");
 
 // src/web/js/on-window.js
 var all = /* @__PURE__ */ new Set();
@@ -1016,7 +966,6 @@ var Agent = class extends Caller {
   #messenger;
   #options;
   #questions;
-  #listing;
   /** @type {(how: string) => void} */
   #close = () => {
   };
@@ -1034,6 +983,8 @@ var Agent = class extends Caller {
     },
     /** @param {number} key @param {string} callId @param {string} [reason] */
     sendCancel: (key, callId, reason) => this.#post(key, "capabilities/cancel", { callId, ...reason !== void 0 && { reason } }),
+    /** @param {number} key */
+    sendList: (key) => this.#post(key, LIST, {}),
     /** @param {number} key @param {string} [reason] */
     sendShutdown: (key, reason) => this.#post(key, "shutdown", { ...reason !== void 0 && { reason } }),
     /** @param {number} key @param {any} response */
@@ -1069,16 +1020,15 @@ var Agent = class extends Caller {
     this.#rust = guarded(handle);
     const { grace = 5e3, liveness = Infinity } = options;
     this.#number = this.#rust.open(grace, liveness, session.life !== void 0);
-    oneWay(this.#shell, ["sendCall", "sendCancel", "sendShutdown", "progress", "ended"]);
+    oneWay(this.#shell, ["sendCall", "sendCancel", "sendList", "sendShutdown", "progress", "ended"]);
     unreachable.register(this, [this.#rust, this.#number]);
     this.#messenger = messenger;
     this.#options = options;
     this.#questions = new Questions(messenger, options.onElicitation);
-    this.#listing = new Listing(messenger, grace);
     this.sessionId = session.sessionId;
     this.app = session.app;
     this.features = session.features;
-    this.capabilities = named(session.capabilities);
+    this.capabilities = listOf(session.capabilities).filter(isNamed);
     this.closed = new Promise((resolve2) => {
       this.#close = resolve2;
     });
@@ -1158,8 +1108,16 @@ var Agent = class extends Caller {
     });
   }
   /** @returns {Promise<any[]>} the Capability objects of the app */
-  listCapabilities() {
-    return this.#listing.ask(this.capabilities);
+  async listCapabilities() {
+    const known3 = this.capabilities;
+    const { capabilities, error } = await new Promise((resolve2) => {
+      const key = this.#rust.list(this.#number);
+      if (!key) return resolve2({ error: lost(LOST) });
+      this.#pending.set(key, { resolve: resolve2 });
+      return this.#rust.drive(this.#number, this.#shell);
+    });
+    if (!capabilities) throw thrown(errorOf2(error));
+    return complete(capabilities, known3);
   }
   /** @param {string} name @returns {Promise<any>} its Capability object; null if there is none */
   async describeCapability(name) {
@@ -1192,7 +1150,6 @@ var Agent = class extends Caller {
   /** @param {any} envelope */
   #receive(envelope) {
     receiveFromApp(this.#rust, this.#number, this.#shell, envelope);
-    this.#listing.take(envelope);
     if (envelope?.type === "elicitation/request") this.#questions.ask(envelope.id, envelope.payload);
     else if (envelope?.type === "notification") this.#notified(getA("string", envelope.payload, "event"), envelope.payload?.data);
   }
@@ -1230,7 +1187,6 @@ var Agent = class extends Caller {
     this.#stay();
     this.sessionId = null;
     this.#questions.close();
-    this.#listing.close();
     report(() => this.#messenger.close());
     this.#close(how);
   }
@@ -1246,9 +1202,6 @@ var Agent = class extends Caller {
     if (this.sessionId !== null) this.#end("failed");
   }
 };
-var MAX_LISTED = 65536;
-var listOf = (list) => Array.isArray(list) && list.length <= MAX_LISTED ? list : [];
-var named = (list) => listOf(list).filter((it) => typeof it?.name === "string");
 var refusal2 = (callId, error) => cancelResponse(callId, error.message, error);
 function problemWith(capability, params, { signal, timeout, callId, onProgress, transfer }) {
   if (typeof capability !== "string") return "capability must be a string";
@@ -1570,10 +1523,10 @@ function openSocket(url, token, Socket) {
 var LOOK_EVERY = 300;
 function windowMessenger(win, given2) {
   const origin = given2 ?? location.origin;
-  const named2 = origin === "*" ? "*" : originOf(origin);
-  if (named2 === void 0) throw abpError("INVALID_PARAMS", `origin must be like 'https://app.example', not ${origin}`);
-  let target = named2;
-  let expected = named2;
+  const named = origin === "*" ? "*" : originOf(origin);
+  if (named === void 0) throw abpError("INVALID_PARAMS", `origin must be like 'https://app.example', not ${origin}`);
+  let target = named;
+  let expected = named;
   const stop = new AbortController();
   const { signal } = stop;
   const offered = [];
@@ -1584,7 +1537,7 @@ function windowMessenger(win, given2) {
   const messenger = {
     // A window that is still loading receives nothing.
     forgetful: true,
-    hint: ` at ${named2}: ${given2 ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
+    hint: ` at ${named}: ${given2 ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
     onmessage: void 0,
     onclose: void 0,
     onsuspect: void 0,
