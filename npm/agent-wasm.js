@@ -1,12 +1,13 @@
 /**
  * The wasm module of agents. The build puts it beside the entry points.
  */
-import init, { agentHandle } from '#agent';
-import { fetched } from './wasm.js';
+import * as glue from '#agent';
+import * as functions from '../src/web/js/rust/agent.js';
 import { once } from './instance.js';
+import { fetched } from './wasm.js';
 
 // A bundler follows a URL only if its text is here.
 const bytes = fetched(() => new URL('./agent.wasm', import.meta.url));
 
 /** The functions of the wasm half, once the module is loaded. */
-export const load = once(init, bytes, agentHandle);
+export const load = once(bytes, glue, functions, glue.agentHandle);

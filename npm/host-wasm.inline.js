@@ -1,11 +1,12 @@
 /**
- * The wasm module of hosts as a part of the JavaScript: the build of `inline.js` uses this file in
+ * The wasm module of hosts as a part of the JavaScript: the build of a single file uses this file in
  * place of `host-wasm.js`.
  */
+import * as glue from '#host';
 // @ts-ignore: the build turns this import into bytes.
 import bytes from '#host-bytes';
-import init, { hostHandle } from '#host';
+import * as functions from '../src/web/js/rust/host.js';
 import { once } from './instance.js';
 
 /** The functions of the wasm half, once the module is loaded. */
-export const load = once(init, async () => bytes, hostHandle);
+export const load = once(async () => bytes, glue, functions, glue.hostHandle);

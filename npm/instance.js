@@ -6,16 +6,21 @@ import { abpError, text } from '../src/web/js/errors.js';
 /**
  * If loading fails, the next caller tries again.
  *
- * @param {(module: { module_or_path: BufferSource }) => Promise<unknown>} init loads the module into the JavaScript that wasm-bindgen wrote for it
  * @param {() => Promise<BufferSource>} bytes of the module
+ * @param {any} glue the JavaScript that wasm-bindgen wrote for the module
+ * @param {object} functions the functions of ours that the module imports as they are
  * @param {() => any} handle gives the functions of the module
  * @returns {() => Promise<any>} gives them once the module is loaded
  */
-export function once(init, bytes, handle) {
+export function once(bytes, glue, functions, handle) {
   /** @type {Promise<any> | undefined} */
   let loading;
+  // The module names our functions by a path that has a hash.
+  const imports = new Proxy({}, { get: (_, module) => (String(module).startsWith('./snippets/') ? functions : glue) });
   const load = async () => {
-    await init({ module_or_path: await bytes() }).catch(explain);
+    const { instance } = await WebAssembly.instantiate(await bytes(), imports).catch(explain);
+    glue.__wbg_set_wasm(instance.exports);
+    /** @type {any} */ (instance.exports).__wbindgen_start();
     return handle();
   };
   const retry = (/** @type {unknown} */ error) => {

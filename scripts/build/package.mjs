@@ -31,8 +31,8 @@ export async function buildPackage(wasmBindgen) {
       withFeatures: [role],
       out: join(glueDir, role),
       name: role,
-      // npm/wasm.js says where the module is.
-      bindgen: ['--omit-default-module-path'],
+      // npm/instance.js starts the module.
+      bindgenTarget: 'bundler',
       optimize: ['-O3', '--flatten', '--rereloop', '-O3', '-O3', '-O3', '--strip-producers', '--strip-target-features'],
       wasmBindgen,
     });
@@ -42,7 +42,7 @@ export async function buildPackage(wasmBindgen) {
     inputs: [
       sources,
       join(root, 'src', 'web', 'js'),
-      ...roles.flatMap((role) => [join(glueDir, role, `${role}.js`), moduleOf(role)]),
+      ...roles.flatMap((role) => [join(glueDir, role, `${role}_bg.js`), moduleOf(role)]),
       join(root, 'README.md'),
       join(root, 'Cargo.toml'),
       join(root, 'package-lock.json'),

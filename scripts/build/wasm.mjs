@@ -33,12 +33,12 @@ const rustFlags = [...(process.env.RUSTFLAGS ?? '').split(' ').filter(Boolean), 
  * @param {string} options.out the folder for `<name>.js`, `<name>.d.ts`, `<name>_bg.wasm` and `snippets/`
  * @param {string} options.name
  * @param {string[]} [options.withFeatures] the cargo features; the default features when left out
- * @param {string[]} [options.bindgen] further arguments for wasm-bindgen
- * @param {string[]} [options.optimize] arguments for wasm-opt, which does not run without them
+ * @param {string} [options.bindgenTarget] what wasm-bindgen writes its JavaScript for
+ * @param {string[]} [options.optimize] arguments for wasm-opt, which is left out without them
  * @param {string} options.wasmBindgen the folder that holds the program
  * @returns {Promise<boolean>} whether anything changed
  */
-export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), profile, out, name, withFeatures, bindgen = [], optimize = [], wasmBindgen }) {
+export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), profile, out, name, withFeatures, bindgenTarget = 'web', optimize = [], wasmBindgen }) {
   // Only as a cdylib: cargo leaves out link-time optimisation where it has to make an rlib as well.
   await must('cargo', [
     'rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--package', crate, '--profile', profile, '--target', target,
@@ -52,13 +52,13 @@ export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), p
     // Two builds may use the same module, each in a folder of its own.
     name: `wasm-${basename(out)}`,
     inputs: [compiled, join(root, 'package-lock.json'), join(root, 'scripts', 'build')],
-    settings: [wasmBindgen, ...bindgen, ...optimize],
+    settings: [wasmBindgen, bindgenTarget, ...optimize],
     outputs: [join(out, `${name}.js`), join(out, `${name}_bg.wasm`)],
   }, async () => {
     const fresh = `${out}.fresh`;
     rmSync(fresh, { recursive: true, force: true });
     await must(join(wasmBindgen, 'wasm-bindgen'), [
-      compiled, '--target', 'web', '--out-dir', fresh, '--out-name', name, ...bindgen,
+      compiled, '--target', bindgenTarget, '--out-dir', fresh, '--out-name', name,
     ], { quiet: true });
     if (optimize.length > 0) {
       const module = join(fresh, `${name}_bg.wasm`);

@@ -6,8 +6,7 @@ let memory;
 const { instantiate } = WebAssembly;
 WebAssembly.instantiate = /** @type {any} */ (async (/** @type {any[]} */ ...args) => {
   const result = /** @type {any} */ (await Reflect.apply(instantiate, WebAssembly, args));
-  // Node loads modules of its own in the same way, but compiled.
-  if (!(result instanceof WebAssembly.Instance)) memory = /** @type {any} */ (Object.values(result.instance.exports).find((it) => it instanceof WebAssembly.Memory));
+  memory = /** @type {any} */ (Object.values(result.instance.exports).find((it) => it instanceof WebAssembly.Memory));
   return result;
 });
 const { inPage, newHost, onPort } = await import('./host.mjs');
