@@ -37,7 +37,7 @@ async function crates() {
   return [rules.code === 0, advisories.code === 0];
 }
 
-/** Checks the crates against the copy of the advisories. @param {string} the reason for not using the database itself @returns {Promise<boolean>} whether no advisory applies */
+/** Checks the crates against the copy of the advisories. @param {string} why the reason for not using the database itself @returns {Promise<boolean>} whether no advisory applies */
 async function againstAdvisories(why) {
   // Imported here because its package is missing on a fresh machine when this file is loaded.
   const { checkLockedCrates } = await import('./advisories.mjs');
