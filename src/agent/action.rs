@@ -1,7 +1,7 @@
 //! What an agent asks its shell to do.
 
 use super::RequestKey;
-use crate::call::{CallId, Code, Error, LateEnd, Millis, Stop};
+use crate::call::{CallId, Code, Error, Grade, Millis};
 
 /// A call to make.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub enum Settled<P> {
     Response(P),
     /// The call is cancelled for certain: it was never sent, or the host has confirmed the cancel.
     /// How far the stop was seen.
-    Cancelled(Stop),
+    Cancelled(Grade),
     /// No answer tells what became of the call. The error says why.
     Failed(Error<P>),
 }
@@ -36,9 +36,7 @@ pub enum Settled<P> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CancelOutcome<P> {
     /// How far the stop was seen. Only a call that was cancelled for certain has this.
-    pub stop: Option<Stop>,
-    /// How the handler of an abandoned call has ended since.
-    pub ended: Option<LateEnd>,
+    pub grade: Option<Grade>,
     /// Why the call is not cancelled.
     pub reason: Option<String>,
     /// The host's error as it came, or the agent's own error.
@@ -48,13 +46,12 @@ pub struct CancelOutcome<P> {
 impl<P> CancelOutcome<P> {
     /// Whether the call was cancelled.
     pub fn cancelled(&self) -> bool {
-        self.stop.is_some()
+        self.grade.is_some()
     }
 
-    pub(super) fn confirmed(stop: Stop, ended: Option<LateEnd>) -> Self {
+    pub(super) fn confirmed(grade: impl Into<Grade>) -> Self {
         CancelOutcome {
-            stop: Some(stop),
-            ended,
+            grade: Some(grade.into()),
             reason: None,
             error: None,
         }
@@ -62,8 +59,7 @@ impl<P> CancelOutcome<P> {
 
     pub(super) fn refused(reason: &str) -> Self {
         CancelOutcome {
-            stop: None,
-            ended: None,
+            grade: None,
             reason: Some(reason.into()),
             error: None,
         }
@@ -71,8 +67,7 @@ impl<P> CancelOutcome<P> {
 
     pub(super) fn failed(reason: &str, error: Error<P>) -> Self {
         CancelOutcome {
-            stop: None,
-            ended: None,
+            grade: None,
             reason: Some(reason.into()),
             error: Some(Err(error)),
         }

@@ -3,7 +3,7 @@
 use super::late::says_completed;
 use super::state::DeadlineOf;
 use super::{Action, AgentState, Outgoing, Request, RequestKey, Settled};
-use crate::call::{CallId, Code, End, Error, Millis, Standing, Stop};
+use crate::call::{CallId, Code, End, Error, Grade, Millis, Standing, Stop};
 
 pub(super) struct Pending<P> {
     pub id: CallId,
@@ -53,7 +53,7 @@ impl<P: Clone> AgentState<P> {
                 self.ledger.enter(&id, key);
                 let stop = Stop::NeverStarted;
                 self.ledger.end(&id, End::Cancelled(stop));
-                Settled::Cancelled(stop)
+                Settled::Cancelled(stop.into())
             }
         };
         self.actions.push_back(Action::Settle(key, settled));
@@ -110,7 +110,7 @@ impl<P: Clone> AgentState<P> {
             return;
         };
         if pending.unsent.is_some() {
-            self.settle(key, Settled::Cancelled(Stop::NeverStarted));
+            self.settle(key, Settled::Cancelled(Stop::NeverStarted.into()));
             return;
         }
         self.deadline(key, now + self.options.grace, DeadlineOf::Call(key));
@@ -154,7 +154,7 @@ impl<P: Clone> AgentState<P> {
     /// Settles a call, and remembers how.
     pub(super) fn settle(&mut self, key: RequestKey, settled: Settled<P>) {
         let end = match &settled {
-            Settled::Cancelled(stop) => Some(End::Cancelled(*stop)),
+            Settled::Cancelled(grade) => Some(End::Cancelled(grade.stop)),
             Settled::Response(_) => Some(End::Completed),
             // The agent has refused the call, and the host has never seen it.
             Settled::Failed(error) if error.code == Code::INVALID_PARAMS => None,
@@ -172,6 +172,9 @@ impl<P: Clone> AgentState<P> {
         match end {
             Some(end) => self.ledger.end(&pending.id, end),
             None => drop(self.ledger.withdraw(&pending.id)),
+        }
+        if let Settled::Cancelled(Grade { by: Some(by), .. }) = settled {
+            self.ledger.stopped_by(&pending.id, by);
         }
         self.forget_deadlines(pending.deadlines);
         if self.calls.is_empty() {

@@ -3,8 +3,9 @@
 use super::state::DeadlineOf;
 use super::{Action, AgentState, CancelOutcome, Request, RequestKey, Settled};
 use crate::call::{
-    CallId, CancelAnswer, Code, End, Error, LateEnd, Millis, Standing, Stop, in_order,
+    CallId, CancelAnswer, Code, End, Error, Grade, Millis, Standing, Stop, in_order,
 };
+use crate::dialect::answers::Confirmation;
 
 pub(super) struct PendingCancel {
     pub call: CallId,
@@ -43,9 +44,9 @@ impl<P: Clone> AgentState<P> {
             let key = self.next_key();
             self.actions.push_back(Action::SettleCancel(
                 key,
-                CancelOutcome::confirmed(Stop::NeverStarted, None),
+                CancelOutcome::confirmed(Stop::NeverStarted),
             ));
-            self.settle(of, Settled::Cancelled(Stop::NeverStarted));
+            self.settle(of, Settled::Cancelled(Stop::NeverStarted.into()));
             return key;
         }
         self.send_cancel(call, of, reason, true, now)
@@ -107,14 +108,8 @@ impl<P: Clone> AgentState<P> {
         self.ledger.give_up(&cancel.call, key, true);
     }
 
-    /// The cancel-result cannot be read, or names another call. It confirms nothing.
-    pub fn misread(&mut self, key: RequestKey) {
-        let message = "The app's answer to the cancel is no CancelResponse of this call";
-        self.cancel_failed(key, Error::new(Code::TRANSPORT_ERROR, message));
-    }
-
     /// Whether the cancel under that key, which may have been given up, is for another call than `call`.
-    pub fn is_of_another(&self, key: RequestKey, call: &str) -> bool {
+    pub(super) fn is_of_another(&self, key: RequestKey, call: &str) -> bool {
         match self.cancels.get(&key) {
             Some(cancel) => cancel.call.as_str() != call,
             None => self.ledger.is_given_up_for_another(key, call),
@@ -139,26 +134,34 @@ impl<P: Clone> AgentState<P> {
             // The host's answer decides, as the agent does not know the end of the call.
             Standing::Ended(End::Unknown | End::Undecided) => None,
             Standing::Ended(_) => Some(match self.ledger.answer(call) {
-                CancelAnswer::Cancelled { stop, ended, .. } => {
-                    CancelOutcome::confirmed(stop, ended)
-                }
+                CancelAnswer::Cancelled { stop, ended, by } => CancelOutcome::confirmed(Grade {
+                    stop,
+                    by,
+                    late_end: ended,
+                }),
                 answer => CancelOutcome::refused(answer.reason().unwrap_or_default()),
             }),
             Standing::InFlight(_) | Standing::Unknown => None,
         }
     }
 
-    /// A cancel-result has come. `confirmed` says how far the stop was seen, if the call was
-    /// cancelled, and how the handler has ended since. `lost_session` says that the host knows no
-    /// such session.
+    /// A cancel-result has come, which may name its call.
     pub fn cancelled(
         &mut self,
         key: RequestKey,
-        confirmed: Option<(Stop, Option<LateEnd>)>,
+        call: Option<&str>,
+        confirmation: Confirmation,
         reason: Option<String>,
         error: Option<P>,
-        lost_session: bool,
     ) {
+        if call.is_some_and(|call| self.is_of_another(key, call)) {
+            return self.misread(key);
+        }
+        let (confirmed, lost_session) = match confirmation {
+            Confirmation::Cancelled(grade) => (Some(grade), false),
+            Confirmation::Refused { lost_session } => (None, lost_session),
+            Confirmation::Unreadable => return self.misread(key),
+        };
         self.life.received(key);
         if self.life.answered(key) {
             if lost_session {
@@ -167,10 +170,9 @@ impl<P: Clone> AgentState<P> {
             return;
         }
         let theirs = match confirmed {
-            Some((stop, ended)) => CancelOutcome::confirmed(stop, ended),
+            Some(grade) => CancelOutcome::confirmed(grade),
             None => CancelOutcome {
-                stop: None,
-                ended: None,
+                grade: None,
                 reason,
                 error: error.map(Ok),
             },
@@ -197,24 +199,24 @@ impl<P: Clone> AgentState<P> {
         // The first answer that tells how a call ended holds, whatever comes later.
         let outcome = match said.or_else(|| self.known_outcome(&cancel.call)) {
             Some(known) if known.cancelled() != confirmed.is_some() => known,
-            // The agent has already said how far the stop was seen. The late end of the handler may
-            // be news.
+            // The agent has already said how far the stop was seen. The rest may be news.
             Some(CancelOutcome {
-                stop: Some(stop),
-                ended: None,
-                ..
-            }) => CancelOutcome::confirmed(stop, confirmed.and_then(|(_, ended)| ended)),
-            Some(known) if known.cancelled() => known,
+                grade: Some(known), ..
+            }) => CancelOutcome::confirmed(with_news(known, confirmed)),
             _ => theirs,
         };
         if let Some(end) = outcome.end() {
             self.ledger.decide(&cancel.call, end);
         }
+        if let Some(by) = outcome.grade.and_then(|grade| grade.by) {
+            self.ledger.stopped_by(&cancel.call, by);
+        }
         if let Some(of) = cancel.of {
-            if let Some(stop) = outcome.stop {
+            if let Some(grade) = outcome.grade {
                 let confirmation = Action::SettleCancel(key, outcome);
                 self.actions.extend(cancel.wanted.then_some(confirmation));
-                self.settle(of, Settled::Cancelled(stop));
+                let late_end = None;
+                self.settle(of, Settled::Cancelled(Grade { late_end, ..grade }));
                 return;
             }
             // A cancel with an error was not carried out, and claims nothing.
@@ -249,9 +251,26 @@ impl<P: Clone> AgentState<P> {
         of.is_some_and(|of| self.calls.contains_key(&of))
     }
 
+    /// The cancel-result cannot be read, or names another call. It confirms nothing.
+    fn misread(&mut self, key: RequestKey) {
+        let message = "The app's answer to the cancel is no CancelResponse of this call";
+        self.cancel_failed(key, Error::new(Code::TRANSPORT_ERROR, message));
+    }
+
     /// The error of a call that was reported as not cancelled, and then answered as cancelled.
     pub(super) fn contradiction() -> Error<P> {
         let message = "The app contradicts itself: it refused to cancel the call, and cancelled it";
         Error::new(Code::INTERNAL_ERROR, message)
+    }
+}
+
+/// What was said of a stop, with what the host adds now.
+fn with_news(known: Grade, news: Option<Grade>) -> Grade {
+    let by = news.filter(|it| it.stop == known.stop).and_then(|it| it.by);
+    let late_end = news.and_then(|it| it.late_end);
+    Grade {
+        stop: known.stop,
+        by: known.by.or(by),
+        late_end: known.late_end.or(late_end),
     }
 }

@@ -8,8 +8,8 @@ impl<P> CancelOutcome<P> {
     /// How the call ended, if this answer says so.
     pub(super) fn end(&self) -> Option<End> {
         let refused = self.reason.as_deref().filter(|_| self.error.is_none());
-        match self.stop {
-            Some(stop) => Some(End::Cancelled(stop)),
+        match self.grade {
+            Some(grade) => Some(End::Cancelled(grade.stop)),
             None => says_completed(refused).then_some(End::Completed),
         }
     }

@@ -1,7 +1,8 @@
 //! What comes back from the host.
 
 use super::{Action, AgentState, RequestKey, Settled};
-use crate::call::{Code, End, Error, LateEnd, Millis, Stop};
+use crate::call::{Code, End, Error, Grade, LateEnd, Millis};
+use crate::dialect::answers::Answer;
 
 impl<P: Clone> AgentState<P> {
     /// A message of any kind has come from the host.
@@ -9,33 +10,40 @@ impl<P: Clone> AgentState<P> {
         self.life.heard(now);
     }
 
-    /// A call-result. `response` is the host's, or `None` when no response can be read. `stop` says
-    /// how far the stop was seen, if the call was cancelled.
-    pub fn called(&mut self, key: RequestKey, response: Option<P>, stop: Option<Stop>) {
+    /// A call-result has come, with the host's response.
+    pub fn called(&mut self, key: RequestKey, answer: Answer, response: P) {
         self.life.received(key);
         let Some(pending) = self.calls.get(&key) else {
-            let end = stop.map_or(End::Completed, End::Cancelled);
-            self.ledger.come_late(key, response.map(|_| end));
+            let end = match answer {
+                Answer::Succeeded | Answer::Failed => Some(End::Completed),
+                Answer::Cancelled(grade) => Some(End::Cancelled(grade.stop)),
+                Answer::Undecided | Answer::Unreadable => None,
+            };
+            self.ledger.come_late(key, end);
             return;
         };
-        let settled = match (response, stop) {
-            (Some(_), Some(_)) if pending.refused.is_some() => {
+        let end = (answer == Answer::Undecided).then_some(End::Undecided);
+        let settled = match answer {
+            Answer::Cancelled(_) if pending.refused.is_some() => {
                 Settled::Failed(Self::contradiction())
             }
-            (Some(_), Some(stop)) => Settled::Cancelled(stop),
-            (Some(response), None) => Settled::Response(response),
-            (None, _) => Settled::Failed(Error::new(
-                Code::TRANSPORT_ERROR,
-                "The app's answer is no ABPResponse",
-            )),
+            Answer::Cancelled(grade) => Settled::Cancelled(Grade {
+                late_end: None,
+                ..grade
+            }),
+            Answer::Succeeded | Answer::Failed | Answer::Undecided => Settled::Response(response),
+            Answer::Unreadable => return self.unreadable(key),
         };
-        self.settle(key, settled);
+        match end {
+            Some(_) => self.settle_as(key, end, settled),
+            None => self.settle(key, settled),
+        }
     }
 
-    /// A call-result which says that nobody knows what became of the call.
-    pub fn called_undecided(&mut self, key: RequestKey, response: P) {
-        self.life.received(key);
-        self.settle_as(key, Some(End::Undecided), Settled::Response(response));
+    fn unreadable(&mut self, key: RequestKey) {
+        let message = "The app's answer is no ABPResponse";
+        let error = Error::new(Code::TRANSPORT_ERROR, message);
+        self.settle(key, Settled::Failed(error));
     }
 
     /// The host has refused a request as no message of the protocol. `response` is the host's
@@ -43,7 +51,10 @@ impl<P: Clone> AgentState<P> {
     pub fn refused(&mut self, key: RequestKey, response: Option<P>) {
         self.life.received(key);
         if self.calls.contains_key(&key) {
-            self.called(key, response, None);
+            match response {
+                Some(response) => self.settle(key, Settled::Response(response)),
+                None => self.unreadable(key),
+            }
         } else if self.lists.contains(&key) {
             self.listed(key, response);
         } else if !self.life.answered(key) {

@@ -9,7 +9,8 @@ mod liveness;
 mod timeouts;
 
 use super::*;
-use crate::call::{CallId, LateEnd, Millis, Stop};
+use crate::call::{CallId, Grade, LateEnd, Millis, Stop};
+use crate::dialect::answers::{Answer, Confirmation};
 
 type State = AgentState<&'static str>;
 type Step = Action<&'static str>;
@@ -60,18 +61,31 @@ impl Agent {
     }
 
     fn confirm(&mut self, cancel: RequestKey) {
-        let confirmed = Some((Stop::Dropped, None));
-        self.state.cancelled(cancel, confirmed, None, None, false);
+        self.confirm_as(cancel, Stop::Dropped);
+    }
+
+    fn confirm_as(&mut self, cancel: RequestKey, grade: impl Into<Grade>) {
+        let confirmation = Confirmation::Cancelled(grade.into());
+        self.state.cancelled(cancel, None, confirmation, None, None);
     }
 
     fn refuse(&mut self, cancel: RequestKey, reason: &str) {
+        let reason = Some(reason.into());
+        self.state.cancelled(cancel, None, REFUSED, reason, None);
+    }
+
+    fn refuse_with(&mut self, cancel: RequestKey, confirmation: Confirmation, error: &'static str) {
         self.state
-            .cancelled(cancel, None, Some(reason.into()), None, false);
+            .cancelled(cancel, None, confirmation, None, Some(error));
     }
 
     fn answer(&mut self, call: RequestKey, response: &'static str) {
-        let stop = (response == "cancelled").then_some(Stop::Dropped);
-        self.state.called(call, Some(response), stop);
+        let answer = match response {
+            "cancelled" => Answer::Cancelled(Stop::Dropped.into()),
+            "DISCONNECTED" => Answer::Undecided,
+            _ => Answer::Succeeded,
+        };
+        self.state.called(call, answer, response);
     }
 
     /// Lets time pass, deadline by deadline.
@@ -96,6 +110,12 @@ impl Agent {
         assert_eq!(self.actions(), []);
     }
 }
+
+const REFUSED: Confirmation = Confirmation::Refused {
+    lost_session: false,
+};
+
+const NO_SESSION: Confirmation = Confirmation::Refused { lost_session: true };
 
 fn id(text: &str) -> CallId {
     CallId::parse(text).unwrap()
@@ -123,11 +143,11 @@ fn sends_cancel(key: RequestKey, call: &str) -> Action<&'static str> {
 }
 
 fn cancelled(key: RequestKey) -> Action<&'static str> {
-    Action::Settle(key, Settled::Cancelled(Stop::Dropped))
+    Action::Settle(key, Settled::Cancelled(Stop::Dropped.into()))
 }
 
 fn never_started(key: RequestKey) -> Action<&'static str> {
-    Action::Settle(key, Settled::Cancelled(Stop::NeverStarted))
+    Action::Settle(key, Settled::Cancelled(Stop::NeverStarted.into()))
 }
 
 fn responded(key: RequestKey, response: &'static str) -> Action<&'static str> {
@@ -138,8 +158,8 @@ fn confirmed(key: RequestKey) -> Action<&'static str> {
     confirmed_as(Stop::Dropped, key)
 }
 
-fn confirmed_as(stop: Stop, key: RequestKey) -> Action<&'static str> {
-    Action::SettleCancel(key, CancelOutcome::confirmed(stop, None))
+fn confirmed_as(grade: impl Into<Grade>, key: RequestKey) -> Action<&'static str> {
+    Action::SettleCancel(key, CancelOutcome::confirmed(grade))
 }
 
 fn refused(key: RequestKey, reason: &str) -> Action<&'static str> {
@@ -153,7 +173,7 @@ fn failure(action: &Step) -> Option<&str> {
         Action::SettleCancel(
             _,
             CancelOutcome {
-                stop: None,
+                grade: None,
                 error: Some(Err(error)),
                 ..
             },

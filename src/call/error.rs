@@ -116,6 +116,19 @@ impl Code {
         Code::OPEN.iter().any(|open| open.as_str() == code)
     }
 
+    /// Those of a request whose session the host does not know.
+    const NO_SESSION: [Code; 3] = [
+        Code::NOT_INITIALIZED,
+        Code::SESSION_EXPIRED,
+        Code::SESSION_INVALID,
+    ];
+
+    /// Whether a request has failed with that code because there is no session.
+    #[doc(hidden)]
+    pub fn says_no_session(code: &str) -> bool {
+        Code::NO_SESSION.iter().any(|gone| gone.as_str() == code)
+    }
+
     fn known(code: &str) -> Option<Code> {
         Code::KNOWN.iter().find(|it| it.as_str() == code).cloned()
     }

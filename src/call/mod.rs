@@ -17,7 +17,7 @@ pub use id::{CallId, InvalidCallId, MAX_CALL_ID_CHARS};
 pub use ledger::{CancelAnswer, End, Ledger, Standing};
 pub use outcome::{Outcome, Response};
 pub use queue::Queue;
-pub use stop::{LateEnd, Step, Stop, StoppedBy};
+pub use stop::{Grade, LateEnd, Step, Stop, StoppedBy};
 
 /// Milliseconds on a clock that never goes back. The shell chooses its origin: `performance.now()`
 /// in a browser, time since the start in the gateway.

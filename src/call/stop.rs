@@ -103,6 +103,16 @@ pub struct StoppedBy {
     pub took: Millis,
 }
 
+impl StoppedBy {
+    /// What a peer has written, if it is a known word and a possible time.
+    pub fn of_peer(step: Option<&str>, took: Option<Millis>) -> Option<Self> {
+        let step = Step::ALL.into_iter().find(|it| step == Some(it.as_str()))?;
+        let took = took.filter(|took| took.is_finite() && *took >= 0.0)?;
+        let took = whole_micros(took);
+        Some(StoppedBy { step, took })
+    }
+}
+
 /// How a handler ended after its call had been answered as [`Stop::Abandoned`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LateEnd {
@@ -110,6 +120,53 @@ pub struct LateEnd {
     pub success: bool,
     /// Milliseconds from the end of the call to the end of the handler.
     pub after: Millis,
+}
+
+impl LateEnd {
+    /// What a peer has written, if it says both.
+    pub fn of_peer(success: Option<bool>, after: Option<Millis>) -> Option<Self> {
+        let after = after.filter(|after| !after.is_nan())?;
+        Some(LateEnd {
+            success: success?,
+            after: whole_micros(after),
+        })
+    }
+}
+
+/// How far a stop was seen, and what else is known of the stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grade {
+    /// How far.
+    pub stop: Stop,
+    /// What has stopped the handler, if the peer says.
+    pub by: Option<StoppedBy>,
+    /// How the handler of an abandoned call has ended since.
+    pub late_end: Option<LateEnd>,
+}
+
+impl From<Stop> for Grade {
+    fn from(stop: Stop) -> Self {
+        Grade {
+            stop,
+            by: None,
+            late_end: None,
+        }
+    }
+}
+
+/// Without a word of the app, nothing of the stop was seen.
+impl Default for Grade {
+    fn default() -> Self {
+        Stop::Abandoned.into()
+    }
+}
+
+/// Milliseconds, to three places: what a peer writes is not believed beyond that, nor below zero.
+fn whole_micros(millis: Millis) -> Millis {
+    let millis = millis.max(0.0);
+    let whole = (millis * 1_000.0 + 0.5).floor() / 1_000.0;
+    // A very large number has no places.
+    if whole.is_finite() { whole } else { millis }
 }
 
 #[cfg(test)]
@@ -127,6 +184,42 @@ mod tests {
     fn a_peer_that_does_not_say_has_shown_nothing() {
         for word in [None, Some(""), Some("stopped"), Some("Dropped")] {
             assert_eq!(Stop::of_peer(word), Stop::Abandoned);
+        }
+    }
+
+    #[test]
+    fn what_has_stopped_a_call_is_read_only_as_a_whole() {
+        let by = StoppedBy::of_peer(Some("flag"), Some(57.000_123_4));
+        let expected = StoppedBy {
+            step: Step::Flag,
+            took: 57.0,
+        };
+        assert_eq!(by, Some(expected));
+        for (step, took) in [
+            (None, Some(1.0)),
+            (Some("Flag"), Some(1.0)),
+            (Some("abort"), Some(1.0)),
+            (Some("flag"), None),
+            (Some("flag"), Some(-1.0)),
+            (Some("flag"), Some(f64::NAN)),
+            (Some("flag"), Some(f64::INFINITY)),
+        ] {
+            assert_eq!(StoppedBy::of_peer(step, took), None, "{step:?} {took:?}");
+        }
+        let huge = StoppedBy::of_peer(Some("flag"), Some(f64::MAX));
+        assert_eq!(huge.map(|by| by.took), Some(f64::MAX));
+    }
+
+    #[test]
+    fn a_late_end_is_read_only_as_a_whole() {
+        let ended = LateEnd::of_peer(Some(false), Some(-1.0));
+        assert_eq!(ended.map(|it| (it.success, it.after)), Some((false, 0.0)));
+        for (success, after) in [
+            (None, Some(1.0)),
+            (Some(true), None),
+            (Some(true), Some(f64::NAN)),
+        ] {
+            assert_eq!(LateEnd::of_peer(success, after), None);
         }
     }
 

@@ -1,3 +1,4 @@
-//! What page and gateway both have to know of a protocol that agents speak.
+//! What page and gateway both have to know of the protocols.
 
+pub mod answers;
 pub mod mcp;

@@ -7,13 +7,14 @@ use wasm_bindgen::prelude::*;
 
 use super::failure::error;
 use super::handles::{Handles, Table};
-use super::object::{get as get_property, word};
+use super::object::{get as get_property, seen};
 use super::sys::{self, now};
 use super::{Failure, some};
 use crate::agent::{
     Action, AgentOptions, AgentState, CancelOutcome, Outgoing, Request, RequestKey, Settled,
 };
-use crate::call::{CallId, Code, LateEnd, Millis, Stop};
+use crate::call::{CallId, Code, Grade, LateEnd, Millis, Stop, StoppedBy};
+use crate::dialect::answers::{Answer, Confirmation};
 
 #[wasm_bindgen]
 extern "C" {
@@ -41,8 +42,8 @@ extern "C" {
     /// Settles a request that failed without a response.
     #[wasm_bindgen(method)]
     fn fail(this: &AgentShell, key: u32, error: &JsValue);
-    /// Settles a call that was cancelled, without a response. The argument says how far the call
-    /// was seen to stop.
+    /// Settles a call that was cancelled, without a response. `stop` says how far the call was seen
+    /// to stop: a word, or an object with the step that stopped it.
     #[wasm_bindgen(method)]
     fn stopped(this: &AgentShell, key: u32, stop: &JsValue);
     /// Settles a cancel of a call that was cancelled. `ended` is a `LateEnd`, or undefined.
@@ -107,20 +108,13 @@ fn hear(agent: u32, shell: &AgentShell, take: impl FnOnce(&mut AgentState<JsValu
     });
 }
 
-/// Takes the host's answer to a cancel, unless the answer names another call.
-fn hear_of(
-    agent: u32,
-    shell: &AgentShell,
-    key: RequestKey,
-    call: Option<String>,
-    take: impl FnOnce(&mut AgentState<JsValue>),
-) {
-    hear(agent, shell, |state| {
-        match call.is_some_and(|call| state.is_of_another(key, &call)) {
-            true => state.misread(key),
-            false => take(state),
-        }
-    });
+/// What an answer says of a stop. A time is NaN if the answer has none.
+fn grade_of(stop: Option<String>, step: Option<String>, took: Millis) -> Grade {
+    Grade {
+        stop: Stop::of_peer(stop.as_deref()),
+        by: StoppedBy::of_peer(step.as_deref(), Some(took)),
+        late_end: None,
+    }
 }
 
 impl Agent {
@@ -264,77 +258,62 @@ impl AgentHandle {
         hear(agent, shell, |_| {});
     }
 
-    /// Takes the host's answer to a call. If `response` is undefined, the answer had no
-    /// `ABPResponse`.
-    pub fn called(agent: u32, shell: &AgentShell, key: RequestKey, response: JsValue) {
-        hear(agent, shell, |state| {
-            state.called(key, some(response), None)
-        });
-    }
-
-    /// Takes a response to a call which says that the outcome of the call is unknown.
-    pub fn undecided(agent: u32, shell: &AgentShell, key: RequestKey, response: JsValue) {
-        hear(agent, shell, |state| state.called_undecided(key, response));
-    }
-
-    /// Takes a response to a call which says that the call was cancelled.
-    pub fn stopped(
+    /// Takes the host's answer to a call: the response as callers get it, and its members as far as
+    /// each has the right type. `took` is NaN for none.
+    #[expect(clippy::too_many_arguments, reason = "facts pass flat")]
+    pub fn called(
         agent: u32,
         shell: &AgentShell,
         key: RequestKey,
         response: JsValue,
+        success: Option<bool>,
+        cancelled: Option<bool>,
+        code: Option<String>,
         stop: Option<String>,
+        step: Option<String>,
+        took: Millis,
     ) {
-        let stop = Stop::of_peer(stop.as_deref());
-        hear(agent, shell, |state| {
-            state.called(key, some(response), Some(stop));
-        });
+        let metadata = grade_of(stop, step, took);
+        let answer = Answer::of(success, cancelled, code.as_deref(), metadata);
+        hear(agent, shell, |state| state.called(key, answer, response));
     }
 
-    /// Reports that the host's answer to a cancel cannot be read.
-    pub fn misread(agent: u32, shell: &AgentShell, key: RequestKey) {
-        hear(agent, shell, |state| state.misread(key));
-    }
-
-    /// Takes the host's confirmation of a cancel, which names the call. `after` is NaN unless the
-    /// confirmation says how the handler ended later.
-    pub fn confirmed(
+    /// Takes the host's answer to a cancel, in the same way. `call` is the callId that it names.
+    #[expect(clippy::too_many_arguments, reason = "facts pass flat")]
+    pub fn cancelled(
         agent: u32,
         shell: &AgentShell,
         key: RequestKey,
         call: Option<String>,
-        stop: Option<String>,
-        success: bool,
-        after: Millis,
-    ) {
-        let stop = Stop::of_peer(stop.as_deref());
-        let ended = (after >= 0.0).then_some(LateEnd { success, after });
-        hear_of(agent, shell, key, call, |state| {
-            state.cancelled(key, Some((stop, ended)), None, None, false);
-        });
-    }
-
-    /// Takes the host's refusal of a cancel, which names the call. `lost_session` is set if the
-    /// refusal says that there is no session.
-    #[wasm_bindgen(js_name = refusedCancel)]
-    pub fn refused_cancel(
-        agent: u32,
-        shell: &AgentShell,
-        key: RequestKey,
-        call: Option<String>,
+        cancelled: Option<bool>,
         reason: Option<String>,
         error: JsValue,
-        lost_session: bool,
+        code: Option<String>,
+        stop: Option<String>,
+        step: Option<String>,
+        took: Millis,
+        success: Option<bool>,
+        after: Millis,
     ) {
-        hear_of(agent, shell, key, call, |state| {
-            state.cancelled(key, None, reason, some(error), lost_session);
+        let metadata = Grade {
+            late_end: LateEnd::of_peer(success, Some(after)),
+            ..grade_of(stop, step, took)
+        };
+        let error = some(error);
+        let confirmation = Confirmation::of(cancelled, error.is_some(), code.as_deref(), metadata);
+        hear(agent, shell, |state| {
+            state.cancelled(key, call.as_deref(), confirmation, reason, error);
         });
     }
 
     /// Reports that the handler of an abandoned call has ended.
-    pub fn ended(agent: u32, shell: &AgentShell, call: &str, success: bool, after: Millis) {
-        let end = LateEnd { success, after };
-        hear(agent, shell, |state| state.ended(call, end));
+    pub fn ended(agent: u32, shell: &AgentShell, call: &str, success: Option<bool>, after: Millis) {
+        let end = LateEnd::of_peer(success, Some(after));
+        hear(agent, shell, |state| {
+            if let Some(end) = end {
+                state.ended(call, end);
+            }
+        });
     }
 
     /// Takes the host's answer to a request for the list of capabilities. If `answer` is undefined,
@@ -373,19 +352,20 @@ fn perform(shell: &AgentShell, action: Action<JsValue>) {
             shell.send_shutdown(key, reason.as_deref());
         }
         Action::Settle(key, Settled::Response(response)) => shell.settle(key, &response),
-        Action::Settle(key, Settled::Cancelled(stop)) => shell.stopped(key, &word(stop)),
+        Action::Settle(key, Settled::Cancelled(grade)) => {
+            shell.stopped(key, &seen(grade.stop, grade.by))
+        }
         Action::Settle(key, Settled::Failed(failure)) => shell.fail(key, &error(&failure)),
         Action::SettleCancel(
             key,
             CancelOutcome {
-                stop: Some(stop),
-                ended,
-                ..
+                grade: Some(grade), ..
             },
         ) => {
+            let ended = grade.late_end;
             let ended = ended.map(|end| sys::late_end(end.success, end.after));
             let ended = ended.unwrap_or(JsValue::UNDEFINED);
-            shell.confirm(key, &word(stop), &ended);
+            shell.confirm(key, &seen(grade.stop, grade.by), &ended);
         }
         Action::SettleCancel(key, it) => {
             let failure = match it.error {

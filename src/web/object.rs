@@ -4,7 +4,7 @@ use js_sys::Reflect;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::{some, sys};
-use crate::call::Stop;
+use crate::call::{Stop, StoppedBy};
 
 pub(super) fn object() -> JsValue {
     js_sys::Object::new().into()
@@ -46,9 +46,20 @@ pub(super) fn texts(object: &JsValue, key: &str) -> Option<Vec<String>> {
 
 /// How far a call was seen to stop, as a word. The words are made once: decoding a word takes
 /// longer than the rest of the confirmation of a cancel.
-pub(super) fn word(stop: Stop) -> JsValue {
+fn word(stop: Stop) -> JsValue {
     thread_local! {
         static WORDS: [JsValue; 5] = Stop::ALL.map(|stop| JsValue::from_str(stop.as_str()));
     }
     WORDS.with(|words| words[stop as usize].clone())
+}
+
+/// The same, with the step that stopped the call, if the step is known: `{ stop, step, took }`.
+pub(super) fn seen(stop: Stop, by: Option<StoppedBy>) -> JsValue {
+    let word = word(stop);
+    let Some(by) = by else { return word };
+    let metadata = object();
+    put(&metadata, "stop", word);
+    put(&metadata, "step", by.step.as_str());
+    put(&metadata, "took", by.took);
+    metadata
 }

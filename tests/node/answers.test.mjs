@@ -64,3 +64,28 @@ test('what an answer to a cancel counts as', async () => {
     end();
   }
 });
+
+test('what has stopped a call is passed on only if it is a known step and a possible time', async () => {
+  for (const [step, took, known] of [
+    ['terminate', 57.25, { step: 'terminate', took: 57.25 }],
+    ['flag', 0, { step: 'flag', took: 0 }],
+    ['kill', 7, {}],
+    ['flag', -1, {}],
+    ['flag', NaN, {}],
+    ['flag', Infinity, {}],
+    ['flag', '7', {}],
+    ['flag', undefined, {}],
+    [undefined, 7, {}],
+  ]) {
+    const metadata = { stop: 'terminated', step, took };
+    const confirmed = { callId: 'mine', cancelled: true, metadata };
+    const { agent, end } = await answered(undefined, confirmed);
+    const call = agent.call('x', {}, { callId: 'mine' });
+    await Promise.resolve();
+    // The call has ended, and whoever asks again is told the same.
+    for (const asked of [agent.cancel('mine'), call, agent.cancel('mine')]) {
+      assert.deepEqual((await asked).metadata, { stop: 'terminated', .../** @type {object} */ (known) }, `${step} ${took}`);
+    }
+    end();
+  }
+});

@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::wire::abp;
 use crate::wire::{Subject, mended};
 use caphost::agent::{Action, AgentOptions, AgentState, Outgoing};
-use caphost::call::{CallId, Code, Millis, StoppedBy};
+use caphost::call::{CallId, Code, Millis};
 
 /// The id of the `initialize` request, which the core's state does not know.
 const INITIALIZE: &str = "initialize";
@@ -40,8 +40,6 @@ pub(super) struct Agent {
     events: VecDeque<Event>,
     /// The id of the call.
     call: String,
-    /// What has stopped the call, as the app first reported.
-    stopped_by: Option<StoppedBy>,
     over: bool,
 }
 
@@ -67,7 +65,6 @@ impl Agent {
             outgoing: VecDeque::from([hello.to_string()]),
             events: VecDeque::new(),
             call: String::new(),
-            stopped_by: None,
             over: false,
         }
     }
@@ -149,8 +146,7 @@ impl Agent {
         if refuses || envelope["type"] == abp::kind::INITIALIZE_RESULT {
             return self.initialized(envelope["payload"].clone());
         }
-        let said = abp::receive(&mut self.state, envelope);
-        self.stopped_by = self.stopped_by.or(said.and_then(|it| it.by));
+        abp::receive(&mut self.state, envelope);
     }
 
     /// Handles a message that cannot be read. If the message is an answer, the request fails and does not
@@ -193,11 +189,11 @@ impl Agent {
                     self.outgoing.push_back(envelope.to_string());
                 }
                 Action::Settle(_, settled) => {
-                    let response = abp::settled(settled, self.stopped_by);
+                    let response = abp::settled(settled);
                     self.events.push_back(Event::Ended(response));
                 }
                 Action::SettleCancel(_, outcome) => {
-                    let confirmation = abp::confirmation(&self.call, outcome, self.stopped_by);
+                    let confirmation = abp::confirmation(&self.call, outcome);
                     self.events.push_back(Event::Cancelled(confirmation));
                 }
                 Action::Progress(_, info) => self.events.push_back(Event::Progress(info)),

@@ -10,7 +10,7 @@ use super::api::Api;
 use super::failure::{Exit, Failure};
 use super::gateway_args::Access;
 use super::terminal::{one_line, print, print_json};
-use crate::wire::stops::{self, Grade, span};
+use crate::wire::stops::{self, span};
 use caphost::call::{Code, Stop};
 
 const EXAMPLES: &str = "\
@@ -75,7 +75,7 @@ impl Cancel {
 fn said(answer: &Value, cancelled: bool, waited: Duration) -> String {
     let run = one_line(answer["runId"].as_str().unwrap_or("the run"));
     if cancelled {
-        let grade = Grade::read(answer);
+        let grade = stops::read(answer);
         let said = style("Cancelled, and confirmed by the app");
         let said = match (grade.stop, grade.late_end) {
             (Stop::Abandoned, None) => said.yellow(),

@@ -11,7 +11,7 @@ use super::failure::{Exit, Failure};
 use super::gateway_args::Access;
 use super::terminal::{one_line, print, print_json, say, table};
 use crate::wire::clipped;
-use crate::wire::stops::{Grade, span};
+use crate::wire::stops::{self, span};
 use caphost::call::{LateEnd, Stop};
 
 const EXAMPLES: &str = "\
@@ -101,7 +101,7 @@ fn row(run: &Value, now: f64) -> Vec<String> {
         state.push_str(&format!(" {percentage:.0} %"));
     }
     if run["stop"].is_string() {
-        let grade = Grade::read(run);
+        let grade = stops::read(run);
         state.push_str(&seen(grade.stop, grade.late_end));
     }
     let lost = run["lost"].as_str().and_then(gone);

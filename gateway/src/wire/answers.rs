@@ -1,12 +1,13 @@
 //! The meaning of an app's answer to a call or a cancel. It is read here and nowhere else, and every dialect,
-//! the run and the metrics use this reading. `src/web/js/from-app.js` has the same rule; the vectors of
-//! `tests/conformance/abp/answers.json` hold both.
+//! the run and the metrics use this reading. What an answer counts as is decided as in the page, by
+//! `src/dialect/answers.rs`.
 
 use serde_json::{Value, json};
 
 use super::said::{Said, push, said, with_grade};
 use super::scan::{member, members, text_of};
-use caphost::call::{Code, Stop};
+use caphost::call::Code;
+use caphost::dialect::answers::{Answer, Confirmation};
 
 const NO_RESPONSE: &str = "`success` of an ABPResponse must be true or false";
 const NO_CONFIRMATION: &str = "`cancelled` of a CancelResponse must be true or false";
@@ -17,24 +18,24 @@ const NO_MESSAGE: &str = "The app did not say what went wrong";
 /// Reads an answer to a call.
 pub fn answer_to_call(payload: &str) -> Said<'_> {
     let mut read = said(payload);
-    match read.success {
-        None => {
+    let claim = Some(read.cancelled);
+    match Answer::of(read.success, claim, read.code.as_deref(), read.grade) {
+        Answer::Unreadable => {
             read.cancelled = false;
             read.unreadable = Some(NO_RESPONSE);
         }
-        // A call that has succeeded was not cancelled, whatever else the answer says.
-        Some(true) => read.mended = without_claim(payload).map(Into::into),
-        Some(false) if read.cancelled => {}
-        // A cancelled call in the form of a failure: nothing of its stop was seen.
-        Some(false) if read.code.as_deref() == Some(Code::CANCELLED.as_str()) => {
+        Answer::Succeeded => read.mended = without_claim(payload).map(Into::into),
+        Answer::Cancelled(_) if read.cancelled => {}
+        // A cancelled call in the form of a failure.
+        Answer::Cancelled(grade) => {
             read.cancelled = true;
-            read.grade = Stop::Abandoned.into();
+            read.grade = grade;
             read.exact = true;
             (read.error, read.code) = (None, None);
             let plain = r#"{"success":false,"cancelled":true}"#;
-            read.mended = Some(with_grade(plain, read.grade).into());
+            read.mended = Some(with_grade(plain, grade).into());
         }
-        Some(false) => {
+        Answer::Failed | Answer::Undecided => {
             let plain = without_claim(payload);
             let with_error = with_an_error(plain.as_deref().unwrap_or(payload));
             read.mended = with_error.or(plain).map(Into::into);
@@ -46,14 +47,17 @@ pub fn answer_to_call(payload: &str) -> Said<'_> {
 /// Reads an answer to a cancel.
 pub fn answer_to_cancel(payload: &str) -> Said<'_> {
     let mut read = said(payload);
-    let cancelled = member(payload.as_bytes(), "cancelled");
-    let is_said = matches!(cancelled, Some(b"true" | b"false"));
-    read.unreadable = match read.error {
-        None if !is_said => Some(NO_CONFIRMATION),
-        Some(_) if read.cancelled => Some(BOTH),
+    let cancelled = match member(payload.as_bytes(), "cancelled") {
+        Some(b"true") => Some(true),
+        Some(b"false") => Some(false),
         _ => None,
     };
-    read.cancelled &= read.unreadable.is_none();
+    let has_error = read.error.is_some();
+    let confirmation = Confirmation::of(cancelled, has_error, read.code.as_deref(), read.grade);
+    read.cancelled = matches!(confirmation, Confirmation::Cancelled(_));
+    if confirmation == Confirmation::Unreadable {
+        read.unreadable = Some(if has_error { BOTH } else { NO_CONFIRMATION });
+    }
     read
 }
 

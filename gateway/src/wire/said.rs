@@ -68,7 +68,7 @@ fn grade_in(metadata: &[u8]) -> (Grade, bool) {
         metadata,
         &["stop", "step", "took", "ended.success", "ended.after"],
     );
-    let grade = Grade::read(&read);
+    let grade = stops::read(&read);
     let has = |name: &str| read.get(name).is_some();
     let exact = read["stop"] == grade.stop.as_str()
         && (has("step") || has("took")) == grade.by.is_some()
@@ -115,8 +115,7 @@ pub(super) fn push(object: &mut String, key: &str, value: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::stopped_by;
-    use caphost::call::{LateEnd, Stop};
+    use caphost::call::{LateEnd, Stop, StoppedBy};
 
     const ENDED: LateEnd = LateEnd {
         success: true,
@@ -180,7 +179,7 @@ mod tests {
         ] {
             assert_eq!(with_grade(before, Stop::Dropped.into()), after);
         }
-        let by = stopped_by::read(Some("terminate"), Some(57.25));
+        let by = StoppedBy::of_peer(Some("terminate"), Some(57.25));
         let ended = Some(ENDED);
         for (by, late_end) in [(None, ended), (by, None), (by, ended)] {
             let stop = Stop::Abandoned;
@@ -201,7 +200,7 @@ mod tests {
             let said = said(&payload);
             (said.grade.by, said.exact)
         };
-        let by = stopped_by::read(Some("signal"), Some(3.0));
+        let by = StoppedBy::of_peer(Some("signal"), Some(3.0));
         assert_eq!(
             read(r#"{"stop":"returned","step":"signal","took":3}"#),
             (by, true)

@@ -4,19 +4,11 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use caphost::call::{Millis, Step, StoppedBy};
-
-/// What a peer has written, if it is one of the words known here and a time that can be.
-pub fn read(step: Option<&str>, took: Option<Millis>) -> Option<StoppedBy> {
-    let step = Step::ALL.into_iter().find(|it| step == Some(it.as_str()))?;
-    let took = took.filter(|took| took.is_finite() && *took >= 0.0)?;
-    let took = whole_micros(took);
-    Some(StoppedBy { step, took })
-}
+use caphost::call::{Millis, StoppedBy};
 
 /// Reads it from the object that has it.
 pub fn read_in(object: &Value) -> Option<StoppedBy> {
-    read(object["step"].as_str(), object["took"].as_f64())
+    StoppedBy::of_peer(object["step"].as_str(), object["took"].as_f64())
 }
 
 /// Adds both to an object, where they are known; `prefix` is what their names begin with.
@@ -25,14 +17,6 @@ pub fn put(object: &mut Value, by: Option<StoppedBy>, prefix: &str) {
         object[format!("{prefix}step")] = by.step.as_str().into();
         object[format!("{prefix}took")] = number(by.took);
     }
-}
-
-/// Milliseconds, to three places: what a peer writes is not believed beyond that, nor below zero.
-pub(super) fn whole_micros(millis: Millis) -> Millis {
-    let millis = millis.max(0.0);
-    let whole = (millis * 1_000.0).round() / 1_000.0;
-    // One so large has no places.
-    if whole.is_finite() { whole } else { millis }
 }
 
 /// Milliseconds as JSON, whole ones without a point.
@@ -65,6 +49,7 @@ pub mod optional {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use caphost::call::Step;
 
     #[test]
     fn what_was_written_is_read() {
@@ -76,7 +61,7 @@ mod tests {
                 assert_eq!(read_in(&object), Some(by), "{object}");
             }
         }
-        let by = read(Some("flag"), Some(57.0));
+        let by = StoppedBy::of_peer(Some("flag"), Some(57.0));
         let mut object = json!({ "stop": "returned" });
         put(&mut object, by, "caphost/");
         let expected = json!({ "stop": "returned", "caphost/step": "flag", "caphost/took": 57 });
@@ -102,13 +87,6 @@ mod tests {
         ] {
             assert_eq!(read_in(&bad), None, "{bad}");
         }
-        for bad in [f64::NAN, f64::INFINITY] {
-            assert_eq!(read(Some("flag"), Some(bad)), None);
-        }
-        let exact = read(Some("flag"), Some(1.000_123_4)).map(|by| by.took);
-        assert_eq!(exact, Some(1.0));
-        let huge = read(Some("flag"), Some(f64::MAX)).map(|by| by.took);
-        assert_eq!(huge, Some(f64::MAX));
     }
 
     #[test]

@@ -3,64 +3,36 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::stopped_by::{self, number, whole_micros};
+use super::stopped_by::{self, number};
 use caphost::call::{LateEnd, Millis, Step, Stop, StoppedBy};
+
+pub use caphost::call::Grade;
 
 /// How an app says that a call had ended before the cancel came.
 pub const ALREADY_COMPLETED: &str = "Operation already completed";
 
-/// How far a stop was seen, and what else is known of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Grade {
-    /// How far.
-    pub stop: Stop,
-    /// What has stopped the handler, if the peer says.
-    pub by: Option<StoppedBy>,
-    /// How the handler of an abandoned call has ended since.
-    pub late_end: Option<LateEnd>,
-}
-
-impl From<Stop> for Grade {
-    fn from(stop: Stop) -> Self {
-        Grade {
-            stop,
-            by: None,
-            late_end: None,
-        }
+/// Reads `{ stop, step?, took?, ended? }`, as a peer says it of a call that it has cancelled.
+pub fn read(written: &Value) -> Grade {
+    Grade {
+        stop: Stop::of_peer(written["stop"].as_str()),
+        by: stopped_by::read_in(written),
+        late_end: late_end(&written["ended"]),
     }
 }
 
-/// Without a word of the app, nothing of the stop was seen.
-impl Default for Grade {
-    fn default() -> Self {
-        Stop::Abandoned.into()
-    }
-}
-
-impl Grade {
-    /// Reads `{ stop, step?, took?, ended? }`, as a peer says it of a call that it has cancelled.
-    pub fn read(written: &Value) -> Self {
-        Grade {
-            stop: Stop::of_peer(written["stop"].as_str()),
-            by: stopped_by::read_in(written),
-            late_end: late_end(&written["ended"]),
-        }
-    }
-
-    /// Adds `stop`, and `step`, `took` and `ended` where they are known, to an object.
-    pub fn put(self, object: &mut Value) {
-        object["stop"] = self.stop.as_str().into();
-        stopped_by::put(object, self.by, "");
-        if let Some(end) = self.late_end {
-            object["ended"] = ended_json(end);
-        }
+/// Adds `stop`, and `step`, `took` and `ended` where they are known, to an object.
+pub fn put(object: &mut Value, grade: Grade) {
+    object["stop"] = grade.stop.as_str().into();
+    stopped_by::put(object, grade.by, "");
+    if let Some(end) = grade.late_end {
+        object["ended"] = ended_json(end);
     }
 }
 
 /// The `metadata` of a confirmation: `{ stop, step?, took?, ended? }`.
 pub fn metadata(grade: Grade) -> Value {
     let mut metadata = json!({});
-    grade.put(&mut metadata);
+    put(&mut metadata, grade);
     metadata
 }
 
@@ -71,11 +43,7 @@ pub fn ended_json(ended: LateEnd) -> Value {
 
 /// Reads `{ success, after }`, whatever else is in it.
 pub fn late_end(written: &Value) -> Option<LateEnd> {
-    let after = written["after"].as_f64()?;
-    Some(LateEnd {
-        success: written["success"].as_bool()?,
-        after: whole_micros(after),
-    })
+    LateEnd::of_peer(written["success"].as_bool(), written["after"].as_f64())
 }
 
 /// What became of the work, to end a sentence with that says that it is cancelled.
@@ -177,8 +145,8 @@ mod tests {
                 after,
             };
             assert_eq!(ended_json(ended).to_string(), written);
-            let read = serde_json::from_str(written).unwrap();
-            assert_eq!(late_end(&read), Some(ended));
+            let value = serde_json::from_str(written).unwrap();
+            assert_eq!(late_end(&value), Some(ended));
         }
         let negative = late_end(&json!({ "success": false, "after": -1, "more": [] }));
         assert_eq!(negative.map(|it| it.after), Some(0.0));
@@ -194,18 +162,18 @@ mod tests {
 
     #[test]
     fn what_a_peer_says_of_a_cancelled_call_is_read() {
-        let dropped = Grade::read(&json!({ "stop": "dropped" }));
+        let dropped = read(&json!({ "stop": "dropped" }));
         assert_eq!(dropped, Stop::Dropped.into());
-        assert_eq!(Grade::read(&json!(null)), Stop::Abandoned.into());
+        assert_eq!(read(&json!(null)), Stop::Abandoned.into());
         let ended = LateEnd {
             success: false,
             after: 7.0,
         };
-        let by = stopped_by::read(Some("terminate"), Some(2_550.0));
+        let by = StoppedBy::of_peer(Some("terminate"), Some(2_550.0));
         for (by, late_end) in [(None, Some(ended)), (by, None), (by, Some(ended))] {
             let stop = Stop::Abandoned;
             let grade = Grade { stop, by, late_end };
-            assert_eq!(Grade::read(&metadata(grade)), grade);
+            assert_eq!(read(&metadata(grade)), grade);
         }
     }
 
@@ -214,7 +182,7 @@ mod tests {
         for stop in Stop::ALL {
             assert!(sentence(stop).ends_with(&format!(" ({}).", stop.as_str())));
         }
-        let by = stopped_by::read(Some("terminate"), Some(57.0));
+        let by = StoppedBy::of_peer(Some("terminate"), Some(57.0));
         let stop = Stop::Terminated;
         assert_eq!(
             clause(Grade { by, ..stop.into() }),

@@ -29,7 +29,7 @@ fn the_hosts_response_settles_a_call_once() {
 fn an_answer_that_is_no_response_fails_the_call() {
     let mut agent = Agent::new();
     let key = agent.sent("a");
-    agent.state.called(key, None, None);
+    agent.state.called(key, Answer::Unreadable, "odd");
     assert_eq!(failure(&agent.actions()[0]), Some("TRANSPORT_ERROR"));
     agent.assert_at_rest();
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::call::StoppedBy;
 
 #[test]
 fn a_confirmed_cancel_settles_first_and_then_its_call() {
@@ -121,26 +122,35 @@ fn the_end_of_an_abandoned_call_is_told_by_whoever_hears_of_it() {
         after: 150.0,
     };
     let told = |key| {
-        let outcome = CancelOutcome::confirmed(Stop::Abandoned, Some(end));
+        let late_end = Some(end);
+        let outcome = CancelOutcome::confirmed(Grade {
+            late_end,
+            ..Stop::Abandoned.into()
+        });
         Action::SettleCancel(key, outcome)
     };
     for from_host in [false, true] {
         let mut agent = Agent::new();
         let key = agent.sent("a");
         let stop = Stop::Abandoned;
-        agent.state.called(key, Some("cancelled"), Some(stop));
+        let answer = Answer::Cancelled(stop.into());
+        agent.state.called(key, answer, "cancelled");
         assert_eq!(
             agent.actions(),
-            [Action::Settle(key, Settled::Cancelled(stop))]
+            [Action::Settle(key, Settled::Cancelled(stop.into()))]
         );
         if !from_host {
             agent.state.ended("a", end);
         }
         let cancel = agent.cancel("a");
-        let ended = from_host.then_some(end);
-        agent
-            .state
-            .cancelled(cancel, Some((stop, ended)), None, None, false);
+        let late_end = from_host.then_some(end);
+        agent.confirm_as(
+            cancel,
+            Grade {
+                late_end,
+                ..stop.into()
+            },
+        );
         assert_eq!(agent.actions(), [told(cancel)]);
     }
 }
@@ -152,10 +162,7 @@ fn what_was_said_of_how_far_a_stop_was_seen_is_said_again() {
     agent.answer(key, "cancelled");
     agent.actions();
     let cancel = agent.cancel("a");
-    let confirmed_otherwise = Some((Stop::Abandoned, None));
-    agent
-        .state
-        .cancelled(cancel, confirmed_otherwise, None, None, false);
+    agent.confirm_as(cancel, Stop::Abandoned);
     assert_eq!(agent.actions(), [confirmed(cancel)]);
 }
 
@@ -197,12 +204,9 @@ fn a_host_that_cannot_cancel_says_so_and_the_call_goes_on() {
     let mut agent = Agent::new();
     let key = agent.sent("a");
     let cancel = agent.cancel("a");
-    agent
-        .state
-        .cancelled(cancel, None, None, Some("NOT_SUPPORTED"), false);
+    agent.refuse_with(cancel, REFUSED, "NOT_SUPPORTED");
     let outcome = CancelOutcome {
-        stop: None,
-        ended: None,
+        grade: None,
         reason: None,
         error: Some(Ok("NOT_SUPPORTED")),
     };
@@ -253,4 +257,72 @@ fn an_abort_that_the_host_refuses_does_not_wait_for_ever() {
     agent.wait(5_000.0);
     assert_eq!(failure(&agent.actions()[0]), Some("TIMEOUT"));
     agent.assert_at_rest();
+}
+
+fn terminated(took: Millis) -> Grade {
+    Grade {
+        by: StoppedBy::of_peer(Some("terminate"), Some(took)),
+        ..Stop::Terminated.into()
+    }
+}
+
+#[test]
+fn what_has_stopped_a_call_is_told_to_its_caller_and_to_whoever_cancels_it() {
+    let seen = terminated(57.0);
+    let cancelled = |key| Action::Settle(key, Settled::Cancelled(seen));
+
+    let mut agent = Agent::new();
+    let key = agent.sent("a");
+    let cancel = agent.cancel("a");
+    agent.confirm_as(cancel, seen);
+    let actions = agent.actions();
+    assert_eq!(actions, [confirmed_as(seen, cancel), cancelled(key)]);
+    // The host has answered that the call is cancelled, and says no more.
+    let again = agent.cancel("a");
+    agent.confirm_as(again, Stop::Terminated);
+    assert_eq!(agent.actions(), [confirmed_as(seen, again)]);
+
+    let mut agent = Agent::new();
+    let key = agent.sent("a");
+    agent
+        .state
+        .called(key, Answer::Cancelled(seen), "cancelled");
+    assert_eq!(agent.actions(), [cancelled(key)]);
+    let cancel = agent.cancel("a");
+    agent.confirm_as(cancel, terminated(99.0));
+    assert_eq!(agent.actions(), [confirmed_as(seen, cancel)]);
+}
+
+#[test]
+fn what_has_stopped_a_call_is_not_mixed_with_another_grade() {
+    let mut agent = Agent::new();
+    let key = agent.sent("a");
+    agent.answer(key, "cancelled");
+    agent.actions();
+    let cancel = agent.cancel("a");
+    agent.confirm_as(cancel, terminated(57.0));
+    assert_eq!(agent.actions(), [confirmed(cancel)]);
+}
+
+#[test]
+fn an_answer_to_a_cancel_that_names_another_call_or_cannot_be_read_confirms_nothing() {
+    let confirms = Confirmation::Cancelled(Stop::Dropped.into());
+    for (call, confirmation) in [
+        (Some("b"), confirms),
+        (Some("b"), NO_SESSION),
+        (Some("a"), Confirmation::Unreadable),
+        (None, Confirmation::Unreadable),
+    ] {
+        let mut agent = Agent::new();
+        let key = agent.sent("a");
+        let cancel = agent.cancel("a");
+        agent
+            .state
+            .cancelled(cancel, call, confirmation, None, None);
+        let actions = agent.actions();
+        assert_eq!(actions.len(), 1);
+        assert_eq!(failure(&actions[0]), Some("TRANSPORT_ERROR"));
+        agent.answer(key, "data");
+        assert_eq!(agent.actions(), [responded(key, "data")]);
+    }
 }

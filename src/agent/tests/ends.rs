@@ -137,9 +137,7 @@ fn a_cancel_that_a_shutdown_overtakes_says_what_became_of_the_call() {
         let cancel = agent.cancel("a");
         agent.state.shutdown(None, agent.now);
         agent.actions();
-        agent
-            .state
-            .cancelled(cancel, None, None, Some("NOT_INITIALIZED"), true);
+        agent.refuse_with(cancel, NO_SESSION, "NOT_INITIALIZED");
         assert_eq!(agent.actions(), []);
         agent.answer(key, response);
         let expected = match response {
@@ -164,7 +162,7 @@ fn after_a_disconnect_a_known_outcome_is_still_told() {
         agent.answer(key, response);
     }
     let lost = agent.sent("e");
-    agent.state.called_undecided(lost, "DISCONNECTED");
+    agent.answer(lost, "DISCONNECTED");
     agent.actions();
     let pending = agent.cancel("e");
     let unknown = agent.sent("c");
@@ -188,13 +186,10 @@ fn a_host_without_the_session_has_lost_the_calls() {
     let mut agent = Agent::new();
     agent.sent("a");
     let cancel = agent.cancel("a");
-    agent
-        .state
-        .cancelled(cancel, None, None, Some("NOT_INITIALIZED"), true);
+    agent.refuse_with(cancel, NO_SESSION, "NOT_INITIALIZED");
     let actions = agent.actions();
     let outcome = CancelOutcome {
-        stop: None,
-        ended: None,
+        grade: None,
         reason: None,
         error: Some(Ok("NOT_INITIALIZED")),
     };

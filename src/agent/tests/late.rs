@@ -171,7 +171,7 @@ fn a_call_that_the_app_refused_to_cancel_as_completed_stays_so() {
 fn what_a_response_left_open_a_confirmation_decides() {
     let mut agent = Agent::new();
     let key = agent.sent("a");
-    agent.state.called_undecided(key, "DISCONNECTED");
+    agent.answer(key, "DISCONNECTED");
     agent.actions();
     let cancel = agent.cancel("a");
     agent.confirm(cancel);
@@ -188,10 +188,13 @@ fn the_end_of_a_handler_that_a_late_confirmation_abandoned_is_told() {
         success: false,
         after: 20.0,
     };
-    let confirmed = Some((stop, None));
-    agent.state.cancelled(cancel, confirmed, None, None, false);
+    agent.confirm_as(cancel, stop);
     agent.state.ended("a", end);
-    let outcome = CancelOutcome::confirmed(stop, Some(end));
+    let late_end = Some(end);
+    let outcome = CancelOutcome::confirmed(Grade {
+        late_end,
+        ..stop.into()
+    });
     let actions = told_without_the_app(&mut agent);
     assert!(matches!(&actions[..], [Action::SettleCancel(_, it)] if *it == outcome));
 }

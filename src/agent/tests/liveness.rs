@@ -146,9 +146,7 @@ fn a_probe_finds_out_about_a_host_that_has_forgotten_the_session() {
     let key = agent.sent("a");
     agent.state.probe(2_000.0, false, agent.now);
     assert_eq!(agent.actions(), [sends_cancel(key + 1, PROBE)]);
-    agent
-        .state
-        .cancelled(key + 1, None, None, Some("NOT_INITIALIZED"), true);
+    agent.refuse_with(key + 1, NO_SESSION, "NOT_INITIALIZED");
     assert_lost(&mut agent);
 }
 

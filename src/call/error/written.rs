@@ -11,18 +11,12 @@ const UPDATE: &str = "CAPHOST_UPDATE_DOCS";
 type Place = (&'static str, &'static str, &'static str, fn() -> String);
 
 /// Each file, the text before and after its codes, and the function that writes the codes.
-const PLACES: [Place; 4] = [
+const PLACES: [Place; 3] = [
     (
         "src/web/js/codes.js",
         "export const RETRYABLE = [\n",
         "];\n",
         script,
-    ),
-    (
-        "src/web/js/codes.js",
-        "export const OPEN = [\n",
-        "];\n",
-        open,
     ),
     (
         "npm/types.d.ts",
@@ -49,14 +43,6 @@ fn lines(line: impl Fn(&mut String, &str, bool, &str)) -> String {
 fn script() -> String {
     lines(|text, code, retryable, _| {
         if retryable {
-            writeln!(text, "  '{code}',").unwrap();
-        }
-    })
-}
-
-fn open() -> String {
-    lines(|text, code, _, _| {
-        if Code::leaves_open(code) {
             writeln!(text, "  '{code}',").unwrap();
         }
     })

@@ -4,10 +4,10 @@ use wasm_bindgen::JsValue;
 
 use super::inner::{Handler, Inner};
 use super::sys;
-use crate::call::{CallId, CancelAnswer, Outcome, Response, Stop, StoppedBy};
+use crate::call::{CallId, CancelAnswer, Outcome, Response};
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
 use crate::web::failure::{error, or_nan};
-use crate::web::object::{self, word};
+use crate::web::object::{self, seen};
 
 /// The event that tells an agent that the handler of its abandoned call has ended. Its data is `{
 /// callId, success, after }`.
@@ -225,17 +225,6 @@ impl Inner {
             }
         }
     }
-}
-
-/// The same, with the step that stopped the call, if the step is known: `{ stop, step, took }`.
-fn seen(stop: Stop, by: Option<StoppedBy>) -> JsValue {
-    let word = word(stop);
-    let Some(by) = by else { return word };
-    let metadata = object::object();
-    object::put(&metadata, "stop", word);
-    object::put(&metadata, "step", by.step.as_str());
-    object::put(&metadata, "took", by.took);
-    metadata
 }
 
 /// The names of a call on the timeline.

@@ -54,9 +54,6 @@ export class Agent extends Caller {
 
   /** The functions that Rust calls. None of them throws. */
   #shell = {
-    /** The details of a stop in the current message, except how far the call was seen to stop. @type {object | undefined} */
-    by: undefined,
-
     /** @param {number} key */
     sendCall: (key) => {
       const pending = this.#pending.get(key);
@@ -87,11 +84,11 @@ export class Agent extends Caller {
     /** @param {number} key @param {object} error */
     fail: (key, error) => this.#shell.settle(key, { success: false, error: this.#explained(error) }),
 
-    /** @param {number} key @param {string} stop how far it was seen */
-    stopped: (key, stop) => this.#shell.settle(key, cancelled(this.#shell.by ?? stop)),
+    /** @param {number} key @param {unknown} stop how far it was seen */
+    stopped: (key, stop) => this.#shell.settle(key, cancelled(stop)),
 
-    /** @param {number} key @param {string} stop @param {object} [ended] */
-    confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, this.#shell.by ?? stop, ended)),
+    /** @param {number} key @param {unknown} stop @param {object} [ended] */
+    confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, stop, ended)),
 
     /** @param {number} key @param {string} [reason] @param {object} [error] */
     refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, this.#explained(error))),

@@ -13,10 +13,3 @@ export const RETRYABLE = [
   'TRANSPORT_ERROR',
   'DISCONNECTED',
 ];
-
-/** The codes of a call whose outcome is unknown. A test writes this list, like the others. */
-export const OPEN = [
-  'TIMEOUT',
-  'TRANSPORT_ERROR',
-  'DISCONNECTED',
-];

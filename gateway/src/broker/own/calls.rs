@@ -10,7 +10,6 @@ use crate::broker::pending::Entry;
 use crate::broker::requests::About;
 use crate::broker::runs::{Ending, Run, RunId, RunState};
 use crate::broker::{Action, Broker, PeerId};
-use crate::wire::abp::says_no_session;
 use crate::wire::{Failure, Json, Request};
 use caphost::call::{Code, Error, LateEnd, Millis, Stop};
 
@@ -152,7 +151,7 @@ impl Broker {
         error: Option<&Reply>,
     ) {
         let code = error.and_then(Reply::code);
-        let is_lost = code.is_some_and(|code| says_no_session(&code));
+        let is_lost = code.is_some_and(|code| Code::says_no_session(&code));
         if is_lost && self.is_closing(session) {
             // The answer to the shutdown will tell what became of the call.
             return;

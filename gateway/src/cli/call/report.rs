@@ -62,10 +62,10 @@ impl Report<'_> {
                 document["metadata"] = response["metadata"].clone();
                 let late_end = confirmation
                     .as_ref()
-                    .and_then(|it| Grade::read(&it["metadata"]).late_end);
+                    .and_then(|it| stops::read(&it["metadata"]).late_end);
                 let grade = Grade {
                     late_end,
-                    ..Grade::read(&response["metadata"])
+                    ..stops::read(&response["metadata"])
                 };
                 let is_confirmed = confirmation.is_some_and(|it| it["cancelled"] == true);
                 warn(self.who(is_confirmed) + &stops::clause(grade));

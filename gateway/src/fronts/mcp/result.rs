@@ -376,7 +376,7 @@ mod tests {
                     "data": { "requestId": "7", "partial": false, "stop": "returned",
                               "_meta": { "caphost/stop": "returned" } } })
         );
-        let by = stopped_by::read(Some("terminate"), Some(57.5));
+        let by = caphost::call::StoppedBy::of_peer(Some("terminate"), Some(57.5));
         let error = cancelled("hash", &id, Stop::Terminated, by);
         assert_eq!(
             error.data,

@@ -20,7 +20,7 @@ use crate::fronts::lists::Listing;
 use crate::fronts::refusal::{Refusal, found};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
-use crate::wire::mended_bytes;
+use crate::wire::{mended_bytes, stops};
 
 /// How many runs a list may have to be made at once.
 const SHORT: usize = 100;
@@ -102,7 +102,7 @@ async fn cancel(
         answer["error"] = error.body;
     }
     if let Some(grade) = grade {
-        grade.put(&mut answer);
+        stops::put(&mut answer, grade);
     }
     Ok(Json(answer).into_response())
 }

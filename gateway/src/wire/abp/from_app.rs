@@ -3,28 +3,20 @@
 use serde_json::Value;
 
 use super::{CALL_ENDED, kind, request_key};
-use crate::wire::stops::{self, Grade};
+use crate::wire::stops;
 use caphost::agent::{AgentState, RequestKey};
-use caphost::call::Code;
+use caphost::dialect::answers::{Answer, Confirmation};
 
-/// Tells an agent's state about an envelope of its app. Returns how far a stop was seen, if the envelope says
-/// that something is cancelled. The answer to `initialize`, notifications and questions do not concern the
-/// state, except for the late end of a call.
-pub fn receive(state: &mut AgentState<Value>, envelope: &Value) -> Option<Grade> {
+/// Tells an agent's state about an envelope of its app. The answer to `initialize`, notifications and questions
+/// do not concern the state, except for the late end of a call.
+pub fn receive(state: &mut AgentState<Value>, envelope: &Value) {
     let payload = &envelope["payload"];
-    let kind = envelope["type"].as_str()?;
+    let Some(kind) = envelope["type"].as_str() else {
+        return;
+    };
     match (kind, request_key(&envelope["id"])) {
-        (kind::CALL_RESULT, Some(key)) => return called(state, key, payload),
-        (kind::CANCEL_RESULT, Some(key)) => {
-            let grade = cancelled(payload);
-            let reason = payload["reason"].as_str().map(String::from);
-            let error = payload.get("error").filter(|it| it.is_object());
-            let code = error.and_then(|error| error["code"].as_str());
-            let lost = code.is_some_and(says_no_session);
-            let confirmed = grade.map(|it| (it.stop, it.late_end));
-            state.cancelled(key, confirmed, reason, error.cloned(), lost);
-            return grade;
-        }
+        (kind::CALL_RESULT, Some(key)) => called(state, key, payload),
+        (kind::CANCEL_RESULT, Some(key)) => cancelled(state, key, payload),
         (kind::ERROR, Some(key)) => {
             let is_response = payload["success"].is_boolean();
             state.refused(key, is_response.then(|| payload.clone()));
@@ -32,53 +24,138 @@ pub fn receive(state: &mut AgentState<Value>, envelope: &Value) -> Option<Grade>
         (kind::SHUTDOWN_RESULT, _) => state.shut_down(),
         (kind::NOTIFICATION, _) if payload["event"] == CALL_ENDED => {
             let data = &payload["data"];
-            state.ended(data["callId"].as_str()?, stops::late_end(data)?);
+            if let Some((call, end)) = data["callId"].as_str().zip(stops::late_end(data)) {
+                state.ended(call, end);
+            }
         }
         (kind::PROGRESS, _) => {
             let operation = &payload["operationId"];
             // An app may turn a token of digits into a number.
             let number = operation.as_f64().map(|number| (number as u32).to_string());
-            let operation = operation.as_str().or(number.as_deref())?;
-            state.progress(operation, payload.clone());
+            if let Some(operation) = operation.as_str().or(number.as_deref()) {
+                state.progress(operation, payload.clone());
+            }
         }
         _ => tracing::debug!(kind, "an app's message is not heeded"),
     }
-    None
 }
 
-/// A call is answered.
-fn called(state: &mut AgentState<Value>, key: RequestKey, payload: &Value) -> Option<Grade> {
-    let Some(success) = payload["success"].as_bool() else {
-        // The payload is no response at all.
-        state.called(key, None, None);
-        return None;
-    };
+fn called(state: &mut AgentState<Value>, key: RequestKey, payload: &Value) {
+    let answer = Answer::of(
+        payload["success"].as_bool(),
+        payload["cancelled"].as_bool(),
+        payload["error"]["code"].as_str(),
+        stops::read(&payload["metadata"]),
+    );
     let mut response = payload.clone();
-    // A call that has succeeded was not cancelled, whatever else the payload says.
-    let grade = cancelled(payload).filter(|_| !success);
-    if success && response["cancelled"] == true {
+    if !payload["cancelled"].is_null() {
+        // Another response is written for a cancelled call.
         response["cancelled"] = false.into();
     }
-    let code = payload["error"]["code"].as_str();
-    if grade.is_none() && !success && code.is_some_and(Code::leaves_open) {
-        state.called_undecided(key, response);
-    } else {
-        state.called(key, Some(response), grade.map(|it| it.stop));
+    state.called(key, answer, response);
+}
+
+fn cancelled(state: &mut AgentState<Value>, key: RequestKey, payload: &Value) {
+    let error = payload.get("error").filter(|it| it.is_object());
+    let confirmation = Confirmation::of(
+        payload["cancelled"].as_bool(),
+        error.is_some(),
+        error.and_then(|error| error["code"].as_str()),
+        stops::read(&payload["metadata"]),
+    );
+    let call = match &payload["callId"] {
+        Value::Null => None,
+        Value::String(call) => Some(call.clone()),
+        other => Some(other.to_string()),
+    };
+    let reason = payload["reason"].as_str().map(String::from);
+    state.cancelled(key, call.as_deref(), confirmation, reason, error.cloned());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::abp;
+    use caphost::agent::{Action, AgentOptions, Outgoing};
+    use caphost::call::CallId;
+    use serde_json::json;
+
+    /// An agent with a call in flight.
+    fn calling() -> (AgentState<Value>, RequestKey) {
+        let mut state = AgentState::new(AgentOptions::default());
+        let key = state.call(Outgoing {
+            id: CallId::parse("mine").unwrap(),
+            capability: "x".into(),
+            params: None,
+            timeout: None,
+            progress: false,
+            transfer: false,
+        });
+        state.flush(0.0);
+        while state.poll_action().is_some() {}
+        (state, key)
     }
-    grade
-}
 
-fn cancelled(payload: &Value) -> Option<Grade> {
-    let cancelled = payload["cancelled"] == true;
-    cancelled.then(|| Grade::read(&payload["metadata"]))
-}
+    fn answered(
+        state: &mut AgentState<Value>,
+        kind: &str,
+        key: RequestKey,
+        payload: &Value,
+    ) -> Value {
+        let envelope = json!({ "type": kind, "id": key.to_string(), "payload": payload });
+        receive(state, &envelope);
+        match state.poll_action() {
+            Some(Action::Settle(_, settled)) => abp::settled(settled),
+            Some(Action::SettleCancel(_, outcome)) => abp::confirmation("mine", outcome),
+            other => panic!("{payload} leads to {other:?}"),
+        }
+    }
 
-/// Whether an error with that code says that there is no session.
-pub fn says_no_session(code: &str) -> bool {
-    let gone = [
-        Code::NOT_INITIALIZED,
-        Code::SESSION_EXPIRED,
-        Code::SESSION_INVALID,
-    ];
-    gone.iter().any(|gone| gone.as_str() == code)
+    fn vectors() -> Value {
+        let text = include_str!("../../../../tests/conformance/abp/answers.json");
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn the_command_line_reads_answers_to_calls_as_page_and_gateway_do() {
+        for vector in vectors()["calls"].as_array().unwrap() {
+            let (mut state, key) = calling();
+            let payload = &vector["payload"];
+            let got = answered(&mut state, kind::CALL_RESULT, key, payload);
+            let is = &vector["is"];
+            let cancelled = is.get("cancelled");
+            assert_eq!(got["cancelled"] == true, cancelled.is_some(), "{payload}");
+            assert_eq!(
+                got["success"] == true,
+                is.get("success").is_some(),
+                "{payload}"
+            );
+            if let Some(stop) = cancelled {
+                assert_eq!(got["metadata"]["stop"], *stop, "{payload}");
+            }
+            if is["unreadable"] == true {
+                assert_eq!(got["error"]["code"], "TRANSPORT_ERROR", "{payload}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_command_line_reads_answers_to_cancels_as_page_and_gateway_do() {
+        for vector in vectors()["cancels"].as_array().unwrap() {
+            let (mut state, _) = calling();
+            let cancel = state.cancel(CallId::parse("mine").unwrap(), None, 0.0);
+            state.poll_action();
+            let payload = &vector["payload"];
+            let got = answered(&mut state, kind::CANCEL_RESULT, cancel, payload);
+            match &vector["is"] {
+                Value::String(is) if is == "unreadable" => {
+                    assert_eq!(got["error"]["code"], "TRANSPORT_ERROR", "{payload}");
+                }
+                is => {
+                    let stop = got["metadata"].get("stop").cloned();
+                    assert_eq!(stop.unwrap_or(false.into()), *is, "{payload}");
+                }
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ mod tests;
 mod write;
 
 pub use from_agent::{Called, FromAgent, Received, read as read_from_agent, read_call};
-pub use from_app::{receive, says_no_session};
+pub use from_app::receive;
 pub use write::*;
 
 /// The only protocol version there is.

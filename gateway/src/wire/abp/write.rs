@@ -8,7 +8,7 @@ use super::{CALL_ENDED, CAPABILITIES_CHANGED, LARGE_MESSAGE, VERSION, kind};
 use crate::wire::stops::{self, Grade};
 use crate::wire::{self, error_json};
 use caphost::agent::{CancelOutcome, Request, RequestKey, Settled};
-use caphost::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response, StoppedBy};
+use caphost::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response};
 use caphost::session::{Changes, Initialized};
 
 /// One envelope. `timestamp` is Unix milliseconds.
@@ -66,22 +66,20 @@ pub fn request_key(id: &Value) -> Option<RequestKey> {
     text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 
-/// The `ABPResponse` of a settled call: the app's own, as it came, unless the call is cancelled. `by` is what
-/// has stopped the call.
-pub fn settled(settled: Settled<Value>, by: Option<StoppedBy>) -> Value {
+/// The `ABPResponse` of a settled call: the app's own, as it came, unless the call is cancelled.
+pub fn settled(settled: Settled<Value>) -> Value {
     match settled {
         Settled::Response(response) => response,
-        Settled::Cancelled(stop) => cancelled(Grade { by, ..stop.into() }),
+        Settled::Cancelled(grade) => cancelled(grade),
         Settled::Failed(failure) => failed(&failure),
     }
 }
 
-/// The `CancelResponse` of a settled cancel; `by` is what has stopped the call.
-pub fn confirmation(call: &str, settled: CancelOutcome<Value>, by: Option<StoppedBy>) -> Value {
+/// The `CancelResponse` of a settled cancel.
+pub fn confirmation(call: &str, settled: CancelOutcome<Value>) -> Value {
     let mut written = json!({ "callId": call, "cancelled": settled.cancelled() });
-    if let Some(stop) = settled.stop {
-        let late_end = settled.ended;
-        written["metadata"] = stops::metadata(Grade { stop, by, late_end });
+    if let Some(grade) = settled.grade {
+        written["metadata"] = stops::metadata(grade);
     }
     if let Some(error) = settled.error {
         written["error"] = error.unwrap_or_else(|found| error_json(&found));
@@ -285,11 +283,11 @@ mod tests {
     fn settled_calls() {
         let metadata = json!({ "stop": "dropped" });
         let cancelled = json!({ "success": false, "cancelled": true, "metadata": metadata });
-        assert_eq!(settled(Settled::Cancelled(Stop::Dropped), None), cancelled);
+        assert_eq!(settled(Settled::Cancelled(Stop::Dropped.into())), cancelled);
         let lost = Error::new(Code::DISCONNECTED, "gone");
         let error = json!({ "code": "DISCONNECTED", "message": "gone", "retryable": true });
         let expected = json!({ "success": false, "error": error });
-        assert_eq!(settled(Settled::Failed(lost), None), expected);
+        assert_eq!(settled(Settled::Failed(lost)), expected);
     }
 
     #[test]

@@ -206,12 +206,11 @@ impl Bench {
                     self.agent_end.send(abp::request(key, request, 0.0))
                 }
                 AgentAction::Settle(key, settled) => {
-                    self.settled.push((key, abp::settled(settled, None)))
+                    self.settled.push((key, abp::settled(settled)))
                 }
                 AgentAction::SettleCancel(key, outcome) => {
                     let given = self.asked.get(&key).map_or("", String::as_str);
-                    self.settled
-                        .push((key, abp::confirmation(given, outcome, None)));
+                    self.settled.push((key, abp::confirmation(given, outcome)));
                 }
                 AgentAction::Progress(..) | AgentAction::Closed(_) => {}
             }
@@ -227,7 +226,7 @@ impl Bench {
         match key.filter(|key| *key > u32::MAX / 2) {
             // The bench itself has sent this request, without the agent.
             Some(key) => self.settled.push((key, envelope["payload"].clone())),
-            None => drop(abp::receive(&mut self.agent, &envelope)),
+            None => abp::receive(&mut self.agent, &envelope),
         }
         true
     }
