@@ -38,7 +38,7 @@ fn a_page_that_is_rendered_on_a_server_may_hold_hosts_and_agents() {
 }
 
 #[test]
-fn what_needs_no_javascript_works_there() {
+fn code_without_javascript_works_there() {
     let error = Error::new("TOO_LARGE", "no").with_retryable(true);
     assert_eq!(error.to_string(), "TOO_LARGE: no");
     let timeout = Error::other(Error::new(Code::TIMEOUT, "late"));

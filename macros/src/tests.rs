@@ -34,7 +34,7 @@ fn a_function_becomes_a_capability_with_its_name_and_documentation() {
 }
 
 #[test]
-fn options_go_before_what_the_function_says() {
+fn options_override_the_function() {
     let options = r#"name = "a.b", description = "It", concurrency = 2"#;
     let (text, errors) = expanded(options, &format!("/// Other.\n{GOOD}"));
     assert!(errors.is_empty());
@@ -77,7 +77,7 @@ fn a_function_that_does_not_await_is_for_workers() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_words() {
+fn errors_are_plain_sentences() {
     for (function, said) in [
         (
             "async fn f() {}",
@@ -122,17 +122,17 @@ fn what_is_wrong_is_said_in_words() {
 }
 
 #[test]
-fn all_that_is_wrong_is_said_at_once() {
+fn all_errors_are_reported_at_once() {
     assert_eq!(errors("", "fn f<T>(a: u32, b: T) {}").len(), 4);
 }
 
 #[test]
-fn the_function_stays_when_something_is_wrong_with_it() {
+fn a_function_with_errors_stays_in_the_output() {
     assert!(expanded("", "fn f() {}").0.starts_with("fnf(){}"));
 }
 
 #[test]
-fn a_wrong_option_is_said_with_those_there_are() {
+fn the_error_for_a_wrong_option_lists_the_valid_options() {
     let said = errors("names = \"a\"", GOOD);
     assert_eq!(
         said,

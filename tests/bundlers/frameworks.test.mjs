@@ -61,7 +61,7 @@ async function works({ page, shows, runs, complaints }) {
 for (const [name, edited] of Object.entries(examples)) {
   const example = useExample(name);
 
-  test(`${name}: its README says what is done here, and nothing else`, () => {
+  test(`${name}: its README has the commands of this test, and no others`, () => {
     assert.deepEqual(example.commands, [...first(name), 'npm run dev', 'npm run build && npm run preview']);
   });
 
@@ -101,7 +101,7 @@ for (const [name, edited] of Object.entries(examples)) {
   });
 }
 
-test('react: the hooks are what a strict TypeScript project accepts, with a map of capabilities', { timeout: 120_000 }, async () => {
+test('react: a strict TypeScript project accepts the hooks, with a map of capabilities', { timeout: 120_000 }, async () => {
   const folder = join(place.work, 'typed');
   cpSync(join(root, 'examples', 'react', 'src', 'hooks.ts'), join(folder, 'hooks.ts'));
   writeFileSync(join(folder, 'uses.tsx'), `

@@ -37,7 +37,7 @@ async function said(t) {
   return page.title();
 }
 
-test('a package that is linked: the error names what helps', { timeout: 120_000 }, async (t) => {
+test('a linked package: the error names the remedy', { timeout: 120_000 }, async (t) => {
   await npm(`npm install '${join(root, 'pkg')}'`);
   assert.ok(lstatSync(join(folder, 'node_modules', 'caphost')).isSymbolicLink());
   assert.match(await said(t), /^The wasm of caphost is not at http:.*\/@fs\/.*: 403.* `npm pack`/);

@@ -70,7 +70,7 @@ async function build(more = '') {
   return run(process.execPath, [next, 'build', place.work], { cwd: place.work, env: { NEXT_TELEMETRY_DISABLED: '1' }, quiet: true, timeoutMs: 200_000 });
 }
 
-test('Next.js: an error names what the server wants', { timeout: 240_000 }, async () => {
+test('Next.js: an error names the setting that the server needs', { timeout: 240_000 }, async () => {
   const { code, output } = await build();
   assert.notEqual(code, 0, output);
   assert.match(output, /The wasm of caphost is not at .*in Next\.js with serverExternalPackages: \['caphost'\]/);

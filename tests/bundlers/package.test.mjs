@@ -19,7 +19,7 @@ test('publint finds nothing in the package', { timeout: 150_000 }, () => passes(
 // The package has only ES modules. CommonJS loads it with import().
 test('its types are found however TypeScript looks for them', { timeout: 150_000 }, () => passes('@arethetypeswrong/cli/dist/index.js', '--pack', '.', '--profile', 'esm-only'));
 
-test('the package says whence it is, and its source maps lead to the sources', () => {
+test('the package names its repository, and its source maps lead to the sources', () => {
   const { repository, keywords, exports } = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8'));
   assert.match(repository.url, /^git\+https:\/\/.*\.git$/);
   assert.ok(keywords.length >= 5);

@@ -11,7 +11,7 @@ import { openWatched, useWorkplace } from './workplace.mjs';
 const place = useWorkplace();
 const example = useExample('typescript');
 
-test('its README says what is done here, and nothing else', () => {
+test('its README has the commands of this test, and no others', () => {
   assert.deepEqual(example.commands, [...first('typescript'), 'npm run dev', 'npm run build && npm run preview', 'npm test', 'npm run check']);
 });
 

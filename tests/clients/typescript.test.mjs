@@ -68,14 +68,14 @@ for (const { name, speaks } of SDKS) {
         assert.deepEqual([content[1].type, content[1].mimeType, structuredContent], ['image', 'image/png', undefined]);
       });
 
-      test('reads a result of more than a megabyte, and nothing where there is nothing', async () => {
+      test('reads a result of more than a megabyte, and an empty result', async () => {
         const { content } = await client.callTool({ name: 'large', arguments: {} });
         assert.equal(JSON.parse(content[0].text).text.length, 500_000);
         assert.deepEqual((await client.callTool({ name: 'nothing', arguments: {} })).content, []);
       });
 
       if (way === 'stdio') {
-        test('is told how to get a result that is too large for its reader, and goes on', async () => {
+        test('learns how to get a result that is too large for its reader, and continues', async () => {
           const { isError, content } = await client.callTool({ name: 'large', arguments: { megabytes: 8 } });
           assert.equal(isError, true);
           assert.match(content[0].text, /^OPERATION_FAILED: The answer has \d+ MB, .*caphost call/);

@@ -21,7 +21,7 @@ async function watched() {
   return { host, activity, agent: await connectPort(port2, { agent: { name: 'watched', version: '1' } }) };
 }
 
-test('where there are no elements the import does no harm, and the data is there', async () => {
+test('without elements the import does no harm, and the data is available', async () => {
   assert.equal(typeof CapActivityElement, 'function');
   const { host, activity, agent } = await watched();
   assert.equal(activityOf(host), activity);
@@ -53,7 +53,7 @@ test('calls of one id in two sessions are two calls', async () => {
   assert.equal((await theirs).cancelled, true);
 });
 
-test('of ended calls the latest are remembered, of running ones all', async () => {
+test('the latest ended calls are remembered, and all running calls', async () => {
   const { host, activity, agent } = await watched();
   host.register('hold', {}, (_params, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
   host.register('echo', {}, (params) => params);
@@ -65,7 +65,7 @@ test('of ended calls the latest are remembered, of running ones all', async () =
   await held;
 });
 
-test('nobody who does not import it loads it', () => {
+test('the module is loaded only if it is imported', () => {
   for (const entry of ['index.js', 'agent.js', 'inline.js']) assert.ok(!readFileSync(join(packageDir, entry), 'utf8').includes('cap-activity'), entry);
   // The file contains no copies of other modules, and imports none.
   assert.doesNotMatch(readFileSync(join(packageDir, 'activity.js'), 'utf8'), /\bfrom"|\bimport\(/);

@@ -40,7 +40,7 @@ function newAgent() {
 
 // The module's instance is lost for good, so these tests belong together, in this order.
 
-test('a trap that one agent meets settles what every agent of the instance has pending, cancels first', async (t) => {
+test('a trap in one agent settles all pending requests of every agent of the instance, cancels first', async (t) => {
   t.mock.method(console, 'error', () => {});
   const agents = [newAgent(), newAgent()];
   const { signal } = new AbortController();

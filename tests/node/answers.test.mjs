@@ -37,7 +37,7 @@ async function answered(call, cancel) {
   return { agent, end: () => { port1.close(); port2.close(); } };
 }
 
-test('what an answer to a call counts as', async () => {
+test('how an answer to a call is read', async () => {
   for (const { payload, is } of calls) {
     const { agent, end } = await answered(payload);
     const response = await agent.call('x', {}, { callId: 'mine' });
@@ -51,7 +51,7 @@ test('what an answer to a call counts as', async () => {
   }
 });
 
-test('what an answer to a cancel counts as', async () => {
+test('how an answer to a cancel is read', async () => {
   for (const { payload, is } of cancels) {
     const { agent, end } = await answered(undefined, payload);
     const call = agent.call('x', {}, { callId: 'mine' });

@@ -33,7 +33,7 @@ test('thousands of calls come over a port while the schema validator loads, and 
   for (const name of ['has a schema', 'answers at once']) assert.equal(await burst(agent, name, /** @type {any} */ (kinds[name]), MANY), EXPECTED);
 });
 
-test('thousands of calls of one turn are all answered, whatever their handlers do, and the host goes on', { timeout: 60_000 }, async (t) => {
+test('thousands of calls of one turn are all answered for any behaviour of their handlers, and the host continues', { timeout: 60_000 }, async (t) => {
   const host = await hostOfAll();
   const agent = await agentOverPort(host, t);
   for (const [name, kind] of Object.entries(kinds)) {
@@ -46,7 +46,7 @@ test('thousands of calls of one turn are all answered, whatever their handlers d
   }
 });
 
-test('thousands of calls over a transport that hands over at once are all answered', { timeout: 60_000 }, async () => {
+test('thousands of calls over a synchronous transport are all answered', { timeout: 60_000 }, async () => {
   const host = await hostOfAll();
   const [left, right] = direct();
   host.accept(left);
@@ -56,7 +56,7 @@ test('thousands of calls over a transport that hands over at once are all answer
   }
 });
 
-test('thousands of JSON-RPC calls that come before their part is loaded are all answered', { timeout: 60_000 }, async (t) => {
+test('thousands of JSON-RPC calls that come before the part for JSON-RPC is loaded are all answered', { timeout: 60_000 }, async (t) => {
   const host = await hostOfAll();
   const { port1, port2 } = new MessageChannel();
   host.acceptPort(port1);
@@ -76,7 +76,7 @@ test('thousands of JSON-RPC calls that come before their part is loaded are all 
   assert.deepEqual(answers.map(({ id }) => id).sort((a, b) => a - b), Array.from({ length: MANY }, (_, id) => id));
 });
 
-test('a call that has made thousands of others is cancelled with all of them, whoever of them calls back', { timeout: 60_000 }, async () => {
+test('a call that has made thousands of others is cancelled with all of them, even if their handlers call back', { timeout: 60_000 }, async () => {
   const host = await hostOfAll();
   let told = 0;
   host.register('waits for a slot', { concurrency: 1 }, (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
@@ -103,7 +103,7 @@ test('a call that has made thousands of others is cancelled with all of them, wh
   assert.equal(told, MANY);
 });
 
-test('an observer that calls back at each step of thousands of calls is told of all of them', { timeout: 60_000 }, async () => {
+test('an observer that calls back at each step of thousands of calls sees all of them', { timeout: 60_000 }, async () => {
   const host = await hostOfAll();
   let told = 0;
   host.observe(({ type }) => {
@@ -141,7 +141,7 @@ function direct() {
   return ends;
 }
 
-test('no handler starts on the stack of another, whatever way that one calls, reports or cancels', async () => {
+test('no handler starts on the stack of another, however that handler calls, reports or cancels', async () => {
   const host = await newHost(WITHOUT_LIMITS);
   const abp = await inPage(host);
   /** @type {string[]} */

@@ -7,7 +7,7 @@ import { newHost } from './host.mjs';
 
 const soon = (/** @type {number} */ milliseconds = 20) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-test('connecting is called off by a signal: it rejects with its reason, and nothing is left', async () => {
+test('a signal aborts the connecting: it rejects with the signal\'s reason, and nothing is left', async () => {
   const { port1, port2 } = new MessageChannel();
   const controller = new AbortController();
   const { signal } = controller;
@@ -26,7 +26,7 @@ test('connecting is called off by a signal: it rejects with its reason, and noth
   await agent.shutdown();
 });
 
-test('a signal that has fired lets nothing begin, also one that fires while the module is loaded', async () => {
+test('with a signal that has fired nothing begins, also if it fires while the module loads', async () => {
   /** @type {any[]} */
   const posted = [];
   const port = { postMessage: (/** @type {any} */ message) => posted.push(message), addEventListener() {}, removeEventListener() {} };
@@ -52,7 +52,7 @@ test('a signal that fires once the agent is connected changes nothing, and is no
   await agent.shutdown();
 });
 
-test('a socket whose connecting is called off is closed, whether it was open or not', async (t) => {
+test('a socket whose connecting is aborted is closed, whether it was open or not', async (t) => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   t.after(() => server.close());
   await once(server, 'listening');
@@ -77,7 +77,7 @@ test('a socket whose connecting is called off is closed, whether it was open or 
   }
 });
 
-test('what is no signal is refused', async () => {
+test('a value that is no signal is refused', async () => {
   const { port2 } = new MessageChannel();
   await assert.rejects(connectPort(/** @type {any} */ (port2), /** @type {any} */ ({ signal: {} })), { code: 'INVALID_PARAMS', message: 'signal must be an AbortSignal' });
   port2.close();

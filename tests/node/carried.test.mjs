@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { connectPort } from 'caphost/agent';
 import { inPage, newHost } from './host.mjs';
 
-test('a Buffer of Node goes without the pool that it is a part of, over a port and to a worker', async (t) => {
+test('a Buffer of Node is sent without the rest of its pool, over a port and to a worker', async (t) => {
   const host = await newHost();
   const part = () => Buffer.from('text');
   assert.ok(part().buffer.byteLength > 4);
@@ -44,7 +44,7 @@ test('a reactive Map that a handler returns is copied by its own methods', async
   await agent.shutdown();
 });
 
-test('an answer to a question goes as data does: a view alone, and a proxy as a copy', async () => {
+test('an answer to a question is sent like data: a view alone, and a proxy as a copy', async () => {
   const host = await newHost();
   host.register('ask', {}, async (_, { elicit }) => {
     const { data } = /** @type {any} */ (await elicit({ method: 'x' }));

@@ -11,7 +11,7 @@ const read = (/** @type {string} */ path) => readFileSync(join(root, path), 'utf
 /** The table on the documentation page about errors. A test of the crate compares it with the table in `src/call/error.rs`. */
 const table = new Map([...read('docs/reference/errors.md').matchAll(/^\| `([A-Z_]+)` \| (yes|no) \|/gm)].map(([, code = '', yes]) => [code, yes === 'yes']));
 
-test('the codes that ABP says are retryable, or are not, are so', () => {
+test('the codes are retryable as ABP says', () => {
   const yes = ['NOT_INITIALIZED', 'SESSION_EXPIRED', 'SESSION_INVALID', 'TIMEOUT', 'RATE_LIMITED', 'DISCONNECTED'];
   const no = ['ALREADY_INITIALIZED', 'UNKNOWN_CAPABILITY', 'INVALID_PARAMS', 'MISSING_PARAM', 'INVALID_TYPE', 'CANCELLED', 'NOT_IMPLEMENTED', 'NOT_SUPPORTED'];
   assert.equal(table.size, 23);
@@ -26,7 +26,7 @@ test('a code is as retryable in JavaScript as in Rust, TRANSPORT_ERROR too', () 
   assert.equal(table.get('TRANSPORT_ERROR'), true);
 });
 
-test('wherever an error is written out, it is as retryable as its code', () => {
+test('every error in the code is as retryable as its code', () => {
   const sources = ['src', 'npm', 'gateway/src'].flatMap((folder) => filesUnder(join(root, folder))).filter((path) => /\.(js|rs)$/.test(path) && !path.includes('tests'));
   let seen = 0;
   for (const path of sources) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inPage, newHost } from './host.mjs';
 
-test('documents of capabilities are copies: neither the app nor who is given them changes the manifest', async () => {
+test('documents of capabilities are copies: neither the app nor a receiver can change the manifest', async () => {
   const host = await newHost();
   const inputSchema = { type: 'object', properties: { a: { type: 'string' } } };
   host.register('x', { description: 'x', inputSchema }, (params) => params);
@@ -42,7 +42,7 @@ test('a function in a description is refused at register, and the list of tools 
   port2.close();
 });
 
-test('what passed the schema is what the handler gets from window.abp.call', async () => {
+test('the handler gets exactly the parameters that passed the schema from window.abp.call', async () => {
   const host = await newHost();
   const inputSchema = { type: 'object', properties: { list: { type: 'array', items: { type: 'number' } }, a: { type: 'string' } } };
   host.register('once', { inputSchema, concurrency: 1 }, async (params) => params);

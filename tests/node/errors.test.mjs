@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inPage, newHost } from './host.mjs';
 
-test('an error of a handler arrives with all that ABP gives one, and with nothing else', async () => {
+test('an error of a handler arrives with all fields of an ABP error, and no others', async () => {
   const host = await newHost();
   const abp = await inPage(host);
   const whole = { code: 'NO_PAPER', message: 'No paper', retryable: true, details: { tray: 2 }, retryAfter: 100, alternatives: ['export.svg'] };
@@ -22,7 +22,7 @@ test('an error of a handler arrives with all that ABP gives one, and with nothin
   }
 });
 
-test('a capability that is not available says what may serve instead', async () => {
+test('the error of an unavailable capability names alternatives', async () => {
   const host = await newHost();
   const abp = await inPage(host);
   host.register('export.pdf', { available: false, alternatives: ['export.svg'] }, () => 1);
@@ -30,7 +30,7 @@ test('a capability that is not available says what may serve instead', async () 
   assert.deepEqual([error?.code, error?.alternatives], ['CAPABILITY_UNAVAILABLE', ['export.svg']]);
 });
 
-test('an error of a handler keeps the limit of a message: of a long message the beginning is left, and details that do not fit are left out', async () => {
+test('an error of a handler respects the message limit: a long message is cut, and details that do not fit are left out', async () => {
   const host = await newHost({ maxMessageBytes: 1_000 });
   const abp = await inPage(host);
   const long = 'x'.repeat(60_000);

@@ -4,7 +4,7 @@ import { connectPort } from 'caphost/agent';
 import { exhaust } from '../e2e/fixtures/lab/exhausted.js';
 import { inPage, newHost } from './host.mjs';
 
-test('a handler that exhausts the stack within its host has everybody told, where the console throws too', { timeout: 20_000 }, async (t) => {
+test('when a handler exhausts the stack within its host, everybody is told, even if the console throws', { timeout: 20_000 }, async (t) => {
   t.mock.method(console, 'error', () => { throw new Error('console.error throws'); });
   const host = await newHost();
   const { port1, port2 } = new MessageChannel();

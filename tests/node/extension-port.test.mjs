@@ -25,7 +25,7 @@ test("binary data over an extension's port is ABP's binary object, in both direc
   assert.deepEqual([success, data], [true, { buffer: binary(1, 2, 3), list: [binary(4, 5)], view: binary(7) }]);
 });
 
-test("what JSON has nothing for is told by an extension's port, and never arrives as something else", async () => {
+test("an extension's port reports a value that JSON cannot express, and never delivers it as something else", async () => {
   const { host, agent } = await overExtension();
   host.register('map', {}, () => ({ map: new Map([['a', 1]]) }));
   host.register('echo', {}, (params) => params);
@@ -52,7 +52,7 @@ test("an extension's service worker that wakes while the first message is under 
   await agent.shutdown();
 });
 
-test("an extension's port that breaks while it is asked again is told, and nothing is thrown beside it", async () => {
+test("an extension's port that breaks during a repeated initialize is reported, and nothing else is thrown", async () => {
   const [, other] = /** @type {any[]} */ (extensionPorts());
   let asked = 0;
   other.postMessage = () => {

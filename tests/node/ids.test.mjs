@@ -10,7 +10,7 @@ test('an id is a UUID of version 4, and another one each time', () => {
   for (const id of ids) assert.match(id, version4);
 });
 
-test('where the platform makes no UUIDs, they are made of random bytes', (t) => {
+test('if the platform makes no UUIDs, they are made from random bytes', (t) => {
   Object.defineProperty(crypto, 'randomUUID', { value: undefined, configurable: true });
   t.after(() => Reflect.deleteProperty(crypto, 'randomUUID'));
   assert.equal(crypto.randomUUID, undefined);
@@ -18,7 +18,7 @@ test('where the platform makes no UUIDs, they are made of random bytes', (t) => 
   assert.notEqual(newId(), newId());
 });
 
-test('the bytes of an id are all in it, but for its version and variant', () => {
+test('an id contains all of its bytes, except for the version and the variant', () => {
   assert.equal(uuidOf(new Uint8Array(16).fill(255)), 'ffffffff-ffff-4fff-bfff-ffffffffffff');
   const bytes = Uint8Array.of(0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0, 0x10, 0x2a, 0x3b, 0x4c, 0x5d, 0x6e, 0x7f);
   assert.equal(uuidOf(bytes), '01234567-89ab-4def-8010-2a3b4c5d6e7f');

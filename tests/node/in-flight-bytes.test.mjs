@@ -41,7 +41,7 @@ test('calls with large parameters that wait are bounded in bytes', async () => {
   assert.equal(await accepted(host, agent, { a: 'x'.repeat(4 * MB) }, 4, 'c'), 2);
 });
 
-test('calls with many small values that wait are bounded by what these take', async () => {
+test('waiting calls with many small values are bounded by the memory of the values', async () => {
   const host = await holding();
   for (const [value, bytes] of /** @type {[any, number][]} */ ([[{}, 25], [[], 25], [1.5, 25], ['', 26], [{ a: 1 }, 54]])) {
     const agent = onPort(host);
@@ -51,7 +51,7 @@ test('calls with many small values that wait are bounded by what these take', as
   }
 });
 
-test('calls with binary data that wait are bounded by what it takes', async () => {
+test('waiting calls with binary data are bounded by the memory of the data', async () => {
   const host = await holding();
   const shared = new SharedArrayBuffer(8 * MB);
   const same = new ArrayBuffer(8 * MB);
@@ -71,7 +71,7 @@ test('calls with binary data that wait are bounded by what it takes', async () =
   }
 });
 
-test('calls with named properties of a long list that wait are bounded by what they take', async () => {
+test('waiting calls with named properties of a long list are bounded by the memory of the properties', async () => {
   const host = await holding();
   for (const [what, more] of /** @type {[string, any][]} */ ([['value', { a: 'x'.repeat(8 * MB) }], ['name', { ['x'.repeat(8 * MB)]: 1 }]])) {
     const agent = onPort(host);
@@ -82,7 +82,7 @@ test('calls with named properties of a long list that wait are bounded by what t
   }
 });
 
-test('calls under one id for all messages, and without any, count all the same', async () => {
+test('calls with the same id in all messages, or without an id, count too', async () => {
   const host = await holding({ maxInFlightBytes: MB });
   const { port1, port2 } = new MessageChannel();
   host.acceptPort(port1);
@@ -99,7 +99,7 @@ test('calls under one id for all messages, and without any, count all the same',
   port2.close();
 });
 
-test('maxInFlightBytes is a number, and the first call of a session is accepted whatever it is', async () => {
+test('maxInFlightBytes is a number, and the first call of a session is accepted for any value', async () => {
   await assert.rejects(newHost({ maxInFlightBytes: -1 }), /maxInFlightBytes must be a number, not negative/);
   const host = await holding({ maxInFlightBytes: 10 });
   const abp = await inPage(host);

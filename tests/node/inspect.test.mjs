@@ -79,7 +79,7 @@ test('many empty members count', () => {
   }
 });
 
-test('a text, a number or a pattern counts, however it is wrapped', () => {
+test('a text, a number or a pattern counts, also inside a wrapper object', () => {
   for (const it of [long, Object(long), new RegExp(long), 2n ** 2000n, -(2n ** 2000n), Object(2n ** 2000n), new Error(long), new DOMException(long)]) {
     assert.equal(inspect({ it }, 8, 90), tooLarge, Object.prototype.toString.call(it));
   }
@@ -101,13 +101,13 @@ test('binary data takes memory, and each buffer once', () => {
   assert.equal(memoryOf([]), 0);
 });
 
-test('binary data is no characters, however much it is', () => {
+test('binary data does not count as characters, in any amount', () => {
   const buffer = new ArrayBuffer(1e6);
   const all = [buffer, new Uint8Array(buffer), new Float64Array(8), new DataView(buffer), new Blob([buffer]), new BigInt64Array(1000)];
   assert.equal(inspect(all, 8, 90), undefined);
 });
 
-test('what cannot be read is told', () => {
+test('an unreadable value is reported', () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   assert.equal(inspect({ proxy }, 8, 90), 'cannot be read');
@@ -121,7 +121,7 @@ test('parameters that are no plain object stay what they are', () => {
   assert.deepEqual(params, new Map([['a', { b: 1 }]]));
 });
 
-test('what can only be moved is found in a Map and a Set', () => {
+test('an object that can only be moved is found in a Map and a Set', () => {
   const { port1, port2 } = new MessageChannel();
   const payload = { map: new Map([['port', [port1]]]), set: new Set([{ port2 }]), same: port1 };
   assert.deepEqual(new Set(transferables(payload, false)), new Set([port1, port2]));

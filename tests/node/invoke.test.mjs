@@ -33,7 +33,7 @@ async function pair() {
   return { host, agent, waits };
 }
 
-test('invoke gives the data, or throws what went wrong', async () => {
+test('invoke returns the data, or throws the error', async () => {
   const { agent } = await pair();
   assert.deepEqual(await agent.invoke('double', { n: 21 }), { doubled: 42 });
   assert.equal(AgentsError, CapHostError);
@@ -174,7 +174,7 @@ test('an agent that has shut its session down lists nothing', async () => {
   await assert.rejects(agent.listCapabilities(), { name: 'CapHostError', code: 'NOT_INITIALIZED' });
 });
 
-test('an app that does not list what it offers is waited for no longer than the grace', async () => {
+test('an agent waits for the list of capabilities no longer than the grace', async () => {
   /** @type {any} */
   const messenger = {
     close() {},
@@ -217,7 +217,7 @@ test('the single file with the wasm inside serves hosts and agents alike', async
   host.close();
 });
 
-test('options of an agent that nobody knows are told of, each name once', async (t) => {
+test('unknown options of an agent are reported, each name once', async (t) => {
   const warned = t.mock.method(console, 'warn', () => {});
   const host = await newHost();
   host.register('double', {}, ({ n }) => 2 * n);

@@ -11,7 +11,7 @@ async function until(holds) {
 }
 
 /** The gateway has the same test: gateway/tests/gateway/jsonrpc.rs. */
-test('a request that was given up is not answered, whatever cancels it before or after', async (t) => {
+test('a request that was given up is not answered, for any other cancels before or after', async (t) => {
   const host = await newHost();
   let ended = 0;
   // The handler ends when all cancels have arrived.

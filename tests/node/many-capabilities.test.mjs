@@ -55,7 +55,7 @@ test('thousands of capabilities registered in one turn are one notification, one
   stop();
 });
 
-test('what was registered again is told as changed, and what came and went is not', async () => {
+test('a capability that was registered again is reported as changed, and one that came and went is not', async () => {
   const host = await newHost();
   const agent = onPort(host);
   host.register('again', {}, () => 1);
@@ -69,7 +69,7 @@ test('what was registered again is told as changed, and what came and went is no
   assert.deepEqual(told(agent), [{ added: [], removed: [], changed: ['again'] }]);
 });
 
-test('an agent hears of a capability before what the app says after it', async () => {
+test('an agent learns of a capability before it gets later notifications of the app', async () => {
   const host = await newHost();
   const agent = onPort(host);
   await agent.initialize();
@@ -91,7 +91,7 @@ test('a session that is opened after a registration, in the same turn, lists it 
   assert.deepEqual(told(agent).flatMap(({ added }) => added), ['before', 'after']);
 });
 
-test('a host that is closed in the turn in which it changed tells nobody', async () => {
+test('a host that is closed in the turn of a change notifies nobody', async () => {
   const host = await newHost();
   const window = newWindow();
   host.expose(/** @type {any} */ (window));

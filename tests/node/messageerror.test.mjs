@@ -28,7 +28,7 @@ test('a message that the host cannot deserialise ends the session on both sides,
   port2.close();
 });
 
-test('a plain agent is answered what is known of, and told that the host is gone', async () => {
+test('a plain agent gets the answers to all known calls, and learns that the host is gone', async () => {
   const host = await newHost();
   host.register('hold', {}, () => new Promise(() => {}));
   const agent = onPort(host);

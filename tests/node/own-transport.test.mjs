@@ -6,7 +6,7 @@ import { connect, connectWebSocket, connectWindow } from 'caphost/agent';
 import { newHost } from './host.mjs';
 import { wire } from '../../docs/examples/own-transport.mjs';
 
-test('host and agent speak over a transport of one\'s own', async () => {
+test('host and agent communicate over a custom transport', async () => {
   const host = await newHost();
   host.register('double', {}, ({ n }) => 2 * n);
   host.register('wait', {}, (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
@@ -25,7 +25,7 @@ test('host and agent speak over a transport of one\'s own', async () => {
   assert.equal(host.stats().sessions, 0);
 });
 
-test('the end of the transport settles what is pending on both sides', async () => {
+test('the end of the transport settles all pending calls on both sides', async () => {
   const host = await newHost();
   /** @type {AbortSignal | undefined} */
   let signal;
@@ -42,7 +42,7 @@ test('the end of the transport settles what is pending on both sides', async () 
   assert.equal(host.stats().sessions, 0);
 });
 
-test('what accept returns ends the session, and closes the transport', async () => {
+test('the function that accept returns ends the session and closes the transport', async () => {
   const host = await newHost();
   const [left, right] = pipe();
   const stop = host.accept(wire(left));
@@ -59,7 +59,7 @@ test('what accept returns ends the session, and closes the transport', async () 
   assert.equal(ends[0].closed, true);
 });
 
-test('what cannot be used is named, and what to use instead', async () => {
+test('the error names an unusable argument, and the alternative', async () => {
   const host = await newHost();
   // @ts-expect-error that is no messenger
   assert.throws(() => host.accept({ post() {} }), { code: 'INVALID_PARAMS', message: /has no close$/ });

@@ -66,7 +66,7 @@ const SCHEMA = {
 };
 
 for (const [page, patches] of PAGES) {
-  test(`in a page with ${page}, a capability is registered, checked, called and told of`, async () => {
+  test(`in a page with ${page}, a capability is registered, checked, called and announced`, async () => {
     for (const patch of patches) PATCHES[patch]?.();
     const { port1, port2 } = new MessageChannel();
     try {
@@ -97,7 +97,7 @@ for (const [page, patches] of PAGES) {
     }
   });
 
-  test(`in a page with ${page}, JSON on a wire is what it is elsewhere`, async () => {
+  test(`in a page with ${page}, JSON on a wire is the same as elsewhere`, async () => {
     const { createHost } = await import('caphost');
     const { toText } = await import('../../src/web/js/json.js');
     class Money {
@@ -128,7 +128,7 @@ for (const [page, patches] of PAGES) {
   });
 }
 
-test('what is loaded into such a page makes ids that differ', () => {
+test('a package that is loaded into such a page makes different ids', () => {
   const script = `
     Array.from = ${oldFrom};
     Array.prototype.toJSON = Object.prototype.toJSON = ${ownToJSON};

@@ -61,7 +61,7 @@ for (const [shape, make] of Object.entries(SHAPES)) {
       else assert.equal(data.error.code, 'INVALID_PARAMS');
     });
 
-    test(`data is what was looked at: ${shape}, long from reading ${times + 1}`, async () => {
+    test(`data has the value that was checked: ${shape}, long from reading ${times + 1}`, async () => {
       const host = await newHost({ maxMessageBytes: LIMIT });
       host.register('fickle', {}, () => make(fickle(times)));
       host.register('parent', {}, (_, { call }) => call('fickle'));
@@ -102,7 +102,7 @@ test('the reason of a cancel, the name of an agent and the answer to a question 
   if (data.success) assert.ok(size(data) <= LIMIT && size(data) <= LIMIT);
 });
 
-test('what a handler changes after it has returned is not what its caller gets', async () => {
+test('changes that a handler makes after it has returned do not reach its caller', async () => {
   const host = await newHost();
   const state = { list: [1], at: 1 };
   host.register('state', {}, () => state);
@@ -114,7 +114,7 @@ test('what a handler changes after it has returned is not what its caller gets',
   assert.deepEqual([mine.data, theirs.data.data], [{ list: [1], at: 1 }, { list: [1], at: 1 }]);
 });
 
-test('a child call obeys the limits of its host as a call of an agent does, there and back', async () => {
+test('a child call obeys the limits of its host like a call of an agent, in both directions', async () => {
   const host = await newHost({ maxMessageBytes: LIMIT, maxDepth: 4 });
   const deep = (/** @type {number} */ levels) => {
     /** @type {any} */
@@ -135,7 +135,7 @@ test('a child call obeys the limits of its host as a call of an agent does, ther
   assert.equal((await abp.call('take', deep(4))).success, true);
 });
 
-test('a transport within the page hands over what was looked at', async () => {
+test('a transport within the page delivers the checked value', async () => {
   const { host, given } = await keeper();
   /** @type {any} */
   const [ours, theirs] = [{ close() {} }, { close() {} }];

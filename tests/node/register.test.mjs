@@ -5,7 +5,7 @@ import { connectPort } from 'caphost/agent';
 import { z } from 'zod';
 import { extensionPorts, inPage, newHost } from './host.mjs';
 
-test('register gives a function that takes that capability away, and no other of its name', async () => {
+test('register returns a function that removes this capability, and no other of the same name', async () => {
   const host = await newHost();
   const abp = await inPage(host);
   const unregister = host.register('a', {}, () => 1);
@@ -39,7 +39,7 @@ test('a name that is taken is refused, unless its capability is to be replaced',
   assert.equal((await abp.call('b')).data, 'b');
 });
 
-test('one host may take a port: a second is refused, or replaces the first if asked', async () => {
+test('a port has one host: a second host is refused, or replaces the first if asked', async () => {
   const [one, other] = [await newHost(), await newHost()];
   let ran = 0;
   for (const host of [one, other]) host.register('count', {}, () => (ran += 1));
@@ -63,7 +63,7 @@ test('one host may take a port: a second is refused, or replaces the first if as
   port2.close();
 });
 
-test('an app may be waited for without end', async () => {
+test('connectTimeout may be infinite', async () => {
   const host = await newHost();
   for (const connectTimeout of [2 ** 31, Infinity]) {
     const { port1, port2 } = new MessageChannel();
@@ -74,7 +74,7 @@ test('an app may be waited for without end', async () => {
   }
 });
 
-test('a host that is closed still says what it has counted, and holds nothing', async () => {
+test('a closed host still reports its counters, and holds nothing', async () => {
   const host = await newHost();
   const abp = await inPage(host);
   host.register('hold', {}, () => new Promise(() => {}));
@@ -85,7 +85,7 @@ test('a host that is closed still says what it has counted, and holds nothing', 
   });
 });
 
-test('what a handler throws is written to the console of the app, with its stack', async (t) => {
+test('an error that a handler throws is written to the console of the app, with its stack', async (t) => {
   const logged = t.mock.method(console, 'error', () => {});
   const host = await newHost();
   const abp = await inPage(host);
@@ -107,7 +107,7 @@ test('what a handler throws is written to the console of the app, with its stack
   assert.equal(logged.mock.callCount(), 2);
 });
 
-test('bad arguments are named, with what they must be', async () => {
+test('errors name bad arguments, and the expected values', async () => {
   const host = await newHost();
   const handler = () => 1;
   /** @type {[work: () => unknown, message: string][]} */
@@ -147,7 +147,7 @@ test('bad arguments are named, with what they must be', async () => {
   port2.close();
 });
 
-test('what an app says of its capabilities is not expanded by its agent', async () => {
+test('an agent does not expand the descriptions of an app\'s capabilities', async () => {
   const { port1, port2 } = new MessageChannel();
   const sparse = new Array(2 ** 32 - 1);
   port1.onmessage = ({ data: { id, type } }) => {
@@ -166,7 +166,7 @@ test('what an app says of its capabilities is not expanded by its agent', async 
   port1.close();
 });
 
-test('options that nobody knows are told of, each name once, with those that are known', async (t) => {
+test('unknown options are reported, each name once, with the known options', async (t) => {
   const warned = t.mock.method(console, 'warn', () => {});
   const every = {
     description: '', inputSchema: {}, outputSchema: {}, concurrency: 1, settleGrace: 1, replace: true, available: true, requirements: [], features: {},
@@ -187,7 +187,7 @@ test('options that nobody knows are told of, each name once, with those that are
   assert.match(told[1] ?? '', /Known are .*\binputSchema\b/);
 });
 
-test('a schema of what parameters never are is refused', async () => {
+test('a schema that no parameters can fit is refused', async () => {
   const host = await newHost();
   /** @type {[object, string][]} */
   const bad = [[{ type: 'string' }, 'string'], [{ type: ['array', 'null'] }, 'array,null'], [z.string(), 'string'], [z.array(z.string()), 'array']];
@@ -200,7 +200,7 @@ test('a schema of what parameters never are is refused', async () => {
   }
 });
 
-test('what a handler throws is written to the console with the names of its capability and call, unless it was told to stop', async (t) => {
+test('the console shows an error that a handler throws with the names of its capability and call, unless the handler was told to stop', async (t) => {
   const written = t.mock.method(console, 'error', () => {});
   const host = await newHost();
   const abp = await inPage(host);

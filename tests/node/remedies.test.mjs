@@ -24,7 +24,7 @@ function consoleOf(t) {
   return said;
 }
 
-test('a name that no capability has is answered with names like it, of those that the agent may use', async (t) => {
+test('the answer to an unknown capability name lists similar names that the agent may use', async (t) => {
   const host = await newHost();
   for (const name of ['math.sum', 'math.sub', 'text.words']) host.register(name, {}, () => 1);
   host.register('parent', {}, (/** @type {any} */ _, { call }) => call('text.word'));
@@ -42,7 +42,7 @@ test('a name that no capability has is answered with names like it, of those tha
   assert.deepEqual(error.alternatives, ['math.sub']);
 });
 
-test('a handler that returns what cannot be sent is told of in the console of its app, as one that throws is', async (t) => {
+test('the console of the app reports a handler that returns an unsendable value, like one that throws', async (t) => {
   const said = consoleOf(t);
   const host = await newHost();
   host.register('gives.function', {}, () => ({ f: () => {} }));
@@ -60,7 +60,7 @@ test('a handler that returns what cannot be sent is told of in the console of it
   }
 });
 
-test('a schema of a library that throws is told of in the console of its app', async (t) => {
+test('the console of the app reports a library\'s schema that throws', async (t) => {
   const said = consoleOf(t);
   const host = await newHost();
   const standard = (/** @type {any} */ validate) => ({ '~standard': { version: 1, vendor: 'test', validate } });
@@ -75,13 +75,13 @@ test('a schema of a library that throws is told of in the console of its app', a
   }
 });
 
-test('a host that was not awaited is named where it is handed over', async () => {
+test('the error names a host that was not awaited', async () => {
   const promise = createHost({ app: { id: 'app', name: 'App', version: '1' } });
   assert.throws(() => activityOf(/** @type {any} */ (promise)), /This is no host\..*createHost\(\).*awaited/);
   (await promise).close();
 });
 
-test('a function among the options of window.abp is named, with what serves instead', async () => {
+test('the error for a function among the options of window.abp names it, and the alternative', async () => {
   const host = await newHost();
   host.register('echo', {}, (params) => params);
   const abp = await inPage(host);
@@ -91,7 +91,7 @@ test('a function among the options of window.abp is named, with what serves inst
   assert.equal((await abp.call('echo', { a: 1 })).success, true);
 });
 
-test('an agent that finds no gateway, or a wrong path, is told why and what to look at', async (t) => {
+test('the error of an agent that finds no gateway, or a wrong path, names the cause and the remedy', async (t) => {
   const server = createServer((_, response) => response.writeHead(404).end());
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   t.after(() => server.close());
@@ -106,7 +106,7 @@ test('an agent that finds no gateway, or a wrong path, is told why and what to l
   }
 });
 
-test('an app that speaks to where agents do is refused, in the words of the gateway', { timeout: 20_000 }, async (t) => {
+test('an app at the path of agents is refused, with the gateway\'s message', { timeout: 20_000 }, async (t) => {
   const said = consoleOf(t);
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   t.after(() => server.close());

@@ -56,7 +56,7 @@ for (const vector of vectors) {
   });
 }
 
-test('in the page, what was not requested is not described or supported either', async () => {
+test('in the page, capabilities that were not requested are neither described nor supported', async () => {
   const host = await newHost();
   host.register('one', {}, () => 1);
   host.register('other', {}, () => 1);
@@ -69,7 +69,7 @@ test('in the page, what was not requested is not described or supported either',
   assert.equal((await abp.describeCapability('other')).name, 'other');
 });
 
-test('an agent of ours requests and allows by its options', async () => {
+test('an agent of this package requests and allows by its options', async () => {
   const host = await newHost();
   host.register('one', {}, (_, { elicit }) => elicit({ method: 'elicitation/input' }));
   host.register('other', {}, () => 1);
@@ -88,7 +88,7 @@ test('an agent of ours requests and allows by its options', async () => {
   port2.close();
 });
 
-test('a list that is not to be expanded is refused without that', async () => {
+test('a list that is too long to expand is refused without expanding it', async () => {
   const host = await newHost();
   const agent = plainOn(host);
   const initialize = { agent: { name: 'a', version: '1' }, protocolVersion: '0.1' };

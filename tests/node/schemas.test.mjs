@@ -46,7 +46,7 @@ const senseless = {
   'properties of zod': [{ type: 'object', properties: { a: z.string() } }, /#\/properties\/a: this is no JSON Schema; of zod, give z\.toJSONSchema/],
 };
 
-test('a schema that makes no sense is refused when it is registered, whichever it is', async () => {
+test('a senseless schema is refused when it is registered, for parameters and for data', async () => {
   const host = await newHost();
   for (const [what, [schema, said]] of Object.entries(senseless)) {
     for (const which of ['inputSchema', 'outputSchema']) {
@@ -56,7 +56,7 @@ test('a schema that makes no sense is refused when it is registered, whichever i
   assert.deepEqual(host.documents(), []);
 });
 
-test('a schema without a keyword of JSON Schema is warned of, with how to write properties', async (t) => {
+test('a schema without a keyword of JSON Schema causes a warning that shows how to write properties', async (t) => {
   const warned = t.mock.method(console, 'warn', () => {});
   const host = await newHost();
   const said = async (/** @type {any} */ options) => {
@@ -116,7 +116,7 @@ test('a tree is strict in all its nodes by a $dynamicRef', () => fitting({
   },
 }, [[{ nodes: [{ value: 1, nodes: [{}] }] }], [{ nodes: [{ nodes: [{ vale: 1 }] }] }, { nodes: [7] }]]));
 
-test('the same value is checked anew where a $dynamicRef means something else', () => fitting({
+test('the same value is checked again where a $dynamicRef has another target', () => fitting({
   properties: { a: { prefixItems: [{ $ref: 'list' }, { $ref: 'texts' }, { $ref: 'list' }] } },
   $defs: {
     texts: { $id: 'texts', $ref: 'list', $defs: { item: { $dynamicAnchor: 'item', type: 'string' } } },
@@ -130,7 +130,7 @@ test('draft-07 writes an anchor as an $id', () => fitting({
   definitions: { name: { $id: '#name', type: 'string' } },
 }, [['b'], [7]]));
 
-test('in draft-07 a $ref hides what stands beside it, and not in 2020-12', async () => {
+test('a $ref hides its siblings in draft-07, but not in 2020-12', async () => {
   const schema = { properties: { a: { $ref: '#/definitions/name', maxLength: 1 } }, definitions: { name: { type: 'string' } } };
   await fitting({ $schema: 'http://json-schema.org/draft-07/schema#', ...schema }, [['b', 'bcd'], [7]]);
   await fitting({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }, [['b'], ['bcd', 7]]);
@@ -150,7 +150,7 @@ test('an address of this machine is an url and a uri', async () => {
   }
 });
 
-test('schemas that make sense go on to be taken', async () => {
+test('sensible schemas are still accepted', async () => {
   const host = await newHost();
   const abp = await inPage(host);
   const inputSchema = {

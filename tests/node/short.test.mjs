@@ -7,7 +7,7 @@ import { newHost, plainAgent } from './host.mjs';
 /** @param {object} options */
 const call = (options) => ({ type: 'capabilities/call', id: '7', timestamp: 1, payload: { capability: 'echo', params: { a: [1] }, options: { callId: 'c', ...options } } });
 
-test('a call reads the same when it has been short, under its id as a number', () => {
+test('a call reads the same after it was shortened, with its id as a number', () => {
   for (const options of [{}, { timeout: 5 }, { transfer: true }, { progressToken: 'c' }, { timeout: 0, progressToken: 'c', transfer: true }]) {
     const short = shortCall(call(options));
     assert.ok(Array.isArray(short));
@@ -17,7 +17,7 @@ test('a call reads the same when it has been short, under its id as a number', (
   }
 });
 
-test('a result reads the same when it has been short, and only one that has completed is', () => {
+test('a result reads the same after it was shortened, and only completed results are shortened', () => {
   const payload = { success: true, data: { a: 1 }, metadata: { duration: 1.5 } };
   const result = { type: 'capabilities/call-result', id: '7', timestamp: 0, payload };
   assert.deepEqual(longResult(structuredClone(shortResult(result))), result);
@@ -31,7 +31,7 @@ test('a result reads the same when it has been short, and only one that has comp
   }
 });
 
-test('whatever is not short is read as it is', () => {
+test('messages that are not short are read unchanged', () => {
   for (const message of [undefined, null, 1, 'text', {}, { type: 'shutdown' }, [], ['1'], [1, '1'], [2, '1'], [3, '1', 'echo', {}, 'c']]) {
     assert.equal(longCall(message), message);
     assert.equal(longResult(message), message);
@@ -58,7 +58,7 @@ async function watchedPort() {
   return { port: port2, sent, heard };
 }
 
-test('two ends of ours speak short, once both have said so', async () => {
+test('two ends of this package use short messages, once both have announced it', async () => {
   const { port, sent, heard } = await watchedPort();
   const agent = await connectPort(port);
   const response = await agent.call('echo', { a: 1 }, { callId: 'c' });
@@ -71,7 +71,7 @@ test('two ends of ours speak short, once both have said so', async () => {
   await agent.shutdown();
 });
 
-test('a plain agent is answered in envelopes, and an array of its is no message', async () => {
+test('a plain agent is answered in envelopes, and its arrays are no messages', async () => {
   const { port, sent } = await watchedPort();
   const agent = plainAgent((message) => port.postMessage(message));
   port.addEventListener('message', ({ data }) => agent.receive(data));
@@ -86,7 +86,7 @@ test('a plain agent is answered in envelopes, and an array of its is no message'
   assert.ok(!sent.some(({ id }) => id === '2'));
 });
 
-test('flags that are none are no flags, and the host goes on', async () => {
+test('invalid flags are ignored, and the host continues', async () => {
   const { port, sent } = await watchedPort();
   const agent = await connectPort(port);
   for (const [at, flags] of [1n, 'x', {}, null].entries()) port.postMessage([1, `stray ${at}`, 'echo', { at }, `stray ${at}`, undefined, flags]);
@@ -95,7 +95,7 @@ test('flags that are none are no flags, and the host goes on', async () => {
   await agent.shutdown();
 });
 
-test('a short call that comes when its session is over is told so under its id', async () => {
+test('a short call after the end of its session gets this answer under its id', async () => {
   const { port, sent } = await watchedPort();
   const agent = await connectPort(port);
   await agent.shutdown();

@@ -6,7 +6,7 @@ import { connectPort, inPage, newHost } from './host.mjs';
 /** @returns {Promise<void>} a turn of the event loop */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a signal that has fired leaves a call alone that has the callId already', async () => {
+test('a call with a signal that has fired does not affect an existing call with its callId', async () => {
   const host = await newHost();
   let running = 0;
   host.register('hold', {}, (_, { signal }) => {
@@ -24,7 +24,7 @@ test('a signal that has fired leaves a call alone that has the callId already', 
   assert.equal(running, 1);
 });
 
-test('the same of a call that a handler makes', async () => {
+test('a handler\'s call with a signal that has fired does not affect an existing call either', async () => {
   const host = await newHost();
   host.register('hold', {}, (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
   host.register('twice', {}, async (_, { call }) => {
@@ -68,7 +68,7 @@ test('a handler that was never told and has done its work has not been cancelled
   assert.deepEqual([cancelled, reason], [false, 'Operation already completed']);
 });
 
-test('one that was told, and returns what cannot be sent, has returned', async () => {
+test('a handler that was told, and returns an unsendable value, has returned', async () => {
   const host = await newHost();
   /** @type {(data: unknown) => void} */
   let finish = () => {};
@@ -85,7 +85,7 @@ test('one that was told, and returns what cannot be sent, has returned', async (
   assert.equal((await cancel).cancelled, true);
 });
 
-test('a call of a handler that is to stop is cancelled before its start, and a cancel of it says so; one of a handler that has ended is refused', async () => {
+test('a call of a handler that must stop is cancelled before its start, and its cancel says so; a call of an ended handler is refused', async () => {
   const host = await newHost();
   /** @type {import('caphost').CallContext[]} */
   const contexts = [];
@@ -140,7 +140,7 @@ test('a signal that cannot be listened to, and options that cannot be read, refu
   assert.equal(host.stats().inFlight, 0);
 });
 
-test('a handler is told the reason: a text, or the message of an Error, whosever it is', async () => {
+test('a handler gets the reason: a text, or the message of an Error of any realm', async () => {
   const host = await newHost();
   /** @type {() => void} */
   let running = () => {};

@@ -13,7 +13,7 @@ function isQuick(work) {
   return performance.now() - began < 1_000;
 }
 
-test('one object that is met again and again is looked at once', () => {
+test('an object that appears many times is read once', () => {
   /** @type {unknown[]} */
   let shared = [1];
   for (let level = 0; level < 7; level += 1) shared = Array(100).fill(shared);
@@ -38,7 +38,7 @@ test('a copy keeps what a clone keeps', () => {
   assert.deepEqual([Object.keys(own), Object.keys(own.a), own.x, own.a.y], [['__proto__', 'a'], ['__proto__'], undefined, undefined]);
 });
 
-test('what passes the schema is what the handler gets, whatever its arrays are', async () => {
+test('the handler gets exactly the value that passed the schema, for all kinds of arrays', async () => {
   const host = await newHost();
   host.register('numbers', { inputSchema: { type: 'object', properties: { list: { type: 'array', items: { type: 'number' } } } } }, ({ list }) => list);
   const abp = await inPage(host);

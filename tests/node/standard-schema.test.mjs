@@ -48,7 +48,7 @@ for (const [library, inputSchema] of Object.entries(libraries)) {
   });
 }
 
-test('a check that takes time is waited for, and can be cancelled meanwhile', async () => {
+test('an asynchronous check is awaited, and can be cancelled meanwhile', async () => {
   const host = await newHost();
   let ran = 0;
   /** @type {(free: boolean) => void} */
@@ -77,7 +77,7 @@ test('a check that takes time is waited for, and can be cancelled meanwhile', as
   assert.equal(ran, 1);
 });
 
-test('a check that throws refuses the call, and the next is checked as ever', async () => {
+test('a check that throws refuses the call, and the next call is checked as usual', async () => {
   const host = await newHost();
   const fails = z.object({ n: z.number().refine((n) => {
     if (n === 0) throw new Error('Division by zero');
@@ -89,7 +89,7 @@ test('a check that throws refuses the call, and the next is checked as ever', as
   assert.equal((await abp.call('x', { n: 2 })).data, 0.5);
 });
 
-test('where a library gives no JSON Schema, the app is told so, and the parameters are checked all the same', async (t) => {
+test('if a library makes no JSON Schema, the app is told, and the parameters are still checked', async (t) => {
   const warn = t.mock.method(console, 'warn', () => {});
   const host = await newHost();
   host.register('plain', { inputSchema: v.object({ n: v.number() }) }, ({ n }) => n);
@@ -106,7 +106,7 @@ test('where a library gives no JSON Schema, the app is told so, and the paramete
   assert.equal((await abp.call('plain', { n: 1 })).data, 1);
 });
 
-test('a handler returns a field more, or relies on a default: the agent gets what the listed schema says', async () => {
+test('if a handler returns an extra field, or relies on a default, the agent gets data that fits the listed schema', async () => {
   const host = await newHost();
   const outputSchema = z.object({ words: z.number(), unit: z.string().default('words') });
   const returned = /** @type {{ words: number }} */ (/** @type {unknown} */ ({ words: 2, took: 5 }));
@@ -148,7 +148,7 @@ test('an outputSchema is for agents to read', async () => {
   assert.deepEqual((await abp.call('x')).data, { n: 1 });
 });
 
-test('what only looks like a schema of Standard Schema is refused', async () => {
+test('an object that only looks like a Standard Schema is refused', async () => {
   const host = await newHost();
   for (const inputSchema of [{ '~standard': { version: 2, validate() {} } }, { parse() {} }]) {
     assert.throws(() => host.register('x', { inputSchema }, () => 1), { name: 'CapHostError', code: 'INVALID_PARAMS', message: /^x: / });

@@ -26,7 +26,7 @@ function consoleThatThrows(t) {
   return said;
 }
 
-test('where the console throws, a handler that fails is answered, and the host goes on', { timeout: 20_000 }, async (t) => {
+test('if the console throws, a failing handler is answered, and the host continues', { timeout: 20_000 }, async (t) => {
   const said = consoleThatThrows(t);
   const host = await newHost(/** @type {any} */ ({ misspelt: true }));
   host.register('fails', {}, () => { throw new Error('on purpose'); });
@@ -51,7 +51,7 @@ test('where the console throws, a handler that fails is answered, and the host g
   assert.equal(said.filter((it) => String(it[1]).includes('has failed:') && it[2].message === 'on purpose').length, 4);
 });
 
-test('whatever a handler throws or gives, however it is to be read, its call is answered', { timeout: 20_000 }, async (t) => {
+test('a call is answered for every value that its handler throws or returns, even an unreadable one', { timeout: 20_000 }, async (t) => {
   consoleThatThrows(t);
   const host = await newHost();
   host.register('throws', {}, (/** @type {any} */ { at }) => { throw ODD[at]; });

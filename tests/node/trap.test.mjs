@@ -6,7 +6,7 @@ import { createHost } from 'caphost';
 const app = { id: 'a', name: 'a', version: '1' };
 const code = (/** @type {any} */ it) => it.error?.code;
 
-test('frames of a lost instance further out on the stack do not go on, and every host and agent of it is told at once', async (t) => {
+test('outer stack frames of a lost instance do not continue, and every host and agent of the instance is told at once', async (t) => {
   const logged = t.mock.method(console, 'error', () => {});
   const host = /** @type {any} */ (await createHost({ app }));
   const other = await createHost({ app });

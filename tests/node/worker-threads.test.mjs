@@ -15,7 +15,7 @@ function workerOf(code, t) {
   return worker;
 }
 
-test('a host serves an agent in a worker of Node, and hears that it has ended', async (t) => {
+test('a host serves an agent in a worker of Node, and notices its end', async (t) => {
   const host = await newHost();
   host.register('sum', {}, ({ numbers }) => numbers.reduce((/** @type {number} */ sum, /** @type {number} */ it) => sum + it, 0));
   host.register('hold', {}, (_params, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
@@ -47,7 +47,7 @@ test('a host in a worker of Node serves the agent outside', async (t) => {
   await agent.shutdown();
 });
 
-test('what is no port is refused with what is one', async () => {
+test('the error for a value that is no port says what a port is', async () => {
   const host = await newHost();
   for (const port of [undefined, null, {}, { postMessage() {} }, { on() {} }]) {
     const refusal = (/** @type {string} */ where) => ({ code: 'INVALID_PARAMS', message: `${where}(port): port must be a MessagePort, a Worker or an extension port` });
@@ -56,7 +56,7 @@ test('what is no port is refused with what is one', async () => {
   }
 });
 
-test('a worker that stood still has its late answers told to whoever asks again', async (t) => {
+test('after a blocked worker continues, a repeated cancel gets its late answer', async (t) => {
   const worker = workerOf(`
     const host = await createHost({ app: { id: 'inside', name: 'Inside', version: '1' } });
     const wait = (milliseconds) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);

@@ -82,7 +82,7 @@ async fn a_call_that_fails_tells_its_code() {
 }
 
 #[wasm_bindgen_test]
-async fn data_of_another_type_is_told_apart_from_a_call_that_failed() {
+async fn data_of_a_wrong_type_differs_from_a_failed_call() {
     let (host, _) = app();
     let read = |_: Json, context: CallContext| async move {
         let params = json!({ "number": 4 });
@@ -516,7 +516,7 @@ const STANDS_STILL: &str = r#"
 "#;
 
 #[wasm_bindgen_test]
-async fn a_late_confirmation_is_told_to_whoever_asks_again() {
+async fn a_repeated_cancel_gets_a_late_confirmation() {
     let channel = MessageChannel::new().unwrap();
     let app = js_sys::Function::new_with_args("port", STANDS_STILL);
     app.call1(&JsValue::NULL, &channel.port1()).unwrap();
@@ -553,7 +553,7 @@ async fn a_window_carries_calls() {
 }
 
 #[wasm_bindgen_test]
-async fn a_gateway_that_is_not_there_is_said() {
+async fn a_missing_gateway_is_reported() {
     let refused = Agent::through_gateway("ws://127.0.0.1:9/abp").await;
     let error = refused.err().unwrap();
     assert_eq!(error.code, Code::DISCONNECTED);
@@ -561,7 +561,7 @@ async fn a_gateway_that_is_not_there_is_said() {
 }
 
 #[wasm_bindgen_test]
-async fn what_the_app_offers_is_listed_with_its_schemas() {
+async fn the_capabilities_of_an_app_are_listed_with_their_schemas() {
     let (host, _) = app();
     let capability = Capability::new("described").description("For agents");
     let schema = json!({ "type": "object", "required": ["a"] });

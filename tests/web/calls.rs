@@ -244,7 +244,7 @@ async fn said_of<P: serde::de::DeserializeOwned + 'static>(given: &str) -> Strin
 }
 
 #[wasm_bindgen_test]
-async fn what_does_not_fit_is_said_plainly() {
+async fn errors_say_plainly_what_does_not_fit() {
     #[derive(Deserialize)]
     struct Text {
         #[allow(dead_code)]

@@ -40,7 +40,7 @@ fn errors_of_the_standard_library_convert() {
 }
 
 #[wasm_bindgen_test]
-fn what_javascript_throws_converts() {
+fn values_that_javascript_throws_convert() {
     let decode = || -> Result<String> { Ok(js_sys::decode_uri("%")?.into()) };
     let error = decode().unwrap_err();
     assert_eq!(error.code, Code::OPERATION_FAILED);
@@ -73,7 +73,7 @@ fn errors_of_serde_convert() {
 }
 
 #[wasm_bindgen_test]
-fn agents_are_told_what_any_other_error_says_and_not_what_has_caused_it() {
+fn agents_get_the_message_of_other_errors_but_not_their_causes() {
     let broken = "x".parse::<u32>().map_err(Broken);
     let error = broken.map_err(Error::other).unwrap_err();
     assert_eq!(error.message, "It is broken");
@@ -103,7 +103,7 @@ fn an_exported_function_throws_an_error_with_the_same_fields() {
 }
 
 #[wasm_bindgen_test]
-fn an_error_has_all_that_agents_get_and_shows_it() {
+fn an_error_has_and_shows_all_fields_that_agents_get() {
     let error = Error::new(Code::CAPABILITY_UNAVAILABLE, "The printer is off")
         .with_retry_after(std::time::Duration::from_millis(1_500))
         .with_alternatives(["export.pdf"])

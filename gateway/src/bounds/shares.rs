@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_its_share_leaves_the_rest_to_others() {
+    fn a_party_with_its_share_leaves_the_rest_to_others() {
         let room = Shares::new(10, 4);
         let (a, b) = (token("a"), token("b"));
         let four = room.take_many(&a, 4).unwrap();

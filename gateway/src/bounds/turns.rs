@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_gives_up_waiting_takes_no_turn() {
+    async fn a_party_that_gives_up_waiting_takes_no_turn() {
         let turns = Turns::new(2, 1);
         let (greedy_party, honest_party) = (party(1), party(2));
         let first = turns.take(&greedy_party).await;

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_leaves_and_comes_back_has_no_share_of_its_own() {
+    fn an_owner_that_leaves_and_comes_back_keeps_its_old_share() {
         let [a, b] = ["a", "b"].map(Arc::from);
         let mut load = Load::default();
         load.add(&b, 10);

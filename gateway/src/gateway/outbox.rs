@@ -560,7 +560,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_waits_for_a_short_queue_is_told() {
+    async fn a_waiter_for_a_short_queue_is_told() {
         let outbox = Outbox::new(10_000, Arc::default());
         outbox.push(message(4_000));
         outbox.push(message(400));

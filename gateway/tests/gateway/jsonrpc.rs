@@ -401,7 +401,7 @@ async fn every_grade_is_in_the_error_and_a_late_end_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_cancels_a_call_the_answer_is_the_same() {
+async fn the_answer_is_the_same_for_every_party_that_cancels_a_call() {
     let gateway = Gateway::start().await;
     let (mut app, mut peer) = pair(&gateway).await;
     // The app itself cancels: by a timeout, or because of its user.

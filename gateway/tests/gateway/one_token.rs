@@ -55,7 +55,7 @@ async fn told(peer: &mut Peer) -> Option<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_reconnects_again_and_again_does_not_have_the_app_of_all_given_up() {
+async fn an_agent_that_reconnects_again_and_again_does_not_end_the_app_of_all() {
     let gateway = gateway(Limits {
         queued_bytes: QUEUED_BYTES,
         ..Limits::default()

@@ -480,7 +480,7 @@ fn large_call(id: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_floods_several_slow_apps_is_refused_and_no_app_is_disconnected() {
+async fn a_flood_of_several_slow_apps_is_refused_and_no_app_is_disconnected() {
     let (gateway, mut apps, mut greedy) = with_slow_apps().await;
     for (agent, app) in greedy.iter_mut().zip(&mut apps) {
         agent.initialize(app).await;
@@ -537,7 +537,7 @@ async fn with_slow_apps() -> (Gateway, Vec<Peer>, Vec<Peer>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_floods_several_slow_apps_with_initialize_is_refused_as_well() {
+async fn a_flood_of_initialize_to_several_slow_apps_is_refused_as_well() {
     let (gateway, _apps, mut agents) = with_slow_apps().await;
     for agent in &mut agents {
         let text = "x".repeat(64 << 10);

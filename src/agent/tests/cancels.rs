@@ -116,7 +116,7 @@ fn a_second_cancel_gives_the_answer_of_the_first() {
 }
 
 #[test]
-fn the_end_of_an_abandoned_call_is_told_by_whoever_hears_of_it() {
+fn the_end_of_an_abandoned_call_reaches_later_cancels_from_the_agent_and_from_the_host() {
     let end = LateEnd {
         success: true,
         after: 150.0,

@@ -24,7 +24,7 @@ fn told_without_the_app(agent: &mut Agent) -> Vec<Step> {
 }
 
 #[test]
-fn a_late_confirmation_is_told_to_whoever_asks_again() {
+fn a_repeated_cancel_gets_a_late_confirmation() {
     let (mut agent, key, cancel) = given_up();
     agent.confirm(cancel);
     agent.answer(key, "cancelled");
@@ -89,7 +89,7 @@ fn the_late_answer_that_comes_first_is_told_whatever_comes_after_it() {
 }
 
 #[test]
-fn whoever_asks_again_before_the_late_answer_is_told_what_the_app_says_now() {
+fn a_repeated_cancel_before_the_late_answer_gets_the_current_answer_of_the_app() {
     let (mut agent, key, cancel) = given_up();
     let again = agent.cancel("a");
     agent.confirm(again);
@@ -109,7 +109,7 @@ fn whoever_asks_again_before_the_late_answer_is_told_what_the_app_says_now() {
 }
 
 #[test]
-fn an_app_that_stays_silent_confirms_nothing_to_whoever_asks_again() {
+fn a_silent_app_confirms_nothing_to_a_repeated_cancel() {
     let (mut agent, ..) = given_up();
     let actions = told_without_the_app(&mut agent);
     let unconfirmed = CancelOutcome::unconfirmed();

@@ -178,7 +178,7 @@ fn an_agent_hears_of_a_change_before_what_was_said_after_it() {
 }
 
 #[test]
-fn whoever_takes_no_notifications_or_has_left_is_not_told() {
+fn an_agent_that_takes_no_notifications_or_has_left_is_not_told() {
     let (mut host, agent) = host();
     register(&mut host, "new");
     host.disconnect(agent, 0.0);

@@ -110,7 +110,7 @@ fn is_stuck(nodes: &[Node]) -> bool {
 }
 
 #[test]
-fn whoever_would_wait_for_ever_is_refused_and_nobody_else_whatever_came_before() {
+fn only_calls_that_would_wait_forever_are_refused_in_any_history() {
     let mut seed = 7_u32;
     let mut random = move |below: usize| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

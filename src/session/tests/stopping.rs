@@ -231,7 +231,7 @@ fn a_session_that_follows_is_told_nothing_of_the_one_before() {
 }
 
 #[test]
-fn the_end_of_a_call_whose_agent_has_left_is_told_to_whoever_carried_its_messages() {
+fn the_end_of_a_call_whose_agent_has_left_is_told_to_the_carrier_of_its_messages() {
     let (mut host, agent) = host();
     let key = start(&mut host, agent, "a", "hasty");
     ask(&mut host, agent, "a", 1.0);

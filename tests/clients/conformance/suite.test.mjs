@@ -27,7 +27,7 @@ before(async () => { app = await startApp(); });
 after(() => app.stop());
 
 for (const version of VERSIONS) {
-  test(`passes all that is offered in ${version}, and fails only what is listed with its reason`, { skip: node ? false : 'the suite needs Node 22' }, async () => {
+  test(`passes the suite of ${version}, except for the failures that are listed with a reason`, { skip: node ? false : 'the suite needs Node 22' }, async () => {
     const results = mkdtempSync(join(tmpdir(), 'caphost-conformance-'));
     try {
       const { code, output } = await run(String(node), [

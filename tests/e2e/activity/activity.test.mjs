@@ -73,7 +73,7 @@ test('a call is shown with its progress, and how it has ended', { timeout: 60_00
   assert.deepEqual(complaints.filter((it) => !it.includes('The disk is full')), []);
 });
 
-test('a host that was not awaited is refused each time that the element is given it, and its host goes on', { timeout: 60_000 }, async (t) => {
+test('a host that was not awaited is refused each time the element gets it, and the element keeps its previous host', { timeout: 60_000 }, async (t) => {
   const { page, call, shows, complaints } = await opened(t);
   const said = await page.evaluate(async () => {
     const shown = /** @type {any} */ (document.querySelector('cap-activity'));
@@ -99,7 +99,7 @@ test('a host that was not awaited is refused each time that the element is given
   assert.deepEqual(complaints, []);
 });
 
-test('its button stops a call, and the words say what became of it', { timeout: 60_000 }, async (t) => {
+test('its button stops a call, and the text says how the call ended', { timeout: 60_000 }, async (t) => {
   const { page, call, end, answer, shows } = await opened(t);
   await call('mine');
   await click(page, byRole('button', 'Stop work'));
@@ -181,7 +181,7 @@ test('each state has a sign of its own', { timeout: 60_000 }, async (t) => {
   assert.equal(new Set(seen.map(({ color }) => color)).size, 5);
 });
 
-test('the handler is told who has stopped it', { timeout: 60_000 }, async (t) => {
+test('the handler learns who has stopped it', { timeout: 60_000 }, async (t) => {
   const { page, call, answer } = await opened(t);
   await page.evaluate(() => {
     const { host, answers } = /** @type {{ activity: Fixture }} */ (/** @type {any} */ (window)).activity;
@@ -221,7 +221,7 @@ test('the keyboard alone stops a call, and stays where it was', { timeout: 60_00
   assert.equal((await answer('mine')).cancelled, true);
 });
 
-test('"Stop all" stops all, and hands the focus on when it goes', { timeout: 60_000 }, async (t) => {
+test('"Stop all" stops all calls, and passes the focus on when it disappears', { timeout: 60_000 }, async (t) => {
   const { page, call, answer } = await opened(t);
   for (const id of ['a', 'b', 'c']) await call(id);
   await focus(page, byRole('button', 'Stop all'));
@@ -247,7 +247,7 @@ test('a live region tells what happens, and a rush of calls as a number', { time
   await says(/^work: Working\. work: Working\. work: Working\. 27 more\.$/);
 });
 
-test('of many calls some are shown, of ended ones as many as `keep` says, of children none', { timeout: 60_000 }, async (t) => {
+test('of many calls some are shown; `keep` limits the ended calls, and child calls are hidden', { timeout: 60_000 }, async (t) => {
   const { page, call, lines, shows } = await opened(t);
   await call('parent', 'parent');
   await shows('parent for tester | Working');
@@ -265,7 +265,7 @@ test('of many calls some are shown, of ended ones as many as `keep` says, of chi
   await shows('No agent is working.');
 });
 
-test('no card leaves from under the pointer, and those that are too many leave when the pointer does', { timeout: 60_000 }, async (t) => {
+test('no card leaves while the pointer is on the list, and surplus cards leave when the pointer does', { timeout: 60_000 }, async (t) => {
   const { page, call, end, shows } = await opened(t);
   await page.evaluate(() => document.querySelector('cap-activity')?.setAttribute('keep', '1'));
   await call('oldest', 'work', { stage: 'Reading' });
@@ -320,7 +320,7 @@ test('an element that comes later, moves or changes its host shows the same call
   await shows('No agent is working.');
 });
 
-test('host.cancel finds the session, or takes the one that is named', { timeout: 60_000 }, async (t) => {
+test('host.cancel finds the session, or uses the named session', { timeout: 60_000 }, async (t) => {
   const { page, call, answer } = await opened(t);
   await call('mine');
   const cancelled = await page.evaluate(async () => {

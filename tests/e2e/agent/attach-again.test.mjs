@@ -74,7 +74,7 @@ test('a script that comes back with its page has the answers to its calls', asyn
   assert.deepEqual(await state(page), { persisted: true, inFlight: 0, sessions: 0, initialized: false });
 });
 
-test('the session of an agent whose browser client is gone without a word ends by itself', async (t) => {
+test('the session of an agent whose browser client has silently gone ends by itself', async (t) => {
   const page = await appPage(t);
   // Timers of many seconds are ten times shorter in this page.
   await page.evaluate(() => {

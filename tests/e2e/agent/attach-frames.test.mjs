@@ -149,7 +149,7 @@ for (const { name, launch } of automationClients) {
       await agent.shutdown();
     });
 
-    test('who attaches to the page hears that it has no app, and which of its frames has one', async (t) => {
+    test('the error of an attach to the page says that the page has no app, and which frame has one', async (t) => {
       const { page, frame } = await framed(t, '/empty', servers.second.url('/plain-app/'));
       const late = { connectTimeout: 1500 };
       await assert.rejects(attach(page, late), {

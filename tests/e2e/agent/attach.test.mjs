@@ -67,7 +67,7 @@ for (const { name, launch } of automationClients) {
       }
     });
 
-    test('what JSON has nothing for is told, and never arrives as something else', async (t) => {
+    test('a value that JSON cannot express is reported, and never arrives as something else', async (t) => {
       const { agent } = await attached(t);
       for (const it of [new Map([[1, 2]]), new Set(), /x/, new Error('x')]) {
         const { error } = await agent.call('echo', { it });
@@ -105,7 +105,7 @@ for (const { name, launch } of automationClients) {
       assert.equal((await agent.call('echo', { still: 'alive' })).success, true);
     });
 
-    test('parameters are those of the moment of the call', async (t) => {
+    test('parameters have the values at the moment of the call', async (t) => {
       const { agent } = await attached(t);
       const params = { number: 0, deep: { number: 0 } };
       const calls = [];
@@ -139,7 +139,7 @@ for (const { name, launch } of automationClients) {
         assert.deepEqual(await agent.cancel('held'), confirmed('held', 'abandoned'));
       });
 
-      test('the same from an app that has forgotten the call', async (t) => {
+      test('a cancel of a call that the app has forgotten', async (t) => {
         const { agent } = await attached(t, 'forgets');
         const call = agent.call('hold', {}, { callId: 'held' });
         await settled(agent);
@@ -262,14 +262,14 @@ for (const { name, launch } of automationClients) {
     });
 
     describe('timeouts', () => {
-      test('the app keeps them', async (t) => {
+      test('the app keeps timeouts', async (t) => {
         const { agent, page } = await attached(t);
         assert.deepEqual(await agent.call('hold', {}, { timeout: 50 }), abandoned);
         // If the app's answer takes 100 ms, the agent cancels a call that has already ended.
         assert.deepEqual((await logOf(page)).slice(1, 3), ['call hold', 'end hold cancelled']);
       });
 
-      test('or the agent does, and the work in the page is stopped', async (t) => {
+      test('or the agent keeps timeouts, and stops the work in the page', async (t) => {
         const { agent, page } = await attached(t, 'ignoresTimeouts');
         assert.deepEqual(await agent.call('hold', {}, { timeout: 50, callId: 'late' }), abandoned);
         assert.deepEqual((await logOf(page)).slice(1), ['call hold', 'cancel', 'end hold cancelled']);
@@ -298,7 +298,7 @@ for (const { name, launch } of automationClients) {
         assert.equal((await (await attaching).call('echo', { a: 1 })).data.a, 1);
       });
 
-      test('gives up where there is none', async (t) => {
+      test('gives up if the page has no app', async (t) => {
         const page = /** @type {any} */ (await newPage());
         t.after(() => page.close());
         await page.goto(url('/empty'));
@@ -315,7 +315,7 @@ for (const { name, launch } of automationClients) {
         await assert.rejects(attach(page), { code: 'DISCONNECTED' });
       });
 
-      test('is refused where there is a session, which goes on', async (t) => {
+      test('is refused if there is a session, which continues', async (t) => {
         const { agent, page } = await attached(t);
         await assert.rejects(attach(page), { code: 'ALREADY_INITIALIZED', retryable: false });
         const info = await new Promise((onProgress) => { void agent.call('hold', {}, { onProgress }); });
@@ -334,7 +334,7 @@ for (const { name, launch } of automationClients) {
         assert.equal((await new Promise((onProgress) => { void third.call('hold', {}, { onProgress }); })).total, 4);
       });
 
-      test('refuses what is no page', async () => {
+      test('refuses a value that is no page', async () => {
         await assert.rejects(attach(/** @type {any} */ ({})), { code: 'INVALID_PARAMS' });
       });
 

@@ -5,7 +5,7 @@ import { automationClients } from '../support/browsers.mjs';
 import { plainAppIn } from './pages.mjs';
 
 for (const { name, launch } of automationClients) {
-  describe(`connecting that is called off, over ${name}`, () => {
+  describe(`an aborted connecting, over ${name}`, () => {
     const { newPage, url, appPage } = plainAppIn({ before, after }, launch);
 
     /** @param {any} page @param {number} [wait] */

@@ -88,7 +88,7 @@ test('in a page, agents that come and go leave no memory and no listener behind'
   }
 });
 
-test('a port that is released is its owner\'s again, and its agent is told', async () => {
+test('a released port belongs to its owner again, and its agent is told', async () => {
   const seen = await lab.run(async ({ newHost, agents, event }) => {
     const host = await newHost();
     const { port1, port2 } = new MessageChannel();
@@ -128,7 +128,7 @@ test('an agent may open another session over the same port', async () => {
   assert.deepEqual(seen, { sessions: 2, error: 'NOT_INITIALIZED', echo: { a: 1 } });
 });
 
-test('a port whose host is closed says so to whoever comes later', async () => {
+test('a port whose host is closed says so to later agents', async () => {
   const seen = await lab.run(async ({ newHost, rawPort }) => {
     const host = await newHost();
     const raw = await rawPort(host, false);

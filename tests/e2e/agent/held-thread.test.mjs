@@ -139,7 +139,7 @@ for (const { name, launch } of automationClients) {
     });
 
     for (const capability of ['hold.loop', 'hold.async', 'hold.regex', 'hold.wasm', 'hold.catch']) {
-      test(`${capability}: the job of a cancelled call is ended, its call says so, and the page goes on`, async (t) => {
+      test(`${capability}: the job of a cancelled call is ended, its call says so, and the page continues`, async (t) => {
         const { page, agent } = await attached(t);
         // A handler that waits, and continues after that.
         const other = agent.call('test.hold', {}, { callId: 'other' });
@@ -166,7 +166,7 @@ for (const { name, launch } of automationClients) {
     }
 
     for (const capability of ['flood.progress', 'flood.call', 'flood.notify', 'flood.stats']) {
-      test(`${capability}: a job that uses its host all the time is ended outside of it, and the host lives on`, async (t) => {
+      test(`${capability}: a job that uses its host all the time is ended outside the host, and the host survives`, async (t) => {
         const { page, agent } = await attached(t);
         await agent.call('test.echo');
         for (let round = 0; round < rounds; round += 1) {
@@ -181,7 +181,7 @@ for (const { name, launch } of automationClients) {
       });
     }
 
-    test('with two that wait for one call, only its job is ended', async (t) => {
+    test('if two agents wait for one call, only the job of this call is ended', async (t) => {
       const { page, agent } = await attached(t);
       await agent.call('test.echo');
       for (let round = 0; round < rounds; round += 1) {
@@ -211,7 +211,7 @@ for (const { name, launch } of automationClients) {
       }
     });
 
-    test('its slot is free for whoever waits in line', async (t) => {
+    test('its slot is free for the next call in the queue', async (t) => {
       const { page, agent } = await attached(t);
       const calls = ['a', 'b', 'c'].map((callId) => agent.call('hold.loop', {}, { callId }));
       for (const callId of ['a', 'b', 'c']) {
@@ -232,7 +232,7 @@ for (const { name, launch } of automationClients) {
       assert.deepEqual((await agent.call('test.echo', { a: 1 })).data, { a: 1 });
     });
 
-    test('by a shutdown, which answers all that is in flight', async (t) => {
+    test('by a shutdown, which answers all calls in flight', async (t) => {
       const { page, agent } = await attached(t);
       const other = agent.call('test.hold', {}, { callId: 'other' });
       await agent.call('test.echo');
@@ -245,7 +245,7 @@ for (const { name, launch } of automationClients) {
       assert.deepEqual(await stats(page), { inFlight: 0, contexts: 0, tasks: 0 });
     });
 
-    test('a child that holds the thread is ended with the call that made it', async (t) => {
+    test('a child call that holds the thread is ended with its parent', async (t) => {
       const { page, agent } = await attached(t);
       const held = agent.call('parent', {}, { callId: 'parent' });
       await isHeld(page);
@@ -254,7 +254,7 @@ for (const { name, launch } of automationClients) {
       assert.deepEqual(await stats(page), { inFlight: 0, contexts: 0, tasks: 0 });
     });
 
-    test('a call that waits for a child hears that this was ended', async (t) => {
+    test('a call that waits for a child call learns that the child was ended', async (t) => {
       const { page, agent } = await attached(t);
       await page.evaluate(() => /** @type {any} */ (window).host.register('waits', {}, async (/** @type {any} */ _, /** @type {any} */ { call }) => (
         (await call('hold.loop', {}, { callId: 'child' })).metadata
@@ -268,7 +268,7 @@ for (const { name, launch } of automationClients) {
       assert.deepEqual(await stats(page), { inFlight: 0, contexts: 0, tasks: 0 });
     });
 
-    test("another call's job is not ended, nor one that nobody has marked", async (t) => {
+    test("neither another call's job nor an unmarked job is ended", async (t) => {
       const { page, agent } = await attached(t);
       const other = agent.call('test.hold', {}, { callId: 'other' });
       await agent.call('test.echo');
@@ -296,13 +296,13 @@ for (const { name, launch } of automationClients) {
       assert.equal(await own, 'own');
     });
 
-    test('a page that stops at a debugger statement goes on', async (t) => {
+    test('a page that stops at a debugger statement continues', async (t) => {
       const { page, agent } = await attached(t);
       await agent.call('test.echo');
       assert.equal(await page.evaluate('(() => { debugger; return 7; })()'), 7);
     });
 
-    test('whoever debugs the page has it stopped for as long as they like', async (t) => {
+    test('a person who debugs the page can stop it for any time', async (t) => {
       const { page, agent } = await attached(t);
       await agent.call('test.echo');
       const developer = await (page.createCDPSession ? page.createCDPSession() : page.context().newCDPSession(page));

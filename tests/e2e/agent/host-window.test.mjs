@@ -4,7 +4,7 @@ import { launchPuppeteer } from '../support/browsers.mjs';
 import { serveTwoOrigins } from '../support/static-server.mjs';
 import { confirmed } from './pages.mjs';
 
-describe('connectWindow() to a host of ours', () => {
+describe('connectWindow() to a host of this package', () => {
   /** @type {Awaited<ReturnType<typeof launchPuppeteer>>} */
   let browser;
   /** @type {Awaited<ReturnType<typeof serveTwoOrigins>>} */
@@ -91,7 +91,7 @@ describe('connectWindow() to a host of ours', () => {
     assert.deepEqual(result, { settled: true, closed: 'disconnected' });
   });
 
-  test('no other script of either page hears what is said', async (t) => {
+  test('no other script of either page receives the messages', async (t) => {
     const page = await agentPage(t);
     const heard = await page.evaluate(async () => {
       const { caphost, frameOf } = /** @type {any} */ (window);
@@ -127,7 +127,7 @@ describe('connectWindow() to a host of ours', () => {
     assert.deepEqual(result, { different: true, strange: 'Operation not found', own: confirmed('held', 'returned'), held: { success: false, cancelled: true, metadata: { stop: 'returned' } } });
   });
 
-  test('data is moved there and back when the caller asks for it', async (t) => {
+  test('data is moved in both directions if the caller asks for it', async (t) => {
     const page = await agentPage(t);
     const result = await page.evaluate(async () => {
       const { caphost, frameOf } = /** @type {any} */ (window);

@@ -7,7 +7,7 @@ import { confirmed } from './pages.mjs';
 /** Milliseconds that the app has to confirm a cancel, and milliseconds for which the app is blocked. */
 const [GRACE, STANDS_STILL] = [200, 1500];
 
-test('a page in a frame that stood still has its late confirmation told to whoever asks again, over connectWindow', { timeout: 60_000 }, async (t) => {
+test('after a blocked page in a frame continues, a repeated cancel gets its late confirmation, over connectWindow', { timeout: 60_000 }, async (t) => {
   const [browser, servers] = await Promise.all([launchPuppeteer(), serveTwoOrigins()]);
   t.after(() => Promise.all([browser.close(), servers.close()]));
   const page = await browser.newPage();

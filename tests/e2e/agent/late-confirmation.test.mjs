@@ -25,7 +25,7 @@ const standStill = (/** @type {number} */ milliseconds) => void setTimeout(() =>
 const clients = [['Puppeteer', launchPuppeteer], ['Playwright', launchPlaywright]];
 for (const [client, launch] of clients) {
   for (const way of ['attach', 'connectWebSocket']) {
-    test(`a page over ${client} that stood still has its late confirmation told to whoever asks again, over ${way}`, async (t) => {
+    test(`after a blocked page over ${client} continues, a repeated cancel gets its late confirmation, over ${way}`, async (t) => {
       const browser = await launch();
       t.after(() => browser.close());
       const gateway = way === 'connectWebSocket' ? await startGateway({ args: ['--allow-origin', server.origin] }) : undefined;

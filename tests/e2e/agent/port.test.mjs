@@ -135,7 +135,7 @@ describe('connectPort() to a plain ABP app', () => {
     assert.deepEqual(await held, abandoned);
   });
 
-  test('an answer that is no response, and a refused message', async (t) => {
+  test('an answer that is no valid response, and a refused message', async (t) => {
     const { port1, port2 } = new MessageChannel();
     t.after(() => port1.close());
     const answers = [undefined, null, 'done', {}, { data: 1 }];
@@ -176,7 +176,7 @@ describe('connectPort() to a plain ABP app', () => {
     await agent.shutdown();
   });
 
-  test('a host that says it is closed is taken at its word', async (t) => {
+  test('a host that reports its end has ended', async (t) => {
     const { port, appPort } = plainApp(t);
     const agent = await connectPort(port);
     const held = agent.call('hold');
@@ -196,7 +196,7 @@ describe('connectPort() to a plain ABP app', () => {
     assert.equal(codeOf(await held), 'DISCONNECTED');
   });
 
-  test('a refused initialize, one that is answered with nonsense, and none', async (t) => {
+  test('an initialize that is refused, answered with nonsense, or not answered', async (t) => {
     const { port } = plainApp(t);
     await connectPort(port);
     await assert.rejects(connectPort(port), { code: 'ALREADY_INITIALIZED', retryable: false });

@@ -53,7 +53,7 @@ describe('an agent behind a slow line', { concurrency: true }, () => {
     assert.equal((await agent.call('wait', { ms: 2 * LIVENESS })).data, 'waited');
   }));
 
-  test('gets the answers to parameters that take longer than its liveness to leave, and to a call behind them', behind(async (agent) => {
+  test('gets the answer to parameters that take longer than its liveness to send, and the answer to the next call', behind(async (agent) => {
     const [large, small] = await Promise.all([agent.call('import', { text: 'x'.repeat(LARGE) }), agent.call('wait', { ms: 1 })]);
     assert.equal(large.data, LARGE, large.error?.message);
     assert.equal(small.data, 'waited', small.error?.message);

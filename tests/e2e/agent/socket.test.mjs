@@ -114,7 +114,7 @@ describe('connectWebSocket() to a plain ABP app', () => {
     await assert.rejects(connectWebSocket(url, { token: 'not a token' }), { code: 'INVALID_PARAMS' });
   });
 
-  test('what cannot be connected to is refused', async (t) => {
+  test('an address that cannot be connected to is refused', async (t) => {
     const http = createServer((_, response) => response.writeHead(401).end());
     http.on('upgrade', (_, socket) => socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n'));
     http.listen(0, '127.0.0.1');
@@ -127,7 +127,7 @@ describe('connectWebSocket() to a plain ABP app', () => {
     await assert.rejects(connectWebSocket(`ws://127.0.0.1:${port}/abp`), { code: 'DISCONNECTED' });
   });
 
-  test('a failure to connect that is told by an error alone is the end, at once', async () => {
+  test('a failure to connect that is reported only by an error event ends the attempt at once', async () => {
     class Blocked extends EventTarget {
       readyState = 3;
       url = 'ws://blocked/';

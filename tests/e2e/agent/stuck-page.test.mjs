@@ -40,7 +40,7 @@ for (const { name, launch } of automationClients) {
       return page;
     }
 
-    test('its held thread is named in the timeout of a call and of a cancel, with what serves instead', { timeout: 60_000 }, async (t) => {
+    test('the timeout of a call or a cancel names its blocked thread, and the alternative', { timeout: 60_000 }, async (t) => {
       const agent = await attach(await appPage(t), { grace: GRACE });
       const call = agent.call('hold.later', {}, { timeout: TIMEOUT, callId: 'held' });
       const { error } = /** @type {any} */ (await call);
@@ -51,7 +51,7 @@ for (const { name, launch } of automationClients) {
       assert.equal((await agent.call('test.echo', { a: 1 })).success, true);
     });
 
-    test('nothing is said of the thread of a page that answers', { timeout: 60_000 }, async (t) => {
+    test('no error mentions the thread of a page that answers', { timeout: 60_000 }, async (t) => {
       const page = await appPage(t);
       const agent = await attach(page, { grace: GRACE, terminate: false });
       const response = /** @type {any} */ (await agent.call('waits', {}, { timeout: TIMEOUT }));
@@ -61,7 +61,7 @@ for (const { name, launch } of automationClients) {
 
     // Playwright dismisses dialogs by itself.
     if (name === 'Puppeteer') {
-      test('its open dialog is named', { timeout: 60_000 }, async (t) => {
+      test('the error names its open dialog', { timeout: 60_000 }, async (t) => {
         const page = await appPage(t);
         const agent = await attach(page, { grace: GRACE });
         const opened = new Promise((resolve) => page.once('dialog', resolve));

@@ -93,7 +93,7 @@ describe('agents in a page, of plain ABP apps', () => {
         });
       }
 
-      test('a page that never answers, one that does so late, and one with a session', async (t) => {
+      test('a page that never answers, a page that answers late, and a page with a session', async (t) => {
         const page = await agentPage(t);
         const result = await page.evaluate(async (origin) => {
           const { caphost, frameOf } = /** @type {any} */ (window);
@@ -115,7 +115,7 @@ describe('agents in a page, of plain ABP apps', () => {
     });
   }
 
-  test('nobody but the given origin is spoken or listened to', async (t) => {
+  test('messages go only to the given origin and come only from there', async (t) => {
     const page = await agentPage(t);
     const result = await page.evaluate(async (origin) => {
       const { caphost, frameOf } = /** @type {any} */ (window);

@@ -61,7 +61,7 @@ test('an image goes in by standard input and comes out as a file', async () => {
   assert.deepEqual([file.readUInt32BE(16), file.readUInt32BE(20)], [120, 60]);
 });
 
-test('a bad parameter is named with its path, and an unknown capability with what there is', async () => {
+test('the error for a bad parameter names its path, and the error for an unknown capability the known ones', async () => {
   const bad = await runCommand(demo.gateway, ['call', 'export.pdf', '--params', '{"markdown":"x","options":{"pageSize":"a5"}}']);
   assert.equal(bad.status, 1);
   assert.match(bad.err, /^caphost call: Bad parameter options\.pageSize: .*\(INVALID_PARAMS\)\n {2}at: options\.pageSize\n/);
@@ -128,7 +128,7 @@ test('a person at a terminal sees a bar, and no base64', { skip: !hasTerminals &
   assert.match(pdf.out, /"pdf": "JVBERi[\w+/=]+… \(\d+ characters; --output FILE writes what they encode\)"/);
 });
 
-test('what the page on the command line says of the demo works as it stands', { timeout: 60_000 }, async () => {
+test('the commands for the demo on the page about the command line work unchanged', { timeout: 60_000 }, async () => {
   const page = readFileSync(new URL('../../../docs/start/command-line.md', import.meta.url), 'utf8');
   const lines = (/^```text\n(.*?)^```$/ms.exec(page)?.[1] ?? '').trim().split('\n');
   const [html, pdf, never] = await Promise.all(lines.map((line) => {

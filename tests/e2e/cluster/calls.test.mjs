@@ -46,7 +46,7 @@ test('every step of progress comes, in order and before the result', async () =>
   assert.deepEqual(seen[199], { operationId: 'steps', progress: 200, total: 200, percentage: 100, stage: 'step 200' });
 });
 
-test('a question is asked of the agent that called, and of no other', async () => {
+test('a question goes only to the agent that has called', async () => {
   const asked = /** @type {Record<string, any[]>} */ ({ one: [], other: [] });
   const agents = await Promise.all(Object.entries(asked).map(([name, questions]) => cluster.agent(2, 'lab', {
     onElicitation: (request) => {
@@ -97,7 +97,7 @@ test('shutdown cancels what is in flight, and answers it', async () => {
   assert.deepEqual([report.data.started, report.data.aborted], [true, true]);
 });
 
-test('an agent that drops its connection stops its calls in the page, and nobody else', async () => {
+test('an agent that drops its connection stops its own calls in the page, and no others', async () => {
   /** @type {WebSocket | undefined} */
   let socket;
   class Socket extends WebSocket {
@@ -141,7 +141,7 @@ test('parameters and results of 10 MB come whole, and small calls go on meanwhil
   await other.shutdown();
 });
 
-test('thousands of calls at once: half are cancelled, half return, and each as it was told', { timeout: 60_000 }, async () => {
+test('thousands of calls at once: half are cancelled, half return, and each ends as told', { timeout: 60_000 }, async () => {
   const count = process.env.CAPHOST_STORMS === 'full' ? 5_000 : 1_000;
   const ids = Array.from({ length: count }, (_, index) => `many-${index}`);
   const calls = ids.map((callId) => agent.call('test.hold', {}, { callId }));

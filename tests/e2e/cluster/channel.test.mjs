@@ -74,7 +74,7 @@ test('a message whose requester may not see the run leaves it alone', { timeout:
   await Promise.all([mine.leave(), theirs.leave()]);
 });
 
-test('what is no message of the channel disturbs nothing', { timeout: 60_000 }, async () => {
+test('malformed messages on the channel disturb nothing', { timeout: 60_000 }, async () => {
   const { held, release, leave } = await agentWithCall(secrets.one, 'undisturbed');
   for (const nonsense of ['', 'undisturbed', '{', '[]', 'null', '{"run_id":7}', '{"reason":"no id"}', `{"run_id":"${'x'.repeat(100_000)}"}`]) {
     await cluster.redis.command('PUBLISH', 'cancellation:cancel', nonsense);

@@ -66,7 +66,7 @@ for (const count of [2, 4]) {
       }
     });
 
-    test('cancels a call that is yet to come, wherever it comes', async () => {
+    test('cancels a call that has not come yet, on whichever worker it comes', async () => {
       let last = '';
       for (const worker of cluster.workers) {
         // A cancel in advance is kept only for an id that cannot occur by chance.

@@ -74,7 +74,7 @@ const failures = {
 };
 
 for (const [how, { fail, heal }] of Object.entries(failures)) {
-  test(`while Redis ${how}, what is within one worker goes on, and what is across fails clearly`, { timeout: 90_000 }, async (t) => {
+  test(`while Redis ${how}, calls within one worker continue, and calls between workers fail clearly`, { timeout: 90_000 }, async (t) => {
     await worksAcross();
     await eachSays({ status: 'ready', redis: 'connected', workers: 2 });
     const { agent: far, held } = await agentWithCall('far', `before it ${how}`);
@@ -108,7 +108,7 @@ for (const [how, { fail, heal }] of Object.entries(failures)) {
   });
 }
 
-test('a call survives a Redis that restarts, and its result comes once', { timeout: 60_000 }, async () => {
+test('a call survives a restart of Redis, and its result comes once', { timeout: 60_000 }, async () => {
   const { agent, held } = await agentWithCall('far', 'survives');
   /** @type {any[]} */
   const late = [];
@@ -132,7 +132,7 @@ test('a call survives a Redis that restarts, and its result comes once', { timeo
   await agent.shutdown();
 });
 
-test('a call outlasts a Redis that hangs for a moment', { timeout: 60_000 }, async () => {
+test('a call survives a Redis that hangs for a moment', { timeout: 60_000 }, async () => {
   const { agent, held } = await agentWithCall('far', 'outlasts');
   cluster.redis.hang();
   const echo = agent.call('test.echo', { text: 'sent while it hangs' });

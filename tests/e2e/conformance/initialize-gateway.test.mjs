@@ -46,7 +46,7 @@ for (const vector of vectors) {
   });
 }
 
-test('agents of one app have what each of them has requested', async () => {
+test('each agent of an app gets the capabilities that it has requested', async () => {
   for (const name of ['one', 'two']) host.register(name, { replace: true }, () => name);
   const [first, second] = [await plainAgent(), await plainAgent()];
   const initialize = (/** @type {string[]} */ names) => ({ agent: { name: 'a', version: '1' }, protocolVersion: '0.1', requestedCapabilities: names });

@@ -31,7 +31,7 @@ async function exported(params) {
   return { ...data, file, entries };
 }
 
-test('export.archive of so many rows has so many rows, under a heading in each file', async () => {
+test('export.archive has the requested number of rows, under a heading in each file', async () => {
   const { rows, files, entries } = await exported({ rows: 2_500, files: 3, columns: 12 });
   assert.equal(rows, 2_500);
   assert.equal(files, 3);
@@ -45,7 +45,7 @@ test('export.archive of so many rows has so many rows, under a heading in each f
   }
 });
 
-test('export.archive of so many megabytes is that large unpacked, and smaller packed', async () => {
+test('export.archive has the requested megabytes unpacked, and fewer packed', async () => {
   const { uncompressedSize, size } = await exported({ megabytes: 2, files: 2 });
   assert.ok(Math.abs(uncompressedSize - 2e6) < 2e5, `${uncompressedSize} bytes`);
   assert.ok(size < uncompressedSize / 2, `${size} bytes`);

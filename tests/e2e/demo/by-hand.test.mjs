@@ -65,7 +65,7 @@ test('cancelling a call that has completed says so, and changes nothing', async 
   await becomes(page, card, 'completed');
 });
 
-test('a finger finds Cancel anyway below the row of a call that has ended, and reads that it came too late', { timeout: 60_000 }, async () => {
+test('on a touch screen Cancel anyway is below the row of an ended call, and its answer says that it came too late', { timeout: 60_000 }, async () => {
   const page = await demo.open({ width: 380, height: 800, isMobile: true, hasTouch: true });
   assert.equal(await page.evaluate(() => matchMedia('(hover: none)').matches), true);
   const form = await choose(page, 'convert.markdownToHtml', 'Small');
@@ -119,7 +119,7 @@ test('a call of a remote agent is on the timeline, and is cancelled there', { ti
   await page.waitForFunction(() => !document.querySelector('#agents')?.textContent?.includes('remote reviewer'));
 });
 
-test('when the gateway goes, the page says so and its own calls go on', { timeout: 120_000 }, async () => {
+test('when the gateway goes away, the page says so and its own calls continue', { timeout: 120_000 }, async () => {
   const { page } = demo;
   await demo.gateway.stop();
   await page.waitForSelector('#gateway[data-state=disconnected], #gateway[data-state=connecting]');

@@ -56,7 +56,7 @@ async function endByHand(way, idle) {
   return { ours, others };
 }
 
-test('a call that is cancelled below its form says Cancelling, there and on its card, until its end is proven', { timeout: 60_000 }, async () => {
+test('a call that is cancelled below its form shows Cancelling there and on its card, until its end is proven', { timeout: 60_000 }, async () => {
   const { page } = demo;
   const form = await choose(page, 'stop.never', 'Loop');
   const card = await newCall(page, () => click(page, `${form} .primary`));
@@ -76,7 +76,7 @@ test('a call that is cancelled below its form says Cancelling, there and on its 
 });
 
 for (const way of ways) {
-  test(`${way} is ended by hand, the page paints as an idle one does, and the card says how and by what proof`, { timeout: 60_000 }, async (t) => {
+  test(`${way} is cancelled by hand, the page paints like an idle page, and the card says how the call stopped, with the proof`, { timeout: 60_000 }, async (t) => {
     assert.equal(await demo.page.evaluate(() => crossOriginIsolated), true);
     const idle = await demo.openIdle();
     let share = 0;
@@ -92,7 +92,7 @@ for (const way of ways) {
   });
 }
 
-test('through the gateway, too, it is ended, and the next call works', { timeout: 60_000 }, async () => {
+test('a cancel through the gateway ends it, too, and the next call works', { timeout: 60_000 }, async () => {
   const running = new Promise((resolve) => {
     void demo.agent.call('stop.never', { way: 'loop' }, { callId: 'far', onProgress: resolve });
   });

@@ -18,7 +18,7 @@ test('the page is served at / with its manifest linked in the head, under a cont
   assert.match(head, /<link rel="abp-manifest" href="\/abp\.json"\s*\/?>/);
 });
 
-test('/abp.json is what the page registers', async () => {
+test('/abp.json lists the capabilities that the page registers', async () => {
   const response = await fetch(`${demo.gateway.url}/abp.json`);
   assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
   const manifest = await response.json();

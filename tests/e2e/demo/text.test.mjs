@@ -72,7 +72,7 @@ test('ai.summarize chooses sentences of the text, in its order', async () => {
   assert.equal(wordCount, text.split(/\s+/).length);
 });
 
-test('ai.summarize prefers what a text is about to what it says in passing', async () => {
+test('ai.summarize prefers the main subject of a text to side remarks', async () => {
   const text = 'The lighthouse keeper lights the lamp of the lighthouse each evening. I had toast. '
     + 'Ships see the lamp of the lighthouse from far away. It rained. The keeper cleans the lamp of the lighthouse each morning.';
   const { summary } = await dataOf('ai.summarize', { text, sentences: 2 });

@@ -55,7 +55,7 @@ for (const library of ['puppeteer', 'playwright']) {
   });
 }
 
-test('mcp: each configuration leads to the tools of the demo', { timeout: 60_000 }, async () => {
+test('mcp: each configuration connects to the tools of the demo', { timeout: 60_000 }, async () => {
   const folder = join(examples, 'mcp');
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   assert.equal(files.length, 4);

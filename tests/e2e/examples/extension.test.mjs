@@ -88,7 +88,7 @@ test('the popup lists what the app offers, calls it, and stops it', { timeout: 6
   await shows(popup, '#said', /^Stopped: returned$/);
 });
 
-test('a popup that is closed cancels its call, and the page goes on', { timeout: 60_000 }, async (t) => {
+test('a closed popup cancels its call, and the page continues', { timeout: 60_000 }, async (t) => {
   const { page, popup } = await opened(t, '/app/watched.html');
   await shows(popup, '#app', /^Watched$/);
   await call(popup, '{}');
@@ -97,7 +97,7 @@ test('a popup that is closed cancels its call, and the page goes on', { timeout:
   await page.waitForFunction(() => document.title === 'The popup was closed', { polling: 50 });
 });
 
-test('a page that offers nothing says so, and one that goes away ends the call', { timeout: 60_000 }, async (t) => {
+test('the popup reports a page without capabilities, and a page that goes away ends the call', { timeout: 60_000 }, async (t) => {
   const { popup: lonely } = await opened(t, '/nothing');
   await shows(lonely, '#app', /^This page offers nothing$/);
   const { page, popup } = await opened(t, '/app/app.html');

@@ -27,7 +27,7 @@ test('rap: the runtime lists, calls and cancels the tools of the demo', { timeou
   assert.match(output, /<h1>It works<\/h1>\nError: Tool call cancelled: The runtime has cancelled the tool call\. The work has ended \((dropped|terminated)\)\.\n$/);
 });
 
-test('rap: agents call the tool server, and it hears of a cancel', { timeout: 90_000 }, async (t) => {
+test('rap: agents call the tool server, and it gets a cancel', { timeout: 90_000 }, async (t) => {
   const ports = { 8090: await freePort(), 8788: await freePort() };
   const [server = '', serve = '', call = '', ...more] = commandsOf('rap').slice(2).map((line) => onPorts(line, ports));
   assert.deepEqual(more, []);
@@ -44,7 +44,7 @@ test('rap: agents call the tool server, and it hears of a cancel', { timeout: 90
   assert.deepEqual(JSON.parse(await runLine(call.replace('100', '1'))), { counted: 1 });
 });
 
-test('contextforge: the operator cancels at one worker what runs in the app of another', { timeout: 90_000 }, async (t) => {
+test('contextforge: the operator cancels, at one worker, a call in the app of another', { timeout: 90_000 }, async (t) => {
   if (which('redis-server') === undefined) return t.skip('redis-server is not installed');
   const folder = mkdtempSync(join(tmpdir(), 'caphost-redis-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

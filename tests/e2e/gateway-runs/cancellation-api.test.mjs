@@ -49,7 +49,7 @@ test("cancelling an agent's call over HTTP stops its handler in the page", { tim
   assert.equal((await demo.agent.call('convert.markdownToHtml', { markdown: 'next' })).success, true);
 });
 
-test('a cancel that comes before its call keeps the call from the page', { timeout: 60_000 }, async () => {
+test('a call that was cancelled in advance never reaches the page', { timeout: 60_000 }, async () => {
   // A cancel in advance is kept only for an id that cannot occur by chance.
   const notYet = crypto.randomUUID();
   const body = { request_id: notYet };
@@ -63,14 +63,14 @@ test('a cancel that comes before its call keeps the call from the page', { timeo
   assert.equal(await demo.page.$(`.call[data-call-id="${notYet}"]`), null);
 });
 
-test('an early cancel of an id that strangers share reaches no call', { timeout: 60_000 }, async () => {
+test('an early cancel of an id that several clients may use reaches no call', { timeout: 60_000 }, async () => {
   const queued = await ask(demo.gateway, '/cancellation/cancel', { body: { requestId: '2' } });
   assert.equal(queued.json.status, 'queued');
   const answer = await demo.agent.call('convert.markdownToHtml', { markdown: 'mine' }, { callId: '2' });
   assert.equal(answer.success, true);
 });
 
-test('a call that has completed stays so', { timeout: 60_000 }, async () => {
+test('a completed call stays completed', { timeout: 60_000 }, async () => {
   const completed = await demo.agent.call('convert.markdownToHtml', { markdown: 'done' }, { callId: 'done' });
   assert.equal(completed.success, true);
   const cancelled = await ask(demo.gateway, '/cancellation/cancel', { body: { requestId: 'done' } });

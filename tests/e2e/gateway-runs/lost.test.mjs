@@ -36,7 +36,7 @@ async function callAndVanish(callId) {
   return call;
 }
 
-test('the run of an agent that vanishes says how the app has ended it, or that it was the agent', { timeout: 60_000 }, async () => {
+test('the run of an agent that vanishes shows how the app has ended the call, or that the agent is gone', { timeout: 60_000 }, async () => {
   const page = await browser.newPage();
   await page.goto(`${gateway.url}/runs`);
   for (const [callId, state, said] of /** @type {const} */ ([

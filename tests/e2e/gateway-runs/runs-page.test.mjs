@@ -46,7 +46,7 @@ async function without(response) {
   return answer;
 }
 
-test('a run is shown with how far it is, and is cancelled by its button', { timeout: 60_000 }, async () => {
+test('a run is shown with its progress, and is cancelled by its button', { timeout: 60_000 }, async () => {
   const { page, complaints } = await runsPage();
   const { response, card } = await longCall('by-button');
   await page.waitForSelector(`${card}[data-state=running]`);
@@ -72,7 +72,7 @@ test('a run is shown with how far it is, and is cancelled by its button', { time
   await page.close();
 });
 
-test('keys move between runs, ask for a reason, and take it back', { timeout: 60_000 }, async () => {
+test('keys move between runs, open the field for a reason, and close it again', { timeout: 60_000 }, async () => {
   const { page } = await runsPage('?state=running');
   const first = await longCall('keys-1');
   const second = await longCall('keys-2');
@@ -124,7 +124,7 @@ test('the list is filtered by state, text, app and dialect, and the address says
   await page.close();
 });
 
-test('it fits a narrow screen, and takes text for text', { timeout: 60_000 }, async () => {
+test('it fits a narrow screen, and shows markup as text', { timeout: 60_000 }, async () => {
   const { page, complaints } = await runsPage('', { width: 360, height: 740 });
   const name = `<img src=x onerror="document.title='taken'">${'long'.repeat(30)}`;
   await demo.agent.call(name, {}, { callId: 'markup' });
@@ -137,7 +137,7 @@ test('it fits a narrow screen, and takes text for text', { timeout: 60_000 }, as
   await page.close();
 });
 
-test('of many runs the newest are shown, and more when asked for', { timeout: 60_000 }, async () => {
+test('of many runs the newest are shown, and more on request', { timeout: 60_000 }, async () => {
   await Promise.all(Array.from({ length: 150 }, (_, i) => demo.agent.call('not.there', {}, { callId: `many-${i}` })));
   const { page } = await runsPage('?find=many-');
   const shown = () => page.$$eval('.run', (runs) => runs.length);
@@ -179,7 +179,7 @@ test("a direction mark in a name or a reason does not reorder the page's own wor
   await page.close();
 });
 
-test('when the gateway goes, the page says so and shows what was', { timeout: 60_000 }, async () => {
+test('when the gateway goes away, the page says so and keeps showing the last list', { timeout: 60_000 }, async () => {
   const { card } = await longCall('left behind');
   const { page } = await runsPage();
   await page.waitForSelector(`${card}[data-state=running]`);

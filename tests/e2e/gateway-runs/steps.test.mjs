@@ -55,7 +55,7 @@ async function checkRun() {
 
 const spin = { part: 'spin' };
 
-describe('a call in a worker that computes for ever', () => {
+describe('a call in a worker that computes forever', () => {
   after(() => page?.close());
   before(async () => {
     page = await lab.page();

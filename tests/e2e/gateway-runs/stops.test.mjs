@@ -26,7 +26,7 @@ async function newestRun(fits) {
   }
 }
 
-describe('a handler that never looks at its signal', () => {
+describe('a handler that never reads its signal', () => {
   after(() => page?.close());
   before(async () => {
     page = await lab.page();
@@ -79,7 +79,7 @@ describe('a handler that never looks at its signal', () => {
   });
 
   for (const kind of kinds.filter(({ era }) => era === 'legacy')) {
-    test(`${kind.name}: the end of an abandoned call is told`, { timeout: 60_000 }, async () => {
+    test(`${kind.name}: the client learns of the end of an abandoned call`, { timeout: 60_000 }, async () => {
       const before = await counts();
       const { client, complaints } = await connect(kind, lab.gateway, { app: 'lab' });
       try {

@@ -27,7 +27,7 @@ async function tab(title) {
 
 const listed = async () => (await (await fetch(`${lab.gateway.url}/api/apps`)).json()).apps[0].instances;
 
-test('both tabs are listed with their titles, the older one is told, and either is meant by its name', { timeout: 60_000 }, async (t) => {
+test('both tabs are listed with their titles, the older tab is told, and each can be addressed by its name', { timeout: 60_000 }, async (t) => {
   const first = await tab('The first');
   const second = await tab('The second');
   t.after(() => Promise.all([first, second].map((page) => page.close())));

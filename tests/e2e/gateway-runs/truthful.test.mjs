@@ -56,7 +56,7 @@ async function signIn(page, token) {
   await press(page, '#token', 'Enter');
 }
 
-test('a cancel the app does not confirm is shown as that, and as more is known', { timeout: 60_000 }, async () => {
+test('a cancel that the app does not confirm is shown as unconfirmed, and updated when more is known', { timeout: 60_000 }, async () => {
   const page = await runsPage(secrets.admin);
   for (const [callId, verdict, said] of /** @type {const} */ ([
     ['confirmed-late', 'late', /Not confirmed then; the run has ended as cancelled since$/],
@@ -85,7 +85,7 @@ test('a cancel the app does not confirm is shown as that, and as more is known',
   await page.close();
 });
 
-test('an app that goes leaves a run whose end is not known', { timeout: 60_000 }, async () => {
+test('an app that goes away leaves a run with an unknown end', { timeout: 60_000 }, async () => {
   const page = await runsPage(secrets.admin);
   const other = await silentApp(gateway, { id: 'leaving', token: secrets.app });
   const agent = await connectWebSocket(`${gateway.wsUrl}/abp?app=leaving`, { agent: { name: 'test', version: '1' }, token: secrets.one });

@@ -45,7 +45,7 @@ test('window.abp before initialize, with a session, and after shutdown', async (
   assert.equal(seen.gone, true);
 });
 
-test('cancel takes (callId, reason) and ({ callId, reason }), and the handler hears the reason', async () => {
+test('cancel takes (callId, reason) and ({ callId, reason }), and the handler gets the reason', async () => {
   const seen = await lab.run(async ({ newHost, inPage }) => {
     const host = await newHost();
     const abp = await inPage(host);
@@ -110,7 +110,7 @@ test('an AbortSignal in the page: aborted before, in the same tick, with a strin
   });
 });
 
-test('a call refused for its callId, and aborted in the same tick, leaves the call that has it alone', async () => {
+test('a call that is refused for its callId, and aborted in the same tick, does not affect the call with this callId', async () => {
   const seen = await lab.run(async ({ newHost, inPage }) => {
     const abp = await inPage(await newHost());
     const first = abp.call('test.hold', {}, { callId: 'taken' });
@@ -124,7 +124,7 @@ test('a call refused for its callId, and aborted in the same tick, leaves the ca
   assert.deepEqual(seen, { refused: 'INVALID_PARAMS', first: { released: true } });
 });
 
-test('a capability called as soon as the page hears of it has its parameters checked', async () => {
+test('the parameters are checked even if a capability is called as soon as the page learns of it', async () => {
   const seen = await lab.run(async ({ newHost, inPage }) => {
     const host = await newHost();
     /** @type {any} */
@@ -139,7 +139,7 @@ test('a capability called as soon as the page hears of it has its parameters che
   assert.equal(seen, 'MISSING_PARAM');
 });
 
-test('describeCapability, supports and listCapabilities say what was registered', async () => {
+test('describeCapability, supports and listCapabilities report the registered capabilities', async () => {
   const described = {
     description: 'Makes a PDF',
     inputSchema: { type: 'object', properties: { html: { type: 'string' } } },
@@ -183,7 +183,7 @@ test('describeCapability, supports and listCapabilities say what was registered'
   assert.deepEqual([seen.manifest.abp, seen.manifest.app.id, seen.manifest.capabilities.length], ['0.1', 'a', 3]);
 });
 
-test('the manifest link follows what is registered, and a page that has its own keeps it', async () => {
+test('the manifest link follows the registered capabilities, and a page keeps its own link', async () => {
   const seen = await lab.run(async ({ newHost }) => {
     const read = async () => {
       // The link element follows at the end of the turn.

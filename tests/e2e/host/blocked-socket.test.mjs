@@ -5,7 +5,7 @@ import { inLab, useLab } from '../support/lab.mjs';
 /** A page that may connect only to its own origin. */
 const lab = useLab(async () => ({ headers: { 'content-security-policy': "connect-src 'self'" } }));
 
-test('where a Content-Security-Policy forbids the gateway, agent and host hear so at once', async () => {
+test('if a Content-Security-Policy forbids the gateway, agent and host learn this at once', async () => {
   const page = await lab.page();
   try {
     const seen = await inLab(page, async ({ newHost, agents, event, rejection }) => {

@@ -97,7 +97,7 @@ async function responses(way, names) {
 }
 
 for (const way of [...Object.keys(ways), 'attach']) {
-  test(`over ${way}, an error keeps its code, its message and that it is retryable, whatever its details are`, async () => {
+  test(`over ${way}, an error keeps its code, message and retryable for any details`, async () => {
     const names = ['response', 'map', 'bigint', 'function', 'node', 'stream', 'hostile'];
     const found = await responses(way, names.map((it) => `fails.${it}`));
     for (const [at, { success, error }] of found.entries()) {
@@ -108,7 +108,7 @@ for (const way of [...Object.keys(ways), 'attach']) {
     }
   });
 
-  test(`over ${way}, what can be sent of what was thrown is kept`, async () => {
+  test(`over ${way}, the parts of a thrown value that can be sent are kept`, async () => {
     const names = ['object', 'members', 'class', 'aggregate', 'any', 'dom', 'cause', 'type', 'plain', 'cyclic', 'getter'];
     const found = await responses(way, names.map((it) => `fails.${it}`));
     const seen = Object.fromEntries(found.map(({ error: { code, message, details } }, at) => [names[at], [code, message, details]]));
@@ -202,7 +202,7 @@ for (const [way, connect] of Object.entries(ways)) {
   });
 }
 
-test('the rest of a buffer stays with the app: what was not given is never moved, and each call gets it', async () => {
+test('the rest of a buffer stays with the app: it is moved only if the app gives it away, and each call gets it', async () => {
   const seen = await lab.run(async (lab) => {
     const host = await lab.newHost();
     const agent = await lab.connect(host);
@@ -218,7 +218,7 @@ test('the rest of a buffer stays with the app: what was not given is never moved
   assert.deepEqual(seen, [64, 2, 64, 2, 64]);
 });
 
-test('memory that is shared goes as it is, and a part of it as a copy', async () => {
+test('shared memory is passed on unchanged, and a part of it as a copy', async () => {
   const seen = await lab.run(async (lab) => {
     const host = await lab.newHost();
     // Shared memory of this kind does not need an isolated page.

@@ -10,7 +10,7 @@ const html = `<!doctype html><title>strict</title>
   window.said = await createHost({ app: { id: 'a', name: 'A', version: '1' } }).then(() => 'made', ({ message }) => message);
 </script>`;
 
-test('a page whose policy lets it fetch nothing is told which directive keeps the wasm away', { timeout: 60_000 }, async (t) => {
+test('the error names the directive if the policy of the page forbids to fetch the wasm', { timeout: 60_000 }, async (t) => {
   const [browser, server] = await Promise.all([launchPuppeteer(), serveFiles({ pages: { '/strict': html } })]);
   t.after(() => Promise.all([browser.close(), server.close()]));
   const page = await browser.newPage();

@@ -4,7 +4,7 @@ import { useLab } from '../support/lab.mjs';
 
 const lab = useLab();
 
-test('a question is answered, refused, or answered badly, and the handler always learns', async () => {
+test('a question is answered, refused, or answered badly, and the handler always learns the outcome', async () => {
   const seen = await lab.run(async ({ newHost, connect, rawPort, inPage }) => {
     const host = await newHost();
     host.register('ask', {}, async (/** @type {any} */ { request }, /** @type {any} */ { elicit }) => {

@@ -86,7 +86,7 @@ for (const [what, source] of Object.entries(agentEnds)) {
   }
 }
 
-test('a plain agent whose frame is removed has its calls cancelled, and its host goes on', async () => {
+test('when the frame of a plain agent is removed, its calls are cancelled, and the host continues', async () => {
   const seen = await lab.run(async ({ newHost, frame, turn, event, connect }) => {
     const host = await newHost();
     host.acceptMessages();

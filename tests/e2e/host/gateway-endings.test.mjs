@@ -59,7 +59,7 @@ for (const [what, end] of Object.entries(ends)) {
   });
 }
 
-test('a host that is closed cancels and answers what its agents wait for', async () => {
+test('a closing host cancels and answers the pending calls of its agents', async () => {
   const page = await appPage();
   try {
     const { agent, held } = await agentWithCall('held');
@@ -153,7 +153,7 @@ test('a gateway that is killed ends the calls on both sides; when it is back, so
   }
 });
 
-test('capabilities registered after the app has joined are known to agents behind the gateway', async () => {
+test('agents behind the gateway know capabilities that are registered after the app has connected', async () => {
   const page = await appPage();
   try {
     const agent = await connectWebSocket(lab.urls.agent, { onNotification: (event) => events.push(event) });
@@ -171,7 +171,7 @@ test('capabilities registered after the app has joined are known to agents behin
   }
 });
 
-test('a URL that is none is refused, and a gateway that is not there is tried again until close()', async () => {
+test('an invalid URL is refused, and a missing gateway is tried again until close()', async () => {
   const seen = await lab.run(async ({ newHost, event }) => {
     const host = await newHost();
     const codes = ['nonsense://x', 'ws://'].map((url) => {

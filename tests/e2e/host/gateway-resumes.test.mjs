@@ -119,7 +119,7 @@ test('a call that ends while the connection is lost is answered once, and one ma
   }
 });
 
-test('a cancel asked for while the connection is lost is confirmed by the page', async () => {
+test('the page confirms a cancel that was requested while the connection is lost', async () => {
   const page = await appPage();
   try {
     const { agent, held } = await agentWithCall('cancelled');

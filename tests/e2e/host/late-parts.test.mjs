@@ -48,7 +48,7 @@ for (const [name, launch] of /** @type {[string, () => Promise<any>][]} */ ([['C
       return { page, limit, failed, uncaught };
     }
 
-    test('the gateway is connected to all the same', async (t) => {
+    test('the host connects to the gateway nevertheless', async (t) => {
       const opened = await failing(t, 1);
       if (!opened) return;
       const gateway = await startGateway({ args: ['--allow-origin', server.origin] });
@@ -71,7 +71,7 @@ for (const [name, launch] of /** @type {[string, () => Promise<any>][]} */ ([['C
       assert.deepEqual([opened.failed.length, await opened.uncaught()], [1, []]);
     });
 
-    test('the tools of the browser, JSON-RPC and schemas work all the same', async (t) => {
+    test('the tools of the browser, JSON-RPC and schemas work nevertheless', async (t) => {
       for (const part of ['tools', 'json-rpc', 'schema']) {
         const opened = await failing(t, 1);
         if (!opened) return;
@@ -99,7 +99,7 @@ for (const [name, launch] of /** @type {[string, () => Promise<any>][]} */ ([['C
       }
     });
 
-    test('JSON-RPC that stays away is told, and the next message has it tried again', async (t) => {
+    test('if the part for JSON-RPC does not load, this is reported, and the next message loads it again', async (t) => {
       const opened = await failing(t, Infinity);
       if (!opened) return;
       const { page } = opened;
@@ -119,7 +119,7 @@ for (const [name, launch] of /** @type {[string, () => Promise<any>][]} */ ([['C
       assert.deepEqual([await ask(2), await opened.uncaught()], [{}, []]);
     });
 
-    test('JSON-RPC that stays away answers each request as it was asked: as text, in a batch, wrapped; and no notification', { timeout: 30_000 }, async (t) => {
+    test('if the part for JSON-RPC does not load, each request is answered in its own form: as text, in a batch, wrapped; notifications are not', { timeout: 30_000 }, async (t) => {
       const opened = await failing(t, Infinity);
       if (!opened) return;
       const seen = await inLab(opened.page, async (lab) => {

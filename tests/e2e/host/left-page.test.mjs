@@ -43,7 +43,7 @@ async function taken(promise) {
   return { value: await promise, took: performance.now() - began };
 }
 
-test('a page that is kept to come back to leaves its gateway at once, and comes back to it', async () => {
+test('a page in the back/forward cache leaves its gateway at once, and connects again when it is restored', async () => {
   const page = await lab.page(lab.server.url('/kept/'));
   try {
     await join(page);
@@ -69,7 +69,7 @@ test('a page that is kept to come back to leaves its gateway at once, and comes 
   }
 });
 
-test('a page that was reloaded with much still to be sent settles the calls of the one before when it registers', async () => {
+test('when a page that was reloaded with unsent data registers again, the calls of its previous session settle', async () => {
   const page = await lab.page();
   try {
     await join(page);
@@ -91,7 +91,7 @@ test('a page that was reloaded with much still to be sent settles the calls of t
   }
 });
 
-test('a page that comes back has ended the sessions of those whom it has told that it is gone', async () => {
+test('a restored page has ended the sessions of the agents that it had told about its end', async () => {
   const page = await lab.page(lab.server.url('/kept/'));
   try {
     await inLab(page, async ({ newHost, running }) => {
@@ -115,7 +115,7 @@ test('a page that comes back has ended the sessions of those whom it has told th
   }
 });
 
-test('handlers of a page that is left are told that, over whatever their agents are connected', async () => {
+test('handlers of a page that is left learn this, over every transport', async () => {
   const page = await lab.page(lab.server.url('/kept/'));
   try {
     await join(page);
@@ -180,7 +180,7 @@ test('handlers of a page that is left are told that, over whatever their agents 
   }
 });
 
-test('an agent in a page that is left and comes back was disconnected, and has shut nothing down', async () => {
+test('an agent in a page that is left and restored was disconnected, and sent no shutdown', async () => {
   const host = await createHost({ app: { id: 'lab', name: 'Laboratory', version: '1' } });
   const page = await lab.page(lab.server.url('/kept/'));
   try {

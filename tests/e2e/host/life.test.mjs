@@ -22,7 +22,7 @@ test('an agent whose worker is terminated is noticed by its lock, and its calls 
   assert.deepEqual(seen, { callId: 'held', reason: 'The agent disconnected', inFlight: 0, sessions: 0, connections: 0 });
 });
 
-test('a worker that computes for long keeps its calls, for its lock says that it lives', async () => {
+test('a worker that computes for a long time keeps its calls, because its lock shows that it lives', async () => {
   const seen = await lab.run(async ({ newHost, running, event }) => {
     const liveness = 200;
     const host = await newHost({ liveness });
@@ -60,7 +60,7 @@ test('a host whose worker is terminated is noticed by its lock, and its calls se
   assert.deepEqual(seen, { held: 'DISCONNECTED', ended: 'disconnected' });
 });
 
-test('an agent that closes its port without a word is asked, and gone when it does not answer', async () => {
+test('an agent that closes its port silently is asked for a sign of life, and is gone when it does not answer', async () => {
   const seen = await lab.run(async ({ newHost, agents, event }) => {
     const host = await newHost({ liveness: 300 });
     const { port1, port2 } = new MessageChannel();
@@ -116,7 +116,7 @@ test('agents that answer, and agents that have announced nothing, keep their cal
   assert.deepEqual(seen.plain.filter((/** @type {string} */ type) => type === 'notification'), []);
 });
 
-test('a lock that does not show, as that of another origin, says nothing; nor does one of the app', async () => {
+test('neither an invisible lock, such as one of another origin, nor a lock of the app counts as a sign of life', async () => {
   const seen = await lab.run(async ({ newHost, rawPort, INITIALIZE }) => {
     const host = await newHost({ liveness: Infinity });
     /** @type {(value?: unknown) => void} */
@@ -176,7 +176,7 @@ test('an agent whose module cannot be started holds no lock', async () => {
   assert.deepEqual(seen, { messages: ['No such module', 'No such module'], held: 0 });
 });
 
-test('what a session was watched with goes with it', async () => {
+test('the locks that watch a session are released when it ends', async () => {
   const seen = await lab.run(async ({ newHost, connect }) => {
     const host = await newHost({ liveness: 100 });
     for (let round = 0; round < 5; round += 1) {

@@ -39,7 +39,7 @@ test('maxRemembered: an evicted call is not found', async () => {
   assert.deepEqual(seen, { reasons: ['Operation not found', done, done, done], reused: { again: true }, refused: 'INVALID_PARAMS' });
 });
 
-test('maxRemembered: a limit without end takes no more memory than there are calls', async () => {
+test('maxRemembered: an infinite limit takes only memory for the calls that exist', async () => {
   const seen = await lab.run(async ({ newHost, inPage }) => {
     const abp = await inPage(await newHost({ maxRemembered: Infinity }));
     for (let callId = 0; callId < 200; callId += 1) await abp.call('test.echo', {}, { callId: `${callId}` });
@@ -119,7 +119,7 @@ test('maxMessageBytes and maxDepth: of parameters and of data, in the page and o
   assert.deepEqual(seen, [expected, expected]);
 });
 
-test('a window is heard on 64 channels, however many it invents', async () => {
+test('a host listens to 64 channels of a window, however many the window invents', async () => {
   const seen = await lab.run(async ({ frame, rawWindow, turn }) => {
     const { contentWindow } = await frame('/lab/');
     while (!contentWindow.lab) await turn();

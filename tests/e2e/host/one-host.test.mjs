@@ -32,7 +32,7 @@ for (const [client, launch] of clients) {
       return page;
     }
 
-    test('the second copy of the package is told that there is a host, and can replace it', async (t) => {
+    test('the second copy of the package learns that there is a host, and can replace it', async (t) => {
       const page = await labPage(t);
       if (!page) return;
       const seen = await page.evaluate(async () => {
@@ -92,7 +92,7 @@ for (const [client, launch] of clients) {
       assert.equal(seen.gone, true);
     });
 
-    test('a page that is written anew is heard again, and a host of the new document comes first', async (t) => {
+    test('after document.open() the host listens again, and a host of the new document takes precedence', async (t) => {
       const page = await labPage(t);
       if (!page) return;
       await inLab(page, async (lab) => {
@@ -142,7 +142,7 @@ for (const [client, launch] of clients) {
       assert.equal(await called(), 'anew');
     });
 
-    test('a page that is left after it was written anew says so', async (t) => {
+    test('a page that is left after document.open() says so', async (t) => {
       const page = await labPage(t);
       if (!page) return;
       const left = await inLab(page, async (lab) => {

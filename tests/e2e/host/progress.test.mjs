@@ -51,7 +51,7 @@ test('progress carries the token, fills in the percentage, and is dropped after 
   assert.equal(seen.late, 1);
 });
 
-test('a handler that floods is told of once in a frame, and its last report comes before its answer', async () => {
+test('the reports of a flooding handler are sent once in a frame, and the last report comes before the answer', async () => {
   const seen = await lab.run(async ({ newHost, rawPort, connect }) => {
     const host = await newHost();
     const flood = (/** @type {any} */ { count }, /** @type {any} */ { progress }) => {
@@ -116,7 +116,7 @@ test('notifyProgress finds its call by token or callId, and drops what it cannot
   assert.deepEqual(seen, [{ operationId: 'token', progress: 1, total: 2, percentage: 50 }, { operationId: 'b', progress: 2 }]);
 });
 
-test('notifications and capability changes reach every agent that takes them, on its own way', async () => {
+test('notifications and capability changes reach every agent that accepts them, over its own transport', async () => {
   const seen = await lab.run(async ({ newHost, inPage, rawPort, connect, turn }) => {
     const host = await newHost();
     const raw = await rawPort(host);
@@ -163,7 +163,7 @@ test('notifications and capability changes reach every agent that takes them, on
   assert.deepEqual({ silent, called, known, refused, left, timestamps }, { silent: true, called: 'new', known: true, refused: 'UNKNOWN_CAPABILITY', left: 14, timestamps: true });
 });
 
-test('a report that is too large, cyclic or cannot be cloned is dropped, and the call goes on', async () => {
+test('a report that is too large, cyclic or cannot be cloned is dropped, and the call continues', async () => {
   const seen = await lab.run(async ({ newHost, inPage, connect, turn }) => {
     const host = await newHost({ maxMessageBytes: 1000, maxDepth: 8 });
     host.register('work', {}, (/** @type {any} */ _, /** @type {any} */ { progress }) => {

@@ -9,7 +9,7 @@ import { useLab } from '../support/lab.mjs';
 
 const lab = useLab();
 
-test('a call in the page costs no more than a few of those written by hand, whatever else there is', { timeout: 120_000 }, async () => {
+test('a call in the page costs no more than a few handwritten calls, also among many other calls', { timeout: 120_000 }, async () => {
   const ratios = await lab.run(async ({ newHost, inPage }) => {
     /** The calls of handwritten code. */
     const calls = new Map();
@@ -59,7 +59,7 @@ test('a call in the page costs no more than a few of those written by hand, what
   assert.ok(ratios.crowd < 6, `${ratios.crowd} times, among 50 000 calls in flight`);
 });
 
-test('cancelling many calls at once costs each no more than a few times what it costs alone', { timeout: 120_000 }, async () => {
+test('a cancel among many costs no more than a few times the cost of a single cancel', { timeout: 120_000 }, async () => {
   const ratio = await lab.run(async ({ newHost, inPage }) => {
     const host = await newHost({ maxRequestsPerSecond: Infinity, maxInFlight: Infinity });
     host.register('held', {}, (/** @type {any} */ _, /** @type {any} */ { signal }) =>

@@ -30,13 +30,13 @@ const refusals = [
   [secrets.app, needed('This token has another role', 'agent')],
 ];
 
-test('an agent in Node is told why its token is refused', async () => {
+test('an agent in Node learns why its token is refused', async () => {
   for (const [token, message] of refusals) {
     await assert.rejects(connectWebSocket(`${gateway.wsUrl}/abp`, { token }), { code: 'PERMISSION_DENIED', retryable: false, message });
   }
 });
 
-test('a page is told so, as agent and as app, and says so', async () => {
+test('a page learns why its token is refused, as agent and as app, and shows it', async () => {
   const page = await browser.newPage();
   try {
     /** @type {string[]} */
@@ -69,7 +69,7 @@ test('a page is told so, as agent and as app, and says so', async () => {
   }
 });
 
-test('the log tells of both, each reason once', () => {
+test('the log has both refusals, each reason once', () => {
   const lines = (/** @type {string} */ role) => gateway.log().split('\n').filter((it) => it.includes(`an ${role} is refused`));
   for (const role of ['app', 'agent']) {
     assert.equal(lines(role).filter((line) => line.includes(needed('No token was given', role))).length, 1, gateway.log());

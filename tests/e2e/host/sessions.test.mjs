@@ -106,7 +106,7 @@ test('cancelling a parent cancels its children, leaves first, and waits for none
   assert.deepEqual(answers, { r: [true, true], ra: [true, true], rb: [true, true] });
 });
 
-test("a child's cancel leaves its parent; a parent that ends takes what it did not wait for along", async () => {
+test("a cancel of a child does not affect its parent; a parent that ends cancels the children that it did not await", async () => {
   const seen = await lab.run(async ({ newHost, inPage, running, turn }) => {
     const host = await newHost();
     /** @type {any} */

@@ -15,7 +15,7 @@ const ways = {
 };
 
 for (const [way, source] of Object.entries(ways)) {
-  test(`over ${way}, buffers, bitmaps and streams are moved when whoever has them gives them, and copied otherwise`, async () => {
+  test(`over ${way}, buffers, bitmaps and streams are moved if their owner gives them away, and copied otherwise`, async () => {
     const seen = await lab.run(async (lab, source) => {
       const host = await lab.newHost();
       const connect = new /** @type {any} */ ((async () => {}).constructor)('lab', 'host', source);
@@ -66,7 +66,7 @@ for (const [way, source] of Object.entries(ways)) {
   });
 }
 
-test('what cannot be moved is told at once, and nothing is lost', async () => {
+test('an object that cannot be moved is reported at once, and nothing is lost', async () => {
   const seen = await lab.run(async ({ newHost, connect, rawPort }) => {
     const host = await newHost();
     const agent = await connect(host);

@@ -18,7 +18,7 @@ const places = [
   ['is not there', async () => `ws://127.0.0.1:${await freePort()}`],
 ];
 for (const [what, place] of places) {
-  test(`a gateway that ${what} is told of once in the console, and in each event`, async () => {
+  test(`a gateway that ${what} is reported once in the console, and in each event`, async () => {
     await lab.begun;
     const url = `${await place()}/abp/app`;
     const page = await lab.page();

@@ -39,7 +39,7 @@ test('an app of Node at the path of agents is refused once, with the right path,
   await isConnected;
 });
 
-test('an app in a browser is told the same in its console and its events', { timeout: 30_000 }, async () => {
+test('an app in a browser gets the same message in its console and its events', { timeout: 30_000 }, async () => {
   const page = await lab.page();
   try {
     /** @type {string[]} */
@@ -61,7 +61,7 @@ test('an app in a browser is told the same in its console and its events', { tim
   }
 });
 
-test('an agent at the path of apps is told the right one, in Node and in a browser', { timeout: 30_000 }, async () => {
+test('an agent at the path of apps learns the right path, in Node and in a browser', { timeout: 30_000 }, async () => {
   await assert.rejects(connectWebSocket(path('/abp/app')), AGENT);
   const told = await lab.run(async (_lab, url) => {
     const { connectWebSocket } = await import(/** @type {any} */ ('/caphost/agent.js'));

@@ -46,7 +46,7 @@ test('bad input over a WebSocket gets a clear error and disturbs nothing', async
   assert.equal(seen.inFlight, 0);
 });
 
-test('text that is no JSON, binary frames and a frame of 100 MB are refused, and the connection goes on', async () => {
+test('text that is no JSON, binary frames and a frame of 100 MB are refused, and the connection stays open', async () => {
   const seen = await lab.run(async ({ newHost, join, rawSocket }, urls) => {
     const host = await newHost();
     await join(host, urls.app);
@@ -71,7 +71,7 @@ test('text that is no JSON, binary frames and a frame of 100 MB are refused, and
   assert.deepEqual(seen, { codes: Array(8).fill('INVALID_PARAMS'), huge: 'INVALID_PARAMS', echo: { a: 1 }, held: true, open: 1 });
 });
 
-test('data that JSON cannot carry, or that is too large for the gateway, is the failure of the call', async () => {
+test('data that JSON cannot carry, or that is too large for the gateway, fails the call', async () => {
   const seen = await lab.run(async ({ newHost, join, agents }, urls) => {
     const host = await newHost();
     /** @type {Record<string, () => unknown>} */

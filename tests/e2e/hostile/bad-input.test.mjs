@@ -116,7 +116,7 @@ test('bad input in the page gets a clear error and disturbs nothing', async () =
   assert.deepEqual([seen.held, seen.echo, seen.polluted, seen.inFlight], [true, '{"__proto__":{"polluted":1},"constructor":2}', 'no', 0]);
 });
 
-test('parameters that fail the schema are told where, and the handler does not run', async () => {
+test('the error for parameters that fail the schema names the place, and the handler does not run', async () => {
   const seen = await lab.run(async ({ newHost, inPage }) => {
     const host = await newHost();
     let ran = 0;

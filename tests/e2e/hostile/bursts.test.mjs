@@ -29,7 +29,7 @@ for (const [name, launch] of Object.entries({ Chromium: launchPuppeteer, Firefox
     });
     after(() => browser?.close());
 
-    test('thousands of calls of one turn are all answered, whatever their handlers do, and the host goes on', { timeout: 120_000 }, async (t) => {
+    test('thousands of calls of one turn are all answered for any behaviour of their handlers, and the host continues', { timeout: 120_000 }, async (t) => {
       if (!browser) return t.skip('there is no such browser here');
       const page = await labPage(browser);
       const seen = await page.evaluate(async (many) => {
@@ -59,7 +59,7 @@ for (const [name, launch] of Object.entries({ Chromium: launchPuppeteer, Firefox
       for (const [what, found] of Object.entries(bursts)) assert.equal(found, `${MANY} as expected`, what);
     });
 
-    test('a handler that exhausts the stack within its host has everybody told, where the console throws too', { timeout: 60_000 }, async (t) => {
+    test('when a handler exhausts the stack within its host, everybody is told, even if the console throws', { timeout: 60_000 }, async (t) => {
       if (!browser) return t.skip('there is no such browser here');
       const page = await labPage(browser);
       const seen = await page.evaluate(async () => {

@@ -28,7 +28,7 @@ const values = {
 };
 
 for (const [way, connect] of Object.entries(ways)) {
-  test(`what is large only when it is expanded is refused for its size before it is, over ${way}`, async () => {
+  test(`a value that becomes large only when it is expanded is refused before that, over ${way}`, async () => {
     const page = await lab.page();
     try {
       const seen = await inLab(page, async (lab, connect, values) => {
@@ -77,7 +77,7 @@ for (const [way, connect] of Object.entries(ways)) {
   });
 }
 
-test('an id that is no text is not read, and its message is answered as any other that is wrong', async () => {
+test('an id that is no text is not read, and its message is answered like any malformed message', async () => {
   const seen = await lab.run(async ({ newHost, frame, turn, rawPort, INITIALIZE }) => {
     const host = await newHost();
     host.acceptMessages();

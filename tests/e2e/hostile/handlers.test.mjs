@@ -95,7 +95,7 @@ for (const [what, [source, expected]] of Object.entries(misdeeds)) {
   });
 }
 
-test('data that a transport cannot carry is the failure of the call on that transport alone', async () => {
+test('data that a transport cannot carry fails only the call on this transport', async () => {
   const seen = await lab.run(async ({ newHost, inPage, connect, rawPort }) => {
     const host = await newHost();
     host.register('element', {}, async () => ({ element: document.body }));
@@ -117,7 +117,7 @@ test('data that a transport cannot carry is the failure of the call on that tran
   assert.deepEqual(seen, [carried, refused, refused]);
 });
 
-test('a handler that never settles is cancelled all the same, and what it says later is dropped', async () => {
+test('a handler that never settles is cancelled nevertheless, and its later reports are dropped', async () => {
   const seen = await lab.run(async ({ newHost, connect, running, turn }) => {
     const host = await newHost();
     /** @type {any[]} */

@@ -43,7 +43,7 @@ function frameScript(/** @type {boolean} */ withPort) {
 }
 
 for (const withPort of [false, true]) {
-  test(`a message over ${withPort ? 'a private port' : 'a window'} that the host cannot deserialise ends the session, and nothing waits for ever`, async () => {
+  test(`a message over ${withPort ? 'a private port' : 'a window'} that the host cannot deserialise ends the session, and nothing waits forever`, async () => {
     const seen = await lab.run(async ({ newHost, frame, running }, script, other) => {
       const host = await newHost();
       host.acceptMessages({ allowedOrigins: ['null', other] });
@@ -102,7 +102,7 @@ const agentScript = async (/** @type {any} */ lab, /** @type {string} */ origin)
   return { asked: asked.error, got: got.error, told: told.data, progress, answered: answered.data, echo: echo.data, cancel, ended, again, closed: await agent.closed };
 };
 
-test('a call, a result, progress or an answer that the other end cannot deserialise fails alone, and the session goes on', async () => {
+test('a call, a result, progress or an answer that the other end cannot deserialise fails alone, and the session continues', async () => {
   const page = await lab.page();
   try {
     await page.evaluate(async (src) => {
@@ -136,7 +136,7 @@ test('a call, a result, progress or an answer that the other end cannot deserial
   }
 });
 
-test('what one end cannot clone fails alone, and the session goes on', async () => {
+test('a value that one end cannot clone fails alone, and the session continues', async () => {
   const seen = await lab.run(async ({ newHost, connect, rejection }) => {
     const host = await newHost();
     const it = { locked: new ReadableStream() };

@@ -92,7 +92,7 @@ test('origins are compared whole: neither prefixes nor wildcards count', () =>
     assert.equal(agent, 'test-host');
   }));
 
-test('each origin that is refused is told of once in the console of the app', () =>
+test('each refused origin is reported once in the console of the app', () =>
   withFrame('https://other.example', async (page, host) => {
     /** @type {string[]} */
     const said = [];
@@ -105,7 +105,7 @@ test('each origin that is refused is told of once in the console of the app', ()
     assert.deepEqual(said, [`caphost: ignored a message from ${lab.server.origin}: it is not in allowedOrigins: https://other.example`]);
   }));
 
-test('who connects to a frame of another origin and names none is told so, and does not ask without end', () =>
+test('connecting to a frame of another origin without naming it fails with this reason, and ends', () =>
   withFrame('https://other.example', async (page) => {
     const said = { refused: 0 };
     page.on('console', (message) => void (message.text().includes('target origin') && (said.refused += 1)));
@@ -115,7 +115,7 @@ test('who connects to a frame of another origin and names none is told so, and d
     assert.ok(said.refused > 0 && said.refused <= 12, `${said.refused} warnings`);
   }));
 
-test('a third window cannot speak in the session of another, over a port or plainly', async () => {
+test('a third window cannot use the session of another, over a port or over window messages', async () => {
   const page = await lab.page();
   try {
     const seen = await inLab(page, async ({ newHost, frame, turn }) => {
@@ -159,7 +159,7 @@ test('a third window cannot speak in the session of another, over a port or plai
   }
 });
 
-test('after negotiation, no listener of either window hears more', async () => {
+test('after the negotiation, no listener of either window receives more messages', async () => {
   const seen = await lab.run(async ({ frame, turn, agents }) => {
     const { contentWindow } = await frame('/lab/');
     while (!contentWindow.lab) await turn();
@@ -268,7 +268,7 @@ const leaver = (/** @type {boolean} */ withPort, /** @type {string} */ next) => 
 const asUrl = (/** @type {string} */ text) => `data:text/html,${encodeURIComponent(text)}`;
 
 for (const [from, withPort] of /** @type {const} */ ([['an opaque origin', false], ['an opaque origin', true], ['an allowed origin', false], ['an allowed origin', true]])) {
-  test(`a frame of ${from} that navigates in mid-call: the next document does not get what the one before was owed${withPort ? ', over a port' : ''}`, async () => {
+  test(`a frame of ${from} that navigates during a call: the next document does not get the answer for the previous one${withPort ? ', over a port' : ''}`, async () => {
     const opaque = from === 'an opaque origin';
     // The next document has the same origin if the origin is opaque, and another origin otherwise.
     const script = `<script>${leaver(withPort, opaque ? asUrl(next) : `${elsewhere.origin}/next/`)}</script>`;
@@ -307,7 +307,7 @@ for (const [from, withPort] of /** @type {const} */ ([['an opaque origin', false
   });
 }
 
-test('a window is no port: it would be heard whoever posts to it', async () => {
+test('a window is no port, because anybody can post to it', async () => {
   const seen = await lab.run(async ({ newHost, frame, agents, rejection }) => {
     const host = await newHost();
     const { contentWindow } = await frame('data:text/html,');
@@ -320,7 +320,7 @@ test('a window is no port: it would be heard whoever posts to it', async () => {
   assert.deepEqual(seen, Array(4).fill('INVALID_PARAMS'));
 });
 
-test('an agent does not go on with a host of an opaque origin in its window, whatever comes to be there', async () => {
+test('an agent does not continue with a host of an opaque origin in its window, whatever document follows there', async () => {
   const connected = await lab.run(async ({ frame, agents, rejection }) => {
     const script = `onmessage = ({ data: { type, id } }) => type === 'initialize' && parent.postMessage(
       { type: 'initialize-result', id, timestamp: 0, payload: { sessionId: 's', protocolVersion: '0.1', app: {}, capabilities: [], features: {} } }, '*')`;

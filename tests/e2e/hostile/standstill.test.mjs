@@ -108,7 +108,7 @@ async function mcpSession(url) {
   return answer.headers.get('mcp-session-id') ?? '';
 }
 
-test('after a standstill peers are asked before they are given up, and their calls go on', { timeout: 60_000 }, async () => {
+test('after a standstill peers are asked before they are given up, and their calls continue', { timeout: 60_000 }, async () => {
   const gateway = await startGateway({ args: [...impatient, '--app-grace', '0'] });
   const { host, states } = await app(gateway.wsUrl);
   try {

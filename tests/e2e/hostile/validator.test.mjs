@@ -40,7 +40,7 @@ const attack = async (/** @type {any} */ { newHost, connect }, /** @type {string
   return { fine, beside: beside.data, error, took, turns, longest, cancel, cancelled, after, inFlight: host.stats().inFlight };
 };
 
-test('a pattern that backtracks is checked in a worker, ended at its deadline, and the page goes on', async () => {
+test('a pattern that backtracks is checked in a worker, ended at its deadline, and the page continues', async () => {
   const page = await lab.page();
   try {
     /** @type {string[]} */
@@ -102,7 +102,7 @@ test('an agent with many such texts keeps no other waiting for all of them', asy
   assert.ok(seen.before <= 3, `${seen.before} of the other's were checked before`);
 });
 
-test('where no worker may be, such a pattern is refused rather than checked', async () => {
+test('if no worker is allowed, such a pattern is refused instead of checked', async () => {
   const page = await lab.page(lab.server.url('/strict/'));
   try {
     const seen = await inLab(page, attack, SLOW);
@@ -115,7 +115,7 @@ test('where no worker may be, such a pattern is refused rather than checked', as
   }
 });
 
-test('an allowed window that sends what the validator has most to do with does not hold the page', async () => {
+test('an allowed window cannot block the page with parameters that keep the validator busy', async () => {
   const seen = await lab.run(async ({ newHost, connect }) => {
     const host = await newHost();
     const $defs = { json: { anyOf: [{ type: ['string', 'number'] }, { type: 'array', items: { $ref: '#/$defs/json' } }, { type: 'object', additionalProperties: { $ref: '#/$defs/json' } }] } };

@@ -7,7 +7,7 @@ import { useWire } from './wire.mjs';
 const lab = useWire();
 const { onPort } = lab;
 
-test('a connection stays in the dialect it began with, and says so to the other', async () => {
+test('a connection stays in its first dialect, and refuses messages of another', async () => {
   const seen = await onPort(async ({ lab, host, raw, until, rpc }) => {
     raw.post(rpc(0, '_capabilities/call', { capability: 'test.echo', params: { n: 1 } }));
     await until(() => raw.heard.length === 1);
@@ -26,7 +26,7 @@ test('a connection stays in the dialect it began with, and says so to the other'
   assert.deepEqual([seen.abpError.id, seen.abpError.payload.error.code], [5, 'INVALID_PARAMS']);
 });
 
-test('batches, requests that begin with $/, and what is no message', async () => {
+test('batches, requests that begin with $/, and malformed messages', async () => {
   const seen = await onPort(async ({ raw, until, rpc }) => {
     const messages = [
       [rpc(1, '_capabilities/list')], rpc(2, '$/anything'), rpc(3, 'no/method'), rpc({}, 'm'), { jsonrpc: '2.0', id: 4, method: 7 },
@@ -48,7 +48,7 @@ test('batches, requests that begin with $/, and what is no message', async () =>
   ]);
 });
 
-test('text is answered with text, also where it is a batch or broken', async () => {
+test('text is answered with text, also a batch and broken text', async () => {
   const seen = await onPort(async ({ raw, until, rpc }) => {
     raw.post(JSON.stringify([rpc(1, 'm')]));
     raw.post('{ "jsonrpc": ');
@@ -59,7 +59,7 @@ test('text is answered with text, also where it is a batch or broken', async () 
   assert.deepEqual(seen, [['string', null, -32600], ['string', null, -32700], ['string', '', { n: 1 }]]);
 });
 
-test('ids 0, "", 1 and "1" at once, each cancelled by itself; one in flight is refused', async () => {
+test('ids 0, "", 1 and "1" at once, each cancelled separately; an id in flight is refused', async () => {
   const seen = await onPort(async ({ host, raw, until, rpc }) => {
     const ids = [0, '', 1, '1', null];
     for (const id of ids) raw.post(rpc(id, '_capabilities/call', { capability: 'test.work' }));
@@ -81,7 +81,7 @@ test('ids 0, "", 1 and "1" at once, each cancelled by itself; one in flight is r
   assert.deepEqual(seen.heard.slice(7), [0, '', 1, '1', null].map((id) => [id, { again: id }]));
 });
 
-test('whatever cancels a call, it is answered with -32800, leaves first', async () => {
+test('every cancelled call is answered with -32800, children first', async () => {
   const seen = await onPort(async ({ host, raw, until, rpc }) => {
     /** @type {any[]} */
     const ended = [];
@@ -120,7 +120,7 @@ test('whatever cancels a call, it is answered with -32800, leaves first', async 
   assert.deepEqual([seen.leaves, seen.left, seen.sessions], [['test.work', 'test.tree'], 0, 0]);
 });
 
-test('what has stopped a call in a worker, and in what time, stands beside its grade', async () => {
+test('the answer to a call in a worker has the step that stopped it, and its time, beside the grade', async () => {
   const data = await onPort(async ({ host, raw, until, rpc }) => {
     host.registerWorker('part', undefined, '/workers/parts.js', { pool: 1, warm: false });
     const call = (/** @type {number} */ id, /** @type {string} */ part) => raw.post(rpc(id, '_capabilities/call', { capability: 'part', params: { part } }));
@@ -137,7 +137,7 @@ test('what has stopped a call in a worker, and in what time, stands beside its g
   assert.deepEqual(rest, { code: 'CANCELLED', retryable: false, requestId: '1', partial: false, stop: 'returned', step: 'signal' });
 });
 
-test('a host that is closed answers what its peer waits for', async () => {
+test('a closing host answers the pending requests of its peer', async () => {
   const seen = await onPort(async ({ host, raw, until, rpc }) => {
     raw.post(rpc(1, '_capabilities/call', { capability: 'test.work' }));
     await until(() => host.stats().contexts === 1);
@@ -149,7 +149,7 @@ test('a host that is closed answers what its peer waits for', async () => {
   assert.deepEqual(seen, [[1, -32800, 'abandoned']]);
 });
 
-test('initialize of ACP and LSP declares what can be cancelled, cannot be cancelled itself, and comes once', async () => {
+test('initialize of ACP and LSP declares support for cancels, cannot be cancelled itself, and comes once', async () => {
   const seen = await onPort(async ({ lab, host, raw, until, rpc }) => {
     raw.post(rpc(0, 'initialize', { protocolVersion: 1, clientCapabilities: {}, clientInfo: { name: 'editor', version: '2' } }));
     raw.post(rpc(undefined, '$/cancel_request', { requestId: 0 }));
@@ -167,7 +167,7 @@ test('initialize of ACP and LSP declares what can be cancelled, cannot be cancel
   assert.deepEqual(seen.lsp.result, { capabilities, serverInfo: info });
 });
 
-test('initialize is answered, whatever came before it', async () => {
+test('initialize is answered after any earlier messages', async () => {
   const seen = await onPort(async ({ lab, host, raw, until, rpc }, VERSION) => {
     const legacy = { protocolVersion: '2025-11-25', capabilities: { elicitation: {} } };
     raw.post(rpc(0, '_capabilities/call', { capability: 'test.echo' }));
@@ -194,7 +194,7 @@ test('initialize is answered, whatever came before it', async () => {
   assert.deepEqual(seen[2], [[null, 'notifications/subscriptions/acknowledged'], [2, 'result'], [3, 'result'], [0, -32602], [1, 'result']]);
 });
 
-test('a window that is gone ends its calls; one that posts messages is answered where it asked', async () => {
+test('a window that is gone ends its calls; a window that posts messages is answered there', async () => {
   const seen = await onPort(async ({ lab, host, until, rpc }) => {
     host.acceptMessages();
     const frame = await lab.frame('/lab/');
@@ -212,7 +212,7 @@ test('a window that is gone ends its calls; one that posts messages is answered 
   assert.deepEqual(seen, { data: { n: 1 }, inFlight: 0 });
 });
 
-test('two hosts that hear each other do not answer what neither was asked', async () => {
+test('two hosts that receive each other\'s messages do not answer unrequested answers', async () => {
   const seen = await onPort(async ({ lab, host, rpc, until }) => {
     host.acceptMessages();
     const { contentWindow } = await lab.frame('/jsonrpc-page/framed.html');
@@ -256,7 +256,7 @@ test("an extension's port: its end is the end of its calls", async () => {
   assert.deepEqual(seen, [[0, { n: 1 }]]);
 });
 
-test('a host that goes away tells those that wait', async () => {
+test('a host that goes away answers the pending requests', async () => {
   const seen = await onPort(async ({ lab, until, rpc }) => {
     const frame = await lab.frame('/jsonrpc-page/framed.html');
     while (!frame.contentWindow.host) await lab.turn();
@@ -277,7 +277,7 @@ test('a host that goes away tells those that wait', async () => {
   assert.deepEqual(seen.slice(1).sort(), [[0, 'DISCONNECTED'], ['own', 'DISCONNECTED: The host is going away'], ['own', 'mcp-server-stopped']].sort());
 });
 
-test('where the module cannot be loaded, requests get an error', async () => {
+test('if the module cannot be loaded, requests get an error', async () => {
   const page = await lab.page();
   try {
     const file = String(lastMeasure()?.find(({ onDemand }) => onDemand === 'JSON-RPC')?.file);
@@ -296,7 +296,7 @@ test('where the module cannot be loaded, requests get an error', async () => {
   }
 });
 
-test('limits: of requests in flight, of those that listen, and of sessions', async () => {
+test('limits of requests in flight, of listeners and of sessions', async () => {
   const seen = await onPort(async ({ lab, raw, until, rpc }) => {
     for (let id = 0; id <= 16_384; id += 1) {
       raw.post(rpc(id, 'subscriptions/listen', { notifications: {}, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } }));

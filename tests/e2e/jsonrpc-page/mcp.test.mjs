@@ -10,7 +10,7 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 
-test('initialize is answered with our own version, ping and lists are, and what is not MCP is not', async () => {
+test('initialize is answered with the host\'s own version, ping and lists are answered, and other methods are not', async () => {
   const seen = await onPort(async ({ raw, until, rpc }) => {
     raw.post(rpc(0, 'initialize', { protocolVersion: '1999-01-01', capabilities: {}, clientInfo: { name: 'c', version: '1' } }));
     raw.post(rpc(undefined, 'notifications/initialized'));
@@ -42,7 +42,7 @@ test('initialize is answered with our own version, ping and lists are, and what 
 });
 
 for (const version of ['2024-11-05', '2025-03-26', '2025-06-18']) {
-  test(`a client of ${version} is answered in its version, and told what it can read`, async () => {
+  test(`a client of ${version} is answered in its version, with content that it can read`, async () => {
     const seen = await onPort(async ({ host, raw, until, rpc }, asked) => {
       host.register('sums.of', { outputSchema: { type: 'object' } }, async (/** @type {any} */ _, /** @type {any} */ { progress }) => {
         progress({ progress: 1, status: 'adding' });
@@ -71,7 +71,7 @@ for (const version of ['2024-11-05', '2025-03-26', '2025-06-18']) {
   });
 }
 
-test('a client that begins anew has its calls stopped, and never answered', async () => {
+test('when a client starts again, its calls are stopped and never answered', async () => {
   const seen = await onPort(async ({ host, raw, until, rpc }) => {
     const hello = rpc(0, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } });
     raw.post(hello);
@@ -118,7 +118,7 @@ test('2026-07-28: every request says its version, and results are typed', async 
   });
 });
 
-test('what has stopped a call in a worker, and in what time, stands beside its grade', async () => {
+test('the answer to a call in a worker has the step that stopped it, and its time, beside the grade', async () => {
   const { took, ...data } = await onPort(async ({ host, raw, until, rpc }) => {
     host.registerWorker('part', undefined, '/workers/parts.js', { pool: 1, warm: false });
     /** @type {any} */
@@ -141,7 +141,7 @@ test('what has stopped a call in a worker, and in what time, stands beside its g
 });
 
 for (const mode of ['legacy', 'auto']) {
-  test(`a client, ${mode}: many tools on one page, changes told, and bytes as content`, async () => {
+  test(`a client, ${mode}: many tools on one page, notifications of changes, and bytes as content`, async () => {
     const seen = await withPeer(`@modelcontextprotocol/client, ${mode}, over a MessagePort`, async ({ host, peer, until }) => {
       /** @type {string[]} */
       let names = [];

@@ -6,7 +6,7 @@ const { withPeer } = usePeers();
 
 for (const { name, mcp } of kinds) {
   describe(name, () => {
-    test('calls, and hears of progress until the call is cancelled', async () => {
+    test('calls, and gets progress until the call is cancelled', async () => {
       const seen = await withPeer(name, async ({ peer, settle, until, state }) => {
         const echo = await peer.call('test.echo', { text: 'ü\n', list: [null, 1.5] });
         const stop = new AbortController();
@@ -28,7 +28,7 @@ for (const { name, mcp } of kinds) {
       if (!mcp) assert.deepEqual([code, stop], [-32800, 'returned']);
     });
 
-    test('cancels before, at once, during, after and twice', async () => {
+    test('cancels in advance, at once, during the call, after it and twice', async () => {
       const seen = await withPeer(name, async ({ peer, settle, until, state }, mcp) => {
         const idOf = (/** @type {string} */ tool) => peer.sent.findLast((/** @type {any} */ { params }) => [params?.name, params?.capability].includes(tool)).id;
         const answers = (/** @type {unknown} */ id) => peer.heard.filter((/** @type {any} */ it) => it.id === id && !it.method).map((/** @type {any} */ it) => it.error?.code ?? 'result');
@@ -68,7 +68,7 @@ for (const { name, mcp } of kinds) {
       if (!mcp) assert.equal(during, -32800);
     });
 
-    test('of two calls only the one cancelled stops, and failures are told apart', async () => {
+    test('of two calls only the cancelled one stops, and failures are distinguished', async () => {
       const seen = await withPeer(name, async ({ peer, settle, until, state }) => {
         const [one, two] = [new AbortController(), new AbortController()];
         const calls = [one, two].map(({ signal }) => settle(peer.call('test.work', {}, { signal })));

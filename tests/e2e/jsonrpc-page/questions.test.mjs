@@ -13,7 +13,7 @@ const kinds = [
 
 for (const [name, mcp] of /** @type {[string, boolean][]} */ (kinds)) {
   describe(name, () => {
-    test('is asked by the app, and answers, refuses or gives up', async () => {
+    test('gets a question of the app, and answers, refuses or gives up', async () => {
       const seen = await withPeer(name, async ({ peer, settle }, mcp) => {
         /** @type {any[]} */
         const asked = [];
@@ -42,7 +42,7 @@ for (const [name, mcp] of /** @type {[string, boolean][]} */ (kinds)) {
       assert.deepEqual(seen.complaints, []);
     });
 
-    test('is told when its answer is not wanted any more', async () => {
+    test('learns when its answer is no longer wanted', async () => {
       const seen = await withPeer(name, async ({ host, peer, settle, until }) => {
         /** @type {AbortSignal | undefined} */
         let signal;
@@ -120,7 +120,7 @@ for (const [who, capabilities, method, key] of /** @type {const} */ ([
   }
 }
 
-test('a peer that answers no questions is asked none', async () => {
+test('a peer that answers no questions gets none', async () => {
   const { said } = await lateAnswer({}, { capabilities: {} });
   assert.deepEqual(said, ['NOT_SUPPORTED', 'result']);
 });

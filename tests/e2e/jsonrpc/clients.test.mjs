@@ -34,7 +34,7 @@ for (const { name, connect } of kinds) {
     const call = (capability, params = {}, options = {}, signal = undefined) =>
       client.request('_capabilities/call', { capability, params, options }, signal);
 
-    test('says hello, lists and calls', async () => {
+    test('opens a session, lists and calls', async () => {
       const hello = await client.request('initialize', client.greeting);
       assert.deepEqual((hello.capabilities ?? hello.agentCapabilities).cancellation, { request: true });
       const { capabilities } = await client.request('_capabilities/list', {});
@@ -48,7 +48,7 @@ for (const { name, connect } of kinds) {
       assert.equal(typeof metadata.duration, 'number');
     });
 
-    test('hears of progress until the call is cancelled', async () => {
+    test('gets progress until the call is cancelled', async () => {
       const stop = new AbortController();
       const first = new Promise((resolve) => client.onProgress('t', resolve));
       const held = failure(call('test.work', {}, { progressToken: 't' }, stop.signal));
@@ -61,7 +61,7 @@ for (const { name, connect } of kinds) {
       assert.equal(await working(page), 0);
     });
 
-    test('a call cancelled at once never works on', async () => {
+    test('a call that is cancelled at once does not continue', async () => {
       const stop = new AbortController();
       stop.abort();
       const got = await failure(call('test.work', {}, {}, stop.signal));
@@ -72,7 +72,7 @@ for (const { name, connect } of kinds) {
       assert.deepEqual((await call('test.echo', { a: 1 })).data, { a: 1 });
     });
 
-    test('cancelling again, late or what was never asked is ignored', async () => {
+    test('a repeated cancel, a late cancel and a cancel of an unknown request are ignored', async () => {
       const stop = new AbortController();
       const held = failure(call('test.work', {}, {}, stop.signal));
       await untilWorking(page, 1);
@@ -87,7 +87,7 @@ for (const { name, connect } of kinds) {
       assert.deepEqual((await call('test.echo', { n: 2 })).data, { n: 2 });
     });
 
-    test('of two calls only the one cancelled stops', async () => {
+    test('of two calls only the cancelled one stops', async () => {
       const [one, two] = [new AbortController(), new AbortController()];
       const calls = [one, two].map(({ signal }) => failure(call('test.work', {}, {}, signal)));
       await untilWorking(page, 2);
@@ -126,7 +126,7 @@ for (const { name, connect } of kinds) {
       assert.equal(optional.code, -32601);
     });
 
-    test('who leaves stops its calls', async () => {
+    test('a client that leaves stops its calls', async () => {
       const held = call('test.work').catch(() => undefined);
       await untilWorking(page, 1);
       await client.leave();
@@ -135,7 +135,7 @@ for (const { name, connect } of kinds) {
       void held;
     });
 
-    test('shutdown settles what is in flight first', async () => {
+    test('shutdown first settles the calls in flight', async () => {
       const order = /** @type {string[]} */ ([]);
       const held = call('test.work');
       held.catch(() => order.push('call'));

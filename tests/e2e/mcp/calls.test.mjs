@@ -80,7 +80,7 @@ for (const kind of kinds) {
       assert.deepEqual(JSON.parse(/** @type {any} */ (html.content[0]).text), html.structuredContent);
     });
 
-    test('what fails is a result, and what is no tool an error', async () => {
+    test('a failure is a result, and an unknown tool is an error', async () => {
       await it.client.listTools();
       const failed = await it.client.callTool({ name: 'export.pdf', arguments: {} });
       assert.equal(failed.isError, true);
@@ -157,7 +157,7 @@ for (const kind of kinds) {
       await it.client.callTool(small);
     });
 
-    test('of two calls only the one aborted stops', { timeout: 60_000 }, async () => {
+    test('of two calls only the aborted one stops', { timeout: 60_000 }, async () => {
       const stop = new AbortController();
       /** @type {Promise<any>} */
       let one = Promise.resolve();
@@ -173,7 +173,7 @@ for (const kind of kinds) {
       assert.equal((await two).isError ?? false, false);
     });
 
-    test('a call the cancellation API cancels is answered with -32800', { timeout: 60_000 }, async () => {
+    test('a call that is cancelled through the cancellation API is answered with -32800', { timeout: 60_000 }, async () => {
       const held = rejection(it.client.callTool(long));
       await running(1);
       /** @type {any} */

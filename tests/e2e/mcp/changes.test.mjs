@@ -10,7 +10,7 @@ let page;
 
 for (const kind of kinds) {
   describe(kind.name, () => {
-    test('hears of tools that come and go with the page', { timeout: 60_000 }, async () => {
+    test('is notified of tools that come and go with the page', { timeout: 60_000 }, async () => {
       /** @type {string[][]} */
       const told = [];
       /** @type {() => void} */
@@ -46,7 +46,7 @@ for (const kind of kinds) {
   });
 }
 
-test('an app that is not there has no tools, and a call of one is an error to read', async () => {
+test('a missing app has no tools, and a call of a tool gives a readable error', async () => {
   for (const kind of kinds) {
     const it = await connect(kind, demo.gateway, { app: 'nope' });
     assert.deepEqual((await it.client.listTools()).tools, [], kind.name);

@@ -71,7 +71,7 @@ async function calling() {
   return bridge;
 }
 
-test('the end of the input cancels what is in flight, and ends the process', { timeout: 60_000 }, async () => {
+test('the end of the input cancels the calls in flight, and ends the process', { timeout: 60_000 }, async () => {
   const bridge = await calling();
   bridge.child.stdin.end();
   assert.equal(await bridge.ended, 0);
@@ -93,7 +93,7 @@ test('so does being killed', { timeout: 60_000 }, async () => {
   await running(0);
 });
 
-test('what is no message is answered, and a call in flight goes on', { timeout: 60_000 }, async () => {
+test('malformed input is answered, and a call in flight continues', { timeout: 60_000 }, async () => {
   const bridge = await calling();
   for (const [line, code] of /** @type {const} */ ([['{', -32700], ['hello', -32700], ['[]', -32600], ['7', -32600]])) {
     bridge.said.length = 0;
@@ -125,7 +125,7 @@ test('a script may write all its messages at once, without waiting for the answe
   assert.equal(bridge.err(), '');
 });
 
-test('a gateway that is not there is an error to read', async () => {
+test('a missing gateway gives a readable error', async () => {
   const bridge = start('http://127.0.0.1:9');
   bridge.send(hello);
   const { error } = await bridge.until(({ id }) => id === 0);

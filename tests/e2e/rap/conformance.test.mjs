@@ -35,7 +35,7 @@ function inRap(step) {
 
 const toolName = (/** @type {string} */ capability) => capability.replace('.', '_');
 
-describe('a call of a RAP tool keeps the rules of every call', () => {
+describe('a call of a RAP tool follows the rules of all calls', () => {
   /** @type {Awaited<ReturnType<typeof serveVectorTools>>} */
   let tools;
   /** @type {Awaited<ReturnType<typeof startGateway>>} */

@@ -87,7 +87,7 @@ describe('the demo as a RAP tool server', () => {
     assert.ok(JSON.parse((await next.result).text ?? '').summary.length > 0);
   });
 
-  test('a closed thread takes its calls with it', { timeout: 60_000 }, async () => {
+  test('a closed thread ends its calls', { timeout: 60_000 }, async () => {
     const kept = await runtime.invoke('export_pdf', { markdown: markdown(2_000) }, { thread: 'kept', id: 'call_1' });
     const { result } = await runtime.invoke('export_archive', { megabytes: 400, files: 4 }, { thread: 'closed', id: 'call_1' });
     const card = await cardOf('export.archive');

@@ -35,7 +35,7 @@ test('evaluate.mjs cancels a call with nothing but window.abp', async () => {
   ));
 });
 
-test('parent.js calls the app in its frame, and is told the progress', async () => {
+test('parent.js calls the app in its frame, and gets the progress', async () => {
   const page = await browser.newPage();
   /** @type {string[]} */
   const printed = [];
@@ -97,16 +97,16 @@ test('the commands of the README are scripts of the repository', () => {
   assert.ok(scripts.start && scripts.test && scripts.build && scripts['build:gateway']);
 });
 
-test('what stands in two places is the same in both', () => {
+test('blocks that are in two places are the same', () => {
   for (const { name, code } of named) assert.equal(code, blocks.get(name), name);
   assert.deepEqual(named.filter(({ name }, at) => named.findIndex((it) => it.name === name) < at).map(({ name }) => name).sort(), ['app.js', 'playwright.mjs', 'signal.mjs']);
 });
 
-test('the messenger of the guide is the one that is tested', () => {
+test('the messenger of the guide is the tested one', () => {
   assert.equal(blocks.get('own-transport.mjs'), readFileSync(join(root, 'docs', 'examples', 'own-transport.mjs'), 'utf8'));
 });
 
-test('what the guide gives React and Vue is what their examples have', () => {
+test('the code in the guide for React and Vue is the code of their examples', () => {
   const source = (/** @type {string[]} */ ...path) => readFileSync(join(root, 'examples', ...path), 'utf8');
   assert.equal(blocks.get('hooks.ts'), source('react', 'src', 'hooks.ts'));
   assert.equal(blocks.get('composables.js'), source('vue', 'src', 'composables.js'));
@@ -128,17 +128,17 @@ test('the typed examples of the guide compile', async () => {
   }
 });
 
-test('the configuration of MCP clients names a program that there is', () => {
+test('the configuration of MCP clients names an existing program', () => {
   const { command, args } = JSON.parse(blocks.get('mcp.json') ?? '').mcpServers.caphost;
   assert.deepEqual([command, ...args], ['caphost', 'mcp']);
 });
 
-test('the file that names a browser to wasm-pack is JSON that ChromeDriver takes', () => {
+test('the file that names a browser for wasm-pack is JSON that ChromeDriver accepts', () => {
   const { binary } = JSON.parse(blocks.get('webdriver.json') ?? '')['goog:chromeOptions'];
   assert.match(binary, /^\//);
 });
 
-test('no block of the README is left out by these tests', () => {
+test('these tests cover every block of the README', () => {
   const tested = ['own-transport.mjs', 'host.js', 'hooks.ts', 'composables.js', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'schemas-map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', '.cargo/config.toml', 'tests/primes.rs', 'start.js', 'console.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs', 'words.mjs', 'words.test.mjs', 'webdriver.json'];
   assert.deepEqual([...blocks.keys()].sort(), tested.sort());
 });

@@ -59,7 +59,7 @@ after(async () => {
   await server?.close();
 });
 
-test('what was built is the Rust app of the documentation, and built as it says', () => {
+test('the built app is the Rust app of the documentation, built as described', () => {
   assert.equal(example('src', 'app.rs'), block('src/lib.rs'));
   // The suite `wasm` runs this file.
   assert.equal(example('tests', 'primes.rs'), `#![cfg(target_arch = "wasm32")]\n\n${block('tests/primes.rs')}`);
@@ -75,7 +75,7 @@ test('what was built is the Rust app of the documentation, and built as it says'
   assert.ok(commands.includes('wasm-pack test --headless --chrome'));
 });
 
-test('what the app exports, and the types of that, are its own', () => {
+test('the app exports only its own functions, with their types', () => {
   const types = readFileSync(join(glue, 'my_app.d.ts'), 'utf8');
   // wasm-bindgen's own functions for loading, and the module's table of functions, follow.
   assert.equal(types.split('export type InitInput')[0]?.replace(/^\/\*.*\*\/$/gm, '').trim(), 'export function run(): void;');
@@ -116,7 +116,7 @@ for (const way of ['bundled', 'mapped']) {
   });
 }
 
-test('what runs in workers is the example of the page on workers', () => {
+test('the app with workers is the example of the page on workers', () => {
   const [, code] = /^```rust\n(.*?)^```$/ms.exec(readFileSync(join(root, 'docs', 'workers.md'), 'utf8')) ?? [];
   assert.equal(workersExample('src', 'app.rs'), code);
 });

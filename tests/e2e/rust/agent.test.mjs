@@ -74,7 +74,7 @@ test('an agent in Rust calls and cancels through a gateway', async (t) => {
   assert.deepEqual(seen, HELD_TWICE);
 });
 
-test('an agent in Rust is told of a gateway without the app', async (t) => {
+test('an agent in Rust learns that the gateway has no such app', async (t) => {
   const page = await appPage(t);
   const refused = await page.evaluate((url) => /** @type {any} */ (window).agentReport(url).catch((/** @type {any} */ error) => [error.name, error.code]), `${gateway.wsUrl}/abp?app=none`);
   assert.deepEqual(refused, ['CapHostError', 'DISCONNECTED']);

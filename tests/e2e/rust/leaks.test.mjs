@@ -85,7 +85,7 @@ const calls = [
   ['whose handler spawns a task that waits for its cancel', 'task'],
 ];
 for (const [what, capability, { port = false, all = false } = {}] of calls) {
-  test(`of a call of an agent in Rust ${what}, nothing is left`, async (t) => {
+  test(`a call of an agent in Rust ${what} leaves nothing behind`, async (t) => {
     const left = await leftBy(t, capability, port, all);
     t.diagnostic(JSON.stringify({ calls: CALLS, ...left }));
     // A closure that is left behind by each call takes a slot, 67 bytes of wasm and 195 bytes of

@@ -54,7 +54,7 @@ test('an aborted signal drops the Rust future synchronously', async () => {
   assert.deepEqual(result.call, { success: false, cancelled: true, metadata: { stop: 'dropped' } });
 });
 
-test('a cancel reaches what a Rust capability waits for, as an AbortSignal with the reason', async () => {
+test('a cancel reaches the operation that a Rust capability awaits, as an AbortSignal with the reason', async () => {
   const seenAfter = await page.evaluate(async () => {
     const call = /** @type {any} */ (window).abp.call('rust.fetch', {}, { callId: 'a' });
     await new Promise((resolve) => setTimeout(resolve, 0));
@@ -89,7 +89,7 @@ test('parameters and data pass through serde, and bad ones are refused', async (
   assert.equal(bad.error.code, 'INVALID_PARAMS');
 });
 
-test('a child made by a Rust capability is cancelled with its parent, leaves first', async () => {
+test('a child call of a Rust capability is cancelled with its parent, the child first', async () => {
   const result = await page.evaluate(async () => {
     const call = /** @type {any} */ (window).abp.call('rust.parent', {}, { callId: 'parent' });
     await new Promise((resolve) => setTimeout(resolve, 0));
@@ -108,7 +108,7 @@ test('a Rust capability asks the agent', async () => {
   assert.deepEqual(response.data, { value: 42 });
 });
 
-test('what Rust unregisters leaves the manifest of the page, and the page is told', async () => {
+test('a capability that Rust unregisters leaves the manifest of the page, and the page is notified', async () => {
   const seen = await page.evaluate(async () => {
     const { abp, host } = /** @type {any} */ (window);
     const offers = async () => {

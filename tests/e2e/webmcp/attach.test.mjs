@@ -43,7 +43,7 @@ for (const { name, launch } of clients) {
       assert.equal((await agent.call('nothing')).error?.code, 'UNKNOWN_CAPABILITY');
     });
 
-    test('a cancel is confirmed, stops the work, and says the same again', async (t) => {
+    test('a cancel is confirmed and stops the work, and a repeated cancel gets the same answer', async (t) => {
       const { page, agent } = await attached(t);
       const call = agent.call('hold', {}, { callId: 'h' });
       await logged(page, 'started');
@@ -70,7 +70,7 @@ for (const { name, launch } of clients) {
       await logged(page, 'stopped');
     });
 
-    test('a shutdown stops what is in flight', async (t) => {
+    test('a shutdown stops the calls in flight', async (t) => {
       const { page, agent } = await attached(t);
       const call = agent.call('hold');
       await logged(page, 'started');
@@ -123,7 +123,7 @@ for (const { name, launch } of clients) {
       assert.deepEqual((await agent.call('echo', { n: 1 })).data, { n: 1 });
     });
 
-    test('a shutdown stops what has only just been asked', async (t) => {
+    test('a shutdown stops calls that were just made', async (t) => {
       const { page, agent } = await attached(t);
       const call = agent.call('hold');
       await agent.shutdown();
@@ -131,7 +131,7 @@ for (const { name, launch } of clients) {
       assert.equal(await page.evaluate(() => /** @type {any} */ (window).log.at(-1)), 'stopped');
     });
 
-    test('tools that come and go are told of', async (t) => {
+    test('the agent is notified of tools that come and go', async (t) => {
       /** @type {any[]} */
       const told = [];
       const { page, agent } = await attached(t, { onNotification: (event, data) => told.push([event, data]) });
@@ -144,7 +144,7 @@ for (const { name, launch } of clients) {
       assert.ok(agent.capabilities.some((it) => it.name === 'late'));
     });
 
-    test('where there is an app, the app is called', async (t) => {
+    test('if there is an app, the app is called', async (t) => {
       /** @type {any} */
       const page = await browser.newPage();
       t.after(() => page.close().catch(() => {}));

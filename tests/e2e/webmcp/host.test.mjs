@@ -46,7 +46,7 @@ describe("capabilities as the browser's tools", () => {
     });
   };
 
-  test('each capability is a tool, by a name the browser takes', async () => {
+  test('each capability is a tool, under a name that the browser accepts', async () => {
     await open();
     assert.deepEqual(await page.evaluate(toolNames), ['_nfit_name', 'break', 'hold', 'math.double', 'say']);
     assert.equal(await page.evaluate(() => typeof (/** @type {any} */ (window).abp.initialize)), 'function');
@@ -81,7 +81,7 @@ describe("capabilities as the browser's tools", () => {
     assert.equal(stats.inFlight, 0);
   });
 
-  test('tools follow what is registered, and go with the host', async () => {
+  test('tools follow the registered capabilities, and end with the host', async () => {
     await open();
     await page.evaluate(() => {
       const { host } = /** @type {any} */ (window);
@@ -98,14 +98,14 @@ describe("capabilities as the browser's tools", () => {
     assert.deepEqual(await page.evaluate(toolNames), []);
   });
 
-  test('two names that would be the same are no tools', async () => {
+  test('two names that would become the same tool name are no tools', async () => {
     await open();
     await page.evaluate(() => /** @type {any} */ (window).host.register('ünfit_name', {}, async () => 1));
     const names = await page.evaluate(toolNames);
     assert.ok(!names.includes('_nfit_name'), names.join());
   });
 
-  test('a call that the app has cancelled says its grade, what has stopped it, and in what time', async () => {
+  test('a call that the app has cancelled has its grade, the step that stopped it, and the time', async () => {
     await page.goto(server.url('/empty'));
     const meta = await page.evaluate(async () => {
       const { createHost } = await import(/** @type {any} */ ('/caphost/index.js'));
@@ -133,7 +133,7 @@ describe("capabilities as the browser's tools", () => {
     assert.deepEqual(rest, { 'caphost/stop': 'returned', 'caphost/step': 'signal' });
   });
 
-  test('an older browser takes them at navigator.modelContext, with or without handles', async () => {
+  test('an older browser gets the tools at navigator.modelContext, with or without handles', async () => {
     for (const shape of ['handles', 'names', 'all at once']) {
       await page.goto(server.url('/empty'));
       const seen = await page.evaluate(async (/** @type {string} */ given) => {

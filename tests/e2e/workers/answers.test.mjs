@@ -8,7 +8,7 @@ const workers = useWorkers();
 const moduleOf = (source) => `data:text/javascript,${encodeURIComponent(source)}`;
 
 for (const place of places.filter(({ isolated }) => !isolated)) {
-  test(`${place.name}: what a worker has called keeps what is its own, and gives away what can only be moved`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: a capability that a worker calls keeps its own data, and gives away only data that must be moved`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
       const host = await lab.newHost();
       host.registerWorker('part', undefined, '/workers/parts.js');
@@ -56,7 +56,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (seen) assert.deepEqual(seen, { codes: ['INVALID_PARAMS', 'INVALID_PARAMS', 1], inFlight: 0 });
   });
 
-  test(`${place.name}: whatever is thrown is answered, and its code is kept`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: every thrown value is answered, and its code is kept`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab, module) => {
       const host = await lab.newHost();
       host.registerWorker('throws', undefined, module);
@@ -74,7 +74,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     assert.deepEqual(seen, [['OPERATION_FAILED', 'The capability failed'], ['MY_CODE', 'mine'], ['OPERATION_FAILED', 'odd'], ['OPERATION_FAILED', 'The capability failed']]);
   });
 
-  test(`${place.name}: in a worker, too, a view goes alone, a proxy is copied, and of what is thrown is kept what can be sent`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: in a worker, too, a view is sent alone, a proxy is copied, and the parts of a thrown value that can be sent are kept`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab, module) => {
       const host = await lab.newHost();
       host.registerWorker('part', undefined, module);
@@ -110,7 +110,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     });
   });
 
-  test(`${place.name}: what a handler calls or asks after its end is answered as in the page`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: calls and questions of a handler after its end are answered as in the page`, { timeout: 30_000 }, async (context) => {
     const source = `
       const late = (ask) => new Promise((resolve) => setTimeout(() => resolve(ask()), 30));
       export default (_, { call, elicit }) => {
@@ -143,7 +143,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     assert.deepEqual(seen[0], seen[1]);
   });
 
-  test(`${place.name}: what a handler calls with is taken as in the page`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: arguments of a handler's calls are checked as in the page`, { timeout: 30_000 }, async (context) => {
     const source = `
       const aborted = (reason) => AbortSignal.abort(reason);
       const later = (...reason) => {

@@ -27,7 +27,7 @@ async function openedLab(browser, isolated = false) {
   return page;
 }
 
-test('Chromium: what could not be loaded for the workers is loaded for the next call', { timeout: 30_000 }, async () => {
+test('Chromium: a file for the workers that could not be loaded is loaded for the next call', { timeout: 30_000 }, async () => {
   const browser = await launchPuppeteer();
   try {
     const page = await openedLab(browser);
@@ -49,7 +49,7 @@ test('Chromium: what could not be loaded for the workers is loaded for the next 
   }
 });
 
-test('Chromium: what a handler in a worker throws is written to the console once, with its stack', { timeout: 30_000 }, async () => {
+test('Chromium: an error that a handler in a worker throws is written to the console once, with its stack', { timeout: 30_000 }, async () => {
   const browser = await launchPuppeteer();
   try {
     const page = await openedLab(browser, true);
@@ -90,7 +90,7 @@ test('Chromium: what a handler in a worker throws is written to the console once
   }
 });
 
-test('Chromium: what a handler in a worker returns and nothing can clone is written to the console once', { timeout: 30_000 }, async () => {
+test('Chromium: a result of a handler in a worker that cannot be cloned is reported once in the console', { timeout: 30_000 }, async () => {
   const browser = await launchPuppeteer();
   try {
     const page = await openedLab(browser, true);
@@ -120,7 +120,7 @@ test('Chromium: what a handler in a worker returns and nothing can clone is writ
   }
 });
 
-test('Chromium: a call cancelled while what the workers need is still to come never starts', { timeout: 30_000 }, async () => {
+test('Chromium: a call that is cancelled while the files for workers still load never starts', { timeout: 30_000 }, async () => {
   const browser = await launchPuppeteer();
   try {
     const page = await openedLab(browser);
@@ -175,7 +175,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     assert.match(seen.error.message, /closed itself/);
   });
 
-  test(`${place.name}: one that ends while its call is to stop was terminated`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: a worker that ends while its call is being stopped counts as terminated`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
       const host = await lab.newHost();
       const source = 'export default (_, { signal, progress }) => { progress({ progress: 0 }); signal.onabort = () => close(); return new Promise(() => {}); }';
@@ -191,7 +191,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     assert.deepEqual(seen, { callId: 'a', cancelled: true, metadata: { stop: 'terminated' } });
   });
 
-  test(`${place.name}: what cannot be told from an end is never called one`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: an unproven end is never called an end`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
       // As in an insecure context.
       Object.defineProperty(navigator, 'locks', { value: undefined });
@@ -212,7 +212,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     assert.deepEqual(seen.call.metadata, seen.cancel.metadata);
   });
 
-  test(`${place.name}: a registration that makes no sense is refused at once`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: an invalid registration is refused at once`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
       const host = await lab.newHost();
       host.registerWorker('part', undefined, '/workers/parts.js', { warm: false });

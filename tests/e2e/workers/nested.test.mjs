@@ -8,7 +8,7 @@ const workers = useWorkers();
 const moduleOf = (source) => `data:text/javascript,${encodeURIComponent(source)}`;
 
 for (const place of places.filter(({ isolated }) => !isolated)) {
-  test(`${place.name}: a worker that has started workers is never said to have ended with them`, { timeout: 60_000 }, async (context) => {
+  test(`${place.name}: a worker that has started workers never counts as terminated`, { timeout: 60_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab, module, firefox) => {
       const host = await lab.newHost();
       host.registerWorker('nests', undefined, module);

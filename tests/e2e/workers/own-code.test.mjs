@@ -22,7 +22,7 @@ const modules = {
 
 for (const place of places.filter(({ isolated }) => !isolated)) {
   for (const [what, source] of Object.entries(modules)) {
-    test(`${place.name}: a handler that ${what} has no part in what the package says`, { timeout: 30_000 }, async (context) => {
+    test(`${place.name}: a handler that ${what} does not affect the messages of the package`, { timeout: 30_000 }, async (context) => {
       const seen = await workers.run(context, place, async (lab, module) => {
         /** @type {string[]} */
         const errors = [];
@@ -41,7 +41,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     });
   }
 
-  test(`${place.name}: a module that says it is ready before it is gets its calls when it is`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: a module that reports too early that it is ready gets its calls when it is ready`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab, module) => {
       const host = await lab.newHost();
       host.registerWorker('own', undefined, module, { warm: false });
@@ -50,7 +50,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (seen) assert.equal(seen.data, 'real', JSON.stringify(seen));
   });
 
-  test(`${place.name}: an error that a module throws later while it loads is its own`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: an error that a module throws in a callback while it loads is not a failure to load`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab, module) => {
       addEventListener('error', (event) => event.preventDefault());
       const host = await lab.newHost();
@@ -60,7 +60,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (seen) assert.equal(seen.data, 'real', JSON.stringify(seen));
   });
 
-  test(`${place.name}: a worker whose lock was stolen by its own code is never said to have ended`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: a worker whose lock was stolen by its own code never counts as terminated`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab, module) => {
       const host = await lab.newHost();
       host.registerWorker('steals', undefined, module, { warm: false, settleGrace: 5000 });
@@ -122,7 +122,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
 }
 
 // Data that can be sent and not read. Of the installed browsers, only Chromium has such data.
-test('Chromium: what a worker cannot read fails its call, or its question', { timeout: 30_000 }, async (context) => {
+test('Chromium: data that a worker cannot read fails its call, or its question', { timeout: 30_000 }, async (context) => {
   const [place] = places;
   const seen = place && await workers.run(context, place, async (lab) => {
     const host = await lab.newHost();

@@ -93,7 +93,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (seen) assert.deepEqual(seen, { kept: [2, 2, 2], shared: 2, busy: 1, data: { waited: 2000 }, left: 0 });
   });
 
-  test(`${place.name}: what is given as undefined has its default`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: an option that is undefined has its default`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
       const host = await lab.newHost();
       const options = { concurrency: undefined, settleGrace: undefined };
@@ -117,7 +117,7 @@ for (const place of places.filter(({ isolated }) => !isolated)) {
     if (seen) assert.deepEqual(seen, { atOnce: 1, cancelled: false, data: { waited: 500 } });
   });
 
-  test(`${place.name}: what a later registration of a module says of its workers counts`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: the options of a later registration of a module count for its workers`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
       const host = await lab.newHost();
       const abp = await lab.inPage(host);

@@ -107,7 +107,7 @@ for (const place of places) {
       // WebKit does not end a wasm computation that makes no calls, and the answer is true even so.
       const endless = place.name.startsWith('WebKit') && language === 'Rust' && way === 'expression';
       if (endless) {
-        test(`${place.name}: ${way} in ${language} is abandoned, as it is not seen to end`, { timeout: 120_000 }, async (context) => {
+        test(`${place.name}: ${way} in ${language} is abandoned, because it is not seen to end`, { timeout: 120_000 }, async (context) => {
           const seen = await workers.run(context, place, runAway, language, way, 1, 1);
           for (const { cancel, response, again, next } of seen?.all ?? []) {
             assert.deepEqual([cancel.cancelled, cancel.metadata.stop, cancel.metadata.step], [true, 'abandoned', 'terminate']);
@@ -154,7 +154,7 @@ for (const place of places) {
       });
     }
 
-    test(`${place.name}: a handler in ${language} that looks whether it is to stop has returned`, { timeout: 60_000 }, async (context) => {
+    test(`${place.name}: a handler in ${language} that checks whether to stop has returned`, { timeout: 60_000 }, async (context) => {
       const seen = await workers.run(context, place, runAway, language, 'heeds', 1, 2);
       if (!seen) return;
       for (const { took, cancel, response, moved } of seen.all) {

@@ -34,7 +34,7 @@ for (const place of places) {
     }
   });
 
-  test(`${place.name}: a Rust capability in a worker asks, calls, fails and panics, each call by itself`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: a Rust capability in a worker asks, calls, fails and panics, each in a separate call`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
       const host = await lab.rustHost();
       const agent = await lab.connect(host, { onElicitation: async () => ({ success: true, data: { value: 21 } }) });
@@ -62,7 +62,7 @@ for (const place of places) {
     assert.deepEqual({ ...seen, panic: 0, host: 0, missing: 0, params: 0 }, { panic: 0, host: 0, missing: 0, params: 0, asked: { value: 42 }, summed: 6, multiplied: 24, tooMuch: 'TOO_MUCH', next: { done: true }, other: 'dropped', cancel: 'dropped' });
   });
 
-  test(`${place.name}: a panic in a task or a closure of a worker's own fails its call, and the next one has a worker of its own`, { timeout: 30_000 }, async (context) => {
+  test(`${place.name}: a panic in a task or a closure of a worker fails its call, and the next call has a new worker`, { timeout: 30_000 }, async (context) => {
     const seen = await workers.run(context, place, async (lab) => {
       const host = await lab.rustHost();
       const agent = await lab.connect(host);

@@ -69,7 +69,7 @@ const ways = {
 };
 
 for (const [way, run] of Object.entries(ways)) {
-  test(`what computes for ever is cancelled ${way}, and was terminated`, { timeout: 30_000 }, async () => {
+  test(`an endless computation is cancelled ${way}, and was terminated`, { timeout: 30_000 }, async () => {
     const page = await lab.page();
     try {
       const { cancel, call, next } = await run(page);

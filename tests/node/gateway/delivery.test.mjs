@@ -79,7 +79,7 @@ test('wherever the connection breaks, every message arrives once and in order', 
   }
 });
 
-test('whatever happens, every message arrives once and in order', () => {
+test('after any sequence of events, every message arrives once and in order', () => {
   let state = 0x2545f491;
   const random = (/** @type {number} */ below) => {
     state ^= state << 13;
@@ -103,7 +103,7 @@ test('whatever happens, every message arrives once and in order', () => {
   }
 });
 
-test('a count that cannot be is refused', () => {
+test('an impossible count is refused', () => {
   const delivery = new Delivery(Infinity);
   for (const text of ['a', 'b', 'c']) delivery.keep(text);
   assert.equal(delivery.acknowledge(4), false);
@@ -112,7 +112,7 @@ test('a count that cannot be is refused', () => {
   assert.deepEqual(delivery.kept, ['c']);
 });
 
-test('no more is kept than there is room for, but always one message', () => {
+test('no more is kept than fits, but always at least one message', () => {
   const delivery = new Delivery(10);
   assert.equal(delivery.keep('x'.repeat(20)), true);
   assert.equal(delivery.keep('x'), false);

@@ -130,7 +130,7 @@ describe('the link to a gateway', () => {
   /** @param {any} t @param {number} ms */
   const wait = (t, ms) => t.mock.timers.tick(ms);
 
-  test('sends what the gateway lacks over the next socket, and nothing twice', (t) => {
+  test('sends the missing messages over the next socket, and nothing twice', (t) => {
     const { states } = connect();
     const session = agent();
     for (const text of ['1', '2', '3']) session.say(text);
@@ -157,7 +157,7 @@ describe('the link to a gateway', () => {
     assert.deepEqual(last().take(), ['app/resume']);
   });
 
-  test('gives up when the grace is over, and says which session it had', (t) => {
+  test('gives up when the grace is over, and names its previous session', (t) => {
     const { states } = connect();
     const session = agent();
     last().end();
@@ -210,7 +210,7 @@ describe('the link to a gateway', () => {
     assert.deepEqual(states(), ['connected', 'disconnected', 'connecting', 'connected']);
   });
 
-  test('goes on trying within the grace when attempts fail', (t) => {
+  test('keeps trying within the grace when attempts fail', (t) => {
     connect();
     const session = agent();
     session.say('1');
@@ -257,7 +257,7 @@ describe('the link to a gateway', () => {
     assert.deepEqual(last().take(), []);
   });
 
-  test('gives up when more was said than can be kept', (t) => {
+  test('gives up when more messages are unsent than it can keep', (t) => {
     connect();
     const session = agent();
     last().end();
@@ -272,7 +272,7 @@ describe('the link to a gateway', () => {
     assert.equal(last().sent[0].payload.replaces, 'secret');
   });
 
-  test('is over when it is closed, whatever the connection does', (t) => {
+  test('is over when it is closed, for any state of the connection', (t) => {
     const { link, states } = connect();
     const session = agent();
     last().end();
@@ -283,7 +283,7 @@ describe('the link to a gateway', () => {
     assert.deepEqual(states(), ['connected', 'disconnected']);
   });
 
-  test('tries again where a failure to connect is told by an error alone', (t) => {
+  test('tries again when a failure to connect is reported only by an error event', (t) => {
     const { states, events } = connect();
     last().end();
     wait(t, 100);
@@ -339,7 +339,7 @@ describe('the link to a gateway', () => {
       assert.equal(stored.size, 0);
     });
 
-    test('tells the gateway which page it takes the place of, in the same tab, and only of a page that was left', () => {
+    test('tells the gateway which page it replaces, in the same tab, and only for a page that was left', () => {
       connect();
       assert.equal(stored.size, 0);
       hide();
@@ -368,7 +368,7 @@ describe('the link to a gateway', () => {
     const named = (/** @type {any[]} */ list) => list?.map(({ name }) => name);
     const sent = () => last().sent.splice(0).map(({ type, payload: { added, removed, capabilities } }) => [type, { added: named(added), removed, all: named(capabilities) }]);
 
-    test('sends what has changed to a gateway that takes differences', () => {
+    test('sends only the changes to a gateway that accepts differences', () => {
       const { registered } = connect(undefined, 'differences');
       update();
       assert.deepEqual(sent(), []);
@@ -387,7 +387,7 @@ describe('the link to a gateway', () => {
       assert.deepEqual(sent(), [['app/update', { added: undefined, removed: ['three'], all: undefined }]]);
     });
 
-    test('sends all of them to another', () => {
+    test('sends all capabilities to any other gateway', () => {
       const { registered } = connect();
       for (const name of ['one', 'two']) {
         registered.set(name, document(name));
@@ -397,7 +397,7 @@ describe('the link to a gateway', () => {
     });
 
     for (const updates of ['differences', undefined]) {
-      test(`tells what has changed while it registered, to a gateway that takes ${updates ?? 'no differences'}`, () => {
+      test(`sends the changes during its registration to a gateway that accepts ${updates ?? 'no differences'}`, () => {
         /** @type {Map<string, any>} */
         const registered = new Map([['one', document('one')]]);
         new GatewayLink(/** @type {any} */ (newShell([], registered)), 'ws://gateway', { WebSocket: Socket }, new Socket(), tools);
@@ -414,7 +414,7 @@ describe('the link to a gateway', () => {
       });
     }
 
-    test('sends again what was not acknowledged, in order, and no more', (t) => {
+    test('sends unacknowledged updates again, in order, and no others', (t) => {
       const { registered } = connect(undefined, 'differences');
       for (const name of ['one', 'two']) {
         registered.set(name, document(name));
@@ -433,7 +433,7 @@ describe('the link to a gateway', () => {
       assert.deepEqual(sent().map(([, { added, removed }]) => [added, removed]), [[['three'], undefined]]);
     });
 
-    test('begins again with all of them when the session is lost, or an update was refused', (t) => {
+    test('starts again with all capabilities when the session is lost, or an update was refused', (t) => {
       const { registered } = connect(undefined, 'differences');
       registered.set('one', document('one'));
       update();

@@ -20,12 +20,12 @@ test('an advisory on a locked version is found, and one on other versions is not
   }
 });
 
-test('what is no vulnerability says what it is', () => {
+test('an advisory that is no vulnerability names its kind', () => {
   const [line] = advisoriesOn([{ name: 'a', id: 'RUSTSEC-1', fine: [], about: 'unmaintained' }], [{ name: 'a', version: '1.0.0-rc.1' }]);
   assert.match(String(line), /^a 1\.0\.0-rc\.1: RUSTSEC-1 \(unmaintained\)/);
 });
 
-test('the copy has what was found in crates that are known for it', () => {
+test('the copy has known advisories', () => {
   const { advisories, date, license } = readAdvisories();
   assert.match(date, /^\d{4}-\d\d-\d\d$/);
   assert.match(license, /CC0/);
@@ -45,7 +45,7 @@ test('the copy has what was found in crates that are known for it', () => {
   assert.ok(!lines.some((line) => line.includes('RUSTSEC-2025-0007')));
 });
 
-test('registries only are looked at in Cargo.lock', () => {
+test('only crates from registries are read from Cargo.lock', () => {
   assert.ok(crates.length > 100);
   assert.ok(!crates.some(({ name }) => name.startsWith('caphost')));
 });

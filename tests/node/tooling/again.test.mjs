@@ -100,7 +100,7 @@ test('files that fail run again one by one', { timeout: 60_000 }, async (t) => {
   assert.equal(settled.unsteady?.length, 3);
 });
 
-test('a file that hangs is ended, with what it has started, and named', { timeout: 60_000 }, async (t) => {
+test('a hanging file is named, and ended with everything that it has started', { timeout: 60_000 }, async (t) => {
   const hangs = `
     import { spawn } from 'node:child_process';
     import { writeFileSync } from 'node:fs';
@@ -126,13 +126,13 @@ test('a file that breaks off, or holds no test, has failed', { timeout: 60_000 }
   assert.deepEqual(failures?.sort(), ['empty.test.mjs: found no test', 'late.test.mjs: ended with 3', 'wrong.test.mjs: ended with 1']);
 });
 
-test('of tests that are asked for by name the others are left out', { timeout: 60_000 }, async (t) => {
+test('tests with other names than the requested one are left out', { timeout: 60_000 }, async (t) => {
   const folder = folderOf(t, { 'steady.test.mjs': passes, 'broken.test.mjs': broken });
   const { passed, failed } = await runTestFiles(plan(folder, ['steady', 'broken'], { namePatterns: ['^b$'] }));
   assert.deepEqual({ passed, failed }, { passed: 1, failed: 0 });
 });
 
-test('where much has failed something is broken, and nothing runs again', { timeout: 60_000 }, async (t) => {
+test('if many files have failed, something is broken, and nothing runs again', { timeout: 60_000 }, async (t) => {
   const names = Array.from({ length: 11 }, (_, n) => `broken-${n}`);
   const folder = folderOf(t, Object.fromEntries(names.map((name) => [`${name}.test.mjs`, broken])));
   const first = await runTestFiles(plan(folder, names));

@@ -12,7 +12,7 @@ describe('counting tests', () => {
     assert.deepEqual(countRustTests(output), { passed: 5, failed: 1, skipped: 4 });
   });
 
-  test('a target that breaks off has failures that nobody can name', () => {
+  test('the failures of a target that breaks off have no names', () => {
     const block = '\nfailures:\n    a::b\n    c\n\ntest result: FAILED. 3 passed; 2 failed; 0 ignored\n';
     const list = (/** @type {string[]} */ ...targets) => `error: ${targets.length} target failed:\n${targets.map((it) => `    \`${it}\`\n`).join('')}`;
     assert.deepEqual(rustFailures(block + list('-p one --test two')), ['a::b', 'c'].map((test) => ({ package: 'one', target: ['--test', 'two'], test })));

@@ -11,7 +11,7 @@ const crate = (name, rust, deps = {}) => ({
 /** @param {ReturnType<typeof crate>[]} crates */
 const metadata = (...crates) => ({ packages: crates.map((it) => it.package), resolve: { nodes: crates.map((it) => it.node) } });
 
-test('a crate that says an older Rust than a dependency of a dependency needs is told which', () => {
+test('a crate with an older rust-version than a dependency of a dependency needs is reported with this dependency', () => {
   const far = crate('far', '1.100.1');
   const crates = [crate('near', '1.70', { far: 'build', own: null }), far, crate('own', '1.89')];
   assert.deepEqual(tooOld(metadata(crate('ours', '1.100', { near: null }), ...crates), 'ours'), ['ours says rust-version 1.100, and far 1.0.0 needs 1.100.1']);
@@ -19,7 +19,7 @@ test('a crate that says an older Rust than a dependency of a dependency needs is
   assert.deepEqual(tooOld(metadata(crate('ours', null), ...crates), 'ours'), ['ours has no rust-version']);
 });
 
-test('what only tests need, and what does not say, counts for nothing', () => {
+test('dependencies only for tests, and dependencies without a rust-version, do not count', () => {
   const crates = [crate('tester', '1.200'), crate('quiet', null)];
   assert.deepEqual(tooOld(metadata(crate('ours', '1.89', { tester: 'dev', quiet: null }), ...crates), 'ours'), []);
 });

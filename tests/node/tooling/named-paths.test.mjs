@@ -31,12 +31,12 @@ function dead(text, isDocument) {
   return (said.match(named) ?? []).filter((path) => !elsewhere.test(path) && !made.test(path) && !ends.has(path) && !ends.has(`${path}.rs`));
 }
 
-test('a path that is not there is found, in a document and in a comment', () => {
+test('a missing path is found, in a document and in a comment', () => {
   assert.deepEqual(dead('in `src/call` and `src/nowhere`, see broker/message.rs, broker/nothing.rs and https://x.example/docs/none', true), ['src/nowhere', 'broker/nothing.rs']);
   assert.deepEqual(dead("import 'src/code';\n// as src/nowhere does\n/** like\n * `gateway/src/none/of.rs` */", false), ['src/nowhere', 'gateway/src/none/of.rs']);
 });
 
-test('documents and comments name paths that are there', () => {
+test('documents and comments name existing paths', () => {
   const read = paths.filter((path) => /\.(md|mjs|js|ts|rs|toml|yml|html|vue|css)$/.test(path) && !/^CHANGELOG|named-paths/.test(path));
   assert.ok(read.length > 500, `${read.length}`);
   const found = read.flatMap((path) => dead(readFileSync(join(root, path), 'utf8'), path.endsWith('.md')).map((it) => `${path}: ${it}`));

@@ -38,7 +38,7 @@ fn of_thousands_of_runs_with_one_id_the_newest_are_told_and_each_is_forgotten() 
 }
 
 #[test]
-fn whoever_reads_a_run_keeps_it_as_it_was_without_a_copy() {
+fn a_reader_of_a_run_keeps_its_old_state_without_a_copy() {
     let a = agent("a");
     let mut runs = Runs::default();
     let id = add(&mut runs, "1", &a);

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_most_makes_room() {
+    fn the_party_with_most_makes_room() {
         let mut kept = EarlyCancels::default();
         for at in 1..=8 {
             kept.insert(of("a", at), 4);

@@ -241,7 +241,7 @@ fn an_app_id_with_a_token_of_its_own_is_not_for_an_unscoped_token() {
 }
 
 #[test]
-fn whoever_loses_the_new_sessions_of_an_app_is_told() {
+fn a_connection_that_loses_the_new_sessions_of_an_app_is_told() {
     let tokens = ["app=one", "app=two"].map(|it| it.parse().unwrap());
     let mut bench = Bench::with(Limits::default(), Tokens::new(tokens.into()));
     let seen = registered(&mut bench, 1, "shop", "one");

@@ -278,7 +278,7 @@ fn tiny_calls_do_not_pass_the_share_of_their_owner() {
 }
 
 #[test]
-fn whoever_reconnects_has_no_new_share_of_a_queue() {
+fn an_owner_that_reconnects_has_no_new_share_of_a_queue() {
     let mut bench = bench_of(40_000, &["greedy", "other"]);
     bench.relayed(3, sized("1", 1_000));
     bench.relayed(2, sized("1", 20_000));

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_fills_many_queues_loses_one_before_whoever_fills_one() {
+    fn an_owner_of_many_full_queues_loses_one_before_an_owner_of_one() {
         let mut queues = Queues::default();
         let waits = |bytes| {
             let outbox = Outbox::new(1 << 20, Arc::default());

@@ -121,7 +121,7 @@ async fn an_app_comes_back_where_no_other_finds_room() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_is_cut_off_and_registers_again_takes_no_second_place() {
+async fn an_app_that_is_cut_off_and_registers_again_takes_no_second_place() {
     let gateway = Gateway::limited(Limits {
         apps: 2,
         ..grace(Duration::from_secs(3_600))

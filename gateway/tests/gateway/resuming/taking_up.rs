@@ -194,7 +194,7 @@ async fn both_sides_are_told_what_has_arrived() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_resumes_shows_a_token_where_one_is_needed() {
+async fn to_resume_an_app_shows_a_token_if_tokens_are_used() {
     let tokens = ["app@demo=right", "app@other=wrong", "agent=agent"];
     let tokens = tokens.iter().map(|it| it.parse().unwrap()).collect();
     let gateway = Gateway::with(Config {
