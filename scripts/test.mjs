@@ -34,7 +34,7 @@ try {
     const since = performance.now();
     console.log(`\n== ${suite.name}: ${suite.about}`);
     const outcome = suite.needsBuild && !built
-      ? { passed: 0, failed: 1, skipped: 0, note: 'not run, since the build failed' }
+      ? { passed: 0, failed: 1, skipped: 0, note: 'not run, because the build failed' }
       : await suite.run(filters);
     if (suite === build) built = outcome.failed === 0;
     return { name: suite.name, outcome, seconds: (performance.now() - since) / 1000 };

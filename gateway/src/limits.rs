@@ -73,7 +73,7 @@ pub struct Limits {
     /// JSON-RPC peers connected at once with one token, or from one address where there are no tokens; and ABP agents connected at once with one token.
     #[arg(id = "max_sessions_per_token", long = "max-sessions-per-token", env = "CAPHOST_MAX_SESSIONS_PER_TOKEN", default_value = "500", value_parser = count, value_name = "N")]
     pub sessions_per_token: usize,
-    /// Sessions with one app at once, of agents of all kinds. One token, or one network where there are no tokens, has at most half of them, and the last tenth is for those that have none.
+    /// Sessions with one app at once, of agents of all kinds. One token, or one network where there are no tokens, has at most half of them, and the last tenth is for tokens or networks that have no session.
     #[arg(id = "max_sessions_per_app", long = "max-sessions-per-app", env = "CAPHOST_MAX_SESSIONS_PER_APP", default_value = "500", value_parser = count, value_name = "N")]
     pub sessions_per_app: usize,
     /// Connections of apps that have not registered yet and have shown no token. Beyond it, the one that has waited longest is closed.

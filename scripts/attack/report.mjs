@@ -27,11 +27,11 @@ export function misdeeds({ names, before, during, after, memory, descriptors, ca
   }
   if (memory.peak > allowed.memory) faults.push(`the gateway used ${megabytes(memory.peak)}`);
   if (memory.after > memory.before + allowed.kept) faults.push(`the gateway uses ${megabytes(memory.after)} after it, ${megabytes(memory.before)} before`);
-  if (descriptors.after > descriptors.before + allowed.descriptors) faults.push(`${descriptors.after} files and connections are open, ${descriptors.before} were before`);
+  if (descriptors.after > descriptors.before + allowed.descriptors) faults.push(`${descriptors.after} files and connections are open after it, ${descriptors.before} before`);
   if (!cancelled) faults.push('a cancel during the attack was not confirmed');
   if (!healthy) faults.push('/healthz did not answer during the attack');
   for (const name of names) {
-    if (!counts[name]?.tried) faults.push(`nothing was tried of "${name}"`);
+    if (!counts[name]?.tried) faults.push(`no attempt of "${name}" was made`);
   }
   return faults.map((fault) => `${titleOf(names)}: ${fault}`);
 }

@@ -28,7 +28,7 @@ export async function cluster() {
   const server = await serveFiles({ pages: { '/bench': '<!doctype html><title>Benchmark</title><link rel="icon" href="data:,">' } });
   const redis = await startRedis();
   const [here, elsewhere] = await startWorkers(redis, 2, ['--allow-origin', server.origin, '--max-apps-per-token', `${2 * connections}`], gatewayRelease);
-  if (!here || !elsewhere) throw new Error('two workers were to start');
+  if (!here || !elsewhere) throw new Error('two workers were expected to start');
   const launched = await launchPuppeteer();
   const page = await launched.newPage();
   await page.goto(server.url('/bench'));
@@ -157,7 +157,7 @@ async function done(redis) {
   const info = await redis.command('INFO', 'all');
   const field = (/** @type {string} */ name) => {
     const value = new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1];
-    if (value === undefined) throw new Error(`Redis does not tell ${name}`);
+    if (value === undefined) throw new Error(`Redis does not report ${name}`);
     return Number(value);
   };
   const cpu = (field('used_cpu_sys') + field('used_cpu_user')) * 1e6;

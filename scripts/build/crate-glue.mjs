@@ -55,7 +55,7 @@ export async function checkCrateGlue() {
   const stale = [...files].filter(([name, text]) => text !== written(name)).map(([name]) => name);
   const left = filesUnder(folder).map((it) => basename(it)).filter((it) => !files.has(it));
   if (stale.length + left.length > 0) {
-    throw new Error(`src/web/bundled is not what src/web/js makes: ${[...stale, ...left].join(', ')}. \`npm run build\` makes it anew`);
+    throw new Error(`src/web/bundled is not up to date with src/web/js: ${[...stale, ...left].join(', ')}. \`npm run build\` makes it anew`);
   }
   return [...files.keys()];
 }

@@ -15,7 +15,7 @@ export async function minifyModules(files) {
     // Nobody calls a function that is no class with `new`, so each may be an arrow function.
     const compress = { passes: 3, unsafe_arrows: true, unsafe_methods: true };
     const { code, map } = await minify(readFileSync(file, 'utf8'), { module: true, ecma: 2020, compress, sourceMap });
-    if (!code) throw new Error(`terser has made nothing of ${file}`);
+    if (!code) throw new Error(`terser has no output for ${file}`);
     writeFileSync(file, code);
     if (sourceMap) writeFileSync(mapped, String(map));
   }

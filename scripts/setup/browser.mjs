@@ -17,13 +17,13 @@ export async function ensureChromium(say) {
     const found = findChromium();
     if (found !== undefined) return found;
   }
-  throw new Error('no Chromium could be had: install one, or name it in CAPHOST_CHROMIUM');
+  throw new Error('no Chromium was found or installed: install one, or name it in CAPHOST_CHROMIUM');
 }
 
 /** Installs a Firefox where that is easy. Without a Firefox its tests are skipped. @param {(line: string) => void} say */
 export async function ensureFirefox(say) {
   if (findFirefox() === undefined) await installFromDebian(say, ['firefox-esr']);
-  if (findFirefox() === undefined) say('there is no Firefox: the tests in it are skipped');
+  if (findFirefox() === undefined) say('there is no Firefox, so its tests are skipped');
 }
 
 /**
@@ -46,7 +46,7 @@ export async function ensureChromedriver(chromium, say) {
   const cache = process.env.PUPPETEER_CACHE_DIR ?? join(homedir(), '.cache', 'puppeteer');
   await run(process.execPath, [cli, 'install', `chromedriver@${version}`, '--path', cache], { toStderr: true });
   const downloaded = findChromedriver(chromium);
-  if (downloaded === undefined) throw new Error(`no chromedriver ${version} could be had: install it, or name it in CHROMEDRIVER`);
+  if (downloaded === undefined) throw new Error(`no chromedriver ${version} was found or installed: install it, or name it in CHROMEDRIVER`);
   return downloaded;
 }
 

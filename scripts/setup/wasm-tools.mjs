@@ -47,7 +47,7 @@ async function ensure(tool, say) {
     },
   };
   if ((await run('cargo', [...args, '--locked'], options)).code !== 0) {
-    say(`the dependencies ${tool.crate} was locked with cannot be had here; taking the nearest ones`);
+    say(`the dependencies ${tool.crate} was locked with are not available here; using the nearest ones`);
     await run('cargo', args, options);
   }
   const found = find(tool);

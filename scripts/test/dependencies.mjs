@@ -43,7 +43,7 @@ async function againstAdvisories(why) {
   const { checkLockedCrates } = await import('./advisories.mjs');
   const { date, known } = checkLockedCrates();
   for (const line of known) console.error(line);
-  console.log(`advisories on crates: as of ${date}, from the copy in scripts/test/advisories.json, since ${why}; versions that were yanked are not known to it`);
+  console.log(`advisories on crates: as of ${date}, from the copy in scripts/test/advisories.json, because ${why}; it does not know yanked versions`);
   const days = Math.floor((Date.now() - Date.parse(date)) / day);
   if (days > OLD) console.warn(`warning: the copy of advisories is ${days} days old: make a new one with scripts/advisories.mjs`);
   return known.length === 0;
@@ -77,7 +77,7 @@ async function npmPackages() {
   const { output } = await run('npm', ['audit', '--json', '--fetch-retries=0', '--fetch-timeout=10000'], { quiet: true, timeoutMs: minute });
   const report = parsed(output.slice(output.indexOf('{')));
   if (report?.auditReportVersion === undefined) {
-    console.log('skipped: npm audit, since the registry does not answer it');
+    console.log('skipped: npm audit, because the registry does not answer');
     return undefined;
   }
   for (const [name, { severity, via }] of Object.entries(report.vulnerabilities)) {

@@ -34,7 +34,7 @@ export async function checkPackages() {
     ],
     outputs: [],
   }, buildFromPackages);
-  console.log(built ? 'built from their packages' : 'built from their packages before, and the same since');
+  console.log(built ? 'built from their packages' : 'unchanged since they were built from their packages');
 }
 
 /**

@@ -62,7 +62,7 @@ export const suites = [
   { name: 'fmt', about: 'cargo fmt --check', run: () => check('cargo', 'fmt', '--all', '--check') },
   { name: 'eslint', about: 'eslint', run: () => nodeTool('eslint/bin/eslint.js', '--max-warnings', '0', '.') },
   { name: 'dependencies', about: 'licenses, sources, bans and advisories of crates and packages', run: () => checkDependencies() },
-  { name: 'msrv', about: 'rust-version is what the dependencies of each crate need', run: () => succeeds(() => checkRustVersions()) },
+  { name: 'msrv', about: 'the rust-version of each crate is high enough for its dependencies', run: () => succeeds(() => checkRustVersions()) },
   {
     name: 'clippy',
     about: 'clippy, native, with all tests',
@@ -86,7 +86,7 @@ export const suites = [
   },
   {
     name: 'rust-doc',
-    about: 'the documentation of the crate: its examples compile, its links lead somewhere, every item has an example',
+    about: 'the documentation of the crate: its examples compile, its links work, every item has an example',
     run: (filters) => checkRustDoc(filters),
   },
   { name: 'packages', about: 'the crates as published: their files, and a build from these', run: () => succeeds(() => checkPackages()) },
@@ -102,7 +102,7 @@ export const suites = [
   { name: 'build', about: 'package, demo and gateway', run: () => succeeds(() => build(quickParts)) },
   {
     name: 'size',
-    about: `what each part of the package weighs; a host's page within ${sizeBudgets.host} bytes of gzip, an agent's within ${sizeBudgets.agent}`,
+    about: `the size of each part of the package; a host's page within ${sizeBudgets.host} bytes of gzip, an agent's within ${sizeBudgets.agent}`,
     needsBuild: true,
     run: () => succeeds(async () => {
       const parts = lastMeasure();
@@ -116,7 +116,7 @@ export const suites = [
   { name: 'types-node', about: 'tsc over scripts and tests', needsBuild: true, run: () => tsc('tsconfig.json') },
   { name: 'types', about: 'the package in a strict TypeScript project', needsBuild: true, run: () => tsc('tests/types/tsconfig.json') },
   { name: 'types-react', about: 'the same in React', needsBuild: true, run: () => tsc('tests/types/react/tsconfig.json') },
-  { name: 'types-no-dom', about: 'the same where there are no types of a page, as in Node', needsBuild: true, run: () => tsc('tests/types/node/tsconfig.json') },
+  { name: 'types-no-dom', about: 'the same without the types of a page, as in Node', needsBuild: true, run: () => tsc('tests/types/node/tsconfig.json') },
   {
     name: 'node',
     about: 'tests in Node',
@@ -125,7 +125,7 @@ export const suites = [
   },
   {
     name: 'bundlers',
-    about: 'real bundlers with the package, and what npm and TypeScript make of it',
+    about: 'the package in real bundlers, in npm and in TypeScript',
     needsBuild: true,
     besideNext: true,
     run: async (filters) => {
@@ -135,7 +135,7 @@ export const suites = [
   },
   {
     name: 'clients',
-    about: 'MCP clients of other years, as published, at the gateway',
+    about: 'published MCP clients of several years with the gateway',
     needsBuild: true,
     run: async (filters) => {
       await ensurePackages((line) => console.log(line), join(root, 'tests', 'clients'));

@@ -56,7 +56,7 @@ export function stopText({ response, ended }) {
   const stop = response?.metadata?.stop;
   if (!stop) return '';
   if (!ended) return [STOPPED[stop], ...inWorker(response?.metadata)].join(' ');
-  return `The handler was not seen to stop. It ${ended.success ? 'returned' : 'failed'} ${duration(ended.after)} later, and what it said was discarded.`;
+  return `The handler was not seen to stop. It ${ended.success ? 'returned' : 'failed'} ${duration(ended.after)} later, and its result was discarded.`;
 }
 
 /** @param {{ stop?: Stop, step?: StopStep, took?: number } | undefined} metadata */

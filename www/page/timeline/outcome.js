@@ -5,7 +5,7 @@ import { preview } from '../preview.js';
 import { stopText } from '../call-text.js';
 
 /** The text for a call that was cancelled without a cancel request. */
-const UNASKED = 'None asked for: a timeout, an abort in the page, or the end of the session.';
+const UNASKED = 'No cancel was requested: a timeout, an abort in the page, or the end of the session.';
 
 /**
  * Shows the cancel confirmation beside the call's response, and whether both agree: the first

@@ -62,7 +62,7 @@ fn host() -> Result<Host, Error> {
     host.register_worker(capability, &module)?;
 
     let capability = Capability::new("ai.summarize")
-        .description("Summarises a long text by the sentences that say most of what it says")
+        .description("Summarises a long text by its most representative sentences")
         .input_schema(summary::INPUT_SCHEMA)
         .output_schema(summary::OUTPUT_SCHEMA)
         .concurrency(2);
@@ -76,14 +76,14 @@ fn host() -> Result<Host, Error> {
     host.register_worker(capability, &module)?;
 
     let capability = Capability::new("export.archive")
-        .description("Generates a zip archive of CSV files, up to 500 MB of them, and answers with a reference to it")
+        .description("Generates a zip archive of up to 500 MB of CSV files, and answers with a reference to it")
         .input_schema(archive::INPUT_SCHEMA)
         .output_schema(archive::OUTPUT_SCHEMA)
         .concurrency(2);
     host.register_worker(capability, &patient_module().finish(blob::publish))?;
 
     let capability = Capability::new(runaway::NAME)
-        .description("Never ends by itself, and never looks whether it is to stop")
+        .description("Never ends by itself, and never checks whether to stop")
         .input_schema(runaway::INPUT_SCHEMA)
         .output_schema(runaway::OUTPUT_SCHEMA);
     host.register_worker(capability, &worker_module())?;

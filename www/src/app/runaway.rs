@@ -15,7 +15,7 @@ pub const INPUT_SCHEMA: &str = r#"{
         "way": {
             "type": "string",
             "enum": ["loop", "expression", "hash", "allocation"],
-            "description": "an empty loop, a regular expression that backtracks, a hash of 10 seconds, or an allocation without end"
+            "description": "an empty loop, a regular expression that backtracks, a hash that takes 10 seconds, or an endless allocation"
         }
     },
     "required": ["way"],

@@ -144,7 +144,7 @@ async function connectPeers(peers) {
     const json = /** @type {Record<string, import('./json-rpc-peers.mjs').Connect>} */ (jsonRpcPeers)[name];
     if (plain) list.push({ name, connected: { call: await plain(library, port1, port2) } });
     else if (json) list.push({ name, connected: await json(library, port1, port2) });
-    else throw new Error(`nobody knows how to connect ${name}`);
+    else throw new Error(`there is no adapter for ${name}`);
   }
   return list;
 }
