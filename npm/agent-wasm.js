@@ -6,8 +6,8 @@ import * as functions from '../src/web/js/rust/agent.js';
 import { once } from './instance.js';
 import { fetched } from './wasm.js';
 
-// A bundler follows a URL only if its text is here.
+// A bundler follows a URL only if the text of the URL is in this file.
 const bytes = fetched(() => new URL('./agent.wasm', import.meta.url));
 
-/** The functions of the wasm half, once the module is loaded. */
+/** Loads the module. Resolves to its functions. */
 export const load = once(bytes, glue, functions, glue.agentHandle);

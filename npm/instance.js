@@ -4,18 +4,18 @@
 import { abpError, text } from '../src/web/js/errors.js';
 
 /**
- * If loading fails, the next caller tries again.
+ * Makes a function that loads a module once. If loading fails, the next caller tries again.
  *
  * @param {() => Promise<BufferSource>} bytes of the module
  * @param {any} glue the JavaScript that wasm-bindgen wrote for the module
- * @param {object} functions the functions of ours that the module imports as they are
- * @param {() => any} handle gives the functions of the module
- * @returns {() => Promise<any>} gives them once the module is loaded
+ * @param {object} functions the package's own functions, which the module imports unchanged
+ * @param {() => any} handle returns the functions of the module
+ * @returns {() => Promise<any>} resolves to the functions of the module once it is loaded
  */
 export function once(bytes, glue, functions, handle) {
   /** @type {Promise<any> | undefined} */
   let loading;
-  // The module names our functions by a path that has a hash.
+  // The path by which the module names the package's own functions has a hash.
   const imports = new Proxy({}, { get: (_, module) => (String(module).startsWith('./snippets/') ? functions : glue) });
   const load = async () => {
     const { instance } = await WebAssembly.instantiate(await bytes(), imports).catch(explain);
@@ -32,7 +32,7 @@ export function once(bytes, glue, functions, handle) {
 
 /** @param {unknown} error @returns {never} */
 function explain(error) {
-  // The error of some browsers asks for more than is needed.
+  // In some browsers the error text asks for more than is needed.
   if (!/Content Security|CSP|unsafe-eval/i.test(text(error))) throw error;
   throw abpError('NOT_SUPPORTED', `The Content-Security-Policy of this page forbids WebAssembly: add 'wasm-unsafe-eval' to its script-src. ${text(error)}`);
 }

@@ -7,7 +7,7 @@ import { abpError, text } from '../src/web/js/errors.js';
 let read = fetchFrom;
 
 /**
- * Sets how the modules are read, for a platform whose `fetch` cannot get them.
+ * Sets the function that reads the modules, for a platform whose `fetch` cannot get them.
  *
  * @param {(url: URL) => Promise<BufferSource>} how
  */
@@ -20,7 +20,7 @@ export function readWith(how) {
  * imports an entry point needs its module. Elsewhere, for example on a server, nothing is fetched on import.
  *
  * @param {() => URL} url of the module
- * @returns {() => Promise<BufferSource>} gives its bytes
+ * @returns {() => Promise<BufferSource>} a function that returns the bytes of the module
  */
 export function fetched(url) {
   /** @type {Promise<BufferSource | undefined> | undefined} */
@@ -58,5 +58,5 @@ const REMEDY = "Bundled by Vite 5 to 7, set optimizeDeps: { exclude: ['caphost']
 /** The possible causes. A browser tells a page no more than that. */
 const UNREACHABLE = "Either its server cannot be reached, or the page's Content-Security-Policy forbids it: connect-src must allow that URL.";
 
-/** Vite serves files outside of the project under this path, and refuses this one. */
+/** Vite serves files outside of the project under this path, but refuses files of a linked package. */
 const LINKED = 'Vite serves no package that is linked: install the tarball of `npm pack`.';

@@ -9,12 +9,12 @@ import { buildWasm, copyInto } from './wasm.mjs';
 
 const sources = join(root, 'npm');
 const entries = /** @type {const} */ ({ '.': 'index', './agent': 'agent', './automation': 'automation', './activity': 'activity' });
-/** Each is a single file. */
+/** The entry points that are built as single files. */
 const inline = /** @type {const} */ ({ './inline': 'inline', './inline/host': 'inline-host', './inline/agent': 'inline-agent' });
 
 const roles = ['host', 'agent'];
 
-/** The wasm module of a role, as wasm-bindgen made it. @param {string} role */
+/** The path of the wasm module of a role, written by wasm-bindgen. @param {string} role */
 const moduleOf = (role) => join(glueDir, role, `${role}_bg.wasm`);
 
 /**
@@ -23,7 +23,7 @@ const moduleOf = (role) => join(glueDir, role, `${role}_bg.wasm`);
  * @param {string} wasmBindgen the folder that holds the program
  */
 export async function buildPackage(wasmBindgen) {
-  // One after the other: cargo gives both the same name.
+  // The roles are built one after the other, because cargo uses the same file name for both.
   for (const role of roles) {
     await buildWasm({
       crate: 'caphost-npm',
@@ -109,7 +109,7 @@ async function bundle(outdir, files, chunk, { plugins, minify = true } = {}) {
     logOverride: { 'duplicate-object-key': 'silent' },
     plugins: [oneCopyOfSnippets, ...(plugins ?? [])],
   });
-  // Functions that the automation sends to pages stay as they are.
+  // Functions that the automation sends to pages stay unchanged.
   const chunks = Object.entries(metafile.outputs).filter(([path, { entryPoint }]) => path.endsWith('.js') && !entryPoint?.includes('npm/automation'));
   if (minify) await minifyModules(chunks.map(([path]) => join(root, path)));
   return metafile;

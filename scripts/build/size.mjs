@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { packageDir, root } from '../paths.mjs';
 
 /**
- * Gzip bytes that a page of each role may load until its first answer. Generous: the budgets catch a
- * dependency that slipped in, no more.
+ * The most bytes that a page of each role may load until its first answer, after gzip. The budgets are
+ * generous: they only catch a dependency that slipped in.
  *
  * @type {Record<Role, number>}
  */
@@ -20,7 +20,7 @@ const ENTRIES = { host: 'index', agent: 'agent' };
 
 const ROLES = /** @type {Role[]} */ (Object.keys(ENTRIES));
 
-/** What is loaded only by a page that wants it, by a path that its sources have. */
+/** The parts that a page loads on demand, by a path that their sources contain. */
 const ON_DEMAND = new Map([
   ['web/js/schema/', 'schema validator'],
   ['web/js/webmcp/', 'WebMCP'],
@@ -30,15 +30,15 @@ const ON_DEMAND = new Map([
 ]);
 
 /**
- * A file of the package. `roles` are those whose pages always load the file. `onDemand` is what a page
- * loads the file for, if it does not always load it.
+ * A file of the package. `roles` lists the roles whose pages always load the file. `onDemand` is the
+ * purpose of a file that is loaded on demand.
  *
  * @typedef {{ file: string, bytes: number, gzip: number, roles: Role[], onDemand?: string }} Part
  */
 
 /**
- * Weighs what importing the entry point of each role loads in a browser, the wasm included, and apart
- * from that what is loaded on demand.
+ * Measures every file that a browser loads for the entry point of each role, including the wasm, and
+ * separately the files that are loaded on demand.
  *
  * @param {import('esbuild').Metafile} metafile of the bundled package
  */
@@ -70,7 +70,7 @@ export function lastMeasure() {
   return existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
 }
 
-/** What the pages of a role always load. @param {Part[]} parts @param {Role} role */
+/** The parts that the pages of a role always load. @param {Part[]} parts @param {Role} role */
 export const loadedBy = (parts, role) => parts.filter(({ roles }) => roles.includes(role));
 
 /** @param {Part[]} parts @param {Role} role */

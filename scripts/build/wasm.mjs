@@ -32,14 +32,14 @@ const rustFlags = [...(process.env.RUSTFLAGS ?? '').split(' ').filter(Boolean), 
  * @param {string} options.profile the cargo profile
  * @param {string} options.out the folder for `<name>.js`, `<name>.d.ts`, `<name>_bg.wasm` and `snippets/`
  * @param {string} options.name
- * @param {string[]} [options.withFeatures] the cargo features; the default features when left out
- * @param {string} [options.bindgenTarget] what wasm-bindgen writes its JavaScript for
- * @param {string[]} [options.optimize] arguments for wasm-opt, which is left out without them
+ * @param {string[]} [options.withFeatures] the cargo features; by default the crate's default features
+ * @param {string} [options.bindgenTarget] the target for which wasm-bindgen writes its JavaScript
+ * @param {string[]} [options.optimize] arguments for wasm-opt, which does not run without them
  * @param {string} options.wasmBindgen the folder that holds the program
  * @returns {Promise<boolean>} whether anything changed
  */
 export async function buildWasm({ crate, library = crate.replaceAll('-', '_'), profile, out, name, withFeatures, bindgenTarget = 'web', optimize = [], wasmBindgen }) {
-  // Only as a cdylib: cargo leaves out link-time optimisation where it has to make an rlib as well.
+  // Builds only the cdylib: cargo skips link-time optimisation when it also has to make an rlib.
   await must('cargo', [
     'rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--package', crate, '--profile', profile, '--target', target,
     ...(withFeatures ? ['--no-default-features', '--features', withFeatures.join(',')] : []),

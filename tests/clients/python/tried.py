@@ -1,4 +1,4 @@
-"""Tries a published MCP client for Python at a gateway, and prints what it saw as one line of JSON.
+"""Tries a published MCP client for Python at a gateway. Prints the observations as one line of JSON.
 
 Arguments: the way (`http` or `stdio`), the client (`mcp` or `fastmcp`), the gateway's address, the command line.
 """
@@ -12,7 +12,7 @@ WAY, CLIENT, URL, CAPHOST = sys.argv[1:]
 BRIDGE = ["mcp", "--gateway", URL]
 
 
-# fastmcp raises what a tool says has failed, unless told otherwise.
+# By default, fastmcp raises an exception for a failed tool.
 TOLD = {"raise_on_error": False} if CLIENT == "fastmcp" else {}
 
 
@@ -41,7 +41,7 @@ async def connect_fastmcp(stack):
 
 
 def member(of, *names):
-    """The first member that there is: later versions write it in another way."""
+    """The first member that exists: later versions use another name."""
     return next(getattr(of, name) for name in names if hasattr(of, name))
 
 
@@ -52,7 +52,7 @@ def is_of_1():
 
 
 async def say_cancelled(session):
-    """Cancels the last request: before version 2 the client says nothing when a task is cancelled."""
+    """Cancels the last request. Before version 2, the client sends nothing when its task is cancelled."""
     from mcp.types import CancelledNotification, CancelledNotificationParams, ClientNotification
 
     params = CancelledNotificationParams(requestId=session._request_id - 1, reason="enough")
