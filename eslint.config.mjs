@@ -35,7 +35,8 @@ export default [
     languageOptions: { globals: globals.node },
   },
   {
-    // What these hand to page.evaluate runs in a page. Handlers under test throw whatever a handler may.
+    // Functions that these files hand to page.evaluate run in a page. Handlers under test may throw any
+    // value.
     files: ['tests/**/*.mjs', 'tests/**/*.js'],
     languageOptions: { globals: { ...globals.browser } },
     rules: {

@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitepress';
 
-/** Where what lies outside of the site is. */
+/** The address of everything outside of the site. */
 const forge = 'https://github.com/caphost/caphost';
 
 /** @param {string} text @param {string} link */
 const page = (text, link) => ({ text, link });
 
-/** One that other tools make, which is loaded as such. @param {string} text @param {string} link */
+/** A page that another tool makes. The browser loads it as a separate page. @param {string} text @param {string} link */
 const foreign = (text, link) => ({ text, link, target: '_self' });
 
 const base = process.env.CAPHOST_DOCS_BASE ?? '/';
@@ -16,17 +16,18 @@ export default defineConfig({
   description: 'A capability host for browser apps: calls that can be cancelled, and confirmations that are true',
   lang: 'en',
   cleanUrls: false,
-  // Opens from any folder of any server.
+  // With a relative base, the site works in any folder of any server.
   base,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}favicon.svg` }]],
   outDir: '../target/docs',
   cacheDir: '../target/docs-cache',
   markdown: {
-    // Darker and lighter than the themes that come with it: comments reach a contrast of 4.5.
+    // These themes are darker and lighter than the default themes: comments reach a contrast of 4.5.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    // What lies outside of the site is on the forge.
+    // Links to files outside of the site lead to the forge.
     config: (md) => {
-      // The name of a file stands after the language of its block, as in `js app.js`, and is shown above the block.
+      // The name of a file follows the language of its block, as in `js app.js`, and is shown above the
+      // block.
       const { fence } = md.renderer.rules;
       md.renderer.rules.fence = (tokens, at, ...rest) => {
         const [, name] = /^\S+\s+([\w./-]+\.\w+)/.exec(tokens[at]?.info ?? '') ?? [];

@@ -4,7 +4,7 @@ import { connectWindow } from '../caphost/agent.js';
 const [form, capability, about, params, call, cancel, progress, confirmation, response] =
   ['form', 'capability', 'about', 'params', 'call', 'cancel', 'progress', 'confirmation', 'response'].map((id) => document.getElementById(id));
 
-/** Parameters to begin with. @type {Record<string, object>} */
+/** The initial parameters of each capability. @type {Record<string, object>} */
 const samples = { 'text.words': { text: 'Every call can be cancelled' }, 'count.to': { end: 500 }, 'deaf.wait': {}, 'primes.below': { end: 1e9 } };
 
 const shown = (value) => JSON.stringify(value, undefined, 2);
@@ -17,7 +17,7 @@ try {
     about.textContent = offered.find(({ name }) => name === capability.value)?.description ?? '';
     params.value = JSON.stringify(samples[capability.value] ?? {});
   };
-  // A first call, so that there is an answer to see before the reader makes one.
+  // Makes a first call, so that there is an answer to see before the reader makes a call.
   response.textContent = `text.words: ${shown(await agent.call('text.words', samples['text.words']))}`;
   capability.value = 'count.to';
   capability.onchange();

@@ -1,4 +1,4 @@
-/** The app of the playground: a host with four capabilities, and all that happens on it. */
+/** The app of the playground: a host with four capabilities, and a list of its events. */
 import '../caphost/activity.js';
 import { createHost } from '../caphost/index.js';
 
@@ -29,7 +29,7 @@ host.register('deaf.wait', { description: 'Hears that it is to stop, and works o
 
 host.registerWorker('primes.below', { description: 'Computes in a worker without ever awaiting: it is ended with its worker', inputSchema: counting }, 'primes.js');
 
-/** What is said of an event. @type {Record<string, (event: any) => string>} */
+/** The text for each kind of event. @type {Record<string, (event: any) => string>} */
 const words = {
   call: ({ state, capability, response }) => `${capability}: ${[state, response?.metadata?.stop].filter(Boolean).join(', ')}`,
   progress: ({ info }) => `progress: ${Math.round(info.percentage ?? 0)} %`,
@@ -48,7 +48,7 @@ host.observe((event) => {
   time.textContent = new Date(event.time).toISOString().slice(11, 23);
   const item = document.createElement('li');
   item.append(time, ` ${said}`);
-  // Of progress the newest is enough.
+  // Only the newest progress is shown.
   if (event.type === 'progress' && latest === 'progress') timeline.firstChild.remove();
   latest = event.type;
   timeline.prepend(item);

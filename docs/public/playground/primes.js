@@ -1,4 +1,4 @@
-/** Runs in a worker. It never awaits, so nothing but the end of its worker stops it early. */
+/** Runs in a worker. It never awaits, so only the end of its worker stops it early. */
 export default ({ end }) => {
   let primes = 0;
   for (let n = 2; n < end; n += 1) {

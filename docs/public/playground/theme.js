@@ -1,4 +1,4 @@
-/** Light or dark as the documentation around this page is; by itself, as the reader's system is. */
+/** Light or dark like the documentation around this page. Without that page, like the system of the reader. */
 const outermost = window.top.document.documentElement;
 
 if (window.top.document.querySelector('.VPContent')) {
