@@ -82,7 +82,7 @@ test('what has stopped a call is passed on only if it is a known step and a poss
     const { agent, end } = await answered(undefined, confirmed);
     const call = agent.call('x', {}, { callId: 'mine' });
     await Promise.resolve();
-    // The call has ended, and whoever asks again is told the same.
+    // The call has ended, and a repeated cancel gets the same answer.
     for (const asked of [agent.cancel('mine'), call, agent.cancel('mine')]) {
       assert.deepEqual((await asked).metadata, { stop: 'terminated', .../** @type {object} */ (known) }, `${step} ${took}`);
     }

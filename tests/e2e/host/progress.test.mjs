@@ -92,7 +92,7 @@ test('the reports of a flooding handler are sent once in a frame, and the last r
   // Progress from before a pause is delivered in the pause.
   assert.deepEqual([pauses.success, pauses.heard.filter((/** @type {number} */ it) => it === 1_000).length], [false, 5]);
   assert.ok(pauses.heard.length < 400, `${pauses.heard.length}`);
-  assert.ok(observed < 1_500, `${observed} events for whoever watches`);
+  assert.ok(observed < 1_500, `${observed} events for the observer`);
   assert.deepEqual(last, [['progress', 20_000], ['capabilities/call-result', null]]);
 });
 

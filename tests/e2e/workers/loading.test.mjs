@@ -9,8 +9,8 @@ const moduleOf = (source) => `data:text/javascript,${encodeURIComponent(source)}
 
 /** Modules that do not load until the page has a lock `go`. */
 const stuck = {
-  'waits for ever': 'await new Promise(() => {})',
-  'computes for ever': 'const channel = new BroadcastChannel("burns"); for (;;) { const end = Date.now() + 20; while (Date.now() < end); channel.postMessage(Date.now()); }',
+  'waits forever': 'await new Promise(() => {})',
+  'computes forever': 'const channel = new BroadcastChannel("burns"); for (;;) { const end = Date.now() + 20; while (Date.now() < end); channel.postMessage(Date.now()); }',
 };
 
 for (const place of places.filter(({ isolated }) => !isolated)) {
