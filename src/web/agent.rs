@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::failure::error;
 use super::handles::{Handles, Table};
-use super::object::{get as get_property, seen};
+use super::object::{class_of, seen};
 use super::sys::{self, now};
 use super::{Failure, some};
 use crate::agent::{
@@ -70,7 +70,7 @@ pub struct AgentHandle;
 impl AgentHandle {
     /// The class as JavaScript has it.
     pub fn class() -> JsValue {
-        get_property(&AgentHandle.into(), "constructor")
+        class_of(AgentHandle)
     }
 }
 

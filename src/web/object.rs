@@ -1,6 +1,7 @@
 //! Plain JavaScript values that Rust makes and reads.
 
 use js_sys::Reflect;
+use wasm_bindgen::convert::TryFromJsValue;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::{some, sys};
@@ -17,6 +18,16 @@ pub(super) fn copy(of: &JsValue) -> JsValue {
         of.unchecked_ref::<js_sys::Object>(),
     )
     .into()
+}
+
+/// The class of a struct of ours, as JavaScript has it.
+pub(super) fn class_of<T: Into<JsValue> + TryFromJsValue>(value: T) -> JsValue {
+    let object = value.into();
+    let class = get(&object, "constructor");
+    // Takes the object back. Otherwise a finalizer would run for the object when it is garbage,
+    // perhaps while the page is kept for a later return: the browser then discards the page.
+    drop(T::try_from_js_value(object));
+    class
 }
 
 /// Sets a property of an object of our own, which accepts any property.

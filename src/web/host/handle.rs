@@ -27,7 +27,7 @@ pub struct HostHandle;
 impl HostHandle {
     /// The class as JavaScript has it.
     pub fn class() -> JsValue {
-        object::get(&HostHandle.into(), "constructor")
+        object::class_of(HostHandle)
     }
 }
 
