@@ -9,6 +9,8 @@ export interface ActivityCall {
   readonly callId: string;
   readonly sessionId: string;
   readonly capability: string;
+  /** The capability's title, if it has one. */
+  readonly title?: string;
   /** The agent that made the call. Known if its session began after the host was first watched. */
   readonly agent?: AgentInfo;
   /** The call whose handler made this call, if a handler made it. */

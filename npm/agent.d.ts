@@ -1,4 +1,4 @@
-import type { Call, CallArguments, CallParams, DataOf, NameOf, WithoutMap } from './capabilities.js';
+import type { Api, Call, CallArguments, CallParams, DataOf, NameOf, WithoutMap } from './capabilities.js';
 import type {
   AgentInfo,
   AppInfo,
@@ -72,6 +72,19 @@ export class Agent<Caps = any> {
 
   /** Starts a call and returns it as an async iterable of its progress. */
   readonly start: Start<Caps>;
+
+  /**
+   * The capabilities as methods that do what `invoke` does. The parts of a name lead to its method:
+   *
+   * ```ts
+   * const api = agent.as();
+   * const { words } = await api.text.words({ urls }, { signal });
+   * ```
+   *
+   * A type argument gives the map of capabilities if the agent has none. A capability with a part `then` has
+   * no method, because its object would be taken for a promise: call such a capability with `invoke`.
+   */
+  as<Map = Caps>(): Api<Map, CallOptions>;
 
   /** The app's capabilities, with descriptions and schemas. Rejects with a CapHostError if the app does not answer. */
   listCapabilities(): Promise<Capability[]>;

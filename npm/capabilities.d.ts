@@ -62,6 +62,21 @@ interface UntypedCall<Options> {
 /** A function that calls a capability and returns an ABPResponse. */
 export type Call<Caps, Options> = WithoutMap<Caps, UntypedCall<Options>> & TypedCall<Caps, Options>;
 
+/** The next part of every name in a map of capabilities that begins with `Begin`. */
+type PartAfter<Caps, Begin extends string> = keyof Caps & string extends infer Name
+  ? Name extends `${Begin}${infer Rest}` ? Rest extends `${infer Part}.${string}` ? Part : Rest : never
+  : never;
+
+/** The method of a capability, which returns its data. */
+type Method<Caps, Name, Options> = Name extends keyof Caps & string
+  ? (...given: CallArguments<Caps, Name, Options>) => Promise<DataOf<Caps, Name>>
+  : unknown;
+
+/** The capabilities as methods, by the parts of their names. `any` if there is no map. */
+export type Api<Caps, Options, Begin extends string = ''> = IsAny<Caps> extends true
+  ? any
+  : { readonly [Part in PartAfter<Caps, Begin>]: Method<Caps, `${Begin}${Part}`, Options> & Api<Caps, Options, `${Begin}${Part}.`> };
+
 /** A [Standard Schema](https://standardschema.dev), version 1: a schema of zod, valibot, arktype and others. */
 export interface StandardSchema<Input = any, Output = any> {
   readonly '~standard': {

@@ -64,6 +64,9 @@ export interface HostOptions {
 
 /** The description of a capability for agents, and the number of its calls that may run at once. */
 export interface CapabilityOptions<Input extends Schema = Schema, Output extends Schema = Schema> {
+  /** The name for people, such as `Export as PDF`: MCP clients and `<cap-activity>` show it. */
+  title?: string | undefined;
+  /** What the capability does, by which agents choose. */
   description?: string | undefined;
   /**
    * JSON Schema (2020-12, or draft-07 with its `$schema`) of the parameters. The parameters are checked

@@ -242,6 +242,8 @@ export interface Requirement {
 }
 
 export interface Capability extends CapabilitySummary {
+  /** The name for people. Only if the app gives one. */
+  title?: string;
   description: string;
   /** JSON Schema of the parameters. */
   inputSchema: unknown;
@@ -266,7 +268,7 @@ export interface SupportInfo {
 export interface Manifest {
   abp: '0.1';
   app: AppInfo;
-  capabilities: { name: string; description?: string; inputSchema?: unknown; outputSchema?: unknown }[];
+  capabilities: { name: string; title?: string; description?: string; inputSchema?: unknown; outputSchema?: unknown }[];
 }
 
 export interface Features {

@@ -75,6 +75,7 @@ pub use web::{Agent, Call, Connect, ProgressInfo, RunningCall, SessionEnd};
 /// | Option | Default |
 /// |---|---|
 /// | `name = "primes.count"` | the name of the function |
+/// | `title = "Count primes"` | none |
 /// | `description = "…"` | the documentation of the function |
 /// | `concurrency = 2` | any number of calls run at once |
 ///

@@ -40,6 +40,7 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
         Some(name) => name.value(),
         None => unraw(ident),
     };
+    let title = options.title.map(|it| quote!(.title(#it)));
     let description = match options.description {
         Some(description) => Some(description.value()),
         None => documentation(&function.attrs),
@@ -100,7 +101,7 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
             /// The description for agents.
             pub fn capability() -> ::caphost::Capability {
                 use ::caphost::__private::{Described, WithSchema as _, WithoutSchema as _};
-                let it = ::caphost::Capability::new(#name) #description #concurrency;
+                let it = ::caphost::Capability::new(#name) #title #description #concurrency;
                 #input
                 #output
                 it

@@ -9,6 +9,7 @@ use syn::{Ident, LitInt, LitStr};
 #[derive(Default)]
 pub struct Options {
     pub name: Option<LitStr>,
+    pub title: Option<LitStr>,
     pub description: Option<LitStr>,
     pub concurrency: Option<LitInt>,
 }
@@ -20,11 +21,12 @@ impl Options {
             let name = option.path.get_ident().map(Ident::to_string);
             match name.as_deref() {
                 Some("name") => options.name = Some(option.value()?.parse()?),
+                Some("title") => options.title = Some(option.value()?.parse()?),
                 Some("description") => options.description = Some(option.value()?.parse()?),
                 Some("concurrency") => options.concurrency = Some(option.value()?.parse()?),
                 _ => {
                     return Err(option.error(
-                        "there is no such option: a capability has `name`, `description` and `concurrency`",
+                        "there is no such option: a capability has `name`, `title`, `description` and `concurrency`",
                     ));
                 }
             }

@@ -35,10 +35,14 @@ fn a_function_becomes_a_capability_with_its_name_and_documentation() {
 
 #[test]
 fn options_override_the_function() {
-    let options = r#"name = "a.b", description = "It", concurrency = 2"#;
+    let options = r#"name = "a.b", title = "Alphabet", description = "It", concurrency = 2"#;
     let (text, errors) = expanded(options, &format!("/// Other.\n{GOOD}"));
     assert!(errors.is_empty());
-    assert!(text.contains(r#"Capability::new("a.b").description("It").concurrency(2)"#));
+    assert!(
+        text.contains(
+            r#"Capability::new("a.b").title("Alphabet").description("It").concurrency(2)"#
+        )
+    );
 }
 
 #[test]
@@ -136,7 +140,9 @@ fn the_error_for_a_wrong_option_lists_the_valid_options() {
     let said = errors("names = \"a\"", GOOD);
     assert_eq!(
         said,
-        ["there is no such option: a capability has `name`, `description` and `concurrency`"]
+        [
+            "there is no such option: a capability has `name`, `title`, `description` and `concurrency`"
+        ]
     );
     assert_eq!(errors("name = \"\"", GOOD), ["the name is empty"]);
     assert_eq!(errors("name = 7", GOOD), ["expected string literal"]);

@@ -36,6 +36,19 @@ test('without elements the import does no harm, and the data is available', asyn
   assert.notEqual(activity.calls(), empty);
 });
 
+test('a call has the title that its capability has when it is made', async () => {
+  const { host, activity, agent } = await watched();
+  host.register('export.pdf', { title: 'Export as PDF' }, () => {});
+  host.register('echo', {}, () => {});
+  await agent.call('export.pdf');
+  await agent.call('echo');
+  host.register('export.pdf', { title: 'Save as PDF', replace: true }, () => {});
+  await agent.call('export.pdf');
+  const calls = await until(activity, (it) => it.filter(({ state }) => state === 'completed').length === 3);
+  assert.deepEqual(calls.map((/** @type {any} */ { title }) => title), ['Export as PDF', undefined, 'Save as PDF']);
+  assert.throws(() => host.register('odd', /** @type {any} */ ({ title: 5 }), () => {}), /title must be of type string/);
+});
+
 test('calls of one id in two sessions are two calls', async () => {
   const { host, activity, agent } = await watched();
   const { port1, port2 } = new MessageChannel();

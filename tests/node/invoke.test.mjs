@@ -49,6 +49,22 @@ test('invoke returns the data, or throws the error', async () => {
   await assert.rejects(agent.invoke('double', { n: 1 }), (error) => error instanceof CapHostError);
 });
 
+test('capabilities are methods by the parts of their names, with the options of a call', async () => {
+  const { host, agent } = await pair();
+  host.register('text.words', {}, ({ text }) => ({ words: text.split(' ').length }));
+  host.register('text', {}, () => 'all');
+  const api = agent.as();
+  assert.deepEqual(await api.text.words({ text: 'one two' }), { words: 2 });
+  assert.equal(await api.text(), 'all');
+  assert.deepEqual(await api.double({ n: 2 }, { timeout: 5_000 }), { doubled: 4 });
+  await assert.rejects(api.fail(), { name: 'CapHostError', code: 'NO_PAPER' });
+  await assert.rejects(api.wait({}, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  await assert.rejects(api.text.word(), { code: 'UNKNOWN_CAPABILITY' });
+  // Neither is taken for a promise.
+  assert.equal(await api, api);
+  assert.equal(typeof (await api.text).words, 'function');
+});
+
 test('invoke throws an AbortError for a cancelled call, with how far it was seen to stop', async () => {
   const { agent, waits } = await pair();
   const controller = new AbortController();

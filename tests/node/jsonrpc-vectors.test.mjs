@@ -8,7 +8,7 @@ import { FAULTS, cancelledError, codeFor, read, rpcError } from '../../src/web/j
 import { DIALECTS, keyOf, readCancel } from '../../src/web/js/json-rpc/policy.js';
 import { done, failed, progressReader } from '../../src/web/js/json-rpc/result.js';
 import { toolNames } from '../../src/web/js/json-rpc/tool-names.js';
-import { findTool, inputSchema, outputSchema } from '../../src/web/js/json-rpc/tools.js';
+import { findTool, inputSchema, outputSchema, tools as toolsOf } from '../../src/web/js/json-rpc/tools.js';
 import { VERSIONS } from '../../src/web/js/json-rpc/versions.js';
 
 /** Reads vectors, which the gateway's tests use too. @param {string} name */
@@ -77,6 +77,12 @@ test('results of MCP', () => {
     const reader = progressReader(0, version());
     assert.deepEqual(infos.flatMap((/** @type {any} */ info) => reader?.(info)?.params ?? []), gives);
   }
+});
+
+test('the title of a capability is the title of its tool, where the version has titles', () => {
+  const titles = (/** @type {[string?]} */ ...[named]) => toolsOf([{ name: 'export.pdf', title: 'Export as PDF' }, { name: 'a.b' }, { name: 'c' }], version(named)).map(({ title }) => title);
+  assert.deepEqual(titles(), ['Export as PDF', 'a.b', undefined]);
+  assert.deepEqual(titles('2025-03-26'), [undefined, undefined, undefined]);
 });
 
 test('tools of MCP', () => {

@@ -129,6 +129,15 @@ export async function invoked(agent: Agent<Caps>, other: Agent): Promise<void> {
   console.log(pages, first?.inputSchema, (await agent.describeCapability('app.find'))?.description, (await running.cancel('enough')).cancelled);
   // @ts-expect-error nobody knows what is in a schema
   console.log(first?.inputSchema.properties);
+  const api = agent.as();
+  holds<Same<Awaited<ReturnType<typeof api.text.words>>['words'], number>>();
+  const found: string[] = await api.app.find({ text: 'x' }, { timeout: 1_000 });
+  await api.app.reset();
+  console.log(found, await other.as().any.name({ at: 'all' }), (await other.as<Caps>().text.words({ urls: [] })).words);
+  // @ts-expect-error its parameters are required
+  await api.text.words();
+  // @ts-expect-error there is no such capability
+  api.text.word;
   // @ts-expect-error its parameters are required
   await agent.invoke('text.words');
   // @ts-expect-error there is no such capability

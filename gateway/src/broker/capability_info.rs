@@ -9,6 +9,9 @@ use serde_json::value::RawValue;
 pub struct CapabilityInfo {
     /// Its name.
     pub name: String,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Its description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -27,6 +30,7 @@ impl PartialEq for CapabilityInfo {
             schema.as_deref().map(RawValue::get)
         }
         self.name == other.name
+            && self.title == other.title
             && self.description == other.description
             && text(&self.input_schema) == text(&other.input_schema)
             && text(&self.output_schema) == text(&other.output_schema)
@@ -43,8 +47,9 @@ impl CapabilityInfo {
     pub(super) fn texts(&self) -> usize {
         let schemas = [&self.input_schema, &self.output_schema];
         let schemas = schemas.into_iter().flatten().map(|it| it.get().len());
-        let description = self.description.as_ref().map_or(0, String::len);
-        self.name.len() + description + schemas.sum::<usize>()
+        let texts = [&self.title, &self.description];
+        let texts = texts.into_iter().flatten().map(String::len);
+        self.name.len() + texts.sum::<usize>() + schemas.sum::<usize>()
     }
 }
 

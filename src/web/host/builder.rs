@@ -82,6 +82,11 @@ impl Capability {
         }
     }
 
+    /// The name for people, such as `Export as PDF`.
+    pub fn title(self, title: &str) -> Self {
+        self.with("title", title.into())
+    }
+
     /// The purpose of the capability, by which an agent chooses.
     pub fn description(self, description: &str) -> Self {
         self.with("description", description.into())

@@ -38,8 +38,8 @@ export class Capabilities {
   }
 
   /** @param {any} document @returns {any} its entry in the manifest */
-  entry({ name, description, inputSchema, outputSchema }) {
-    return { name, description, inputSchema, outputSchema };
+  entry({ name, title, description, inputSchema, outputSchema }) {
+    return { name, ...(title !== undefined && { title }), description, inputSchema, outputSchema };
   }
 
   /**

@@ -60,10 +60,10 @@ export function problemWithWorker(name, { pool, warm, type, finish }) {
 }
 
 /** Members that a document has only if the app sets them. */
-const EXTRAS = ['experimental', 'deprecated', 'deprecationMessage', 'alternatives'];
+const EXTRAS = ['title', 'experimental', 'deprecated', 'deprecationMessage', 'alternatives'];
 /** Allowed members, and the kind of each value, except for members that are checked in detail. */
 const KINDS = {
-  description: 'string', available: 'boolean', experimental: 'boolean', deprecated: 'boolean', deprecationMessage: 'string',
+  title: 'string', description: 'string', available: 'boolean', experimental: 'boolean', deprecated: 'boolean', deprecationMessage: 'string',
   requirements: 'array', alternatives: 'array', features: 'object', replace: 'boolean',
 };
 const OF_CAPABILITIES = [...Object.keys(KINDS), 'inputSchema', 'outputSchema', 'concurrency', 'settleGrace'];

@@ -47,10 +47,32 @@ export class Caller {
     return new RunningCall(this, capability, params, options);
   }
 
+  /**
+   * The capabilities as methods, by the parts of their names: `api.text.words(params, options)` invokes
+   * `text.words`.
+   *
+   * @returns {any}
+   */
+  as() {
+    return methods(this, '');
+  }
+
   async [asyncDispose]() {
     await /** @type {any} */ (this).shutdown();
   }
 }
+
+/**
+ * @param {Caller} caller
+ * @param {string} name of a capability, or the beginning of names
+ * @returns {any}
+ */
+const methods = (caller, name) =>
+  new Proxy(() => {}, {
+    // An object with a method `then` would be a promise.
+    get: (_, part) => (typeof part === 'symbol' || part === 'then' ? undefined : methods(caller, name ? `${name}.${part}` : part)),
+    apply: (_, __, [params, options]) => caller.invoke(name, params, options),
+  });
 
 /** A running call. It is an async iterable of its progress. */
 export class RunningCall {

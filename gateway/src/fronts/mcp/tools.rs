@@ -117,12 +117,15 @@ pub fn offered(hub: &Hub, app: Option<&str>) -> u64 {
     offer.map_or(0, |offer| offer.fingerprint())
 }
 
-/// A capability as a tool. Its own name is its title, if it is not listed under that.
+/// A capability as a tool. If it has no title, and the tool has another name, its own name is the title.
 fn tool(capability: &CapabilityInfo, name: &str, version: &Version) -> Value {
     let Input { schema, rule } = schema::input(capability.input_schema.as_deref());
     let mut tool = json!({ "name": name, "inputSchema": schema });
-    if version.structure && name != capability.name {
-        tool["title"] = (&*capability.name).into();
+    let own = (name != capability.name).then_some(&capability.name);
+    if version.structure
+        && let Some(title) = capability.title.as_ref().or(own)
+    {
+        tool["title"] = (&**title).into();
     }
     let said = [capability.description.as_deref(), rule.as_deref()];
     let said: Vec<_> = said.into_iter().flatten().collect();
@@ -215,6 +218,15 @@ mod tests {
             listed(&offer(capabilities(&["a"])), &STATELESS),
             [json!({ "name": "a", "inputSchema": { "type": "object" } })]
         );
+    }
+
+    #[test]
+    fn the_title_of_a_capability_is_the_title_of_its_tool_where_the_version_has_titles() {
+        let title = r#"{ "name": "export.pdf", "title": "Export as PDF" }"#;
+        let offered = offer(vec![serde_json::from_str(title).unwrap()]);
+        assert_eq!(listed(&offered, &STATELESS)[0]["title"], "Export as PDF");
+        let older = Version::named("2025-03-26").unwrap();
+        assert_eq!(listed(&offered, older)[0].get("title"), None);
     }
 
     #[test]

@@ -43,6 +43,8 @@ export class Activity {
   /** @type {readonly ActivityCall[] | undefined} */
   #snapshot;
   #host;
+  /** The titles of the capabilities that have been called, by their names. @type {Map<string, string | undefined>} */
+  #titles = new Map();
 
   /** @param {Host} host */
   constructor(host) {
@@ -75,6 +77,8 @@ export class Activity {
       this.#change(keyOf(event.sessionId, event.callId), { progress: event.info });
     } else if (event.type === 'cancelling') {
       this.#change(keyOf(event.sessionId, event.callId), { stopping: true });
+    } else if (event.type === 'capabilities') {
+      this.#titles.clear();
     } else if (event.type === 'ended') {
       const { success, after } = event;
       this.#change(keyOf(event.sessionId, event.callId), { ended: { success, after } });
@@ -87,7 +91,8 @@ export class Activity {
     const key = keyOf(sessionId, callId);
     if (!this.#calls.has(key)) {
       const agent = this.#agents.get(sessionId);
-      this.#calls.set(key, { callId, sessionId, capability, state, since: time, stopping: false, ...(agent && { agent }), ...(parentCallId !== undefined && { parentCallId }) });
+      const title = this.#titleOf(capability);
+      this.#calls.set(key, { callId, sessionId, capability, state, since: time, stopping: false, ...(title !== undefined && { title }), ...(agent && { agent }), ...(parentCallId !== undefined && { parentCallId }) });
     }
     if (state === 'queued') return this.#changed();
     if (state === 'running') return this.#change(key, { state });
@@ -98,6 +103,14 @@ export class Activity {
     const [first = ''] = this.#ended;
     this.#ended.delete(first);
     return void this.#calls.delete(first);
+  }
+
+  /** @param {string} capability */
+  #titleOf(capability) {
+    if (!this.#titles.has(capability)) {
+      this.#titles.set(capability, this.#host.manifest().capabilities.find(({ name }) => name === capability)?.title);
+    }
+    return this.#titles.get(capability);
   }
 
   /** @param {string} key @param {Partial<ActivityCall>} what the changed members */

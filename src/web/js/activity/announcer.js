@@ -34,7 +34,7 @@ export class Announcer {
     this.#said = new Map();
     for (const call of calls) {
       const key = keyOf(call.sessionId, call.callId);
-      const text = `${isolated(call.capability)}: ${stateText({ ...call, state: call.state === 'queued' ? 'running' : call.state }, texts)}`;
+      const text = `${isolated(call.title ?? call.capability)}: ${stateText({ ...call, state: call.state === 'queued' ? 'running' : call.state }, texts)}`;
       this.#said.set(key, text);
       // The end of a call is not announced if its start was not.
       if (before.get(key) === text || (!before.has(key) && !isRunning(call))) continue;

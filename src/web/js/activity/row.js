@@ -38,20 +38,22 @@ export class Row {
     this.#call = call;
     const running = isRunning(call);
     const { capability, stopping } = call;
+    const title = call.title ?? capability;
     const percent = percentage(call);
     const stage = running && !stopping ? stageText(call) : '';
     const sign = signOf(call);
     this.item.className = `call ${sign}${running ? '' : ' over'}`;
     this.item.part.value = [...new Set(['call', call.state, sign])].join(' ');
     this.#icon.show(sign);
-    write(this.#name, capability);
+    write(this.#name, title);
+    this.#name.title = title === capability ? '' : capability;
     write(this.#agent, texts.by(isolated(call.agent?.name ?? texts.someAgent)));
     write(this.#state, [stateText(call, texts), stage].filter(Boolean).join(' · '));
     this.tick(texts, now);
     write(this.#stop, texts.stop);
-    this.#stop.ariaLabel = `${texts.stop} ${isolated(capability)}`;
+    this.#stop.ariaLabel = `${texts.stop} ${isolated(title)}`;
     this.#stop.ariaDisabled = String(stopping);
-    this.#progress.ariaLabel = texts.progress(isolated(capability));
+    this.#progress.ariaLabel = texts.progress(isolated(title));
     if (percent === undefined) this.#progress.removeAttribute('value');
     else this.#progress.value = percent;
     // A hidden part keeps its space, so that nothing moves under the pointer when a call ends.

@@ -11,22 +11,23 @@ import { toolNames } from './tool-names.js';
 const MAX_NAME = 128;
 
 /**
- * The capabilities as tools. The title of a tool is the capability's own name, if the tool has another
- * name.
+ * The capabilities as tools. If a capability has no title and its tool has another name, the title of the
+ * tool is the capability's own name.
  *
  * @param {any[]} documents
  * @param {{ structure: boolean }} version
  */
 export function tools(documents, { structure }) {
   const names = toolNames(documents.map(({ name }) => name));
-  return documents.map(({ name: own, description: said, inputSchema: input, outputSchema: output }, at) => {
+  return documents.map(({ name: own, title, description: said, inputSchema: input, outputSchema: output }, at) => {
     const name = names[at];
+    const shown = title ?? (name === own ? undefined : own);
     const { schema, rule } = inputSchema(input);
     const description = [said, rule].filter(Boolean).join('\n\n');
     const promised = structure ? outputSchema(output) : undefined;
     return {
       name,
-      ...(structure && name !== own && { title: own }),
+      ...(structure && shown && { title: shown }),
       ...(description && { description }),
       inputSchema: schema,
       ...(promised && { outputSchema: promised }),

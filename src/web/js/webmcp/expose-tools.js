@@ -60,10 +60,11 @@ export function exposeTools(shell, browser, loaded) {
  * @param {string} name
  * @param {any} document the Capability object
  */
-function tool({ requests, underSignal, newId, toText }, name, { name: capability, description, inputSchema }) {
+function tool({ requests, underSignal, newId, toText }, name, { name: capability, title, description, inputSchema }) {
   return {
     name,
-    description: description || capability,
+    ...(title && { title }),
+    description: description || title || capability,
     inputSchema: typeof inputSchema === 'object' && inputSchema !== null ? { type: 'object', ...inputSchema } : { type: 'object' },
     /** @param {object} params @param {{ signal?: AbortSignal }} [context] absent in older browsers */
     execute: async (params, context) => {

@@ -137,6 +137,7 @@ mod tests {
     fn offer(names: &[&str]) -> Offer {
         let capability = |name: &&str| CapabilityInfo {
             name: name.to_string(),
+            title: None,
             description: None,
             input_schema: None,
             output_schema: None,
