@@ -30,10 +30,11 @@ function exposeTools(shell, browser, loaded) {
     requests.connection.close();
   };
 }
-function tool({ requests, underSignal, newId, toText }, name, { name: capability, description, inputSchema }) {
+function tool({ requests, underSignal, newId, toText }, name, { name: capability, title, description, inputSchema }) {
   return {
     name,
-    description: description || capability,
+    ...title && { title },
+    description: description || title || capability,
     inputSchema: typeof inputSchema === "object" && inputSchema !== null ? { type: "object", ...inputSchema } : { type: "object" },
     /** @param {object} params @param {{ signal?: AbortSignal }} [context] absent in older browsers */
     execute: async (params, context) => {

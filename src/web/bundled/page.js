@@ -12,11 +12,6 @@ var RETRYABLE = [
   "TRANSPORT_ERROR",
   "DISCONNECTED"
 ];
-var OPEN = [
-  "TIMEOUT",
-  "TRANSPORT_ERROR",
-  "DISCONNECTED"
-];
 
 // src/web/js/errors.js
 var problem = (code, message) => ({ code, message, retryable: RETRYABLE.includes(code) });
@@ -298,7 +293,6 @@ function reasonText(reason) {
 }
 
 // src/web/js/from-app.js
-var NO_SESSION = ["NOT_INITIALIZED", "SESSION_EXPIRED", "SESSION_INVALID"];
 function receiveFromApp(rust, agent, shell, envelope) {
   const payload = get(envelope, "payload");
   switch (get(envelope, "type")) {
@@ -315,29 +309,31 @@ function receiveFromApp(rust, agent, shell, envelope) {
     case "progress": {
       const operation = get(payload, "operationId");
       const named = typeof operation === "string" || typeof operation === "number";
-      return named ? rust.progress(agent, shell, String(operation).slice(0, MAX_NAME + 1), payload) : rust.heard(agent, shell);
+      return named ? rust.progress(agent, shell, nameOf(String(operation)), payload) : rust.heard(agent, shell);
     }
     case "notification": {
       const data = get(payload, "data");
-      const callId = getA("string", data, "callId");
-      const { success, after } = readEnd(data);
-      if (get(payload, "event") !== CALL_ENDED || callId === void 0 || !(after >= 0)) return rust.heard(agent, shell);
-      return rust.ended(agent, shell, callId.slice(0, MAX_NAME + 1), success, after);
+      const callId = get(payload, "event") === CALL_ENDED ? getA("string", data, "callId") : void 0;
+      return callId === void 0 ? rust.heard(agent, shell) : rust.ended(agent, shell, nameOf(callId), ...readEnd(data));
     }
     default:
       return rust.heard(agent, shell);
   }
 }
 function callResult(rust, agent, shell, key, payload) {
-  const response2 = responseOf(payload);
+  const success = getA("boolean", payload, "success");
   const cancelled2 = get(payload, "cancelled");
-  if (!response2) return rust.called(agent, shell, key, void 0);
-  if (response2.success) return rust.called(agent, shell, key, cancelled2 ? { ...response2, cancelled: false } : response2);
-  if (cancelled2 === true) return seen(shell, payload, (stop) => rust.stopped(agent, shell, key, response2, stop));
-  const error = errorOf2(get(payload, "error"));
-  if (error.code === "CANCELLED") return rust.stopped(agent, shell, key, response2, void 0);
-  const failed = { ...response2, error, ...cancelled2 && { cancelled: false } };
-  return OPEN.includes(error.code) ? rust.undecided(agent, shell, key, failed) : rust.called(agent, shell, key, failed);
+  const error = success === false ? errorOf2(get(payload, "error")) : void 0;
+  const response2 = error || cancelled2 ? { ...payload, ...error && { error }, ...cancelled2 && { cancelled: false } } : payload;
+  rust.called(agent, shell, key, response2, success, flag(cancelled2), nameOf(error?.code), ...cancelled2 ? readStop(get(payload, "metadata")) : UNSAID2);
+}
+function cancelResult(rust, agent, shell, key, payload) {
+  const [callId, given2, metadata] = ["callId", "error", "metadata"].map((name) => get(payload, name));
+  const call = callId == null ? void 0 : nameOf(String(callId));
+  const error = isObject(given2) ? given2 : void 0;
+  const code = nameOf(getA("string", error, "code"));
+  const [cancelled2, reason] = [getA("boolean", payload, "cancelled"), reasonOf(get(payload, "reason"))];
+  rust.cancelled(agent, shell, key, call, cancelled2, reason, error, code, ...readStop(metadata), ...readEnd(get(metadata, "ended")));
 }
 function listing(payload) {
   const error = get(payload, "error");
@@ -350,34 +346,16 @@ function errorOf2(given2) {
   const message = getA("string", given2, "message") || typeof given2 === "string" && given2 || "The app did not say what went wrong";
   return { ...problem(code, message), ...isObject(given2) && given2, code, message };
 }
-function cancelResult(rust, agent, shell, key, payload) {
-  const [cancelled2, error] = [get(payload, "cancelled"), get(payload, "error")];
-  const failed = isObject(error);
-  if (failed ? cancelled2 === true : typeof cancelled2 !== "boolean") return rust.misread(agent, shell, key);
-  const callId = get(payload, "callId");
-  const named = callId == null ? void 0 : String(callId).slice(0, MAX_NAME + 1);
-  if (cancelled2) {
-    const { success, after } = readEnd(get(get(payload, "metadata"), "ended"));
-    return seen(shell, payload, (stop) => rust.confirmed(agent, shell, key, named, stop, success, after));
-  }
-  const lost2 = NO_SESSION.includes(get(error, "code"));
-  const reason = reasonOf(get(payload, "reason"));
-  return rust.refusedCancel(agent, shell, key, named, reason, failed ? error : void 0, lost2);
-}
 var responseOf = (payload) => typeof get(payload, "success") === "boolean" ? payload : void 0;
-var readEnd = (end2) => ({ success: get(end2, "success") === true, after: getA("number", end2, "after") ?? NaN });
+var flag = (value) => typeof value === "boolean" ? value : void 0;
+var nameOf = (name) => name?.slice(0, MAX_NAME + 1);
+var UNSAID2 = [];
+var readStop = (metadata) => [nameOf(getA("string", metadata, "stop")), nameOf(getA("string", metadata, "step")), getA("number", metadata, "took") ?? NaN];
+var readEnd = (end2) => [getA("boolean", end2, "success"), getA("number", end2, "after") ?? NaN];
 function keyOf(id) {
   if (typeof id !== "number" && !(typeof id === "string" && /^\d{1,10}$/.test(id))) return 0;
   const key = Number(id);
   return Number.isInteger(key) && key > 0 && key < 2 ** 32 ? key : 0;
-}
-function seen(shell, payload, settle) {
-  const metadata = get(payload, "metadata");
-  const [stop, step] = ["stop", "step"].map((name) => getA("string", metadata, name)?.slice(0, 32));
-  const took = getA("number", metadata, "took");
-  if (step !== void 0 && took !== void 0) shell.by = { stop, step, took };
-  settle(stop);
-  shell.by = void 0;
 }
 
 // src/web/js/guard.js
@@ -544,11 +522,26 @@ var Caller = class {
   start(capability, params, options) {
     return new RunningCall(this, capability, params, options);
   }
+  /**
+   * The capabilities as methods, by the parts of their names: `api.text.words(params, options)` invokes
+   * `text.words`.
+   *
+   * @returns {any}
+   */
+  as() {
+    return methods(this, "");
+  }
   async [asyncDispose]() {
     await /** @type {any} */
     this.shutdown();
   }
 };
+var methods = (caller, name) => new Proxy(() => {
+}, {
+  // An object with a method `then` would be a promise.
+  get: (_, part) => typeof part === "symbol" || part === "then" ? void 0 : methods(caller, name ? `${name}.${part}` : part),
+  apply: (_, __, [params, options]) => caller.invoke(name, params, options)
+});
 var RunningCall = class {
   /** The latest progress that has not been read. @type {any} */
   #latest;
@@ -587,11 +580,11 @@ var RunningCall = class {
   }
   /** Yields the newest progress until the call has ended, and throws the error that the result rejects with. */
   async *[Symbol.asyncIterator]() {
-    let seen2;
+    let seen;
     while (true) {
       const latest = this.#latest;
-      if (latest !== void 0 && latest !== seen2) {
-        seen2 = latest;
+      if (latest !== void 0 && latest !== seen) {
+        seen = latest;
         yield latest;
       } else if (this.#ended) {
         await this.result;
@@ -786,12 +779,12 @@ function transferables(payload, wants) {
   partial = false;
   if (isSimple(payload)) return [];
   const found = /* @__PURE__ */ new Set();
-  const seen2 = /* @__PURE__ */ new Set();
+  const seen = /* @__PURE__ */ new Set();
   const stack = [payload];
   while (stack.length > 0) {
     const item = stack.pop();
-    if (typeof item !== "object" || item === null || seen2.has(item)) continue;
-    seen2.add(item);
+    if (typeof item !== "object" || item === null || seen.has(item)) continue;
+    seen.add(item);
     const isView = ArrayBuffer.isView(item);
     const owner = isView ? item.buffer : item;
     if (moved.some((type) => item instanceof type)) found.add(item);
@@ -971,8 +964,6 @@ var Agent = class extends Caller {
   };
   /** The functions that Rust calls. None of them throws. */
   #shell = {
-    /** The details of a stop in the current message, except how far the call was seen to stop. @type {object | undefined} */
-    by: void 0,
     /** @param {number} key */
     sendCall: (key) => {
       const pending = this.#pending.get(key);
@@ -996,10 +987,10 @@ var Agent = class extends Caller {
     },
     /** @param {number} key @param {object} error */
     fail: (key, error) => this.#shell.settle(key, { success: false, error: this.#explained(error) }),
-    /** @param {number} key @param {string} stop how far it was seen */
-    stopped: (key, stop) => this.#shell.settle(key, cancelled(this.#shell.by ?? stop)),
-    /** @param {number} key @param {string} stop @param {object} [ended] */
-    confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, this.#shell.by ?? stop, ended)),
+    /** @param {number} key @param {unknown} stop how far it was seen */
+    stopped: (key, stop) => this.#shell.settle(key, cancelled(stop)),
+    /** @param {number} key @param {unknown} stop @param {object} [ended] */
+    confirm: (key, stop, ended) => this.#shell.settle(key, cancelConfirmation(this.#pending.get(key)?.callId, stop, ended)),
     /** @param {number} key @param {string} [reason] @param {object} [error] */
     refuse: (key, reason, error) => this.#shell.settle(key, cancelResponse(this.#pending.get(key)?.callId, reason, this.#explained(error))),
     /** @param {number} key @param {any} info */
@@ -1459,7 +1450,7 @@ function listenTo(port, hear, lost2, gone) {
 
 // src/web/js/socket.js
 var OPENING = 0;
-var OPEN2 = 1;
+var OPEN = 1;
 var LARGE2 = 65536;
 var COMING = "notifications/life/large";
 function socketMessenger(socket) {
@@ -1470,7 +1461,7 @@ function socketMessenger(socket) {
     onclose: void 0,
     post(envelope) {
       const text2 = toText(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life: { large: true } } } : envelope);
-      if (socket.readyState === OPEN2) socket.send(text2);
+      if (socket.readyState === OPEN) socket.send(text2);
       else if (socket.readyState === OPENING) waiting.push(text2);
       return text2.length > LARGE2 ? new Blob([text2]).size : 0;
     },
@@ -1685,10 +1676,10 @@ var RULES = [
 var OTHERS = "type pattern items uniqueItems const title description default examples deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema";
 var KNOWN3 = /* @__PURE__ */ new Set([...ONE, ...SEVERAL, ...NAMED, ...OTHERS.split(" "), ...RULES.flatMap(([, , keywords]) => keywords.split(" "))]);
 function examine(schema, { at: start = "#", odd, isExpression = isPattern, enter, outer: first } = {}) {
-  const seen2 = /* @__PURE__ */ new Set();
+  const seen = /* @__PURE__ */ new Set();
   const visit = (schema2, at, outer) => {
-    if (typeof schema2 === "boolean" || seen2.has(schema2)) return;
-    seen2.add(schema2);
+    if (typeof schema2 === "boolean" || seen.has(schema2)) return;
+    seen.add(schema2);
     const expect = (right, rule) => {
       if (!right) throw new Error(`${at}: ${rule}`);
     };
@@ -1841,8 +1832,9 @@ function problemWithWorker(name, { pool, warm, type, finish }) {
   if (!["module", "classic", "wasm"].includes(type)) return `${name}: type must be module, classic or wasm`;
   return finish !== void 0 && typeof finish !== "function" && `${name}: finish must be a function`;
 }
-var EXTRAS = ["experimental", "deprecated", "deprecationMessage", "alternatives"];
+var EXTRAS = ["title", "experimental", "deprecated", "deprecationMessage", "alternatives"];
 var KINDS = {
+  title: "string",
   description: "string",
   available: "boolean",
   experimental: "boolean",
@@ -2067,7 +2059,7 @@ function dataOf({ depth: depth2, size }, given2) {
 }
 
 // src/web/js/receive.js
-var NO_SESSION2 = problem("NOT_INITIALIZED", "There is no session: call initialize first");
+var NO_SESSION = problem("NOT_INITIALIZED", "There is no session: call initialize first");
 function receive(connection, envelope, aborted) {
   try {
     const message = readEnvelope(envelope);
@@ -2114,7 +2106,7 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       break;
     }
     case "capabilities/list": {
-      if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION2);
+      if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
       shell.post(number, "capabilities/list-result", id, { capabilities: shell.capabilities.documents(number) });
       break;
     }
@@ -2140,7 +2132,7 @@ function refuse(connection, envelope, error) {
   const type = get(envelope, "type");
   if (type === "error") return;
   const needsSession = type === "capabilities/call" || type === "capabilities/cancel";
-  const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION2 : error;
+  const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION : error;
   const [id, callId] = [get(envelope, "id"), get(get(envelope, "payload"), "callId")];
   const [kind, payload] = refusal(type, callId, first);
   shell.post(number, kind, isId(id) ? id : null, payload);
@@ -3546,8 +3538,8 @@ var Capabilities = class {
     return { abp: "0.1", app: this.#shell.app, capabilities: this.documents().map(this.entry) };
   }
   /** @param {any} document @returns {any} its entry in the manifest */
-  entry({ name, description, inputSchema, outputSchema }) {
-    return { name, description, inputSchema, outputSchema };
+  entry({ name, title, description, inputSchema, outputSchema }) {
+    return { name, ...title !== void 0 && { title }, description, inputSchema, outputSchema };
   }
   /**
    * @param {any} document the Capability object, registered from JavaScript or from Rust

@@ -244,14 +244,15 @@ var fnv1a = (bytes) => bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 16777
 var MAX_NAME = 128;
 function tools(documents, { structure }) {
   const names = toolNames(documents.map(({ name }) => name));
-  return documents.map(({ name: own, description: said, inputSchema: input, outputSchema: output }, at) => {
+  return documents.map(({ name: own, title, description: said, inputSchema: input, outputSchema: output }, at) => {
     const name = names[at];
+    const shown = title ?? (name === own ? void 0 : own);
     const { schema, rule } = inputSchema(input);
     const description = [said, rule].filter(Boolean).join("\n\n");
     const promised = structure ? outputSchema(output) : void 0;
     return {
       name,
-      ...structure && name !== own && { title: own },
+      ...structure && shown && { title: shown },
       ...description && { description },
       inputSchema: schema,
       ...promised && { outputSchema: promised }
