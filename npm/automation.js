@@ -18,5 +18,8 @@ export async function attach(page, options = {}) {
   if (terminate !== undefined && typeof terminate !== 'boolean' && !isAmount(after)) {
     throw abpError('INVALID_PARAMS', 'terminate must be true, false, or { after }, a number of milliseconds');
   }
-  return connect(() => new PageMessenger(page, terminate), options);
+  return connect(() => new PageMessenger(page, createHost, terminate), options);
 }
+
+/** Loaded only for a page whose capabilities are tools. @param {object} options */
+const createHost = async (options) => (await import('./index.js')).createHost(options);

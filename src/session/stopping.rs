@@ -199,6 +199,18 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
+    /// The handler runs at a peer, which says how far it has seen the handler stop. The call is
+    /// cancelled, unless that is under way: a handler may also be stopped by somebody else.
+    pub fn stopped_at_peer(&mut self, key: CallKey, stop: Stop, now: Millis) {
+        match self.calls.get_mut(&key) {
+            Some(call) if call.phase == Phase::Running => {
+                call.stopping.own = Some(stop);
+                self.cancel_tree(key, None, now);
+            }
+            _ => self.stopped(key, stop, now),
+        }
+    }
+
     /// A handler has stopped by itself. The calls that it made are stopped too.
     pub(super) fn stopped_itself(&mut self, key: CallKey, now: Millis) {
         let Some(call) = self.calls.get_mut(&key) else {

@@ -629,3 +629,33 @@ fn a_timeout_asks_a_call_to_stop_as_a_cancel_does() {
     host.handle_timeout(10.0);
     assert_eq!(cancelling(&drain(&mut host)), ["a"]);
 }
+
+#[test]
+fn a_peer_says_how_far_its_handler_has_stopped() {
+    for (word, stop) in [
+        (Some("terminated"), Stop::Terminated),
+        (None, Stop::Abandoned),
+    ] {
+        let (mut host, agent) = host();
+        let key = start(&mut host, agent, "a", "script");
+        let steps = ask(&mut host, agent, "a", 1.0);
+        assert!(matches!(steps[..], [Action::Stop { .. }]));
+        host.stopped_at_peer(key, Stop::of_peer(word), 2.0);
+        let steps = drain(&mut host);
+        assert_eq!(answers(&steps), [CancelAnswer::cancelled(stop)]);
+        assert_eq!(responses(&steps), [(key, Outcome::Cancelled(stop))]);
+    }
+}
+
+#[test]
+fn a_handler_that_somebody_else_has_stopped_at_a_peer_is_cancelled() {
+    let (mut host, agent) = host();
+    let key = start(&mut host, agent, "a", "script");
+    host.stopped_at_peer(key, Stop::Abandoned, 1.0);
+    let steps = drain(&mut host);
+    assert_eq!(
+        responses(&steps),
+        [(key, Outcome::Cancelled(Stop::Abandoned))]
+    );
+    assert_eq!(answers(&ask(&mut host, agent, "a", 2.0)), [ABANDONED]);
+}

@@ -245,6 +245,16 @@ impl HostHandle {
         }
     }
 
+    /// The handler of a call runs at a peer, and has stopped there. `seen` is the peer's word for
+    /// how far it has seen the stop, if it has said so.
+    #[wasm_bindgen(js_name = stoppedAtPeer)]
+    pub fn stopped_at_peer(host: u32, key: u32, seen: Option<String>) {
+        if let Some(host) = Work::of(host) {
+            let stop = Stop::of_peer(seen.as_deref());
+            host.state().stopped_at_peer(key, stop, now());
+        }
+    }
+
     /// A call's parameters have passed the schema check.
     pub fn checked(host: u32, key: u32) {
         if let Some(host) = Work::of(host) {

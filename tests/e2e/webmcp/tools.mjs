@@ -35,6 +35,9 @@ const native = `<!doctype html><title>Tools alone</title><script>
   tool('echo', async (input) => input);
   tool('mcp', async () => ({ content: [{ type: 'text', text: 'as text' }] }));
   tool('broken', async () => { throw new TypeError('The disk is full'); });
+  tool('ends', async ({ stop }) => ({ content: [], isError: true, _meta: { 'caphost/error': { code: 'CANCELLED', message: 'Enough' }, 'caphost/stop': stop } }));
+  const schemas = { typed: { type: 'object', required: ['n'] }, odd: { type: 'object', properties: { n: { type: 'nothing of the kind' } } } };
+  for (const [name, inputSchema] of Object.entries(schemas)) document.modelContext.registerTool({ name, description: name, inputSchema, execute: async (input) => input });
   tool('polite', async () => ({ content: [{ type: 'text', text: 'Not today' }], isError: true }));
   tool(new URLSearchParams(location.search).get('hold') ?? 'hold', (_, { signal }) => new Promise((_, reject) => {
     log.push('started');

@@ -7,8 +7,8 @@ import { expressed, toBase64 } from '../json.js';
 import { LIST } from '../listing.js';
 import { exposeCallbacks } from './callbacks.js';
 import { hasApp, loadingState, makeDesk, perform, sendAway, takesTurns, untilDeparture, waitFor } from './in-page.js';
+import { PageTools } from './page-tools.js';
 import { Thread } from './thread.js';
-import { ToolsMessenger } from './tools-messenger.js';
 
 /**
  * The common part of both libraries, as far as this package needs it.
@@ -62,6 +62,7 @@ export class PageMessenger {
   stuck;
   /** The dialog that was opened last since the last answer of the page. @type {string | undefined} */
   #dialog;
+  #createHost;
   #page;
   /** The target of evaluations: the page, or a frame of it. @type {any} */
   #frame;
@@ -71,7 +72,7 @@ export class PageMessenger {
   #heard = 0;
   /** The number of envelopes sent to each desk. @type {WeakMap<Desk, number>} */
   #sent = new WeakMap();
-  /** @type {ToolsMessenger | undefined} instead of an app */
+  /** @type {PageTools | undefined} instead of an app */
   #tools;
   #closed = false;
   /** @type {(() => void)[]} */
@@ -87,9 +88,11 @@ export class PageMessenger {
 
   /**
    * @param {Page | Frame} frame
+   * @param {(options: object) => Promise<import('../host.js').Host>} createHost
    * @param {boolean | { after?: number }} [terminate] whether the job of a call that holds the thread may be ended
    */
-  constructor(frame, terminate = true) {
+  constructor(frame, createHost, terminate = true) {
+    this.#createHost = createHost;
     this.#terminateAfter = terminate === false ? Infinity : (Object(terminate).after ?? TERMINATE_AFTER);
     if (typeof frame?.evaluate !== 'function' || typeof frame.evaluateHandle !== 'function') {
       throw abpError('INVALID_PARAMS', 'attach(page): page must be a page or a frame of Puppeteer or Playwright');
@@ -211,7 +214,7 @@ export class PageMessenger {
    * @returns {Promise<boolean>} whether the tools serve
    */
   async #useTools(envelope) {
-    const tools = await ToolsMessenger.open(this.#page);
+    const tools = await PageTools.open(this.#page, this.#createHost);
     if (!tools) return false;
     if (this.#closed) {
       tools.close();
@@ -220,6 +223,7 @@ export class PageMessenger {
     this.#tools = tools;
     tools.onmessage = (message) => this.onmessage?.(message);
     tools.onclose = this.#gone;
+    tools.onrefusal = (why) => (this.stuck = why);
     tools.post(envelope);
     return true;
   }

@@ -8,10 +8,10 @@
  * happened: a page that is merely busy has many jobs, and none of them holds the thread. A debugger can
  * be attached only while the thread is free, so it is attached before the first call.
  */
+import { openDevTools } from './dev-tools.js';
 import { hasMarks, mayEnd, recover } from './in-page.js';
-import { openDevTools } from './tools-messenger.js';
 
-/** @import { DevTools } from './tools-messenger.js' */
+/** @import { DevTools } from './dev-tools.js' */
 
 /** Milliseconds until the next check of the page. */
 const AGAIN = 250;
