@@ -184,6 +184,11 @@ pub enum Action<P, H> {
         /// The changes since that agent was last told.
         changes: Rc<Changes>,
     },
+    /// An agent gives no sign of life: let go of its connection.
+    Lost {
+        /// Which.
+        agent: ConnectionId,
+    },
     /// For an observer: a call went on. Only sent while [`super::HostState::watch`] is on.
     Call(CallEvent<P>),
     /// For an observer: a call made progress.

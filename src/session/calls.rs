@@ -36,6 +36,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         request: CallRequest<P>,
         now: Millis,
     ) -> CallKey {
+        self.heard(connection, now);
         let to = ReplyTo::Agent(connection, id);
         self.enter(connection, to, None, request, now)
     }

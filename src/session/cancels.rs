@@ -23,6 +23,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         reason: Option<Rc<str>>,
         now: Millis,
     ) {
+        self.heard(connection, now);
         let asker = Asker::Agent(connection, id, given);
         self.cancel_for(asker, connection, call, reason, now);
     }

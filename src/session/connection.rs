@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::limits::Rate;
+use super::liveness::Life;
 use super::scope::Scope;
 use super::state::not_initialized;
 use super::{Action, Answer, ConnectionId, HostState, Party, ReplyTo};
@@ -73,6 +74,8 @@ pub(super) struct Session {
     /// Bytes of the calls in flight.
     pub bytes: usize,
     pub rate: Rate,
+    /// How the agent answers when it is asked for a sign of life, if it does.
+    pub life: Option<Life>,
 }
 
 impl<P: Clone, H: Clone> HostState<P, H> {
@@ -101,6 +104,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         session: Rc<str>,
         now: Millis,
     ) {
+        self.heard(connection, now);
         let result = self.open(connection, params, session, now);
         self.answer(connection, id, Answer::Initialized(result));
     }
@@ -133,6 +137,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             ledger: Ledger::new(self.limits.remembered),
             bytes: 0,
             rate: Rate::full(&self.limits, now),
+            life: None,
         };
         // The list in the answer has the changes already.
         self.tell_changes();

@@ -14,6 +14,7 @@ mod connection;
 mod elicitation;
 mod late;
 mod limits;
+mod liveness;
 mod progress;
 mod scope;
 mod shares;

@@ -9,6 +9,7 @@ use super::changes::Untold;
 use super::connection::{Closing, Connection};
 use super::elicitation::Elicitation;
 use super::late::AbandonedCalls;
+use super::liveness::Looks;
 use super::progress::Told;
 use super::stopping::{Asker, Stopping};
 use super::{Action, CallEvent, CallState, ConnectionId, ElicitationKey, Limits, ReplyTo};
@@ -105,6 +106,7 @@ pub struct HostState<P, H> {
     pub(super) turn: usize,
     pub(super) elicitations: FxHashMap<ElicitationKey, Elicitation>,
     pub(super) deadlines: Deadlines<DeadlineOf>,
+    pub(super) looks: Looks,
     pub(super) actions: VecDeque<Action<P, H>>,
     pub(super) counters: Counters,
     pub(super) watched: bool,
@@ -127,6 +129,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             turn: 0,
             elicitations: FxHashMap::default(),
             deadlines: Deadlines::default(),
+            looks: Looks::default(),
             actions: VecDeque::new(),
             counters: Counters::default(),
             watched: false,
@@ -204,7 +207,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// changes.
     pub fn next_deadline(&mut self) -> Option<Millis> {
         let (calls, elicitations) = (&self.calls, &self.elicitations);
-        self.deadlines.next(|of| is_live(of, calls, elicitations))
+        let next = self.deadlines.next(|of| is_live(of, calls, elicitations));
+        let next = self.next_look().min(next.unwrap_or(f64::INFINITY));
+        next.is_finite().then_some(next)
     }
 
     /// Handles every deadline that has passed.
@@ -217,6 +222,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 DeadlineOf::Progress(key) => self.progress_is_due(key, now),
             }
         }
+        self.look_after_agents(now);
     }
 
     /// The keys of the calls that `is_meant` picks, in the order of the calls.

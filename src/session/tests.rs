@@ -6,6 +6,7 @@ use crate::offers::{Descriptor, Ending};
 
 mod changes;
 mod forced;
+mod liveness;
 mod progress;
 mod scope;
 mod shares;

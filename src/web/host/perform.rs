@@ -128,6 +128,7 @@ impl Inner {
             Action::Elicit { to, key, request } => shell.question(to, key, &request),
             Action::Withdraw { to, key } => shell.withdraw(to, key),
             Action::Notify { to, event, data } => shell.tell(to, &event, &or_undefined(data)),
+            Action::Lost { agent } => shell.lose(agent),
             Action::CapabilitiesChanged { to, changes } => {
                 let [added, removed, changed] =
                     [&changes.added, &changes.removed, &changes.changed]

@@ -35,6 +35,30 @@ impl HostHandle {
         }
     }
 
+    /// The agent has announced that it answers when it is asked for a sign of life. An infinite
+    /// `liveness` means that nobody asks.
+    #[wasm_bindgen(js_name = watchLife)]
+    pub fn watch_life(host: u32, connection: u32, liveness: f64) {
+        if let Some(host) = Work::of(host) {
+            host.state().watch_life(connection, liveness);
+        }
+    }
+
+    /// The agent need not be asked.
+    #[wasm_bindgen(js_name = unwatchLife)]
+    pub fn unwatch_life(host: u32, connection: u32) {
+        if let Some(host) = Work::of(host) {
+            host.state().unwatch_life(connection);
+        }
+    }
+
+    /// Reports a message of an agent for which there is no other function.
+    pub fn heard(host: u32, connection: u32) {
+        if let Some(host) = Work::of(host) {
+            host.state().heard(connection, now());
+        }
+    }
+
     /// The id of the session on that connection; null if there is none.
     #[wasm_bindgen(js_name = sessionId)]
     pub fn session_id(host: u32, connection: u32) -> JsValue {
@@ -148,14 +172,18 @@ impl HostHandle {
     pub fn unanswered(host: u32, connection: u32, key: u32, error: &JsValue) {
         let error = failure::read(error);
         if let Some(host) = Work::of(host) {
-            host.state().answered(connection, key, Err(error));
+            let mut state = host.state();
+            state.heard(connection, now());
+            state.answered(connection, key, Err(error));
         }
     }
 
     /// An agent has answered a question.
     pub fn answered(host: u32, connection: u32, key: u32, data: JsValue) {
         if let Some(host) = Work::of(host) {
-            host.state().answered(connection, key, Ok(data));
+            let mut state = host.state();
+            state.heard(connection, now());
+            state.answered(connection, key, Ok(data));
         }
     }
 }

@@ -65,6 +65,8 @@ extern "C" {
     pub(super) fn withdraw(this: &Shell, to: u32, key: u32);
     #[wasm_bindgen(method)]
     pub(super) fn tell(this: &Shell, to: u32, event: &str, data: &JsValue);
+    #[wasm_bindgen(method)]
+    pub(super) fn lose(this: &Shell, agent: u32);
     #[wasm_bindgen(method, js_name = tellChange)]
     pub(super) fn tell_change(
         this: &Shell,

@@ -45,6 +45,8 @@ export class Connection {
   onlost;
   /** The agent's announcement of how it gives signs of life. @type {any} */
   life;
+  /** Stops waiting for the end of the agent's lock. @type {(() => void) | undefined} */
+  unwatch;
   /** Takes messages in the agent's dialect, once the dialect is known. @type {((message: any) => void) | undefined} */
   #take;
 
@@ -146,11 +148,6 @@ export class Connection {
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
   }
 
-  /** Whether the agent waits for anything. */
-  get busy() {
-    return this.#pending.size > 0;
-  }
-
   /** The session was shut down. An agent that speaks JSON-RPC may open another session at once. */
   over() {
     if (this.#take === this.receive) this.onover?.();
@@ -210,6 +207,7 @@ export class Connection {
   close(reason = 'The agent disconnected') {
     if (!this.#open) return;
     this.#open = false;
+    this.unwatch?.();
     this.#pending.clear();
     const { connections, rust, number } = this.shell;
     rust.disconnect(number, this.number, reason);

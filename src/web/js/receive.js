@@ -6,6 +6,7 @@ import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
 import { failureOf } from './failure.js';
 import { questionOf, readCall, readCancel, readEnvelope, readInitialize, unknownType } from './from-agent.js';
 import { memory } from './inspect.js';
+import { ANSWER } from './life/signs.js';
 import { get, isId } from './read.js';
 import { reasonOf } from './signal.js';
 import { check as checkFor, copyOf } from './taken.js';
@@ -76,7 +77,11 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       rust.shutdown(shell.number, number, id, reason);
       break;
     }
+    case ANSWER:
+      rust.heard(shell.number, number);
+      break;
     case 'capabilities/list': {
+      rust.heard(shell.number, number);
       if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
       shell.post(number, 'capabilities/list-result', id, { capabilities: shell.capabilities.documents(number) });
       break;
@@ -118,6 +123,7 @@ const check = ({ shell, local }, envelope, payload) => checkFor(shell, local ? {
  */
 function refuse(connection, envelope, error) {
   const { shell, number } = connection;
+  shell.rust.heard(shell.number, number);
   const type = get(envelope, 'type');
   // Errors are never answered: two hosts on one channel would answer each other forever.
   if (type === 'error') return;

@@ -228,6 +228,11 @@ export class Shell {
     this.post(to, 'notification', undefined, { event, ...(data !== undefined && { data }) });
   }
 
+  /** @param {number} agent that gives no sign of life */
+  lose(agent) {
+    this.connections.get(agent)?.onlost?.();
+  }
+
   /**
    * @param {number} to
    * @param {string[]} added

@@ -116,6 +116,30 @@ test('agents that answer, and agents that have announced nothing, keep their cal
   assert.deepEqual(seen.plain.filter((/** @type {string} */ type) => type === 'notification'), []);
 });
 
+test('any message of an agent is a sign of life, and the host does not reply to an answer', async () => {
+  const seen = await lab.run(async ({ newHost, rawPort, INITIALIZE }) => {
+    const host = await newHost({ liveness: 200 });
+    const answers = [{ type: 'life/answer', payload: {} }, { type: 'capabilities/list', id: 'l', payload: {} }, { type: 'unknown', id: 'u' }, { type: 7 }];
+    const agents = [];
+    for (const answer of answers) {
+      const agent = await rawPort(host, false);
+      await agent.request('initialize', { ...INITIALIZE, life: {} });
+      void agent.call('test.hold', {}, { callId: 'held' });
+      agent.port.addEventListener('message', (/** @type {any} */ { data }) => {
+        if (data.payload?.event === 'notifications/life/asked') agent.port.postMessage(answer);
+      });
+      agents.push(agent);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const types = agents.map(({ heard }) => [...new Set(heard.map((/** @type {any} */ { type }) => type))]);
+    const kept = [];
+    for (const agent of agents) kept.push((await agent.cancel('held')).cancelled);
+    return { kept, types };
+  });
+  assert.deepEqual(seen.kept, [true, true, true, true]);
+  assert.deepEqual(seen.types[0], ['initialize-result', 'notification']);
+});
+
 test('neither an invisible lock, such as one of another origin, nor a lock of the app counts as a sign of life', async () => {
   const seen = await lab.run(async ({ newHost, rawPort, INITIALIZE }) => {
     const host = await newHost({ liveness: Infinity });

@@ -4,7 +4,7 @@
  * end of the lock tells that to everybody who waits for the lock.
  */
 
-/** A question of the host to its agent. */
+/** A question of the host to its agent. The host in Rust has the same name. */
 export const ASKED = 'notifications/life/asked';
 /** The type of the agent's answer. */
 export const ANSWER = 'life/answer';
