@@ -389,8 +389,8 @@ export interface Host<Caps = any> {
   /**
    * Cancels a call on somebody's behalf: `host.cancel(callId, { by: 'user' })`. Never rejects.
    *
-   * A callId is unique in its session. Without a `sessionId`, the first session that knows the callId
-   * counts.
+   * A callId is unique in its session. Without a `sessionId`, the first session in which the call is in
+   * flight counts, or else the first session that remembers the call.
    */
   cancel(callId: string, options?: CancelOptions): Promise<CancelResponse>;
   /** Calls the listener with every event, in order, in a job of its own after the answers. Returns a function that stops it. */

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::connection::Session;
 use super::state::not_initialized;
 use super::stopping::Asker;
 use super::{Action, Answer, CancelKey, ConnectionId, HostState};
@@ -40,6 +41,35 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let key = self.next_key();
         self.cancel_for(Asker::App(key), connection, call, reason, now);
         key
+    }
+
+    /// Does the same for a call of any session: for one in flight, else for one that is remembered.
+    pub fn cancel_anywhere(
+        &mut self,
+        call: &str,
+        reason: Option<Rc<str>>,
+        now: Millis,
+    ) -> CancelKey {
+        if let Some(connection) = self.connection_with(call) {
+            return self.cancel_here(connection, call, reason, now);
+        }
+        let key = self.next_key();
+        let answer = Ok(CancelAnswer::NotFound);
+        self.actions.push_back(Action::Confirm { key, answer });
+        key
+    }
+
+    /// The oldest connection with that call in flight, else the oldest with a session that remembers
+    /// the call.
+    fn connection_with(&self, call: &str) -> Option<ConnectionId> {
+        let in_flight = self.calls.values().filter(|it| it.id.as_str() == call);
+        let in_flight = in_flight.map(|it| it.connection).min();
+        in_flight.or_else(|| {
+            let knows = |it: &Session| it.ledger.standing(call) != Standing::Unknown;
+            let known = self.connections.iter();
+            let known = known.filter(|(_, it)| it.session.as_ref().is_some_and(knows));
+            known.map(|(key, _)| *key).min()
+        })
     }
 
     /// The maker of a call cancels the call: a capability, or an agent whose signal has already

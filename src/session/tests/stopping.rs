@@ -659,3 +659,57 @@ fn a_handler_that_somebody_else_has_stopped_at_a_peer_is_cancelled() {
     );
     assert_eq!(answers(&ask(&mut host, agent, "a", 2.0)), [ABANDONED]);
 }
+
+/// The answer of the app's cancel of that callId, wherever the call is.
+fn cancel_anywhere(host: &mut Host, id: &str) -> Vec<Step> {
+    let key = host.cancel_anywhere(id, None, 50.0);
+    let mut steps = drain(host);
+    steps.retain(|step| matches!(step, Action::Confirm { key: it, .. } if *it == key));
+    steps
+}
+
+fn confirms(steps: &[Step], expected: CancelAnswer) -> bool {
+    matches!(steps, [Action::Confirm { answer: Ok(it), .. }] if *it == expected)
+}
+
+#[test]
+fn the_app_cancels_a_call_without_knowing_its_session() {
+    let (mut host, first) = host();
+    let second = join(&mut host, "second");
+    // In the first session a call of that id has completed, in the second one runs.
+    host.call(first, None, request("a", "work"), 0.0);
+    let completed = started(&drain(&mut host)).unwrap();
+    host.settle(completed, Ok(1), false, 10.0);
+    host.call(second, None, request("a", "work"), 20.0);
+    host.call(second, None, request("b", "work"), 20.0);
+    drain(&mut host);
+    let dropped = CancelAnswer::cancelled(Stop::Dropped);
+    for id in ["a", "b"] {
+        assert!(confirms(&cancel_anywhere(&mut host, id), dropped), "{id}");
+    }
+    assert_eq!(host.in_flight(), 0);
+    // Now both are remembered, and the first session counts.
+    let steps = cancel_anywhere(&mut host, "a");
+    assert!(confirms(&steps, CancelAnswer::AlreadyCompleted));
+    assert!(confirms(&cancel_anywhere(&mut host, "b"), dropped));
+    let steps = cancel_anywhere(&mut host, "nobody's");
+    assert!(confirms(&steps, CancelAnswer::NotFound));
+}
+
+#[test]
+fn the_app_cancels_a_call_whose_session_is_over() {
+    let (mut host, agent) = host();
+    host.call(agent, None, request("a", "script"), 0.0);
+    let key = started(&drain(&mut host)).unwrap();
+    host.shutdown(agent, Some(7), None, 10.0);
+    drain(&mut host);
+    // The answer waits for the end of the handler, as that of the shutdown does.
+    assert_eq!(cancel_anywhere(&mut host, "a"), []);
+    host.settle(key, Ok(1), true, 60.0);
+    let steps = drain(&mut host);
+    assert!(
+        steps.iter().any(
+            |step| matches!(step, Action::Confirm { answer: Ok(it), .. } if *it == returned())
+        )
+    );
+}

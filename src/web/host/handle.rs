@@ -335,16 +335,26 @@ impl HostHandle {
         }
     }
 
-    /// The app cancels a call of one of its agents. Returns the key of the answer, or 0 if the host
-    /// is closed or has no such session.
+    /// The app cancels a call of one of its agents, of any agent if there is no `session`. Returns
+    /// the key of the answer, or 0 if the host is closed or has no such session.
     #[wasm_bindgen(js_name = cancelCall)]
-    pub fn cancel_call(host: u32, session: &str, given: &str, reason: Option<String>) -> u32 {
-        HOSTS.get(host).map_or(0, |host| {
-            let mut state = host.state.borrow_mut();
-            let connection = state.connection_of(session);
-            connection.map_or(0, |connection| {
-                state.cancel_here(connection, given, shortened(reason.as_deref()), now())
-            })
+    pub fn cancel_call(
+        host: u32,
+        session: Option<String>,
+        given: &str,
+        reason: Option<String>,
+    ) -> u32 {
+        let Some(host) = HOSTS.get(host) else {
+            return 0;
+        };
+        let reason = shortened(reason.as_deref());
+        let mut state = host.state.borrow_mut();
+        let Some(session) = session else {
+            return state.cancel_anywhere(given, reason, now());
+        };
+        let connection = state.connection_of(&session);
+        connection.map_or(0, |connection| {
+            state.cancel_here(connection, given, reason, now())
         })
     }
 

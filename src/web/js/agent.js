@@ -5,7 +5,7 @@
 import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
 import { BAD_CALL_ID, failure, report, text, thrown } from './errors.js';
 import { errorOf, receiveFromApp } from './from-app.js';
-import { Guard, guarded, lost, oneWay } from './guard.js';
+import { Guard, cancelsFirst, guarded, lost, oneWay } from './guard.js';
 import { Caller } from './invoke.js';
 import { LIST, complete, isNamed, listOf } from './listing.js';
 import { onWindow } from './on-window.js';
@@ -310,7 +310,7 @@ export class Agent extends Caller {
 
   /** The wasm instance is lost. */
   #lost() {
-    const pending = [...this.#pending.values()].sort((a, b) => Number(b.callId !== undefined) - Number(a.callId !== undefined));
+    const pending = cancelsFirst(this.#pending.values(), ({ callId }) => callId !== undefined);
     this.#pending.clear();
     const error = lost(LOST);
     for (const { callId, release, resolve } of pending) {

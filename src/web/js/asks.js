@@ -90,7 +90,7 @@ export class Asks {
   /**
    * The app cancels a call of one of its agents.
    *
-   * @param {string} session
+   * @param {string | undefined} session that of any agent if there is none
    * @param {string} callId
    * @param {string} [reason]
    * @returns {Promise<any>} a CancelResponse

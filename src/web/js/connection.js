@@ -6,7 +6,7 @@
  */
 import { refusal } from './envelope.js';
 import { failure, log, problem, report, text } from './errors.js';
-import { lost } from './guard.js';
+import { cancelsFirst, lost } from './guard.js';
 import { inspect } from './inspect.js';
 import { fromText, toText } from './json.js';
 import { loadPart } from './part.js';
@@ -178,7 +178,7 @@ export class Connection {
 
   /** Answers every request that a lost instance can no longer answer. */
   answerLost() {
-    const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
+    const pending = cancelsFirst(this.#pending, ([, { type }]) => type === 'capabilities/cancel');
     this.#pending.clear();
     for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, lost(LOST));
   }
@@ -281,10 +281,3 @@ const isUuid = (id) => typeof id === 'string' && /^[0-9a-f-]{36}$/i.test(id);
 
 /** @param {unknown} id */
 const isQuestion = (id) => typeof id === 'string' && id.startsWith('elicitation-');
-
-/**
- * Cancel results go out before call results.
- *
- * @param {string} type
- */
-const rank = (type) => (type === 'capabilities/cancel' ? 0 : 1);

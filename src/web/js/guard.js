@@ -106,6 +106,16 @@ export function panicked(message, place) {
 /** The answer once the instance is lost. @param {string} what the text that says what has failed */
 export const lost = (what) => problem('INTERNAL_ERROR', what + said);
 
+/**
+ * What waits when the instance is lost, in the order of its answers: cancels before calls. This is the one
+ * rule that is not in Rust, because a lost instance decides nothing.
+ *
+ * @template T
+ * @param {Iterable<T>} pending
+ * @param {(it: T) => boolean} isCancel
+ */
+export const cancelsFirst = (pending, isCancel) => [...pending].sort((a, b) => Number(isCancel(b)) - Number(isCancel(a)));
+
 const settled = Promise.resolve();
 
 function watch() {

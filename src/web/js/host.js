@@ -6,7 +6,6 @@ import { acceptMessenger } from './accept-messenger.js';
 import { acceptPort, idles } from './accept-port.js';
 import { Connection } from './connection.js';
 import { describe, problemWithCapability, problemWithWorker } from './descriptor.js';
-import { cancelResponse } from './envelope.js';
 import { abpError, invalid, log, problem, text, thrown } from './errors.js';
 import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
@@ -232,7 +231,7 @@ export class Host {
    * @param {string} [reason]
    */
   async cancelCall(sessionId, callId, reason) {
-    return this.shell.asks.cancel(String(sessionId), callId, typeof reason === 'string' ? reason : undefined);
+    return this.#cancel(String(sessionId), callId, reason);
   }
 
   /**
@@ -242,11 +241,16 @@ export class Host {
    * @param {{ by?: string, reason?: string, sessionId?: string }} [options]
    */
   async cancel(callId, { by = 'app', reason = `Stopped by the ${by}`, sessionId } = {}) {
-    const { connections, rust, number } = this.shell;
-    const sessions = sessionId ? [sessionId] : [...connections.keys()].map((it) => rust.sessionId(number, it)).filter(Boolean);
-    let answer = cancelResponse(callId, NOT_FOUND);
-    for (const session of sessions) if (answer.reason === NOT_FOUND) answer = await this.cancelCall(session, callId, reason);
-    return answer;
+    return this.#cancel(sessionId ? String(sessionId) : undefined, callId, reason);
+  }
+
+  /**
+   * @param {string | undefined} sessionId
+   * @param {string} callId
+   * @param {unknown} reason
+   */
+  #cancel(sessionId, callId, reason) {
+    return this.shell.asks.cancel(sessionId, callId, typeof reason === 'string' ? reason : undefined);
   }
 
   /**
@@ -296,8 +300,6 @@ export class Host {
 
 /** The functions that modules loaded on demand are given. */
 const KIT = { abpError, newId, text, carry };
-
-const NOT_FOUND = 'Operation not found';
 
 /** Milliseconds for the proof that a worker is gone: Chromium takes two seconds to end a worker that computes. */
 const PROOF = 2500;
