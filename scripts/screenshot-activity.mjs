@@ -23,7 +23,8 @@ const page = `<!doctype html>
     progress({ progress: at, total: 100, stage });
     signal.onabort = () => reject(signal.reason);
   });
-  for (const name of ['report.export', 'prices.compare', 'orders.search', 'catalogue.translate']) host.register(name, {}, work);
+  const titles = { 'report.export': 'Export the report', 'prices.compare': 'Compare prices', 'orders.search': 'Search orders', 'catalogue.translate': 'Translate the catalogue' };
+  for (const [name, title] of Object.entries(titles)) host.register(name, { title }, work);
   const { port1, port2 } = new MessageChannel();
   host.acceptPort(port1);
   const agent = await connectPort(port2, { agent: { name: 'Shopping assistant', version: '1.0.0' } });

@@ -410,6 +410,7 @@ function panicked(message, place) {
   watch();
 }
 var lost = (what) => problem("INTERNAL_ERROR", what + said);
+var cancelsFirst = (pending, isCancel) => [...pending].sort((a, b) => Number(isCancel(b)) - Number(isCancel(a)));
 var settled2 = Promise.resolve();
 function watch() {
   settled2.then(look);
@@ -1183,7 +1184,7 @@ var Agent = class extends Caller {
   }
   /** The wasm instance is lost. */
   #lost() {
-    const pending = [...this.#pending.values()].sort((a, b) => Number(b.callId !== void 0) - Number(a.callId !== void 0));
+    const pending = cancelsFirst(this.#pending.values(), ({ callId }) => callId !== void 0);
     this.#pending.clear();
     const error = lost(LOST);
     for (const { callId, release, resolve: resolve2 } of pending) {
@@ -2105,7 +2106,11 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       rust.shutdown(shell.number, number, id, reason);
       break;
     }
+    case ANSWER:
+      rust.heard(shell.number, number);
+      break;
     case "capabilities/list": {
+      rust.heard(shell.number, number);
       if (!rust.sessionId(shell.number, number)) throw new Refusal(NO_SESSION);
       shell.post(number, "capabilities/list-result", id, { capabilities: shell.capabilities.documents(number) });
       break;
@@ -2129,6 +2134,7 @@ function answer({ shell, number }, question, payload) {
 var check2 = ({ shell, local }, envelope, payload) => check(shell, local ? { payload } : envelope);
 function refuse(connection, envelope, error) {
   const { shell, number } = connection;
+  shell.rust.heard(shell.number, number);
   const type = get(envelope, "type");
   if (type === "error") return;
   const needsSession = type === "capabilities/call" || type === "capabilities/cancel";
@@ -2161,6 +2167,8 @@ var Connection = class {
   onlost;
   /** The agent's announcement of how it gives signs of life. @type {any} */
   life;
+  /** Stops waiting for the end of the agent's lock. @type {(() => void) | undefined} */
+  unwatch;
   /** Takes messages in the agent's dialect, once the dialect is known. @type {((message: any) => void) | undefined} */
   #take;
   /**
@@ -2249,10 +2257,6 @@ var Connection = class {
     else if (id === void 0) log("warn", failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });
   }
-  /** Whether the agent waits for anything. */
-  get busy() {
-    return this.#pending.size > 0;
-  }
   /** The session was shut down. An agent that speaks JSON-RPC may open another session at once. */
   over() {
     if (this.#take === this.receive) this.onover?.();
@@ -2277,7 +2281,7 @@ var Connection = class {
   }
   /** Answers every request that a lost instance can no longer answer. */
   answerLost() {
-    const pending = [...this.#pending].sort(([, a], [, b]) => rank(a.type) - rank(b.type));
+    const pending = cancelsFirst(this.#pending, ([, { type }]) => type === "capabilities/cancel");
     this.#pending.clear();
     for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, lost(LOST2));
   }
@@ -2303,6 +2307,7 @@ var Connection = class {
   close(reason = "The agent disconnected") {
     if (!this.#open) return;
     this.#open = false;
+    this.unwatch?.();
     this.#pending.clear();
     const { connections, rust, number } = this.shell;
     rust.disconnect(number, this.number, reason);
@@ -2344,7 +2349,6 @@ function refuseAll({ send }, given2, message) {
 }
 var isUuid = (id) => typeof id === "string" && /^[0-9a-f-]{36}$/i.test(id);
 var isQuestion = (id) => typeof id === "string" && id.startsWith("elicitation-");
-var rank = (type) => type === "capabilities/cancel" ? 0 : 1;
 
 // src/web/js/accept-port.js
 function acceptPort(shell, port, hold2, { replace, initialize, from } = {}) {
@@ -3324,7 +3328,7 @@ var Host = class {
    * @param {string} [reason]
    */
   async cancelCall(sessionId, callId, reason) {
-    return this.shell.asks.cancel(String(sessionId), callId, typeof reason === "string" ? reason : void 0);
+    return this.#cancel(String(sessionId), callId, reason);
   }
   /**
    * Does the same without the session, or on behalf of a named party.
@@ -3333,11 +3337,15 @@ var Host = class {
    * @param {{ by?: string, reason?: string, sessionId?: string }} [options]
    */
   async cancel(callId, { by = "app", reason = `Stopped by the ${by}`, sessionId } = {}) {
-    const { connections, rust, number } = this.shell;
-    const sessions = sessionId ? [sessionId] : [...connections.keys()].map((it) => rust.sessionId(number, it)).filter(Boolean);
-    let answer2 = cancelResponse(callId, NOT_FOUND);
-    for (const session of sessions) if (answer2.reason === NOT_FOUND) answer2 = await this.cancelCall(session, callId, reason);
-    return answer2;
+    return this.#cancel(sessionId ? String(sessionId) : void 0, callId, reason);
+  }
+  /**
+   * @param {string | undefined} sessionId
+   * @param {string} callId
+   * @param {unknown} reason
+   */
+  #cancel(sessionId, callId, reason) {
+    return this.shell.asks.cancel(sessionId, callId, typeof reason === "string" ? reason : void 0);
   }
   /**
    * @param {(event: any) => void} listener called with every step of every call
@@ -3380,7 +3388,6 @@ var Host = class {
   }
 };
 var KIT2 = { abpError, newId, text, carry };
-var NOT_FOUND = "Operation not found";
 var PROOF = 2500;
 function urlOf2(url) {
   try {
@@ -3460,7 +3467,7 @@ var Asks = class {
   /**
    * The app cancels a call of one of its agents.
    *
-   * @param {string} session
+   * @param {string | undefined} session that of any agent if there is none
    * @param {string} callId
    * @param {string} [reason]
    * @returns {Promise<any>} a CancelResponse
@@ -3577,20 +3584,14 @@ var Capabilities = class {
 
 // src/web/js/life/of-agents.js
 var LifeOfAgents = class {
-  /** @type {Map<Connection, Watched>} */
-  #watched = /* @__PURE__ */ new Map();
   #shell;
-  #half;
   #held;
-  /** @type {any} */
-  #looking;
   /**
    * @param {Shell} shell whose `liveness` is how long an agent may be gone before that is noticed
    * @param {string} id a unique id
    */
   constructor(shell, id) {
     this.#shell = shell;
-    this.#half = shell.liveness / 2;
     this.#held = globalThis.document ? void 0 : holdLock(id);
   }
   /**
@@ -3598,42 +3599,16 @@ var LifeOfAgents = class {
    * @param {any} life its announcement: the name of the lock it holds, and whether it is a worker
    */
   async watch(connection, { lock, worker }) {
-    const { number, hear, close } = connection;
-    const isOpen = () => this.#shell.connections.get(number) === connection;
+    const { number } = connection;
+    const { connections, liveness, rust } = this.#shell;
+    const isOpen = () => connections.get(number) === connection;
     if (!isOpen()) return;
-    const watched2 = { heard: true, asked: 0, unanswered: 0 };
-    this.#watched.set(connection, watched2);
-    const unasked = () => worker === true && this.#watched.delete(connection);
-    const stop = watchLock(lock, () => connection.onlost?.(), unasked);
-    connection.hear = (message) => {
-      watched2.heard = true;
-      if (message?.type !== ANSWER) hear.call(connection, message);
-    };
-    connection.close = (reason) => {
-      stop();
-      this.#watched.delete(connection);
-      if (this.#watched.size === 0) this.#looking = clearInterval(this.#looking);
-      close.call(connection, reason);
-    };
-    if (this.#half < Infinity) this.#looking ??= setInterval(this.#look, Math.min(this.#half, 2147483647));
-    this.#looking?.unref?.();
+    rust.watchLife(this.#shell.number, number, liveness);
+    const unasked = () => worker === true && rust.unwatchLife(this.#shell.number, number);
+    connection.unwatch = watchLock(lock, () => connection.onlost?.(), unasked);
     const held = await this.#held;
     if (held && isOpen()) this.#shell.tell(number, LOCK, { lock: held.name });
   }
-  #look = () => {
-    const now2 = performance.now();
-    for (const [connection, watched2] of this.#watched) {
-      if (watched2.heard || !connection.busy) watched2.unanswered = 0;
-      else watched2.unanswered += now2 - watched2.asked > 1.5 * this.#half ? 1 : 2;
-      if (watched2.unanswered >= 2) {
-        connection.onlost?.();
-      } else if (connection.busy) {
-        watched2.heard = false;
-        watched2.asked = now2;
-        this.#shell.tell(connection.number, ASKED, void 0);
-      }
-    }
-  };
 };
 
 // src/web/js/timeline.js
@@ -3917,6 +3892,10 @@ var Shell = class {
    */
   tell(to, event, data) {
     this.post(to, "notification", void 0, { event, ...data !== void 0 && { data } });
+  }
+  /** @param {number} agent that gives no sign of life */
+  lose(agent) {
+    this.connections.get(agent)?.onlost?.();
   }
   /**
    * @param {number} to
