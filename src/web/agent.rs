@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::failure::error;
 use super::handles::{Handles, Table};
+use super::ids::Batch;
 use super::object::{class_of, seen};
 use super::sys::{self, now};
 use super::{Failure, some};
@@ -83,6 +84,7 @@ struct Agent {
 
 thread_local! {
     static TABLE: Table<Agent> = const { Table::new() };
+    static IDS: Batch = const { Batch::new() };
 }
 
 static AGENTS: Handles<Agent> = Handles(&TABLE);
@@ -164,10 +166,16 @@ impl AgentHandle {
         AGENTS.remove(agent);
     }
 
-    /// Makes a call, which the next flush sends. `aborted` says that its signal has already fired.
+    /// Makes the next ids of calls. Returns their texts, one after the other.
+    pub fn ids() -> JsValue {
+        IDS.with(Batch::next)
+    }
+
+    /// Makes a call, which the next flush sends. Its id is the given text, or else the one at that
+    /// place of the last [`AgentHandle::ids`]. `aborted` says that its signal has already fired.
     /// Returns the call's key, or 0 if `id` is not a valid callId.
-    pub fn call(agent: u32, id: &str, timeout: Millis, aborted: bool) -> RequestKey {
-        let Ok(id) = CallId::parse(id) else {
+    pub fn call(agent: u32, id: &str, place: u32, timeout: Millis, aborted: bool) -> RequestKey {
+        let Some(id) = IDS.with(|ids| ids.id(id, place)) else {
             return 0;
         };
         let agent = get(agent);

@@ -24,6 +24,7 @@ mod failure;
 mod handles;
 #[cfg(feature = "host")]
 pub mod host;
+mod ids;
 mod names;
 mod object;
 mod panics;

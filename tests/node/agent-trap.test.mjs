@@ -22,6 +22,7 @@ const count = () => void (entered += 1);
 const handle = {
   open: () => (count(), 1),
   forget: count,
+  ids: () => crypto.randomUUID(),
   call: () => (count(), (key += 1)),
   cancel: () => (count(), (key += 1)),
   list: () => (count(), (key += 1)),

@@ -17,11 +17,11 @@ use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, AbortSignal};
 
 use super::agent::Agent;
-use crate::call::{CallId, Code};
+use crate::call::Code;
 use crate::web::answer::stop_of;
 use crate::web::object::{get, object, put};
 use crate::web::sys::now;
-use crate::web::{CallError, CancelResponse, Error, data, failure, millis, panics};
+use crate::web::{CallError, CancelResponse, Error, data, failure, ids, millis, panics};
 
 /// A call that [`Call::start`] or `.await` makes. Created with [`Agent::call`].
 ///
@@ -114,7 +114,7 @@ impl<T: DeserializeOwned> Call<T> {
             capability: capability.into(),
             params,
             options: object(),
-            id: CallId::random().as_str().into(),
+            id: ids::random().as_str().into(),
             timeout: None,
             signals: Array::new(),
             data: PhantomData,

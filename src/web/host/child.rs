@@ -15,10 +15,9 @@ use super::context::{CallContext, Place};
 use super::inner::State;
 use super::sys::now;
 use super::{inspect, worker};
-use crate::call::CallId;
 use crate::session::CallRequest;
 use crate::web::object::{object, put};
-use crate::web::{Error, data, millis};
+use crate::web::{Error, data, ids, millis};
 
 /// A call of another capability of the same host, made by a capability. Created with
 /// [`CallContext::call`], and sent by `.await`.
@@ -103,7 +102,7 @@ impl<T: DeserializeOwned + 'static> IntoFuture for ChildCall<T> {
             let (capability, params) = (self.capability, self.params?);
             let answer = match &self.context.place {
                 Place::Page { host, key, .. } => {
-                    let id = CallId::random();
+                    let id = ids::random();
                     let given = object();
                     put(&given, "callId", id.as_str());
                     put(&given, "params", params);

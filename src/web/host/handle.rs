@@ -14,6 +14,7 @@ use crate::call::{CallId, Code, Millis, Step, Stop};
 use crate::offers::Ending;
 use crate::session::Limits;
 use crate::web::handles::{Handles, Table};
+use crate::web::ids::Batch;
 use crate::web::{Failure, failure, object};
 
 /// A host, from JavaScript's side. Every function may be called from within another.
@@ -33,6 +34,7 @@ impl HostHandle {
 
 thread_local! {
     static TABLE: Table<Inner> = const { Table::new() };
+    pub(super) static IDS: Batch = const { Batch::new() };
 }
 
 pub(super) static HOSTS: Handles<Inner> = Handles(&TABLE);
@@ -125,19 +127,27 @@ impl HostHandle {
         array(&documents.unwrap_or_default())
     }
 
-    /// A handler calls another capability. Returns the key of the answer, or 0 if `call` is not a
-    /// valid callId or the host is closed.
+    /// Makes the next ids of calls. Returns their texts, one after the other.
+    pub fn ids() -> JsValue {
+        IDS.with(Batch::next)
+    }
+
+    /// A handler calls another capability. The id of the call is the given text, or else the one at
+    /// that place of the last [`HostHandle::ids`]. Returns the key of the answer, or 0 if `call` is
+    /// not a valid callId or the host is closed.
+    #[allow(clippy::too_many_arguments)]
     #[wasm_bindgen(js_name = callFrom)]
     pub fn call_from(
         host: u32,
         parent: u32,
         call: &str,
+        place: u32,
         capability: String,
         given: JsValue,
         timeout: f64,
         token: JsValue,
     ) -> u32 {
-        let request = request(call, capability, given, timeout, token);
+        let request = request((call, place), capability, given, timeout, token);
         match (request, HOSTS.get(host)) {
             (Some(request), Some(host)) => {
                 host.state.borrow_mut().call_from(parent, request, now())
@@ -152,11 +162,18 @@ impl HostHandle {
         host: u32,
         parent: u32,
         call: &str,
+        place: u32,
         capability: String,
         given: JsValue,
         reason: Option<String>,
     ) -> u32 {
-        let request = request(call, capability, given, f64::INFINITY, JsValue::UNDEFINED);
+        let request = request(
+            (call, place),
+            capability,
+            given,
+            f64::INFINITY,
+            JsValue::UNDEFINED,
+        );
         match (request, HOSTS.get(host)) {
             (Some(request), Some(host)) => {
                 let mut state = host.state.borrow_mut();

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use super::handle::{HOSTS, HostHandle, Work};
+use super::handle::{HOSTS, HostHandle, IDS, Work};
 use super::sys::now;
 use crate::call::CallId;
 use crate::session::{Agent, CallRequest, Features, Initialize, Names, Party, Question, Scope};
-use crate::web::{failure, object};
+use crate::web::{failure, ids, object};
 
 /// The number of characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 1_024;
@@ -88,25 +88,27 @@ impl HostHandle {
             },
         };
         if let Some(host) = Work::of(host) {
-            let session = CallId::random();
+            let session = ids::random();
             host.state()
                 .initialize(connection, Some(id), params, session.as_str().into(), now());
         }
     }
 
-    /// An agent calls. True if `call` is not a valid callId; the call is then ignored.
+    /// An agent calls. The id of the call is the given text, or else the one at that place of the
+    /// last [`HostHandle::ids`]. True if `call` is not a valid callId; the call is then ignored.
     pub fn call(
         host: u32,
         connection: u32,
         id: JsValue,
         call: &str,
+        place: u32,
         capability: String,
         given: JsValue,
         timeout: f64,
         token: JsValue,
         bytes: f64,
     ) -> bool {
-        let Some(mut request) = request(call, capability, given, timeout, token) else {
+        let Some(mut request) = request((call, place), capability, given, timeout, token) else {
             return true;
         };
         request.bytes = bytes as usize;
@@ -124,12 +126,18 @@ impl HostHandle {
         connection: u32,
         id: JsValue,
         call: &str,
+        place: u32,
         capability: String,
         given: JsValue,
         reason: Option<String>,
     ) -> bool {
-        let Some(request) = request(call, capability, given, f64::INFINITY, JsValue::UNDEFINED)
-        else {
+        let Some(request) = request(
+            (call, place),
+            capability,
+            given,
+            f64::INFINITY,
+            JsValue::UNDEFINED,
+        ) else {
             return true;
         };
         if let Some(host) = Work::of(host) {
@@ -188,16 +196,17 @@ impl HostHandle {
     }
 }
 
-/// A call, with its parameters as JavaScript has given them: `{ callId, params }`.
+/// A call, with its parameters as JavaScript has given them: `{ callId, params }`. Its id is a text
+/// or a place.
 pub(super) fn request(
-    call: &str,
+    (call, place): (&str, u32),
     capability: String,
     given: JsValue,
     timeout: f64,
     token: JsValue,
 ) -> Option<CallRequest<JsValue>> {
     Some(CallRequest {
-        id: CallId::parse(call).ok()?,
+        id: IDS.with(|ids| ids.id(call, place))?,
         capability,
         params: given,
         timeout: timeout_of(timeout),

@@ -6,10 +6,11 @@ import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, EL
 import { BAD_CALL_ID, failure, report, text, thrown } from './errors.js';
 import { errorOf, receiveFromApp } from './from-app.js';
 import { Guard, cancelsFirst, guarded, lost, oneWay } from './guard.js';
+import { idsOf } from './ids.js';
 import { Caller } from './invoke.js';
 import { LIST, complete, isNamed, listOf } from './listing.js';
 import { onWindow } from './on-window.js';
-import { newId, soon } from './platform.js';
+import { soon } from './platform.js';
 import { Questions } from './questions.js';
 import { MAX_NAME, getA, isAmount, isObject, warnOfUnknown } from './read.js';
 import { NO_SIGNAL, reasonText } from './signal.js';
@@ -39,6 +40,7 @@ const LOST = 'The agent has failed and cannot go on';
 
 export class Agent extends Caller {
   #rust;
+  #ids;
   #number;
   #guard = new Guard(() => this.#lost());
   /** @type {Map<number, Pending>} */
@@ -112,6 +114,7 @@ export class Agent extends Caller {
   constructor(handle, messenger, session, options) {
     super();
     this.#rust = guarded(handle);
+    this.#ids = idsOf(this.#rust);
     const { grace = 5000, liveness = Infinity } = options;
     this.#number = this.#rust.open(grace, liveness, session.life !== undefined);
     oneWay(this.#shell, ['sendCall', 'sendCancel', 'sendList', 'sendShutdown', 'progress', 'ended']);
@@ -146,14 +149,29 @@ export class Agent extends Caller {
    * @param {CallOptions} [options]
    * @returns {Promise<any>} an ABPResponse
    */
-  call(capability, params = {}, options = {}) {
-    return new Promise((resolve) => {
+  call(capability, params, options) {
+    return this.begin(capability, params, options).response;
+  }
+
+  /**
+   * Does the same, and says which id the call has, whether it can be made or not.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   * @returns {{ callId: string, response: Promise<any> }}
+   */
+  begin(capability, params = {}, options = {}) {
+    /** @type {string | undefined} */
+    let callId;
+    const response = new Promise((resolve) => {
       try {
-        this.#call(resolve, capability, params, options ?? {});
+        callId = this.#call(resolve, capability, params, options ?? {});
       } catch (error) {
         resolve(failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`));
       }
     });
+    return { callId: callId ?? this.#ids.next(), response };
   }
 
   /**
@@ -161,21 +179,29 @@ export class Agent extends Caller {
    * @param {string} capability
    * @param {object} params
    * @param {CallOptions} options
+   * @returns {string | undefined} its id, if it has one
    */
   #call(resolve, capability, params, options) {
-    if (!isObject(options)) return resolve(failure('INVALID_PARAMS', 'options must be an object'));
+    if (!isObject(options)) return void resolve(failure('INVALID_PARAMS', 'options must be an object'));
     warnOfUnknown('call', options, KNOWN);
-    const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
+    const { signal, timeout = Infinity, callId, onProgress, transfer } = options;
     const unfit = problemWith(capability, params, { signal, timeout, callId, onProgress, transfer });
-    if (unfit) return resolve(failure('INVALID_PARAMS', unfit));
+    if (unfit) {
+      resolve(failure('INVALID_PARAMS', unfit));
+      return callId;
+    }
     const aborted = signal?.aborted === true;
     const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : undefined);
-    const key = this.#rust.call(this.#number, callId.slice(0, MAX_NAME), timeout, aborted);
-    if (!key) return resolve({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST) });
-    /** @type {Record<string, unknown>} */
+    /** @type {Record<string, any>} */
     const asked = { callId };
+    const place = this.#ids.name(asked);
+    const key = this.#rust.call(this.#number, (callId ?? '').slice(0, MAX_NAME), place, timeout, aborted);
+    if (!key) {
+      resolve({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST) });
+      return callId;
+    }
     if (timeout !== Infinity) asked.timeout = timeout;
-    if (onProgress) asked.progressToken = callId;
+    if (onProgress) asked.progressToken = asked.callId;
     if (transfer) asked.transfer = true;
     const payload = { capability, params: sent.params, options: asked };
     /** @type {Pending} */
@@ -186,9 +212,11 @@ export class Agent extends Caller {
       pending.release = () => signal.removeEventListener('abort', abort);
     }
     this.#pending.set(key, pending);
-    if (this.#flushing) return undefined;
-    this.#flushing = true;
-    return soon(this.#flush);
+    if (!this.#flushing) {
+      this.#flushing = true;
+      soon(this.#flush);
+    }
+    return asked.callId;
   }
 
   #flush = () => {

@@ -35,7 +35,7 @@ export class Asks {
    * @returns {Promise<any>} an ABPResponse
    */
   call(parent, payload, signal) {
-    const { rust, number } = this.#shell;
+    const { ids, rust, number } = this.#shell;
     let child = 0;
     return underSignal(
       signal,
@@ -52,9 +52,11 @@ export class Asks {
           if (from) call.within = [from.callId, ...(from.within ?? [])];
           // Uses no other promise: a waiting promise is lost if this very job is ended.
           return this.#answer(() => {
+            const given = call.callId ?? '';
+            const place = ids.name(call);
             child = aborted
-              ? rust.callFromAborted(number, parent, call.callId, call.capability, call, aborted.reason)
-              : rust.callFrom(number, parent, call.callId, call.capability, call, call.timeout, call.token);
+              ? rust.callFromAborted(number, parent, given, place, call.capability, call, aborted.reason)
+              : rust.callFrom(number, parent, given, place, call.capability, call, call.timeout, call.token);
             return child;
           });
         } catch (error) {

@@ -5,7 +5,7 @@ import { abpError, text } from './errors.js';
 import { lifeOfAgent } from './life/of-agent.js';
 import { problemWithMessenger } from './messenger.js';
 import { open, problemWithOptions } from './open.js';
-import { newId } from './platform.js';
+import { uniqueName } from './platform.js';
 import { portMessenger } from './port.js';
 import { getA } from './read.js';
 import { defaultSocket, openSocket, socketMessenger } from './socket.js';
@@ -57,7 +57,7 @@ async function madeBy(make) {
 async function connectNearby(load, messenger, options) {
   // Called when the module is loaded: it takes a lock, which nobody would release if the loading
   // failed.
-  const shown = async () => (await lifeOfAgent(newId()))(messenger);
+  const shown = async () => (await lifeOfAgent(uniqueName()))(messenger);
   return connect(load, shown, { liveness: LIVENESS, ...options });
 }
 

@@ -10,7 +10,7 @@ import { cancelsFirst, lost } from './guard.js';
 import { inspect } from './inspect.js';
 import { fromText, toText } from './json.js';
 import { loadPart } from './part.js';
-import { newId, soon } from './platform.js';
+import { soon } from './platform.js';
 import { get, isId } from './read.js';
 import { receive } from './receive.js';
 
@@ -24,7 +24,7 @@ export const LEFT = 'The page was left';
 export const UNREADABLE = 'A message of the agent could not be read';
 
 /** The functions that modules loaded on demand are given. */
-const KIT = { toText, inspect, newId, problem };
+const KIT = { toText, inspect, problem };
 
 /** The types that are answered under the id of the request. */
 const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];

@@ -6,7 +6,6 @@
  * party may throw anything. For invalid content of the object, a [`Refusal`] is thrown.
  */
 import { BAD_CALL_ID, Refusal, invalid, problem } from './errors.js';
-import { newId } from './platform.js';
 import { MAX_NAME, MILLISECONDS, isAmount, isId, isObject } from './read.js';
 import { reasonOf } from './signal.js';
 
@@ -14,7 +13,7 @@ import { reasonOf } from './signal.js';
  * A well-formed call.
  *
  * @typedef {object} Call
- * @property {string} callId the agent's, or a new one
+ * @property {string} [callId] the agent's. Without it, `Ids.name` gives the call one
  * @property {string} capability
  * @property {object} params
  * @property {number} timeout milliseconds; infinite for none
@@ -100,7 +99,7 @@ export function readCall(payload) {
   if (token !== undefined && !isId(token)) throw bad('options.progressToken', TEXT);
   if (!isObject(params)) throw bad('params', 'parameters are an object');
   if (capability.length > MAX_NAME) throw new Refusal(problem('UNKNOWN_CAPABILITY', `There is no capability "${clipped(capability)}…"`));
-  return { callId: callId === undefined ? newId() : callIdOf(callId), capability, params, timeout, token, by: 0 };
+  return { callId: callId === undefined ? callId : callIdOf(callId), capability, params, timeout, token, by: 0 };
 }
 
 /** @type {any} */

@@ -9,7 +9,7 @@ import { describe, problemWithCapability, problemWithWorker } from './descriptor
 import { abpError, invalid, log, problem, text, thrown } from './errors.js';
 import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
-import { asyncDispose, newId } from './platform.js';
+import { asyncDispose } from './platform.js';
 import { problemWithMessenger } from './messenger.js';
 import { onWindow } from './on-window.js';
 import { loadPart } from './part.js';
@@ -65,7 +65,7 @@ export class Host {
     /** @type {import('./workers/workers.js').Spec} */
     const spec = { name, url: urlOf(module), type, pool, warm, finish, script };
     // An app without workers does not load the code for them.
-    const loading = () => loadPart(() => import('./workers/workers.js')).then(({ Workers }) => (this.#workers ??= new Workers(this.shell, KIT)));
+    const loading = () => loadPart(() => import('./workers/workers.js')).then(({ Workers }) => (this.#workers ??= new Workers(this.shell, { ...KIT, ids: this.shell.ids })));
     const run = (/** @type {any} */ params, /** @type {Context} */ context) => {
       if (this.#workers) return this.#workers.run(spec, params, context);
       const { rust, number } = this.shell;
@@ -133,7 +133,7 @@ export class Host {
     // An app without this option does not load the code for it.
     const exposed = loadPart(() => import('./webmcp/expose-tools.js'), () => !this.shell.closed).then(({ exposeTools }) => {
       if (this.shell.closed) return undefined;
-      return exposeTools(this.shell, browser, { requests: new Requests(this.shell, () => {}), underSignal, newId, toText, log });
+      return exposeTools(this.shell, browser, { requests: new Requests(this.shell, () => {}), underSignal, ids: this.shell.ids, toText, log });
     }, () => undefined);
     this.#closers.add(() => void exposed.then((close) => close?.()));
   }
@@ -299,7 +299,7 @@ export class Host {
 }
 
 /** The functions that modules loaded on demand are given. */
-const KIT = { abpError, newId, text, carry };
+const KIT = { abpError, text, carry };
 
 /** Milliseconds for the proof that a worker is gone: Chromium takes two seconds to end a worker that computes. */
 const PROOF = 2500;

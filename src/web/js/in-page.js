@@ -7,7 +7,6 @@ import { CAPABILITIES_CHANGED } from './envelope.js';
 import { failure, text, thrown } from './errors.js';
 import { toText } from './json.js';
 import { onWindow } from './on-window.js';
-import { newId } from './platform.js';
 import { get, isObject } from './read.js';
 import { Requests } from './requests.js';
 import { callsWithThread, endMarked, hasThread, heldFor, settleTerminated } from './running.js';
@@ -79,7 +78,7 @@ export function exposeAbp(shell, target, replace) {
       } catch (error) {
         return Promise.resolve(failure('INVALID_PARAMS', `The options cannot be read: ${text(error)}`));
       }
-      rest.callId ??= newId();
+      rest.callId ??= shell.ids.next();
       // A call that was refused at once may have the callId of another call, which continues.
       let open = true;
       return underSignal(

@@ -3,20 +3,20 @@
  * Both use `call`, whose response reports every outcome.
  */
 import { CapHostError } from './errors.js';
-import { asyncDispose, newId } from './platform.js';
+import { asyncDispose } from './platform.js';
 
 /** @import { CallOptions } from '../../../npm/agent.js' */
 
-/** The part of an agent that uses only `call`, `cancel` and `shutdown`. */
+/** The part of an agent that uses only `begin`, `cancel` and `shutdown`. */
 export class Caller {
   /**
    * @param {string} _capability
    * @param {object} [_params]
    * @param {CallOptions} [_options]
-   * @returns {Promise<any>} an ABPResponse
+   * @returns {{ callId: string, response: Promise<any> }} of the call: its id, and its ABPResponse
    */
-  call(_capability, _params, _options) {
-    return Promise.reject(new TypeError('An agent defines how it calls'));
+  begin(_capability, _params, _options) {
+    throw new TypeError('An agent defines how it calls');
   }
 
   /**
@@ -28,12 +28,8 @@ export class Caller {
    * @param {CallOptions} [options]
    * @returns {Promise<any>}
    */
-  async invoke(capability, params, options) {
-    const callId = options?.callId ?? newId();
-    const response = await this.call(capability, params, { ...options, callId });
-    if (response.success) return response.data;
-    if (response.cancelled) throw abortError(callId, response.metadata?.stop, options?.signal);
-    throw new CapHostError(response.error);
+  invoke(capability, params, options) {
+    return resultOf(this.begin(capability, params, options), options);
   }
 
   /**
@@ -91,14 +87,15 @@ export class RunningCall {
    */
   constructor(agent, capability, params, options) {
     this.#agent = agent;
-    this.callId = options?.callId ?? newId();
     const onProgress = (/** @type {any} */ info) => {
       this.#latest = info;
       this.#wake();
       options?.onProgress?.(info);
     };
+    const begun = agent.begin(capability, params, { ...options, onProgress });
+    this.callId = begun.callId;
     /** @type {Promise<any>} */
-    this.result = agent.invoke(capability, params, { ...options, callId: this.callId, onProgress });
+    this.result = resultOf(begun, options);
     const end = () => {
       this.#ended = true;
       this.#wake();
@@ -131,6 +128,18 @@ export class RunningCall {
       } else await new Promise((/** @type {(value?: unknown) => void} */ resolve) => this.#waiting.add(() => resolve()));
     }
   }
+}
+
+/**
+ * @param {{ callId: string, response: Promise<any> }} begun
+ * @param {CallOptions} [options]
+ * @returns {Promise<any>} the data of the call
+ */
+async function resultOf({ callId, response: coming }, options) {
+  const response = await coming;
+  if (response.success) return response.data;
+  if (response.cancelled) throw abortError(callId, response.metadata?.stop, options?.signal);
+  throw new CapHostError(response.error);
 }
 
 /**

@@ -3,7 +3,8 @@
  */
 import { Agent } from './agent.js';
 import { abpError } from './errors.js';
-import { newId } from './platform.js';
+import { guarded } from './guard.js';
+import { idsOf } from './ids.js';
 import { isAmount, warnOfUnknown } from './read.js';
 import { NO_SIGNAL } from './signal.js';
 
@@ -38,7 +39,7 @@ export function problemWithOptions(options) {
 export function open(handle, messenger, options) {
   const { agent = { name: 'caphost', version: '0.1' }, requestedCapabilities, allowedRequests, onElicitation } = options;
   const { connectTimeout = 10_000, signal } = options;
-  const id = newId();
+  const id = idsOf(guarded(handle)).next();
   const features = { notifications: true, progress: true, elicitation: onElicitation !== undefined };
   /** @type {object} */
   const payload = {

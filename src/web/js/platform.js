@@ -22,37 +22,8 @@ const settled = Promise.resolve();
  */
 export const soon = (callback) => void settled.then(callback);
 
-/** Each byte as two hexadecimal digits. */
-const DIGITS = [...new Uint8Array(256)].map((_, byte) => byte.toString(16).padStart(2, '0'));
-
-/** Random bytes, drawn for many ids at once: one draw, or one `randomUUID`, costs as much as half a call. */
-const drawn = new Uint8Array(4096);
-let used = drawn.length;
-
-/** @returns {string} a UUID (version 4) */
-export function newId() {
-  if (used === drawn.length) {
-    crypto.getRandomValues(drawn);
-    used = 0;
-  }
-  used += 16;
-  return uuidOf(drawn, used - 16);
-}
-
-/**
- * @param {Uint8Array} bytes random ones
- * @param {number} [from] where its sixteen begin
- * @returns {string} the UUID (version 4) made of them
- */
-export function uuidOf(bytes, from = 0) {
-  const two = (/** @type {number} */ place) => DIGITS[bytes[from + place] ?? 0];
-  const version = DIGITS[((bytes[from + 6] ?? 0) & 15) | 64];
-  const variant = DIGITS[((bytes[from + 8] ?? 0) & 63) | 128];
-  return (
-    `${two(0)}${two(1)}${two(2)}${two(3)}-${two(4)}${two(5)}-${version}${two(7)}-${variant}${two(9)}` +
-    `-${two(10)}${two(11)}${two(12)}${two(13)}${two(14)}${two(15)}`
-  );
-}
+/** A name that nobody else has, where there is no wasm module yet, which makes all ids of calls. */
+export const uniqueName = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 /** @returns {unknown[]} */
 export const array = () => [];

@@ -47,10 +47,12 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       if (connection.local) call.params = copyOf(shell, call.params);
       check(connection, envelope, call);
       call.by = number;
+      const given = call.callId ?? '';
+      const place = shell.ids.name(call);
       connection.expect(id, type, call.callId);
       const unfit = aborted
-        ? rust.callAborted(shell.number, number, id, call.callId, call.capability, call, aborted.reason)
-        : rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token, memory);
+        ? rust.callAborted(shell.number, number, id, given, place, call.capability, call, aborted.reason)
+        : rust.call(shell.number, number, id, given, place, call.capability, call, call.timeout, call.token, memory);
       // The callId is not valid.
       if (unfit) throw new Refusal(BAD_CALL_ID);
       break;

@@ -9,8 +9,9 @@ import { log } from './errors.js';
 import { failureOf } from './failure.js';
 import { Guard, guarded, lost, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
+import { idsOf } from './ids.js';
 import { inspect } from './inspect.js';
-import { newId, soon } from './platform.js';
+import { soon } from './platform.js';
 import { Running, settleTerminated } from './running.js';
 import { SHORT } from './short.js';
 import { Timeline } from './timeline.js';
@@ -60,6 +61,7 @@ export class Shell {
     /** The functions of the wasm half, guarded. They take the host's number. */
     this.rust = guarded(handle);
     this.number = number;
+    this.ids = idsOf(this.rust);
     this.app = Object.freeze({ ...app });
     this.depth = depth;
     this.size = size;
@@ -163,7 +165,7 @@ export class Shell {
       ...(connection?.short && { short: SHORT }),
     });
     if (life) {
-      this.#life ??= new LifeOfAgents(this, newId());
+      this.#life ??= new LifeOfAgents(this, this.ids.next());
       void this.#life.watch(connection, life);
     }
   }

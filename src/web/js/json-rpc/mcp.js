@@ -130,7 +130,7 @@ export class Mcp {
     if (typeof found === 'string') return peer.fail(id, { code: INVALID_PARAMS, message: found });
     const version = this.#readable(modern);
     const promised = version.structure && outputSchema(found.outputSchema) !== undefined;
-    const callId = peer.kit.newId();
+    const callId = peer.shell.ids.next();
     const wrap = (/** @type {any} */ result) => (modern ? { resultType: 'complete', ...result } : result);
     const answer = (/** @type {any} */ payload) => {
       const { error, result } = answerCall(id, found.name, payload, (error) => ({ result: wrap(failed(error)) }), (data, metadata) => {

@@ -77,7 +77,7 @@ export class Own {
     const { peer } = this;
     if (!isObject(params)) return peer.refuse(id, 'INVALID_PARAMS', 'The parameters are an object {capability, params?, options?}');
     const { capability, params: given, options } = params;
-    const { callId = params.callId === undefined ? peer.kit.newId() : params.callId, progressToken: token, ...rest } = isObject(options) ? options : {};
+    const { callId = params.callId === undefined ? peer.shell.ids.next() : params.callId, progressToken: token, ...rest } = isObject(options) ? options : {};
     const answer = (/** @type {any} */ payload) =>
       answerCall(id, capability, payload, (error) => ({ error: rpcError(error) }), (data = null, metadata) => ({ data, ...(metadata && { metadata }) }));
     // The host identifies each call by its callId.

@@ -26,7 +26,6 @@ import { MAX_BATCH } from './versions.js';
  * @typedef {object} Kit
  * @property {(value: any) => string} toText JSON, with binary data in base64
  * @property {(value: unknown, depth: number, size: number) => string | undefined} inspect
- * @property {() => string} newId
  * @property {(code: string, message: string) => import('../errors.js').AbpError} problem
  */
 

@@ -9,7 +9,7 @@
  * @typedef {object} Loaded
  * @property {import('../requests.js').Requests} requests
  * @property {typeof import('../signal.js').underSignal} underSignal
- * @property {typeof import('../platform.js').newId} newId
+ * @property {import('../shell.js').Shell['ids']} ids
  * @property {typeof import('../json.js').toText} toText
  * @property {typeof import('../errors.js').log} log
  */
@@ -60,7 +60,7 @@ export function exposeTools(shell, browser, loaded) {
  * @param {string} name
  * @param {any} document the Capability object
  */
-function tool({ requests, underSignal, newId, toText }, name, { name: capability, title, description, inputSchema }) {
+function tool({ requests, underSignal, ids, toText }, name, { name: capability, title, description, inputSchema }) {
   return {
     name,
     ...(title && { title }),
@@ -68,7 +68,7 @@ function tool({ requests, underSignal, newId, toText }, name, { name: capability
     inputSchema: typeof inputSchema === 'object' && inputSchema !== null ? { type: 'object', ...inputSchema } : { type: 'object' },
     /** @param {object} params @param {{ signal?: AbortSignal }} [context] absent in older browsers */
     execute: async (params, context) => {
-      const callId = newId();
+      const callId = ids.next();
       const response = await underSignal(
         context?.signal,
         (reason) => void requests.request('capabilities/cancel', { callId, reason }),

@@ -21,7 +21,7 @@
  *
  * @typedef {object} Kit functions that the page has already loaded
  * @property {typeof import('../errors.js').abpError} abpError
- * @property {typeof import('../platform.js').newId} newId
+ * @property {import('../shell.js').Shell['ids']} ids
  * @property {typeof import('../errors.js').text} text
  * @property {typeof import('../transfer.js').carry} carry
  *
@@ -77,7 +77,7 @@ export class Thread {
     this.#module = [url, type];
     this.#free = free;
     this.#kit = kit;
-    this.#lock = `caphost.worker.${kit.newId()}`;
+    this.#lock = `caphost.worker.${kit.ids.next()}`;
     // WebKit may lack SharedArrayBuffer even on an isolated page.
     if (globalThis.crossOriginIsolated && globalThis.SharedArrayBuffer) this.#flag = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(script, { type: type === 'classic' ? type : 'module', name: `caphost ${url}` });
