@@ -14,6 +14,9 @@ const FIRST_LOOK: Millis = 250.0;
 /// A host that has never answered a probe may be silent this many times longer.
 const BENEFIT_OF_DOUBT: f64 = 4.0;
 
+/// How long a host that may be gone has to give a sign of life.
+const SIGN_OF_LIFE: Millis = 2_000.0;
+
 /// The slowest line that is served, in bytes a millisecond: 16 kB/s.
 const SLOWEST_LINE: f64 = 16.0;
 
@@ -134,9 +137,14 @@ impl<P: Clone> AgentState<P> {
         });
     }
 
+    /// The transport has reason to think that the host is gone. If `sure`, silence of the host proves that.
+    pub fn suspect(&mut self, sure: bool, now: Millis) {
+        self.probe(SIGN_OF_LIFE, sure, now);
+    }
+
     /// Asks the host for a sign of life within `within` milliseconds. If `sure`, the host is known
     /// to answer cancels, and counts as lost if it stays silent.
-    pub fn probe(&mut self, within: Millis, sure: bool, now: Millis) {
+    fn probe(&mut self, within: Millis, sure: bool, now: Millis) {
         let Ok(call) = CallId::parse(PROBE) else {
             return;
         };

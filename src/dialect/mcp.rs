@@ -1,9 +1,6 @@
 //! What the versions of MCP have. Page and gateway answer by this one table; the page's copy,
 //! `src/web/js/json-rpc/versions.js`, is written from it by a test.
 
-#[cfg(test)]
-mod written;
-
 /// A version of MCP, and what a client of it can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {

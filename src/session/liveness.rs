@@ -3,9 +3,7 @@
 
 use super::{Action, ConnectionId, HostState};
 use crate::call::{Millis, in_order};
-
-/// The notification that asks an agent for a sign of life. Any message is one.
-const ASKED: &str = "notifications/life/asked";
+use crate::dialect::events::LIFE_ASKED;
 
 /// An agent is gone after one question without an answer. A question that may have been answered in time
 /// counts half.
@@ -121,7 +119,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         for to in in_order(alive.into_iter()) {
             self.actions.push_back(Action::Notify {
                 to,
-                event: ASKED.into(),
+                event: LIFE_ASKED.into(),
                 data: None,
             });
         }

@@ -144,15 +144,16 @@ impl Agent {
 
 #[wasm_bindgen]
 impl AgentHandle {
-    /// Creates an agent and returns its number. Times are in milliseconds; an infinite `liveness`
-    /// means none. `answers` says that the host has announced that it answers when asked for a sign
+    /// Creates an agent and returns its number. Times are in milliseconds; a `grace` of NaN means the
+    /// default, an infinite `liveness` means none. `answers` says that the host has announced that it answers when asked for a sign
     /// of life.
     pub fn open(grace: Millis, liveness: Millis, answers: bool) -> u32 {
+        let default = AgentOptions::default();
         let options = AgentOptions {
-            grace,
+            grace: if grace.is_nan() { default.grace } else { grace },
             liveness: Some(liveness).filter(|it| it.is_finite()),
             answers,
-            ..AgentOptions::default()
+            ..default
         };
         AGENTS.add(|_| Agent {
             state: RefCell::new(AgentState::new(options)),
@@ -236,9 +237,9 @@ impl AgentHandle {
         with(agent, shell, |state| state.handle_timeout(now()));
     }
 
-    /// Asks the host for a sign of life; `sure` if the host is known to answer.
-    pub fn probe(agent: u32, shell: &AgentShell, within: Millis, sure: bool) {
-        with(agent, shell, |state| state.probe(within, sure, now()));
+    /// The host may be gone. If `sure`, it is unless it says something soon.
+    pub fn suspect(agent: u32, shell: &AgentShell, sure: bool) {
+        with(agent, shell, |state| state.suspect(sure, now()));
     }
 
     /// The host says that its next message has so many bytes.

@@ -144,7 +144,7 @@ fn without_calls_nobody_is_watched() {
 fn a_probe_finds_out_about_a_host_that_has_forgotten_the_session() {
     let mut agent = Agent::new();
     let key = agent.sent("a");
-    agent.state.probe(2_000.0, false, agent.now);
+    agent.state.suspect(false, agent.now);
     assert_eq!(agent.actions(), [sends_cancel(key + 1, PROBE)]);
     agent.refuse_with(key + 1, NO_SESSION, "NOT_INITIALIZED");
     assert_lost(&mut agent);
@@ -154,13 +154,13 @@ fn a_probe_finds_out_about_a_host_that_has_forgotten_the_session() {
 fn an_unanswered_probe_counts_only_against_a_host_that_answered_one() {
     let mut agent = Agent::new();
     let key = agent.sent("a");
-    agent.state.probe(2_000.0, false, agent.now);
+    agent.state.suspect(false, agent.now);
     agent.wait(2_000.0);
     assert_eq!(agent.actions(), [sends_cancel(key + 1, PROBE)]);
-    agent.state.probe(2_000.0, false, agent.now);
+    agent.state.suspect(false, agent.now);
     agent.actions();
     answers(&mut agent, key + 2);
-    agent.state.probe(2_000.0, false, agent.now);
+    agent.state.suspect(false, agent.now);
     agent.actions();
     agent.wait(2_000.0);
     assert_lost(&mut agent);
@@ -170,7 +170,7 @@ fn an_unanswered_probe_counts_only_against_a_host_that_answered_one() {
 fn a_probe_never_cancels_a_call_of_that_name() {
     let mut agent = Agent::new();
     agent.sent(PROBE);
-    agent.state.probe(2_000.0, false, agent.now);
+    agent.state.suspect(false, agent.now);
     assert_eq!(agent.actions(), []);
 }
 
@@ -178,7 +178,7 @@ fn a_probe_never_cancels_a_call_of_that_name() {
 fn an_unanswered_probe_counts_against_a_host_known_to_answer() {
     let mut agent = Agent::new();
     agent.sent("a");
-    agent.state.probe(2_000.0, true, agent.now);
+    agent.state.suspect(true, agent.now);
     agent.actions();
     agent.wait(2_000.0);
     assert_lost(&mut agent);
@@ -190,7 +190,7 @@ fn to_answer_any_cancel_is_to_be_known_to_answer() {
     agent.sent("a");
     let cancel = agent.cancel("nothing");
     agent.refuse(cancel, "Operation not found");
-    agent.state.probe(2_000.0, false, agent.now);
+    agent.state.suspect(false, agent.now);
     agent.actions();
     agent.wait(2_000.0);
     assert_lost(&mut agent);

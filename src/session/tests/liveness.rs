@@ -1,6 +1,5 @@
 use super::*;
-
-const ASKED: &str = "notifications/life/asked";
+use crate::dialect::events::LIFE_ASKED;
 
 /// An agent that answers, with a call in flight. It may be silent for a second.
 fn calling(host: &mut Host, id: &str) -> ConnectionId {
@@ -14,7 +13,7 @@ fn calling(host: &mut Host, id: &str) -> ConnectionId {
 fn asks(to: ConnectionId) -> Step {
     Action::Notify {
         to,
-        event: ASKED.into(),
+        event: LIFE_ASKED.into(),
         data: None,
     }
 }

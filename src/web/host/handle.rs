@@ -7,10 +7,11 @@ use wasm_bindgen::prelude::*;
 
 use super::descriptor::descriptor;
 use super::inner::{Handler, Inner, State};
+use super::numbers;
 use super::perform::array;
 use super::receive::{question, request, shortened, timeout_of};
 use super::sys::now;
-use crate::call::{CallId, Code, Millis, Step, Stop};
+use crate::call::{CallId, Code, Millis, Stop};
 use crate::offers::Ending;
 use crate::session::Limits;
 use crate::web::handles::{Handles, Table};
@@ -246,19 +247,17 @@ impl HostHandle {
         }
     }
 
-    /// A step of the stop has reached a handler in a worker. The step is an index into
-    /// [`Step::ALL`]. Any other number means no step, as the rest of the handler runs in the page.
+    /// A step of the stop has reached a handler in a worker: [`numbers::step`].
     pub fn reached(host: u32, key: u32, step: u32) {
         if let Some(host) = Work::of(host) {
-            host.state()
-                .reached(key, Step::ALL.get(step as usize).copied());
+            host.state().reached(key, numbers::step(step));
         }
     }
 
-    /// A handler in a worker was seen to stop. How far is an index into [`Stop::ALL`].
+    /// A handler in a worker was seen to stop: [`numbers::stop`].
     pub fn stopped(host: u32, key: u32, stop: u32) {
-        if let (Some(host), Some(stop)) = (Work::of(host), Stop::ALL.get(stop as usize)) {
-            host.state().stopped(key, *stop, now());
+        if let (Some(host), Some(stop)) = (Work::of(host), numbers::stop(stop)) {
+            host.state().stopped(key, stop, now());
         }
     }
 

@@ -16,6 +16,7 @@ mod handle;
 mod in_rust;
 mod inner;
 mod inspect;
+mod numbers;
 mod params;
 mod perform;
 mod receive;

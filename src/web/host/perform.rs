@@ -3,24 +3,14 @@
 use wasm_bindgen::JsValue;
 
 use super::inner::{Handler, Inner};
-use super::sys;
+use super::{numbers, sys};
 use crate::call::{CallId, CancelAnswer, Outcome, Response};
+use crate::dialect::events::CALL_ENDED;
 use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
 use crate::web::failure::{error, or_nan};
 use crate::web::object::{self, seen};
 
-/// The event that tells an agent that the handler of its abandoned call has ended. Its data is `{
-/// callId, success, after }`.
-const CALL_ENDED: &str = "notifications/call/ended";
-
 type Action = CoreAction<JsValue, Handler>;
-
-/// The end states of a call, as envelope.js numbers them.
-mod state {
-    pub const COMPLETED: u32 = 0;
-    pub const FAILED: u32 = 1;
-    pub const CANCELLED: u32 = 2;
-}
 
 /// The limit of nested loops. Each loop takes stack space, and each of thousands of calls may call
 /// back.
@@ -238,11 +228,13 @@ fn named(session: &str, id: &CallId) -> JsValue {
 
 /// How a call ended, and its data, its error, or how far it was seen to stop.
 fn told(response: Response<JsValue>) -> (u32, JsValue) {
-    match response.outcome {
-        Outcome::Completed(data) => (state::COMPLETED, data),
-        Outcome::Failed(failure) => (state::FAILED, error(&failure)),
-        Outcome::Cancelled(stop) => (state::CANCELLED, seen(stop, response.by)),
-    }
+    let state = numbers::state(&response.outcome);
+    let value = match response.outcome {
+        Outcome::Completed(data) => data,
+        Outcome::Failed(failure) => error(&failure),
+        Outcome::Cancelled(stop) => seen(stop, response.by),
+    };
+    (state, value)
 }
 
 /// A `CancelResponse`. `given` is the callId exactly as the request had it.

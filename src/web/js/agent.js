@@ -2,8 +2,9 @@
  * An agent as JavaScript sees it. All rules are in Rust: this class keeps the promises, signals,
  * callbacks and the timer that belong to them.
  */
-import { cancelConfirmation, cancelled, cancelResponse, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './envelope.js';
+import { cancelConfirmation, cancelled, cancelResponse } from './envelope.js';
 import { BAD_CALL_ID, failure, report, text, thrown } from './errors.js';
+import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, HOST_CLOSED } from './events.js';
 import { errorOf, receiveFromApp } from './from-app.js';
 import { Guard, cancelsFirst, guarded, lost, oneWay } from './guard.js';
 import { idsOf } from './ids.js';
@@ -28,9 +29,6 @@ import { Timer } from './timer.js';
  * @property {(info: any) => void} [onProgress]
  * @property {() => void} [release] removes the listener on the caller's signal
  */
-
-/** How long a peer that may be gone has to give a sign of life. */
-const SIGN_OF_LIFE = 2000;
 
 /** The options of a call. */
 const KNOWN = ['signal', 'timeout', 'callId', 'onProgress', 'transfer', 'progressToken'];
@@ -115,7 +113,7 @@ export class Agent extends Caller {
     super();
     this.#rust = guarded(handle);
     this.#ids = idsOf(this.#rust);
-    const { grace = 5000, liveness = Infinity } = options;
+    const { grace = NaN, liveness = Infinity } = options;
     this.#number = this.#rust.open(grace, liveness, session.life !== undefined);
     oneWay(this.#shell, ['sendCall', 'sendCancel', 'sendList', 'sendShutdown', 'progress', 'ended']);
     unreachable.register(this, [this.#rust, this.#number]);
@@ -135,7 +133,7 @@ export class Agent extends Caller {
     messenger.onmessage = (envelope) => this.#receive(envelope);
     messenger.onclose = this.#disconnected;
     this.#stay = onWindow('pagehide', this.#leave);
-    messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
+    messenger.onsuspect = (certain) => this.#rust.suspect(this.#number, this.#shell, certain);
     messenger.onexpect = (bytes) => this.#rust.expect(this.#number, this.#shell, bytes);
     // The instance was lost before this agent was made.
     if (this.#guard.trap !== undefined) this.#lost();
@@ -296,7 +294,7 @@ export class Agent extends Caller {
   #notified(event, data) {
     // The app does not need to see messages about signs of life.
     if (event === undefined || event.startsWith('notifications/life/')) return undefined;
-    if (event === 'notifications/host/closed') return this.#disconnected();
+    if (event === HOST_CLOSED) return this.#disconnected();
     if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
     if (event === CAPABILITIES_CHANGED) {
       const come = [...listOf(data?.added), ...listOf(data?.changed)];

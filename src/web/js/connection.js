@@ -6,6 +6,7 @@
  */
 import { refusal } from './envelope.js';
 import { failure, log, problem, report, text } from './errors.js';
+import { HOST_CLOSED } from './events.js';
 import { cancelsFirst, lost } from './guard.js';
 import { inspect } from './inspect.js';
 import { fromText, toText } from './json.js';
@@ -163,7 +164,7 @@ export class Connection {
   /** The host goes away. Not every transport can report that by itself. @param {string} [reason] the reason that handlers get */
   leave(reason = 'The host has let go of the agent') {
     this.shell.rust.giveUp(this.shell.number, this.number);
-    this.#trySend({ type: 'notification', timestamp: Date.now(), payload: { event: 'notifications/host/closed' } });
+    this.#trySend({ type: 'notification', timestamp: Date.now(), payload: { event: HOST_CLOSED } });
     this.close(reason);
   }
 

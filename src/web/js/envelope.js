@@ -1,17 +1,10 @@
 /**
  * Writes the Agentic Browser Protocol for a host: the payloads of the messages that it sends.
  */
-
-/** The end states of a call, in the order of their numbers in Rust. */
-const STATES = ['completed', 'failed', 'cancelled'];
+import { STATES } from './states.js';
 
 /** @param {number} state */
 export const stateName = (state) => STATES[state];
-
-export const CAPABILITIES_CHANGED = 'notifications/capabilities/list_changed';
-export const ELICITATION_WITHDRAWN = 'notifications/elicitation/withdrawn';
-
-export const CALL_ENDED = 'notifications/call/ended';
 
 /**
  * The part of a response that describes a stop.

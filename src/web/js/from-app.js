@@ -2,8 +2,8 @@
  * Reads the Agentic Browser Protocol for an agent: the app's messages about calls. Rust decides what
  * they count as: `src/dialect/answers.rs`.
  */
-import { CALL_ENDED } from './envelope.js';
 import { problem } from './errors.js';
+import { CALL_ENDED } from './events.js';
 import { LIST, isListing } from './listing.js';
 import { MAX_NAME, get, getA, isObject } from './read.js';
 import { reasonOf } from './signal.js';

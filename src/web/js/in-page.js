@@ -3,7 +3,7 @@
  */
 import { claim } from './claim.js';
 import { LEFT } from './connection.js';
-import { CAPABILITIES_CHANGED } from './envelope.js';
+import { CAPABILITIES_CHANGED } from './events.js';
 import { failure, text, thrown } from './errors.js';
 import { toText } from './json.js';
 import { onWindow } from './on-window.js';

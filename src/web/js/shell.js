@@ -4,8 +4,9 @@
  */
 import { Asks } from './asks.js';
 import { Capabilities } from './capabilities.js';
-import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, progressInfo, response, summaries } from './envelope.js';
+import { progressInfo, response, summaries } from './envelope.js';
 import { log } from './errors.js';
+import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './events.js';
 import { failureOf } from './failure.js';
 import { Guard, guarded, lost, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';

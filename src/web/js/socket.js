@@ -2,6 +2,7 @@
  * A WebSocket: JSON text frames.
  */
 import { abpError } from './errors.js';
+import { LARGE_MESSAGE } from './events.js';
 import { fromText, toText } from './json.js';
 import { get, getA } from './read.js';
 
@@ -10,8 +11,6 @@ const OPEN = 1;
 
 /** Bytes of a message that takes its time. */
 const LARGE = 65_536;
-/** The gateway announces a large message, of which a WebSocket shows only the end. */
-const COMING = 'notifications/life/large';
 
 /**
  * @param {any} socket a browser's WebSocket, or one that looks like it
@@ -48,7 +47,7 @@ export function socketMessenger(socket) {
   socket.addEventListener('message', (/** @type {{ data: unknown }} */ { data }) => {
     const envelope = typeof data === 'string' ? fromText(data) : undefined;
     const told = get(envelope, 'payload');
-    if (get(told, 'event') === COMING) messenger.onexpect?.(getA('number', get(told, 'data'), 'bytes') ?? 0);
+    if (get(told, 'event') === LARGE_MESSAGE) messenger.onexpect?.(getA('number', get(told, 'data'), 'bytes') ?? 0);
     else if (envelope !== undefined) messenger.onmessage?.(envelope);
   });
   socket.addEventListener('close', (/** @type {{ code?: number, reason?: string }} */ { code, reason = '' }) => {

@@ -15,11 +15,6 @@ use crate::wire::json_rpc::{Id, code};
 use crate::wire::text_of;
 use caphost::dialect::mcp::{STATELESS, Version};
 
-/// A header contradicts the body.
-const HEADER_MISMATCH: i32 = -32020;
-/// The gateway does not speak the version.
-const UNSUPPORTED_VERSION: i32 = -32022;
-
 /// A request.
 #[derive(Debug)]
 pub struct Request<'a> {
@@ -183,7 +178,7 @@ impl<'a> Request<'a> {
             let supported: Vec<_> = Version::names().collect();
             let details = json!({ "supported": supported, "requested": named });
             refusal.error.details = Some(Box::new(details));
-            return Err(refusal.with_rpc_code(UNSUPPORTED_VERSION));
+            return Err(refusal.with_rpc_code(code::UNSUPPORTED_VERSION));
         }
         match has_capabilities {
             true => Ok(true),
@@ -265,5 +260,5 @@ fn incomplete() -> Refusal {
 }
 
 fn mismatch(what: impl Into<String>) -> Refusal {
-    Refusal::invalid(what).with_rpc_code(HEADER_MISMATCH)
+    Refusal::invalid(what).with_rpc_code(code::HEADER_MISMATCH)
 }

@@ -16,19 +16,9 @@ pub use write::*;
 /// The only protocol version there is.
 pub const VERSION: &str = "0.1";
 
-/// The event that tells an agent of a changed set of capabilities.
-pub const CAPABILITIES_CHANGED: &str = "notifications/capabilities/list_changed";
-
-/// The event that tells an agent that a question was withdrawn; its data is `{ id }`.
-pub const ELICITATION_WITHDRAWN: &str = "notifications/elicitation/withdrawn";
-
-/// The event that tells an agent that the handler of its abandoned call has ended; its data is
-/// `{ callId, success, after }`.
-pub const CALL_ENDED: &str = "notifications/call/ended";
-
-/// The event that tells an agent, directly before a large message, how long that is; its data is
-/// `{ bytes }`.
-pub const LARGE_MESSAGE: &str = "notifications/life/large";
+pub use caphost::dialect::events::{
+    CALL_ENDED, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, LARGE_MESSAGE,
+};
 
 /// The types of envelope.
 pub mod kind {

@@ -1,12 +1,11 @@
-//! Cancels of requests, and whether a cancelled request is still answered. Only this file decides that.
+//! Cancels of requests. The core's table says how each dialect cancels, and whether the request is still
+//! answered.
 
 use serde_json::Value;
 
 use super::Id;
 use crate::wire::clipped;
-
-/// The cancel of MCP.
-pub(super) const CANCELLED: &str = "notifications/cancelled";
+use caphost::dialect::json_rpc::{MAX_REASON, Way};
 
 /// A cancel of one request.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,22 +22,14 @@ pub struct Cancel {
 
 /// Reads a notification as a cancel. `None` if it is no cancel, or malformed: then it is ignored.
 pub fn read_cancel(method: &str, params: Option<&str>) -> Option<Cancel> {
-    let (id, has_reason, answered) = match method {
-        // The Language Server Protocol, and the first draft of the Agent Client Protocol's.
-        "$/cancelRequest" => ("id", false, true),
-        // The Agent Client Protocol, version 1.
-        "$/cancel_request" => ("requestId", false, true),
-        // The Model Context Protocol, where messages share a channel.
-        CANCELLED => ("requestId", true, false),
-        _ => return None,
-    };
+    let way = Way::of(method)?;
     let params: Value = serde_json::from_str(params?).ok()?;
-    let reason = params.get("reason").filter(|_| has_reason);
+    let reason = params.get("reason").filter(|_| way.reason);
     let reason = reason.and_then(Value::as_str);
     Some(Cancel {
-        id: Id::read(params.get(id)?)?,
-        reason: reason.map(|reason| clipped(reason, 1_024).into()),
-        answered,
+        id: Id::read(params.get(way.id)?)?,
+        reason: reason.map(|reason| clipped(reason, MAX_REASON).into()),
+        answered: way.answered,
     })
 }
 

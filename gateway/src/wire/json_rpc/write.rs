@@ -5,10 +5,10 @@ use std::borrow::Borrow;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::cancel::CANCELLED;
 use super::{Id, code, method};
 use crate::wire::{error_json, stopped_by};
 use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
+use caphost::dialect::json_rpc::MCP_CANCELLED;
 
 /// The members of an `ABPError` that go into the `data` of an error. The message has its own place.
 const IN_DATA: [&str; 5] = ["code", "retryable", "details", "retryAfter", "alternatives"];
@@ -158,7 +158,7 @@ pub fn cancel_notice(request_id: &str, reason: Option<&str>) -> Value {
     if let Some(reason) = reason {
         params["reason"] = reason.into();
     }
-    notification(CANCELLED, params)
+    notification(MCP_CANCELLED, params)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
  * capabilities, and its handlers invoke them through the browser's DevTools. So the rules of a call
  * are the host's.
  */
-import { CAPABILITIES_CHANGED } from '../envelope.js';
+import { CAPABILITIES_CHANGED } from '../events.js';
 import { abpError, problem, text } from '../errors.js';
 import { asJson } from '../json.js';
 import { portMessenger } from '../port.js';

@@ -2,7 +2,9 @@
  * MCP: 2024-11-05 to 2025-11-25, with `initialize`, and 2026-07-28, without it. The gateway's `/mcp`
  * does the same.
  */
-import { INVALID_PARAMS, INVALID_REQUEST, answerCall, isObject, rpcError } from './message.js';
+import { CALL_ENDED } from './events.js';
+import { INVALID_PARAMS, INVALID_REQUEST, UNSUPPORTED_VERSION } from './codes.js';
+import { answerCall, isObject, rpcError } from './message.js';
 import { done, failed, inMeta, progressReader } from './result.js';
 import { findTool, outputSchema, tools } from './tools.js';
 import { VERSIONS } from './versions.js';
@@ -11,7 +13,6 @@ import { VERSIONS } from './versions.js';
 const [LEGACY, MODERN] = VERSIONS.slice(-2);
 const NAMES = VERSIONS.map(({ name }) => name);
 
-const UNSUPPORTED_VERSION = -32022;
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
@@ -193,7 +194,7 @@ export class Mcp {
 
   /** @param {any} requestId @param {object} data of the notification that an abandoned call has ended */
   ended(requestId, data) {
-    this.peer.notify(LOG, { level: 'notice', logger: 'caphost', data: { event: 'notifications/call/ended', requestId, ...data } });
+    this.peer.notify(LOG, { level: 'notice', logger: 'caphost', data: { event: CALL_ENDED, requestId, ...data } });
   }
 
   /** The set of tools has changed. */

@@ -2,18 +2,8 @@
  * Reads and writes messages of JSON-RPC 2.0. `gateway/src/wire/json_rpc` does the same, by the same
  * vectors.
  */
+import { CANCELLED, FAILED, INTERNAL_ERROR, INVALID_PARAMS } from './codes.js';
 import { keyOf } from './policy.js';
-
-/** Codes of errors. */
-export const PARSE_ERROR = -32700;
-export const INVALID_REQUEST = -32600;
-export const METHOD_NOT_FOUND = -32601;
-export const INVALID_PARAMS = -32602;
-export const INTERNAL_ERROR = -32603;
-/** An error of the app: `data.code` has the ABP code. */
-export const FAILED = -32000;
-/** LSP and ACP: the request was cancelled. */
-export const CANCELLED = -32800;
 
 /** The faults of an invalid message. */
 export const FAULTS = {

@@ -1,7 +1,9 @@
 /**
  * ACP and LSP style, and our own methods. The gateway's `/jsonrpc` does the same.
  */
-import { INVALID_REQUEST, answerCall, isObject, rpcError } from './message.js';
+import { INVALID_REQUEST } from './codes.js';
+import { answerCall, isObject, rpcError } from './message.js';
+import { CALL, ENDED, INITIALIZE, LIST, PROGRESS, SHUTDOWN } from './methods.js';
 
 /** The version of ACP that our messages belong to. There is no other. */
 const ACP_VERSION = 1;
@@ -9,7 +11,7 @@ const ACP_VERSION = 1;
 /** Sent whether or not the peer sends it: the final protocol takes it for granted. */
 const CAPABILITIES = { cancellation: { request: true } };
 
-const METHODS = ['initialize', '_capabilities/list', '_capabilities/call', 'shutdown'];
+const METHODS = [INITIALIZE, LIST, CALL, SHUTDOWN];
 
 export class Own {
   #greeted = false;
@@ -31,10 +33,10 @@ export class Own {
   /** @param {{ id: any, method: string, params: any }} request */
   request({ id, method, params }) {
     const { peer } = this;
-    if (method === 'initialize') this.#initialize(id, params);
-    else if (method === '_capabilities/list') peer.succeed(id, { capabilities: peer.shell.capabilities.documents() });
-    else if (method === '_capabilities/call') this.#call(id, params);
-    else if (method === 'shutdown') peer.shutDown(peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result: null }) }));
+    if (method === INITIALIZE) this.#initialize(id, params);
+    else if (method === LIST) peer.succeed(id, { capabilities: peer.shell.capabilities.documents() });
+    else if (method === CALL) this.#call(id, params);
+    else if (method === SHUTDOWN) peer.shutDown(peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result: null }) }));
     else peer.refuseMethod(id, method);
   }
 
@@ -83,7 +85,7 @@ export class Own {
     // The host identifies each call by its callId.
     const canBeToken = ['undefined', 'string', 'number'].includes(typeof token);
     const progress = (/** @type {any} */ info) =>
-      token === undefined ? undefined : { method: '$/progress', params: { token, value: { ...info, operationId: token } } };
+      token === undefined ? undefined : { method: PROGRESS, params: { token, value: { ...info, operationId: token } } };
     const entry = peer.begin(id, { capability, callId, answer, progress });
     // The host itself reports other problems.
     return peer.call(entry, given, isObject(options) ? { ...rest, ...(!canBeToken && { progressToken: token }) } : options);
@@ -106,7 +108,7 @@ export class Own {
 
   /** @param {any} requestId @param {object} data of the notification that an abandoned call has ended */
   ended(requestId, data) {
-    this.peer.notify('_capabilities/ended', { requestId, ...data });
+    this.peer.notify(ENDED, { requestId, ...data });
   }
 
   /** There is no notification for this. */

@@ -16,7 +16,10 @@
  * | `mcp`, `tools`, `result`, `content` | MCP |
  */
 import { framing } from './framing.js';
-import { CANCELLED, FAULTS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, codeFor, read, rpcError } from './message.js';
+import { CALL_ENDED, CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, HOST_CLOSED } from './events.js';
+import { CANCELLED, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from './codes.js';
+import { FAULTS, codeFor, read, rpcError } from './message.js';
+import { EXIT } from './methods.js';
 import { Mcp, isMcp } from './mcp.js';
 import { Own } from './own.js';
 import { keyOf, readCancel, writeCancel } from './policy.js';
@@ -142,7 +145,7 @@ export class Peer {
 
   /** @param {{ method: string, params: any }} notification */
   #notified({ method, params }) {
-    if (method === 'exit') return this.shutDown();
+    if (method === EXIT) return this.shutDown();
     const cancel = readCancel(method, params);
     const entry = cancel && this.#inFlight.get(/** @type {string} */ (keyOf(cancel.id)));
     // A request that has ended, or never began, is not in the map. A request that is answered at once
@@ -343,14 +346,14 @@ export class Peer {
 
   /** @param {string} event @param {any} data */
   #hear(event, data) {
-    if (event === 'notifications/elicitation/withdrawn') {
+    if (event === ELICITATION_WITHDRAWN) {
       const way = this.#questions.delete(data.id) && this.#dialect?.cancels();
       if (!way) return;
       const { method, params } = writeCancel(way, data.id, 'The question needs no answer any more');
       this.notify(method, params);
-    } else if (event === 'notifications/call/ended') this.#ended(data);
-    else if (event === 'notifications/capabilities/list_changed') this.#dialect?.changed();
-    else if (event === 'notifications/host/closed') this.#hostGone();
+    } else if (event === CALL_ENDED) this.#ended(data);
+    else if (event === CAPABILITIES_CHANGED) this.#dialect?.changed();
+    else if (event === HOST_CLOSED) this.#hostGone();
   }
 
   /** Nobody answers any more. */

@@ -1,29 +1,8 @@
 /**
- * How each dialect cancels a request, and who is told about that. This is the only place with these
- * rules. The same table is in `gateway/src/wire/json_rpc/cancel.rs`, and both are tested with the same
- * vectors.
+ * Cancels of requests. `ways.js` has how each dialect cancels, and whether the request is still answered.
+ * The gateway's `wire/json_rpc/cancel.rs` does the same, by the same table and vectors.
  */
-
-/**
- * @typedef {object} Way
- * @property {string} dialect
- * @property {string} method of the notification that cancels
- * @property {'id' | 'requestId'} id the member of its parameters with the request's id
- * @property {boolean} reason whether the parameters may have a reason
- * @property {boolean} answered whether the cancelled request is still answered: with its result, or with error -32800
- * @property {'on the answer' | 'at once'} settles when the caller considers the request settled
- */
-
-/** The dialects. Those that share a method share everything else. @type {Way[]} */
-export const DIALECTS = [
-  { dialect: 'ACP draft', method: '$/cancelRequest', id: 'id', reason: false, answered: true, settles: 'on the answer' },
-  { dialect: 'ACP v1', method: '$/cancel_request', id: 'requestId', reason: false, answered: true, settles: 'on the answer' },
-  { dialect: 'LSP 3.17', method: '$/cancelRequest', id: 'id', reason: false, answered: true, settles: 'on the answer' },
-  { dialect: 'MCP 2025-11-25', method: 'notifications/cancelled', id: 'requestId', reason: true, answered: false, settles: 'at once' },
-  { dialect: 'MCP 2026-07-28', method: 'notifications/cancelled', id: 'requestId', reason: true, answered: false, settles: 'at once' },
-];
-
-const MAX_REASON = 1_024;
+import { MAX_REASON, WAYS } from './ways.js';
 
 /**
  * Reads a notification as a cancel of one request.
@@ -34,7 +13,7 @@ const MAX_REASON = 1_024;
  *   it is none, or malformed: it is ignored then
  */
 export function readCancel(method, params) {
-  const way = DIALECTS.find((it) => it.method === method);
+  const way = WAYS.find((it) => it.method === method);
   if (!way || keyOf(params?.[way.id]) === undefined) return undefined;
   const reason = way.reason && typeof params.reason === 'string' ? params.reason.slice(0, MAX_REASON) : undefined;
   return { id: params[way.id], reason, answered: way.answered };
@@ -48,7 +27,7 @@ export function readCancel(method, params) {
  * @param {string} reason
  */
 export function writeCancel(dialect, id, reason) {
-  const way = /** @type {Way} */ (DIALECTS.find((it) => it.dialect === dialect));
+  const way = /** @type {typeof WAYS[number]} */ (WAYS.find((it) => it.dialect === dialect));
   return { method: way.method, params: { [way.id]: id, ...(way.reason && { reason }) } };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the versions of MCP have, the oldest first. Written by a test of `src/dialect/mcp.rs`, where
- * each member is described.
+ * What the versions of MCP have, the oldest first.
+ * Written by a test, from `src/dialect/mcp.rs`.
  */
 export const VERSIONS = [
   { name: '2024-11-05', sessions: true, batches: false, audio: false, structure: false },

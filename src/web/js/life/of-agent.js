@@ -2,7 +2,8 @@
  * How an agent over a window, a port or a worker gives its host signs of life, and reads the signs of
  * life of a host that gives them.
  */
-import { ANSWER, ASKED, LOCK, holdLock, watchLock } from './signs.js';
+import { LIFE_ASKED, LIFE_LOCK } from '../events.js';
+import { ANSWER, holdLock, watchLock } from './signs.js';
 
 /** @import { Messenger } from '../messenger.js' */
 
@@ -43,8 +44,8 @@ export async function lifeOfAgent(id) {
     const gone = () => messenger.onclose?.();
     inner.onmessage = (envelope) => {
       const { event, data } = envelope?.type === 'notification' ? (envelope.payload ?? {}) : NOTHING;
-      if (event === ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
-      else if (event === LOCK) ends.push(watchLock(data?.lock, gone));
+      if (event === LIFE_ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
+      else if (event === LIFE_LOCK) ends.push(watchLock(data?.lock, gone));
       // Any message is a sign of life of the host.
       messenger.onmessage?.(envelope);
     };

@@ -3,7 +3,8 @@
  * decides when an agent is asked, and when it is gone: `src/session/liveness.rs`. A worker that holds a
  * lock is not asked: it may compute for a long time, and the lock reports its end.
  */
-import { LOCK, holdLock, watchLock } from './signs.js';
+import { LIFE_LOCK } from '../events.js';
+import { holdLock, watchLock } from './signs.js';
 
 /** @import { Connection } from '../connection.js' */
 /** @import { Shell } from '../shell.js' */
@@ -36,6 +37,6 @@ export class LifeOfAgents {
     const unasked = () => worker === true && rust.unwatchLife(this.#shell.number, number);
     connection.unwatch = watchLock(lock, () => connection.onlost?.(), unasked);
     const held = await this.#held;
-    if (held && isOpen()) this.#shell.tell(number, LOCK, { lock: held.name });
+    if (held && isOpen()) this.#shell.tell(number, LIFE_LOCK, { lock: held.name });
   }
 }

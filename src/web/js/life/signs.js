@@ -4,12 +4,8 @@
  * end of the lock tells that to everybody who waits for the lock.
  */
 
-/** A question of the host to its agent. The host in Rust has the same name. */
-export const ASKED = 'notifications/life/asked';
 /** The type of the agent's answer. */
 export const ANSWER = 'life/answer';
-/** The host's announcement that it holds a lock for as long as it lives. */
-export const LOCK = 'notifications/life/lock';
 
 /** Names come from other parties: only locks with our prefix are waited for. */
 const PREFIX = 'caphost.life.';

@@ -7,6 +7,8 @@
  * by itself. `terminate` alone proves nothing: in Chromium, a worker that computes runs on for two
  * seconds, and its writes in that time take effect.
  */
+import { STOP } from './numbers.js';
+
 /** @import { Context, Ender } from '../running.js' */
 
 /**
@@ -30,9 +32,6 @@
  * @property {'module' | 'classic' | 'wasm'} type
  * @property {string | URL} script the URL of the worker's own script; a TrustedScriptURL where the page requires one
  */
-
-/** How far a call was seen to stop, as Rust numbers it. */
-export const STOP = { neverStarted: 0, dropped: 1, terminated: 3, abandoned: 4 };
 
 const LOST = 'The worker has crashed, has run out of memory, or has closed itself';
 

@@ -7,6 +7,7 @@
  */
 import { failure, later, log, text } from '../errors.js';
 import { copyIfAny, detailsOf, messageOf } from '../failure.js';
+import { STEP } from './numbers.js';
 import { get, getA } from '../read.js';
 import { underSignal } from '../signal.js';
 import { carry } from '../transfer.js';
@@ -24,10 +25,6 @@ import { carry } from '../transfer.js';
 
 /** Milliseconds between two progress messages: nobody sees more than one per frame. */
 const FRAME = 16;
-
-/** The step of a stop that has reached a handler, as Rust numbers it. */
-const SIGNAL = 0;
-const FLAG = 1;
 
 /** The worker's own global object. @type {any} */
 const scope = globalThis;
@@ -122,8 +119,8 @@ class Call {
 
   /** A handler that calls this learns of the stop. */
   cancelled() {
-    if (flag && Atomics.load(flag, 0) === this.serial) this.#step ??= FLAG;
-    else if (this.#stopped) this.#step ??= SIGNAL;
+    if (flag && Atomics.load(flag, 0) === this.serial) this.#step ??= STEP.flag;
+    else if (this.#stopped) this.#step ??= STEP.signal;
     return this.#step !== undefined;
   }
 
@@ -193,13 +190,13 @@ class Call {
 
   #abort() {
     if (!this.#controller || !this.#stopped) return;
-    this.#step ??= SIGNAL;
+    this.#step ??= STEP.signal;
     this.#controller.abort(new DOMException(this.#stopped.reason ?? 'The call was cancelled', 'AbortError'));
   }
 
   /** The future of a handler in Rust was dropped because of the stop. */
   dropped() {
-    this.#step ??= SIGNAL;
+    this.#step ??= STEP.signal;
     this.end('dropped');
   }
 

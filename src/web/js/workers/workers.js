@@ -2,7 +2,8 @@
  * The workers of a host: a few for each module. Each runs one call at a time. One more is kept in
  * reserve, so that no call waits for a worker to start.
  */
-import { STOP, Thread } from './thread.js';
+import { STEP, STOP } from './numbers.js';
+import { Thread } from './thread.js';
 
 /** @import { Context } from '../running.js' */
 /** @import { Shell } from '../shell.js' */
@@ -19,9 +20,6 @@ const SCRIPT = new URL('./worker.js', import.meta.url).href;
 
 /** The error of a stopped call. Nobody sees it. */
 const STOPPED = 'The call was stopped';
-
-/** The number for none of the steps of a stop in Rust. */
-const STEP_NONE = 3;
 
 const LEFT = 'The page was left or frozen, and its workers have ended';
 
@@ -87,7 +85,7 @@ export class Workers {
       if (told) throw STOPPED;
       // Code in the page cannot be ended, and no step has reached it.
       const terminate = () => {
-        void rust.reached(number, key, STEP_NONE);
+        void rust.reached(number, key, STEP.none);
         void rust.stopped(number, key, STOP.abandoned);
       };
       context.ender = { stop: () => {}, terminate };

@@ -64,10 +64,14 @@ fn a_version_without_sessions_is_told_from_the_others() {
         ("{}", &[], Ok(false)),
         ("{}", std::slice::from_ref(&older), Ok(false)),
         ("{}", std::slice::from_ref(&version), Err(-32602)),
-        (&new, &[], Err(HEADER_MISMATCH)),
-        (&new, std::slice::from_ref(&older), Err(HEADER_MISMATCH)),
-        (&new, &all[..2], Err(HEADER_MISMATCH)),
-        (&new, &all[..1], Err(HEADER_MISMATCH)),
+        (&new, &[], Err(code::HEADER_MISMATCH)),
+        (
+            &new,
+            std::slice::from_ref(&older),
+            Err(code::HEADER_MISMATCH),
+        ),
+        (&new, &all[..2], Err(code::HEADER_MISMATCH)),
+        (&new, &all[..1], Err(code::HEADER_MISMATCH)),
     ] {
         let headers = headers(head);
         let found = request("tools/call", params).is_stateless(Head(&headers));
