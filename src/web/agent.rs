@@ -63,7 +63,7 @@ extern "C" {
 /// number of the agent. A function that may lead to actions also takes the shell, which performs
 /// them. A reference to the shell in here would keep both alive forever.
 ///
-/// Private, like [`super::HostHandle`].
+/// Private, like the class of the host.
 #[wasm_bindgen(private, skip_typescript)]
 #[derive(Debug)]
 pub struct AgentHandle;
