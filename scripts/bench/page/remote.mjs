@@ -72,19 +72,22 @@ export async function throughPuppeteer(bench, sampling) {
   /** @type {(() => Promise<unknown>)[]} */
   const closers = [];
   try {
-    /** @type {Contender[]} */
-    const contenders = [];
-    for (const { name, at, folder } of bench.builds) {
+    const served = async (/** @type {string} */ at) => {
       const page = await bench.newPage();
       closers.push(() => page.close());
       await page.evaluate(serve, at);
-      if (contenders.length === 0) {
-        contenders.push(echoes('`page.evaluate` of a function', () => page.evaluate((given) => /** @type {any} */ (window).echo(given), params)));
-      }
+      return page;
+    };
+    // A page of its own: a debugger is attached to the page of an agent, and slows down its evaluations.
+    const plain = await served(String(bench.builds[0]?.at));
+    const contenders = [echoes('`page.evaluate` of a function', () => plain.evaluate((given) => /** @type {any} */ (window).echo(given), params))];
+    for (const { name, at, folder } of bench.builds) {
       const { attach } = await forNode(folder, 'automation');
-      const caller = await attach(page, { agent });
-      closers.push(() => caller.shutdown());
-      contenders.push(calls(`${name}, agent of \`attach\``, caller));
+      for (const terminate of [true, false]) {
+        const caller = await attach(await served(at), { agent, terminate });
+        closers.push(() => caller.shutdown());
+        contenders.push(calls(`${name}, agent of \`attach\`${terminate ? '' : ', without a debugger'}`, caller));
+      }
     }
     return await inTurns(contenders, sampling);
   } finally {

@@ -1318,10 +1318,11 @@ function fromText(text2) {
     return void 0;
   }
 }
-var EXPRESSED = ["Object", "Array", "Null", "Number", "String", "Boolean"];
+var EXPRESSED = ["Object", "Array", "Number", "String", "Boolean"];
 function expressed(value) {
+  if (typeof value !== "object" || value === null) return value;
   const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (typeof value === "object" && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
+  if (!EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
   return value;
 }
 function encode(value) {

@@ -56,7 +56,7 @@ export function fromText(text) {
   }
 }
 
-const EXPRESSED = ['Object', 'Array', 'Null', 'Number', 'String', 'Boolean'];
+const EXPRESSED = ['Object', 'Array', 'Number', 'String', 'Boolean'];
 
 /**
  * @param {unknown} value
@@ -64,8 +64,9 @@ const EXPRESSED = ['Object', 'Array', 'Null', 'Number', 'String', 'Boolean'];
  * @throws {TypeError} for values that JSON would silently write as an empty object
  */
 export function expressed(value) {
+  if (typeof value !== 'object' || value === null) return value;
   const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (typeof value === 'object' && !EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
+  if (!EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
   return value;
 }
 

@@ -140,7 +140,7 @@ export const makeDesk = () => {
       for (let at = 0; at < bytes.length; at += 0x8000) pieces.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)));
       return btoa(pieces.join(''));
     };
-    const expressed = ['Object', 'Array', 'Null', 'Number', 'String', 'Boolean'];
+    const expressed = ['Object', 'Array', 'Number', 'String', 'Boolean'];
     // The page may have added a `toJSON` to any prototype.
     const common = /** @type {any[]} */ ([Date, Array, Object, String, Number, Boolean]);
     const unpatched = (/** @type {any} */ value, /** @type {any} */ written) => {
@@ -153,11 +153,13 @@ export const makeDesk = () => {
     /** @this {any} @param {string} key @param {any} written */
     const encode = function (key, written) {
       const value = unpatched(this[key], written);
-      const binary = value instanceof ArrayBuffer || ArrayBuffer.isView(value);
-      const kind = Object.prototype.toString.call(value).slice(8, -1);
-      // JSON would write an empty object without an error.
-      if (!binary && typeof value === 'object' && !expressed.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
-      if (!binary) return value;
+      if (typeof value !== 'object' || value === null) return value;
+      if (!(value instanceof ArrayBuffer || ArrayBuffer.isView(value))) {
+        const kind = Object.prototype.toString.call(value).slice(8, -1);
+        // JSON would write an empty object without an error.
+        if (!expressed.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
+        return value;
+      }
       const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
       return { content: toBase64(bytes), mimeType: 'application/octet-stream', encoding: 'base64', size: bytes.length };
     };

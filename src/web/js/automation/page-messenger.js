@@ -6,9 +6,13 @@ import { abpError, problem } from '../errors.js';
 import { expressed, toBase64 } from '../json.js';
 import { LIST } from '../listing.js';
 import { exposeCallbacks } from './callbacks.js';
+import { deskOver } from './desk.js';
+import { openDevTools } from './dev-tools.js';
 import { hasApp, loadingState, makeDesk, perform, sendAway, takesTurns, untilDeparture, waitFor } from './in-page.js';
 import { PageTools } from './page-tools.js';
 import { Thread } from './thread.js';
+
+/** @import { Desk } from './desk.js' */
 
 /**
  * The common part of both libraries, as far as this package needs it.
@@ -24,10 +28,6 @@ import { Thread } from './thread.js';
  * @property {() => Frame} [mainFrame]
  * @property {() => any} [browser]
  * @property {() => any} [context]
- *
- * @typedef {{ evaluate: (work: any, argument?: any) => Promise<any>, dispose: () => Promise<void> }} Desk
- *   an object in the page's document: it goes with it, so nothing meant for one document ever
- *   reaches another
  */
 
 /**
@@ -83,7 +83,9 @@ export class PageMessenger {
   #cancels = new Map();
   /** The time in milliseconds; infinity for never. */
   #terminateAfter;
-  /** The debugger connection, opened with the first call. @type {Promise<Thread | undefined> | undefined} */
+  /** The DevTools of the page, if the browser has any. @type {Promise<import('./dev-tools.js').DevTools | undefined> | undefined} */
+  #devTools;
+  /** The debugger of the page, attached with the first call. @type {Promise<Thread | undefined> | undefined} */
   #thread;
 
   /**
@@ -137,7 +139,13 @@ export class PageMessenger {
     this.questions.clear();
     this.#tools?.close();
     void this.#thread?.then((thread) => thread?.close());
-    this.#leave(this.#desk);
+    void this.#leave(this.#desk).then(() => this.#detach());
+  }
+
+  async #detach() {
+    const opening = this.#devTools;
+    this.#devTools = undefined;
+    await opening?.then((devTools) => devTools?.detach()).catch(() => {});
   }
 
   /**
@@ -161,18 +169,19 @@ export class PageMessenger {
         this.hint = '';
         const activate = await exposeCallbacks(this.#page, this.#frame, this);
         const loading = (await this.#frame.evaluate(loadingState)) === 'loading';
-        const desk = await this.#frame.evaluateHandle(makeDesk);
+        const devTools = this.#isPage ? await (this.#devTools ??= openDevTools(this.#page)) : undefined;
+        const desk = devTools ? await deskOver(devTools, makeDesk) : await this.#frame.evaluateHandle(makeDesk);
         this.#desk = desk;
         const departed = this.#untilDeparted(desk);
         const payload = await this.#perform(desk, text);
         if (payload === undefined) {
-          this.#leave(desk);
+          void this.#leave(desk);
           continue;
         }
         if (this.#closed) {
           // It is too late: the opened session is not left behind.
           if (payload?.sessionId) await this.#perform(desk, encode({ type: 'shutdown', timestamp: Date.now(), payload: {} }));
-          this.#leave(desk);
+          void this.#leave(desk);
           return;
         }
         if (!payload?.error) {
@@ -186,6 +195,8 @@ export class PageMessenger {
         this.onmessage?.({ type: 'initialize-result', id, payload });
         return;
       } catch {
+        // The DevTools may belong to a page that another has replaced.
+        void this.#detach();
         await new Promise((resolve) => setTimeout(resolve, RETRY));
       }
     }
@@ -234,7 +245,7 @@ export class PageMessenger {
    * @param {string} text
    */
   #call(id, { options }, text) {
-    if (this.#terminateAfter < Infinity) this.#thread ??= Thread.open(this.#page, this.#frame);
+    if (this.#terminateAfter < Infinity) this.#thread ??= Thread.open((this.#devTools ??= openDevTools(this.#page)), this.#frame);
     const answered = this.#request('capabilities/call-result', id, text, async ({ cancelled }) => {
       // Each evaluation has its own answer. The answer of the call may overtake the answer of the
       // cancel.
@@ -385,9 +396,13 @@ export class PageMessenger {
   }
 
   /** @param {Desk | undefined} desk */
-  #leave(desk) {
-    // If the page is already gone, that is fine.
-    desk?.evaluate(sendAway).then(() => desk.dispose()).catch(() => {});
+  async #leave(desk) {
+    try {
+      await desk?.evaluate(sendAway);
+      await desk?.dispose();
+    } catch {
+      // The page is gone.
+    }
   }
 
   #gone = () => this.onclose?.(abpError('DISCONNECTED', 'The page is gone'));
@@ -409,13 +424,14 @@ export class PageMessenger {
  * @throws {TypeError} for values that JSON cannot express
  */
 function encode(envelope) {
-  const token = `binary ${crypto.randomUUID()} `;
+  let token = '';
   /** @type {{ content: string, view: boolean }[]} */
   const binaries = [];
   const message = JSON.stringify(envelope, (_, value) => {
     const view = ArrayBuffer.isView(value);
     if (!view && !(value instanceof ArrayBuffer)) return expressed(value);
     const bytes = view ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new Uint8Array(value);
+    token ||= `binary ${crypto.randomUUID()} `;
     binaries.push({ content: toBase64(bytes), view });
     return `${token}${binaries.length - 1}`;
   });

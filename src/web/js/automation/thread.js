@@ -8,7 +8,6 @@
  * happened: a page that is merely busy has many jobs, and none of them holds the thread. A debugger can
  * be attached only while the thread is free, so it is attached before the first call.
  */
-import { openDevTools } from './dev-tools.js';
 import { hasMarks, mayEnd, recover } from './in-page.js';
 
 /** @import { DevTools } from './dev-tools.js' */
@@ -66,14 +65,13 @@ export class Thread {
   }
 
   /**
-   * @param {any} page of Puppeteer or Playwright
+   * @param {Promise<DevTools | undefined>} opening of the page
    * @param {{ evaluate: (work: any) => Promise<any> }} frame the page, or one of it
    * @returns {Promise<Thread | undefined>} undefined if there is no such debugger, or if the page does not say whose job it is
    */
-  static async open(page, frame) {
-    if (!(await frame.evaluate(hasMarks).catch(() => false))) return undefined;
-    const devTools = await openDevTools(page);
-    if (!devTools) return undefined;
+  static async open(opening, frame) {
+    const devTools = await opening;
+    if (!devTools || !(await frame.evaluate(hasMarks).catch(() => false))) return undefined;
     const thread = new Thread(devTools);
     try {
       await devTools.send('Debugger.enable', { maxScriptsCacheSize: 1 });
@@ -88,7 +86,7 @@ export class Thread {
 
   close() {
     this.#closed = true;
-    this.devTools.detach().catch(() => {});
+    this.#send('Debugger.disable').catch(() => {});
   }
 
   /**
