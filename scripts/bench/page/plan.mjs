@@ -37,7 +37,7 @@ export const targets = [
   { what: 'our agent over a MessagePort, against raw', group: 'port', row: 'caphost: our agent, our host', limit: 1.35 },
   { what: 'a handler in a worker, against a raw worker', group: 'worker', row: 'caphost', limit: 1.3 },
   { what: 'through the gateway, against a raw relay', group: 'sockets', row: 'caphost, through the gateway', limit: 1.2 },
-  { what: 'through Puppeteer, against `page.evaluate`', group: 'puppeteer', row: 'caphost, agent of `attach`', limit: 1.1 },
+  { what: 'through Puppeteer, against `page.evaluate`', group: 'puppeteer', row: 'caphost, agent of `attach`', limit: 1.2 },
   { what: 'a cancel in the page, against `abort()`', group: 'cancelInPage', row: 'caphost', limit: 1.5 },
   { what: 'the largest crowd of cancels in the page, against each alone', group: 'manyCancels', row: 'caphost, in the page: *', limit: 1.2 },
   { what: 'the same over a MessagePort', group: 'manyCancels', row: 'caphost, over a MessagePort: *', limit: 1.2 },

@@ -109,3 +109,25 @@ test('a session that somebody else has left is ended at once by a script', async
   assert.deepEqual((await next.call('test.echo', { a: 1 })).data, { a: 1 });
   await next.shutdown();
 });
+
+test('agents that have ended, or have found no free session, leave no DevTools attached', async (t) => {
+  const page = await appPage(t);
+  /** @type {any[]} */
+  const sessions = [];
+  const open = page.createCDPSession.bind(page);
+  page.createCDPSession = async () => {
+    const session = await open();
+    sessions.push(session);
+    return session;
+  };
+  const agent = await attach(page);
+  assert.equal((await agent.call('test.echo', { a: 1 })).success, true);
+  await assert.rejects(attach(page), { code: 'ALREADY_INITIALIZED' });
+  await agent.shutdown();
+  assert.equal(sessions.length, 2);
+  while (sessions.some((session) => !session.detached)) await new Promise((resolve) => setTimeout(resolve, 5));
+  // One agent after the other uses the page, each with an object of its own in it.
+  const next = await attach(page);
+  assert.equal((await next.call('test.echo', { a: 1 })).success, true);
+  await next.shutdown();
+});

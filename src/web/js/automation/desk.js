@@ -19,8 +19,7 @@ export async function deskOver(devTools, make) {
   const { objectId } = valueOf(await devTools.send('Runtime.evaluate', { expression: `(${make})()` }));
   return {
     async evaluate(work, argument) {
-      const functionDeclaration = `function (given) { return (${work})(this, given); }`;
-      const call = { objectId, functionDeclaration, arguments: [{ value: argument }], awaitPromise: true, returnByValue: true };
+      const call = { objectId, functionDeclaration: String(work), arguments: [{ objectId }, { value: argument }], awaitPromise: true, returnByValue: true };
       return valueOf(await devTools.send('Runtime.callFunctionOn', call)).value;
     },
     dispose: () => devTools.send('Runtime.releaseObject', { objectId }),

@@ -5,8 +5,8 @@
  * The owner of the job is read while the job is paused. The debugger pauses it anywhere, in a loop, in
  * a regular expression or in WebAssembly. The job is ended only if the host has marked it as that
  * call's, and if it is the same job as a moment before. Any other job continues as if nothing had
- * happened: a page that is merely busy has many jobs, and none of them holds the thread. A debugger can
- * be attached only while the thread is free, so it is attached before the first call.
+ * happened: a page that is merely busy has many jobs, and none of them holds the thread. The browser
+ * takes a debugger only while the thread is free, so the debugger is attached before the first call.
  */
 import { hasMarks, mayEnd, recover } from './in-page.js';
 
