@@ -22,7 +22,7 @@ pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String>
         let end = it
             .as_bytes()
             .strip_suffix(name)
-            .is_some_and(|it| it.last() == Some(&b'.'));
+            .is_some_and(|it| matches!(it.last(), Some(b'.' | b'_')));
         let far = match end {
             true => most,
             false => differ(name, it.as_bytes()),
@@ -72,6 +72,7 @@ mod tests {
     #[test]
     fn the_end_of_a_name_has_the_whole_said() {
         assert_eq!(of("words"), ["text.words"]);
+        assert_eq!(near("words", ["text_words"].into_iter()), ["text_words"]);
     }
 
     #[test]

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { run, which } from '../../scripts/command.mjs';
 import { gatewayBinary, root, targetDir } from '../../scripts/paths.mjs';
+import { silentApp } from '../e2e/gateway-runs/silent-app.mjs';
 import { startApp } from './app.mjs';
+import { oddSchemas } from './odd-schemas.mjs';
 
 /** The published clients for Python. A file with the name of each client has the exact versions of its packages. */
 const CLIENTS = [
@@ -63,4 +65,13 @@ describe('clients for Python', { skip: python ? false : 'python3 is not installe
       });
     }
   }
+
+  test('compiles every schema of an app that registers schemas of every kind', async () => {
+    const interpreter = await environment('mcp-2');
+    const odd = await silentApp(app.gateway, { id: 'odd', capabilities: oddSchemas().map((schema, at) => ({ name: `odd-${at}`, inputSchema: schema, outputSchema: schema })) });
+    const { code, output } = await run(interpreter, [join(sources, 'schemas.py'), `${app.gateway.url}/mcp/odd`], { quiet: true, timeoutMs: 90_000 });
+    odd.close();
+    assert.equal(code, 0, output);
+    assert.match(output, /^[1-9]\d{3,} schemas$/m);
+  });
 });

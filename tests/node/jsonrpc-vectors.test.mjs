@@ -9,7 +9,8 @@ import { keyOf, readCancel } from '../../src/web/js/json-rpc/policy.js';
 import { WAYS } from '../../src/web/js/json-rpc/ways.js';
 import { done, failed, progressReader } from '../../src/web/js/json-rpc/result.js';
 import { toolNames } from '../../src/web/js/json-rpc/tool-names.js';
-import { findTool, inputSchema, outputSchema, tools as toolsOf } from '../../src/web/js/json-rpc/tools.js';
+import { inputSchema, outputSchema } from '../../src/web/js/json-rpc/tool-schemas.js';
+import { findTool, tools as toolsOf } from '../../src/web/js/json-rpc/tools.js';
 import { VERSIONS } from '../../src/web/js/json-rpc/versions.js';
 
 /** Reads vectors, which the gateway's tests use too. @param {string} name */

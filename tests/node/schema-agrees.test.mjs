@@ -39,14 +39,15 @@ function schema(by, depth) {
   const inner = () => schema(by, depth - 1);
   const named = () => Object.fromEntries(by.some(3, () => [by.one(NAMES), inner()]));
   const list = () => [inner(), ...by.some(2, inner)];
+  const different = (/** @type {string[]} */ them) => [...new Set(them)];
   /** @type {Record<string, () => any>} */
   const keywords = {
-    type: () => by.some(3, () => by.one(['null', 'boolean', 'number', 'integer', 'string', 'array', 'object'])),
-    const: () => value(by, 2), enum: () => by.some(3, () => value(by, 2)),
+    type: () => different(by.some(3, () => by.one(['null', 'boolean', 'number', 'integer', 'string', 'array', 'object']))),
+    const: () => value(by, 2), enum: () => [value(by, 2), ...by.some(2, () => value(by, 2))],
     minimum: () => by.below(4), maximum: () => by.below(4), exclusiveMinimum: () => by.below(4), exclusiveMaximum: () => by.below(4), multipleOf: () => by.one([1, 0.1, 0.3, 2]),
     minLength: () => by.below(4), maxLength: () => by.below(4), pattern: () => by.one(['^a', 'b$', '^(a|b)*$', '[^a]', '\\d']), format: () => by.one(['date', 'url']),
     minItems: () => by.below(3), maxItems: () => by.below(4), uniqueItems: () => true, items: inner, prefixItems: list, contains: inner,
-    minProperties: () => by.below(3), maxProperties: () => by.below(4), required: () => by.some(2, () => by.one(NAMES)), properties: named, additionalProperties: inner, propertyNames: inner,
+    minProperties: () => by.below(3), maxProperties: () => by.below(4), required: () => different(by.some(2, () => by.one(NAMES))), properties: named, additionalProperties: inner, propertyNames: inner,
     patternProperties: () => ({ [by.one(['^a', 'b'])]: inner() }), dependentRequired: () => ({ [by.one(NAMES)]: [by.one(NAMES)] }), dependentSchemas: named,
     allOf: list, anyOf: list, oneOf: list, not: inner, if: inner, then: inner, else: inner, $ref: () => '#/$defs/a',
   };

@@ -17,8 +17,7 @@ const senseless = {
   'alternatives that are no list': [{ anyOf: { type: 'object' } }, /anyOf must be a list of schemas/],
   'a bad schema of elements': [{ properties: { a: { items: { type: 7 } } } }, /#\/properties\/a\/items: there is no type 7/],
   'an enum that is no list': [{ properties: { a: { enum: 'x' } } }, /enum must be a list/],
-  'a schema of another Standard Schema than version 1': [{ '~standard': { version: 2, vendor: 'zod', validate() {} }, type: 'object', parse() {} }, /#: this is no JSON Schema; of zod, give z\.toJSONSchema/],
-  'an object of zod among the properties': [{ properties: { a: { '~standard': { version: 1 } } } }, /#\/properties\/a: this is no JSON Schema/],
+  'a schema of another Standard Schema than version 1': [{ '~standard': { version: 2, vendor: 'zod', validate() {} }, type: 'object', parse() {} }, /#: this is a schema of zod, and no JSON Schema: give z\.toJSONSchema/],
 
   'no type at all': [{ properties: { a: { type: [] } } }, /type must be a type, or a list of some/],
   'alternatives that are none': [{ anyOf: [] }, /anyOf must be a list of schemas, at least one/],
@@ -40,10 +39,47 @@ const senseless = {
   'a $ref to a $ref to nowhere': [{ properties: { a: { $ref: '#/x' } }, x: { $ref: '#/y' } }, /there is nothing at "#\/y"/],
   'a $ref to itself': [{ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } }, /leads to itself/],
   'a $dynamicRef to itself': [{ $dynamicAnchor: 'a', anyOf: [{ $dynamicRef: '#a' }] }, /leads to itself/],
-  'an object of schemas of zod': [{ a: z.string(), b: z.number() }, /^[^:]*: \w+Schema is invalid: #: "a" is a schema of a library: give one schema of all properties, such as z\.object/],
-  'an object of schemas of valibot': [{ title: v.string() }, /"title" is a schema of a library/],
-  'an object of schemas of arktype': [{ a: type('string') }, /"a" is a schema of a library/],
-  'properties of zod': [{ type: 'object', properties: { a: z.string() } }, /#\/properties\/a: this is no JSON Schema; of zod, give z\.toJSONSchema/],
+
+  'an empty enum': [{ properties: { a: { enum: [] } } }, /#\/properties\/a: enum must be a list of at least one value/],
+  'uniqueItems that is a text': [{ uniqueItems: 'yes' }, /#: uniqueItems must be true or false/],
+  'uniqueItems that is null': [{ uniqueItems: null }, /uniqueItems must be true or false/],
+  'the same type twice': [{ properties: { a: { type: ['string', 'string'] } } }, /type must be a type, or a list of some that differ/],
+  'the same name required twice': [{ required: ['a', 'a'] }, /required must be a list of names that differ/],
+  'the same dependency twice': [{ dependentRequired: { a: ['b', 'b'] } }, /dependentRequired must be lists of names that differ/],
+  'the same dependency twice, in draft-07': [{ dependencies: { a: ['b', 'b'] } }, /#\/dependencies\/a: a schema must be an object/],
+  'a title that is no text': [{ properties: { a: { title: 7 } } }, /title must be a text/],
+  'a description that is a list': [{ description: ['a'] }, /description must be a text/],
+  'a comment that is no text': [{ $comment: {} }, /\$comment must be a text/],
+  'examples that are no list': [{ properties: { a: { examples: 'x' } } }, /examples must be a list/],
+  'an encoding that is no text': [{ contentEncoding: 64 }, /contentEncoding must be a text/],
+  'a media type that is no text': [{ contentMediaType: null }, /contentMediaType must be a text/],
+  'content of no schema': [{ properties: { a: { contentSchema: { type: 'strng' } } } }, /#\/properties\/a\/contentSchema: there is no type "strng"/],
+  'deprecated that is a text': [{ deprecated: 'since 2' }, /deprecated must be true or false/],
+  'readOnly that is a number': [{ readOnly: 1 }, /readOnly must be true or false/],
+  'writeOnly that is null': [{ writeOnly: null }, /writeOnly must be true or false/],
+  'a $recursiveAnchor that is a text': [{ $recursiveAnchor: 'a' }, /\$recursiveAnchor must be true or false/],
+  'a $vocabulary that is a list': [{ $vocabulary: [] }, /\$vocabulary must be an object/],
+  'elements that are null': [{ items: null }, /#\/items: a schema must be an object/],
+  'an anchor that is no name': [{ properties: { a: { $anchor: '#a' } } }, /\$anchor must be a name of letters, digits, - _ and \./],
+  'a dynamic anchor that is empty': [{ properties: { a: { $dynamicAnchor: '' } } }, /\$dynamicAnchor must be a name/],
+  'an $id with a pointer': [{ properties: { a: { $id: '#/a' } } }, /\$id must be an address without a fragment/],
+  'two parts with the same $id': [{ properties: { a: { $id: 'x' }, b: { $id: 'x', type: 'string' } } }, /two parts of the schema have the name "schema:\/x"/],
+  'two parts with the same anchor': [{ $defs: { a: { $anchor: 'x' }, b: { $dynamicAnchor: 'x' } } }, /two parts of the schema have the name "schema:\/#x"/],
+};
+
+/** Schemas of a library within a schema, each with its place. @type {Record<string, [any, string]>} */
+const within = {
+  'an object of schemas of zod, as in some MCP libraries': [{ a: z.string(), b: z.number() }, '#/a: this is a schema of zod'],
+  'an object of schemas of valibot': [{ title: v.string() }, '#/title: this is a schema of valibot'],
+  'an object of schemas of arktype': [{ a: type('string') }, '#/a: this is a schema of arktype'],
+  'a list of schemas': [{ a: [z.string()] }, '#/a/0: this is a schema of zod'],
+  'schemas in an object in an object': [{ a: { b: { c: z.string() } } }, '#/a/b/c: this is a schema of zod'],
+  'a property': [{ type: 'object', properties: { a: z.string() } }, '#/properties/a: this is a schema of zod'],
+  'a property of arktype, which is a function': [{ type: 'object', properties: { a: type('string') } }, '#/properties/a: this is a schema of arktype'],
+  'the elements of a list': [{ properties: { a: { type: 'array', items: z.string() } } }, '#/properties/a/items: this is a schema of zod'],
+  'one of several alternatives': [{ anyOf: [{ type: 'object' }, z.object({})] }, '#/anyOf/1: this is a schema of zod'],
+  'all properties': [{ type: 'object', properties: z.object({}) }, '#/properties: this is a schema of zod'],
+  'a schema without a vendor': [{ a: { '~standard': { version: 1, validate() {} } } }, '#/a: this is a schema of a library'],
 };
 
 test('a senseless schema is refused when it is registered, for parameters and for data', async () => {
@@ -54,6 +90,19 @@ test('a senseless schema is refused when it is registered, for parameters and fo
     }
   }
   assert.deepEqual(host.documents(), []);
+});
+
+test('a schema of a library within a schema is refused with its place and what to give', async () => {
+  const host = await newHost();
+  for (const [what, [schema, said]] of Object.entries(within)) {
+    for (const which of ['inputSchema', 'outputSchema']) {
+      assert.throws(() => host.register(what, { [which]: schema }, () => 'ran'), (/** @type {any} */ { code, message }) => {
+        const expected = `${what}: ${which} is invalid: ${said}, and no JSON Schema: give one such schema of all properties, as z.object({ … }), or a JSON Schema here, as z.toJSONSchema(…)`;
+        assert.deepEqual([code, message], ['INVALID_PARAMS', expected]);
+        return true;
+      });
+    }
+  }
 });
 
 test('a schema without a keyword of JSON Schema causes a warning that shows how to write properties', async (t) => {

@@ -54,7 +54,7 @@ impl CapabilityInfo {
 }
 
 /// A name with `_` in place of everything but letters, digits, `_` and `-`. Every client takes such names.
-pub(super) fn plain(name: &str) -> impl Iterator<Item = char> {
+pub fn plain(name: &str) -> impl Iterator<Item = char> {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
     name.chars()
         .map(move |it| if is_plain(it) { it } else { '_' })

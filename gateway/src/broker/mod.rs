@@ -46,7 +46,7 @@ use std::sync::Arc;
 pub use backlog::{Backlog, Waiting};
 pub use call::{CancelOutcome, NewOwnCall, NewSession, Reply, Step};
 pub(crate) use call::{STOPPING, unconfirmed};
-pub use capability_info::CapabilityInfo;
+pub use capability_info::{CapabilityInfo, plain};
 pub use event::{Action, Event};
 pub use instance::Instance;
 pub use instances::{ConnectedApp, Listed};

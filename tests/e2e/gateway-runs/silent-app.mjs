@@ -8,8 +8,9 @@ import { WebSocket } from 'ws';
  * @param {object} [options]
  * @param {string} [options.id]
  * @param {string} [options.token]
+ * @param {any[]} [options.capabilities]
  */
-export async function silentApp(gateway, { id = 'silent', token } = {}) {
+export async function silentApp(gateway, { id = 'silent', token, capabilities = [{ name: 'test.hold' }] } = {}) {
   const socket = new WebSocket(`${gateway.wsUrl}/abp/app${token === undefined ? '' : `?token=${token}`}`);
   /** @type {any[]} */
   const got = [];
@@ -29,7 +30,7 @@ export async function silentApp(gateway, { id = 'silent', token } = {}) {
     for (const look of waiting.splice(0)) look();
   });
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-  send({ type: 'app/register', id: 'r', payload: { app: { id, name: id, version: '1' }, capabilities: [{ name: 'test.hold' }] } });
+  send({ type: 'app/register', id: 'r', payload: { app: { id, name: id, version: '1' }, capabilities } });
   /** Returns the next message of a type. @param {string} type */
   const next = async (type) => {
     for (;;) {

@@ -3,13 +3,16 @@
 //! A client reads the whole list of tools or none of it, so one app's careless schema must not hide the tools
 //! of all. Listed schemas check nothing: the app checks its calls by its own schema.
 
+mod fit;
 mod sound;
 
+use percent_encoding::percent_decode_str;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::wire::binary::content_members;
 use crate::wire::clipped;
+use fit::{drop_addresses, make_fit};
 use sound::is_sound;
 
 type JsonObject = Map<String, Value>;
@@ -19,8 +22,6 @@ const MAX_DEPTH: usize = 64;
 
 /// Characters of a rule in a description.
 const RULE_CHARS: usize = 2_000;
-
-const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// Keywords that interfaces to models refuse at the root of a schema.
 const NOT_AT_ROOT: [&str; 11] = [
@@ -52,14 +53,13 @@ pub fn input(schema: Option<&RawValue>) -> Input {
         Some(schema) if may_be_object(&schema) => schema,
         _ => JsonObject::new(),
     };
-    tidy(&mut schema);
-    drop_addresses(&mut schema, 0);
-    if !is_sound(&schema) {
-        schema = JsonObject::new();
-    }
     schema.insert("type".into(), "object".into());
+    tidy(&mut schema);
+    drop_addresses(&mut schema);
     let rule = flatten(&mut schema);
-    complete(&mut schema, 0);
+    if !make_fit(&mut schema) || !is_sound(&schema) {
+        schema = JsonObject::from_iter([("type".into(), "object".into())]);
+    }
     Input { schema, rule }
 }
 
@@ -67,13 +67,11 @@ pub fn input(schema: Option<&RawValue>) -> Input {
 /// files, a client with structured content shows nothing else.
 pub fn output(schema: Option<&RawValue>) -> Option<JsonObject> {
     let mut schema = read(schema).filter(|schema| schema.get("type") == Some(&json!("object")))?;
-    tidy(&mut schema);
-    drop_addresses(&mut schema, 0);
-    if !is_sound(&schema) || has_files(&schema, 0) {
+    if has_files(&schema, 0) {
         return None;
     }
-    complete(&mut schema, 0);
-    Some(schema)
+    tidy(&mut schema);
+    (make_fit(&mut schema) && is_sound(&schema)).then_some(schema)
 }
 
 fn read(schema: Option<&RawValue>) -> Option<JsonObject> {
@@ -149,11 +147,19 @@ fn flatten(schema: &mut JsonObject) -> Option<String> {
     })
 }
 
-/// The part of a schema that a reference within it names.
+/// The part of a schema that a reference within it names, by a pointer that is written as in a URL.
 fn referred<'a>(schema: &'a JsonObject, reference: &str) -> Option<&'a Value> {
     let pointer = reference.strip_prefix("#/")?;
-    let (first, rest) = pointer.split_once('/')?;
-    schema.get(first)?.pointer(&format!("/{rest}"))
+    let pointer = percent_decode_str(pointer).decode_utf8().ok()?;
+    match pointer.split_once('/') {
+        Some((first, rest)) => schema.get(&unescaped(first))?.pointer(&format!("/{rest}")),
+        None => schema.get(&unescaped(&pointer)),
+    }
+}
+
+/// A step of a pointer.
+fn unescaped(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
 }
 
 /// Adds the properties of a part of the root. Its required properties are required only if the part always
@@ -182,36 +188,6 @@ fn take_properties(schema: &mut JsonObject, part: &Value, is_needed: bool) {
                 }
             }
         }
-    }
-}
-
-/// Removes references to an address: many clients compile none, even to a part of the schema or to the
-/// metaschema.
-fn drop_addresses(schema: &mut JsonObject, depth: usize) {
-    for keyword in REFERENCES {
-        let reference = schema.get(keyword).and_then(Value::as_str);
-        if reference.is_some_and(|it| !it.starts_with('#')) {
-            schema.remove(keyword);
-        }
-    }
-    if depth < MAX_DEPTH {
-        inner_mut(schema, |inner| drop_addresses(inner, depth + 1));
-    }
-}
-
-/// Says what the elements of every array are: some clients refuse a tool that leaves it open. Asks for no
-/// parameter in a header: nothing between a client and the gateway reads such headers.
-fn complete(schema: &mut JsonObject, depth: usize) {
-    schema.remove("x-mcp-header");
-    let is_array = match schema.get("type") {
-        Some(Value::Array(types)) => types.contains(&json!("array")),
-        only => only == Some(&json!("array")),
-    };
-    if is_array {
-        schema.entry("items").or_insert_with(|| json!({}));
-    }
-    if depth < MAX_DEPTH {
-        inner_mut(schema, |inner| complete(inner, depth + 1));
     }
 }
 
@@ -247,17 +223,18 @@ fn has_binary_member(properties: &JsonObject) -> bool {
 }
 
 /// Keywords that hold schemas by names.
-const NAMED: [&str; 5] = [
+const NAMED: [&str; 6] = [
     "properties",
     "patternProperties",
     "$defs",
     "definitions",
     "dependentSchemas",
+    "dependencies",
 ];
 /// Keywords that hold several.
 const SEVERAL: [&str; 5] = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 /// Keywords that hold one.
-const ONE: [&str; 11] = [
+const ONE: [&str; 12] = [
     "items",
     "additionalItems",
     "unevaluatedItems",
@@ -269,6 +246,7 @@ const ONE: [&str; 11] = [
     "if",
     "then",
     "else",
+    "contentSchema",
 ];
 
 /// The schemas that a keyword holds.

@@ -10,7 +10,7 @@ use super::result::Ended;
 use super::schema::{self, Input};
 use super::session::Caller;
 use super::wanted::Wanted;
-use crate::broker::{CapabilityInfo, Offer};
+use crate::broker::{CapabilityInfo, Offer, plain};
 use crate::gateway::{AbpError, Hub};
 use crate::wire::json_rpc::{RpcError, code};
 use crate::wire::{Failure, clipped, error_json};
@@ -160,7 +160,8 @@ pub fn find<'a>(
     let found = found.filter(|found| is_listed(found));
     found.ok_or_else(|| {
         let listed = listed(offer, listed_for).map(|(_, name)| name);
-        let near = match near(name, listed).join(", ") {
+        let name_of_tool: String = plain(name).collect();
+        let near = match near(&name_of_tool, listed).join(", ") {
             near if near.is_empty() => near,
             near => format!(". Did you mean: {near}?"),
         };

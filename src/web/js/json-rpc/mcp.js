@@ -6,7 +6,8 @@ import { CALL_ENDED } from './events.js';
 import { INVALID_PARAMS, INVALID_REQUEST, UNSUPPORTED_VERSION } from './codes.js';
 import { answerCall, isObject, rpcError } from './message.js';
 import { done, failed, inMeta, progressReader } from './result.js';
-import { findTool, outputSchema, tools } from './tools.js';
+import { outputSchema } from './tool-schemas.js';
+import { findTool, tools } from './tools.js';
 import { VERSIONS } from './versions.js';
 
 /** The newest version with `initialize`, and the version without it. @type {any} */

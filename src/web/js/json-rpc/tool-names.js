@@ -16,23 +16,26 @@ const MAX = 64;
  * @returns {string[]}
  */
 export function toolNames(names) {
-  const plain = names.map((name) => name.replace(/[^\w-]/gu, '_'));
+  const plainNames = names.map(plain);
   /** @type {Map<string, number>} */
   const alike = new Map();
-  for (const name of plain) alike.set(name, (alike.get(name) ?? 0) + 1);
+  for (const name of plainNames) alike.set(name, (alike.get(name) ?? 0) + 1);
   /** @type {string[]} */
   const given = [];
   const taken = new Set();
   const rest = [];
-  for (const [at, name] of plain.entries()) {
+  for (const [at, name] of plainNames.entries()) {
     if (isFit(name) && (name === names[at] || alike.get(name) === 1)) taken.add((given[at] = name));
     else rest.push(at);
   }
   const bytes = new Map(rest.map((at) => [at, utf8(names[at])]));
   rest.sort((one, other) => inOrder(bytes.get(one), bytes.get(other)));
-  for (const at of rest) taken.add((given[at] = toldApart(String(plain[at]), String(names[at]), taken)));
+  for (const at of rest) taken.add((given[at] = toldApart(String(plainNames[at]), String(names[at]), taken)));
   return given;
 }
+
+/** A name with `_` in place of everything but letters, digits, `_` and `-`. @param {string} name */
+export const plain = (name) => name.replace(/[^\w-]/gu, '_');
 
 /** @param {string} name */
 const isFit = (name) => name.length <= MAX && /[A-Za-z0-9]/.test(name);

@@ -44,6 +44,11 @@ export function resolve(root, odd) {
   /** Schemas with an `$id` or an anchor, by their addresses. @type {Map<string, any>} */
   const known = new Map([[HOME, root]]);
 
+  /** @param {string} address @param {any} schema */
+  const name = (address, schema) => {
+    if (known.has(address)) throw new Error(`two parts of the schema have the name ${JSON.stringify(address)}`);
+    known.set(address, schema);
+  };
   /** @param {any} schema @param {Resource} outer the resource around it @returns {Resource} the resource of the schemas in it */
   const enter = (schema, outer) => {
     const { $id = '#', $ref, $schema, $anchor, $dynamicAnchor, $recursiveAnchor } = schema;
@@ -53,11 +58,11 @@ export function resolve(root, odd) {
     const isHome = !hides && $id[0] !== '#';
     const base = isHome ? withoutFragment(urlOf($id, outer.base)) : outer.base;
     const resource = isHome || old !== outer.old ? { base, old, dynamic: new Map() } : outer;
-    if (isHome) known.set(base, schema);
+    if (isHome) name(base, schema);
     // Drafts up to 7 write an anchor as an `$id`.
-    for (const anchor of [$anchor, $dynamicAnchor, $id[0] === '#' && $id.slice(1)]) if (anchor) known.set(`${base}#${anchor}`, schema);
-    const name = $recursiveAnchor === true ? '' : $dynamicAnchor;
-    if (name !== undefined) resource.dynamic.set(name, schema);
+    for (const anchor of [$anchor, $dynamicAnchor, $id[0] === '#' && $id.slice(1)]) if (anchor) name(`${base}#${anchor}`, schema);
+    const dynamic = $recursiveAnchor === true ? '' : $dynamicAnchor;
+    if (dynamic !== undefined) resource.dynamic.set(dynamic, schema);
     resources.set(schema, resource);
     return resource;
   };

@@ -1,11 +1,13 @@
 //! Whether a JSON Schema can be compiled. A client that cannot compile one schema loses all tools.
+//!
+//! The host of an app refuses to register a schema that breaks the metaschema, but not every app has that host.
 
 use std::collections::HashSet;
 
 use regress::Regex;
 use serde_json::{Map, Value};
 
-use super::{MAX_DEPTH, schemas};
+use super::{JsonObject, referred, schemas};
 
 const TYPES: [&str; 7] = [
     "null", "boolean", "object", "array", "number", "string", "integer",
@@ -21,13 +23,7 @@ const OBJECTS: [&str; 5] = [
     "dependentSchemas",
 ];
 /// Keywords whose value is a number or a count.
-const NUMBERS: [&str; 5] = [
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-];
+const NUMBERS: [&str; 4] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
 const AMOUNTS: [&str; 8] = [
     "minLength",
     "maxLength",
@@ -38,85 +34,125 @@ const AMOUNTS: [&str; 8] = [
     "minContains",
     "maxContains",
 ];
-
 /// Keywords whose value is text.
 const TEXTS: [&str; 6] = [
-    "$id",
-    "$anchor",
-    "$dynamicAnchor",
-    "$schema",
     "$comment",
     "format",
+    "title",
+    "description",
+    "contentEncoding",
+    "contentMediaType",
 ];
+/// Keywords whose value is true or false.
+const FLAGS: [&str; 4] = ["uniqueItems", "deprecated", "readOnly", "writeOnly"];
 
 /// Whether every known keyword has a value of its kind, every reference leads to a part of the schema, and no two
 /// parts have the same name.
-pub fn is_sound(schema: &Map<String, Value>) -> bool {
-    let whole = Value::Object(schema.clone());
-    has_sense(&whole, &whole, 0) && are_unique(&whole, &mut HashSet::new())
+pub fn is_sound(schema: &JsonObject) -> bool {
+    let mut parts = Parts::default();
+    is_part_sound(schema)
+        && parts.add_inner(schema)
+        && parts.add_names(schema)
+        && parts.references.iter().all(|it| parts.has(it, schema))
 }
 
-/// Whether no two parts of a schema have the same `$id` or anchor.
-fn are_unique<'a>(schema: &'a Value, names: &mut HashSet<&'a str>) -> bool {
-    match schema {
-        Value::Object(members) => members.iter().all(|(keyword, value)| {
-            let name = matches!(keyword.as_str(), "$id" | "$anchor" | "$dynamicAnchor");
-            match value.as_str().filter(|_| name) {
-                Some(name) => names.insert(name),
-                None => are_unique(value, names),
-            }
-        }),
-        Value::Array(items) => items.iter().all(|it| are_unique(it, names)),
-        _ => true,
+/// The schemas in a schema.
+#[derive(Default)]
+struct Parts<'a> {
+    schemas: HashSet<*const Value>,
+    ids: HashSet<&'a str>,
+    anchors: HashSet<&'a str>,
+    references: Vec<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    fn add_inner(&mut self, schema: &'a JsonObject) -> bool {
+        schema.iter().all(|(keyword, value)| {
+            schemas(keyword, value).into_iter().all(|inner| {
+                self.schemas.insert(inner);
+                match inner {
+                    Value::Bool(_) => true,
+                    Value::Object(inner) => {
+                        is_part_sound(inner) && self.add_names(inner) && self.add_inner(inner)
+                    }
+                    // As in draft-07.
+                    names => keyword == "dependencies" && is_names(names),
+                }
+            })
+        })
     }
-}
 
-fn has_sense(schema: &Value, whole: &Value, depth: usize) -> bool {
-    match schema {
-        Value::Bool(_) => true,
-        Value::Object(members) => {
-            // A keyword of OpenAPI. Validators accept it only beside a type.
-            let is_nullable_right = members
-                .get("nullable")
-                .is_none_or(|it| it.is_boolean() && members.contains_key("type"));
-            depth <= MAX_DEPTH
-                && is_nullable_right
-                && members.iter().all(|(keyword, value)| {
-                    is_of_its_kind(keyword, value, whole)
-                        && schemas(keyword, value)
-                            .into_iter()
-                            .all(|inner| has_sense(inner, whole, depth + 1))
-                })
+    fn add_names(&mut self, schema: &'a JsonObject) -> bool {
+        let text = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
+        let references = ["$ref", "$dynamicRef"].into_iter().filter_map(text);
+        self.references.extend(references);
+        let mut anchors = ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text);
+        text("$id").is_none_or(|id| self.ids.insert(id))
+            && anchors.all(|anchor| self.anchors.insert(anchor))
+    }
+
+    /// Whether a reference names a part, by a pointer or by an anchor.
+    fn has(&self, reference: &str, whole: &JsonObject) -> bool {
+        match reference.strip_prefix('#') {
+            Some("") => true,
+            Some(pointer) if pointer.starts_with('/') => referred(whole, reference)
+                .is_some_and(|it| self.schemas.contains(&std::ptr::from_ref(it))),
+            Some(anchor) => self.anchors.contains(anchor),
+            None => false,
         }
-        _ => false,
     }
 }
 
-fn is_of_its_kind(keyword: &str, value: &Value, whole: &Value) -> bool {
+fn is_part_sound(schema: &JsonObject) -> bool {
+    schema
+        .iter()
+        .all(|(keyword, value)| is_of_its_kind(keyword, value))
+}
+
+fn is_of_its_kind(keyword: &str, value: &Value) -> bool {
     match keyword {
         "type" => match value {
             Value::Array(types) => !types.is_empty() && types.iter().all(is_type) && differ(types),
             only => is_type(only),
         },
-        "required" => {
-            let names = value.as_array();
-            names.is_some_and(|names| names.iter().all(Value::is_string) && differ(names))
-        }
+        "required" => is_names(value),
+        "dependentRequired" => is_each(value, is_names),
+        "dependencies" => value.is_object(),
         "enum" => value.as_array().is_some_and(|values| !values.is_empty()),
-        "uniqueItems" => value.is_boolean(),
+        "examples" => value.is_array(),
+        "multipleOf" => value.as_f64().is_some_and(|it| it > 0.0),
         "pattern" => value.as_str().is_some_and(is_pattern),
         "patternProperties" => {
             let patterns = value.as_object();
             patterns.is_some_and(|patterns| patterns.keys().all(|it| is_pattern(it)))
         }
-        "$ref" | "$dynamicRef" => value.as_str().is_some_and(|it| leads_somewhere(it, whole)),
+        "$ref" | "$dynamicRef" => value.is_string(),
+        "$id" => value
+            .as_str()
+            .is_some_and(|it| !it.is_empty() && !it.contains('#')),
+        "$anchor" | "$dynamicAnchor" => value.as_str().is_some_and(is_anchor),
         _ if TEXTS.contains(&keyword) => value.is_string(),
+        _ if FLAGS.contains(&keyword) => value.is_boolean(),
         _ if OBJECTS.contains(&keyword) => value.is_object(),
         _ if LISTS.contains(&keyword) => value.as_array().is_some_and(|them| !them.is_empty()),
         _ if NUMBERS.contains(&keyword) => value.is_number(),
-        _ if AMOUNTS.contains(&keyword) => value.as_f64().is_some_and(|it| it >= 0.0),
+        _ if AMOUNTS.contains(&keyword) => {
+            let amount = value.as_f64();
+            amount.is_some_and(|it| it >= 0.0 && it.fract() == 0.0)
+        }
         _ => true,
     }
+}
+
+/// Whether the value is a list of different texts.
+fn is_names(value: &Value) -> bool {
+    let names = value.as_array();
+    names.is_some_and(|names| names.iter().all(Value::is_string) && differ(names))
+}
+
+fn is_each(value: &Value, fits: impl Fn(&Value) -> bool) -> bool {
+    let members = value.as_object();
+    members.is_some_and(|members: &Map<String, Value>| members.values().all(fits))
 }
 
 /// Whether no text of the list comes twice.
@@ -129,55 +165,28 @@ fn is_type(value: &Value) -> bool {
     value.as_str().is_some_and(|it| TYPES.contains(&it))
 }
 
+fn is_anchor(text: &str) -> bool {
+    let is_first = |it: char| it.is_ascii_alphabetic() || it == '_';
+    let is_next = |it: char| is_first(it) || it.is_ascii_digit() || matches!(it, '-' | '.');
+    text.starts_with(is_first) && text.chars().all(is_next)
+}
+
 /// Whether JavaScript accepts the regular expression: most clients are written in JavaScript, or check as it
 /// does.
 fn is_pattern(text: &str) -> bool {
     Regex::with_flags(text, "u").is_ok()
 }
 
-/// Whether a reference names a part of the schema, by a pointer or by an anchor.
-fn leads_somewhere(reference: &str, whole: &Value) -> bool {
-    let Some(fragment) = reference.strip_prefix('#') else {
-        return false;
-    };
-    match fragment.is_empty() || fragment.starts_with('/') {
-        true => whole.pointer(&unescaped(fragment)).is_some(),
-        false => has_anchor(whole, fragment),
-    }
-}
-
-/// The text of a pointer in a fragment, which is written as in a URL.
-fn unescaped(fragment: &str) -> String {
-    percent_encoding::percent_decode_str(fragment)
-        .decode_utf8_lossy()
-        .into_owned()
-}
-
-fn has_anchor(value: &Value, anchor: &str) -> bool {
-    match value {
-        Value::Object(members) => {
-            let is_here =
-                |keyword: &str| members.get(keyword).and_then(Value::as_str) == Some(anchor);
-            // Drafts up to 7 write an anchor as an `$id`.
-            let id = members.get("$id").and_then(Value::as_str);
-            is_here("$anchor")
-                || is_here("$dynamicAnchor")
-                || id.and_then(|id| id.strip_prefix('#')) == Some(anchor)
-                || members.values().any(|it| has_anchor(it, anchor))
-        }
-        Value::Array(items) => items.iter().any(|it| has_anchor(it, anchor)),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::super::fit::make_fit;
     use super::*;
 
-    fn sound(schema: Value) -> bool {
-        is_sound(schema.as_object().unwrap())
+    fn sound(mut schema: Value) -> bool {
+        let schema = schema.as_object_mut().unwrap();
+        make_fit(schema) && is_sound(schema)
     }
 
     #[test]
@@ -192,6 +201,13 @@ mod tests {
             json!({ "unknown": 7, "minLength": 3 }),
             json!({ "type": "string", "nullable": true, "format": "date" }),
             json!({ "properties": { "$id": { "type": "string" }, "format": true } }),
+            json!({ "nullable": true, "id": "x" }),
+            json!({ "$ref": "https://example.com/other.json" }),
+            json!({ "type": "string", "nullable": "x" }),
+            json!({ "dependencies": { "a": ["b"], "b": { "type": "object" } } }),
+            json!({ "anyOf": [{ "$anchor": "x" }], "default": { "$anchor": "x" } }),
+            json!({ "$ref": "#/$defs/any", "$defs": { "any": true } }),
+            json!({ "minLength": 3.0, "multipleOf": 0.1 }),
         ] {
             assert!(sound(good.clone()), "{good}");
         }
@@ -207,11 +223,28 @@ mod tests {
             json!({ "minLength": "3" }),
             json!({ "maxItems": -1 }),
             json!({ "$ref": "#/$defs/none" }),
-            json!({ "$ref": "https://example.com/other.json" }),
             json!({ "enum": [] }),
-            json!({ "nullable": true }),
-            json!({ "type": "string", "nullable": "x" }),
             json!({ "uniqueItems": "yes" }),
+            json!({ "readOnly": 1 }),
+            json!({ "title": 7 }),
+            json!({ "description": ["a"] }),
+            json!({ "$comment": 7 }),
+            json!({ "examples": "x" }),
+            json!({ "contentMediaType": null }),
+            json!({ "contentSchema": { "type": "strng" } }),
+            json!({ "multipleOf": 0 }),
+            json!({ "minLength": 1.5 }),
+            json!({ "items": null }),
+            json!({ "properties": { "a": ["b"] } }),
+            json!({ "dependentRequired": { "a": ["b", "b"] } }),
+            json!({ "dependencies": { "a": ["b", "b"] } }),
+            json!({ "$anchor": "#a" }),
+            json!({ "$anchor": null }),
+            json!({ "$dynamicAnchor": "" }),
+            json!({ "properties": { "a": { "$id": "#/a" } } }),
+            json!({ "properties": { "a": { "$id": "" } } }),
+            json!({ "$ref": 7 }),
+            json!({ "$ref": "#/components/a", "components": { "a": { "type": "string" } } }),
             json!({ "type": ["string", "string"] }),
             json!({ "required": ["a", "a"] }),
             json!({ "format": 7 }),
