@@ -35,6 +35,8 @@ after(async () => {
 const full = process.env.CAPHOST_STORMS === 'full';
 const first = { calls: 1_000, width: 100, seed: 1, prefix: 'first-' };
 const rest = { calls: 9_500, width: 100, seed: 2, prefix: 'rest-' };
+/** More bytes than 10 000 remembered calls take, at a host and at an agent together. */
+const REMEMBERED = 2 << 20;
 // Slow variants make fewer calls, unless the full storms are requested.
 const restOfSlow = { ...rest, calls: full ? rest.calls : 1_100 };
 const asText = `(${race})`;
@@ -79,7 +81,8 @@ async function raceOn(page, run, { more = rest, timers = 1 } = {}) {
   assert.equal(held.contexts, 0);
   assert.equal(held.listeners, 0);
   assert.ok(held.timers <= timers, `${held.timers} timers`);
-  assert.equal(held.memory, before.memory, 'the wasm memory has not grown since the first thousand calls');
+  assert.ok(before.memory > 0, 'the wasm memory is seen');
+  assert.ok(held.memory - before.memory < REMEMBERED, `the wasm memory has grown by ${held.memory - before.memory} bytes since the first thousand calls`);
 }
 
 test('10 500 calls raced against cancels on window.abp', { timeout: 120_000 }, async () => {
