@@ -71,11 +71,19 @@ async function calling() {
   return bridge;
 }
 
+/** The call in flight was answered before the process ended. @param {ReturnType<typeof start>} bridge */
+function assertGivenUp({ said }) {
+  const { error } = said.find(({ id }) => id === 1);
+  assert.match(error.message, /cancels this request: its outcome is unknown/);
+  assert.equal(error.data.code, 'DISCONNECTED');
+}
+
 test('the end of the input cancels the calls in flight, and ends the process', { timeout: 60_000 }, async () => {
   const bridge = await calling();
   bridge.child.stdin.end();
   assert.equal(await bridge.ended, 0);
   assert.equal(bridge.err(), '');
+  assertGivenUp(bridge);
   await running(0);
 });
 
@@ -83,6 +91,7 @@ test('so does a signal', { timeout: 60_000 }, async () => {
   const bridge = await calling();
   bridge.child.kill('SIGTERM');
   assert.equal(await bridge.ended, 0);
+  assertGivenUp(bridge);
   await running(0);
 });
 

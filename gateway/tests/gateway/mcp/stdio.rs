@@ -162,6 +162,44 @@ async fn the_end_of_the_input_cancels_what_is_in_flight() {
 }
 
 #[tokio::test]
+async fn a_request_in_flight_at_the_end_is_answered_unless_its_client_has_cancelled_it() {
+    let gateway = Gateway::start().await;
+    let mut app = demo(&gateway).await;
+    let mut bridge = Bridge::open(&gateway).await;
+    bridge.call_tool(1, "echo").await;
+    let relayed = called(&mut app).await;
+    bridge
+        .send(&notification(
+            "notifications/cancelled",
+            json!({ "requestId": 1 }),
+        ))
+        .await;
+    confirm_cancel(&mut app, &relayed).await;
+    bridge.call_tool(2, "echo").await;
+    called(&mut app).await;
+    // It belongs to no session.
+    bridge
+        .send(&modern(
+            "alone",
+            "tools/call",
+            json!({ "name": "echo", "arguments": {} }),
+        ))
+        .await;
+    called(&mut app).await;
+    bridge.input = None;
+    let mut answered = HashSet::new();
+    while let Some(line) = soon("a line", bridge.output.next_line()).await.unwrap() {
+        let said: Value = serde_json::from_str(&line).unwrap();
+        let message = said["error"]["message"].as_str().unwrap();
+        assert!(message.contains("outcome is unknown"), "{said}");
+        assert_eq!(said["error"]["data"]["code"], "DISCONNECTED");
+        answered.insert(said["id"].to_string());
+    }
+    assert_eq!(answered, ["2", "\"alone\""].map(String::from).into());
+    assert!(soon("the end", bridge.running).await.unwrap().is_ok());
+}
+
+#[tokio::test]
 async fn what_a_script_has_asked_is_answered_after_the_end_of_its_input() {
     let gateway = Gateway::start().await;
     let mut app = demo(&gateway).await;

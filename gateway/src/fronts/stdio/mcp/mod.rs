@@ -28,7 +28,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::codec::FramedRead;
 
 use super::codec::{Broken, Codec, Frame};
-use super::{CHUNK_BYTES, MESSAGE_BYTES, Output};
+use super::{CHUNK_BYTES, LAST_MESSAGES, MESSAGE_BYTES, Output};
 use crate::fronts::mcp::result::complete;
 use crate::limits::MAX_DEPTH;
 use crate::pauses::Pauses;
@@ -45,6 +45,9 @@ use link::{
 /// How long the requests before the end of the input may still take. A script gets its answers, and the calls
 /// of a client that is gone are cancelled.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
+/// The answer to a request in flight when the bridge ends.
+const GIVEN_UP: &str = "`caphost mcp` ends and cancels this request: its outcome is unknown. \
+     After the end of standard input answers have 5 s. Keep it open until all have come";
 /// How long the messages after `initialize` wait for its answer.
 const GREETING: Duration = Duration::from_secs(30);
 /// How long telling the gateway that the client is gone may take.
@@ -89,6 +92,9 @@ pub async fn carry(
         () = bridge.post(posted) => Ok(()),
         () = stop => Ok(()),
     };
+    if ended.is_ok() {
+        bridge.give_up().await;
+    }
     let membership = bridge.session.membership();
     if membership.session.is_some() {
         let _ = timeout(LEAVE, bridge.link.leave(&membership)).await;
@@ -117,6 +123,8 @@ struct Exchange {
     alone: bool,
     /// The cancels of the request, as the client wrote them.
     cancel: UnboundedSender<String>,
+    /// Whether the client has cancelled the request, which is then not answered.
+    cancelled: bool,
 }
 
 /// A message that is not a request.
@@ -229,7 +237,14 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         if begins {
             self.greeting.send_modify(|greeting| *greeting += 1);
         }
-        in_flight.insert(request.id.clone(), Exchange { alone, cancel });
+        in_flight.insert(
+            request.id.clone(),
+            Exchange {
+                alone,
+                cancel,
+                cancelled: false,
+            },
+        );
         let request = async move {
             if !alone && !begins {
                 self.greeted().await;
@@ -337,9 +352,10 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
 
     fn cancel(&self, id: &Id, text: String) {
         let mut in_flight = self.in_flight.lock();
-        let Some(exchange) = in_flight.get(id) else {
+        let Some(exchange) = in_flight.get_mut(id) else {
             return;
         };
+        exchange.cancelled = true;
         let _ = exchange.cancel.send(text);
         if exchange.alone {
             in_flight.remove(id);
@@ -357,6 +373,21 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
         if cancels.is_empty() || !request.is_alone() {
             self.over(&request.id);
         }
+    }
+
+    /// Answers the requests that are still in flight at the end, except those that the client has cancelled.
+    async fn give_up(&self) {
+        let in_flight = std::mem::take(&mut *self.in_flight.lock());
+        let unanswered = in_flight.iter().filter(|(_, it)| !it.cancelled);
+        let answers = unanswered.map(|(id, _)| disconnected(id.value(), GIVEN_UP));
+        let answers: Vec<_> = answers.collect();
+        let said = async {
+            for answer in &answers {
+                self.output.say(answer).await?;
+            }
+            io::Result::Ok(())
+        };
+        let _ = timeout(LAST_MESSAGES, said).await;
     }
 
     /// Waits until no `initialize` is in flight, but at most [`GREETING`].
