@@ -32,7 +32,11 @@ export async function startApp() {
   host.register('sums.of', { description: 'Counts', inputSchema: either, outputSchema: { type: 'object', properties: { count: { type: 'number' } } } },
     async ({ list = [], text = '' }) => ({ count: list.length + text.length }));
   host.register('画像', { description: 'A picture' }, async () => ({ image: PIXEL, mimeType: 'image/png' }));
-  host.register('large', {}, async ({ megabytes = 1, of = 'x\u2028' }) => ({ text: of.repeat(megabytes * 250_000) }));
+  host.register('large', {}, async ({ megabytes = 1, of = 'x\u2028', after = 0 }, { progress }) => {
+    if (after) progress({ progress: 1 });
+    await new Promise((resolve) => setTimeout(resolve, after));
+    return { text: of.repeat(megabytes * 250_000) };
+  });
   host.register('nothing', {}, async () => ' ');
   host.register('work', {}, async ({ quiet = false }, { signal, progress }) => {
     signal.addEventListener('abort', () => cancels.push({ reason: signal.reason.message, at: Date.now() }));

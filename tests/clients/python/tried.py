@@ -61,6 +61,10 @@ async def say_cancelled(session):
     )
 
 
+async def ignore(done, total, message):
+    pass
+
+
 async def main():
     async with AsyncExitStack() as stack:
         client = await (connect_fastmcp if CLIENT == "fastmcp" else connect_mcp)(stack)
@@ -81,6 +85,13 @@ async def main():
         larger = (await client.call_tool("large", {"megabytes": 6}, **TOLD)).content[0].text
         saw["tooLarge"] = "read" if larger.startswith("{") else larger.split(":")[0]
 
+        # A client may ask for progress in each call.
+        handler = "progress_handler" if CLIENT == "fastmcp" else "progress_callback"
+        for name, milliseconds, asked in [("afterProgress", 100, {handler: ignore}), ("afterSilence", 11_000, {})]:
+            arguments = {"megabytes": 3, "of": "abcd", "after": milliseconds}
+            said = (await client.call_tool("large", arguments, **asked, **TOLD)).content[0].text
+            saw[name] = len(json.loads(said)["text"]) if said.startswith("{") else said.split(":")[0]
+
         heard = []
         enough = asyncio.Event()
 
@@ -89,7 +100,6 @@ async def main():
             if len(heard) > 2:
                 enough.set()
 
-        handler = "progress_handler" if CLIENT == "fastmcp" else "progress_callback"
         work = asyncio.create_task(client.call_tool("work", {}, **{handler: progress}))
         await asyncio.wait_for(enough.wait(), 20)
         saw["progress"] = heard[0]

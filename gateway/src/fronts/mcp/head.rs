@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::http::StatusCode;
-use axum::http::header::{ACCEPT, HeaderMap};
+use axum::http::header::{ACCEPT, HeaderMap, USER_AGENT};
 
 use super::header::{METHOD, NAME, SESSION, VERSION, decoded};
 use crate::fronts::media_type::{content_type, essence};
@@ -14,6 +14,10 @@ use caphost::dialect::mcp::{STATELESS, Version};
 pub const JSON: &str = "application/json";
 pub const EVENTS: &str = "text/event-stream";
 
+/// How the `User-Agent` of httpx2 begins, and the bytes of one event that httpx2 reads. A larger event ends the
+/// stream for it. The SDK for Python, from 2.3 on, uses httpx2.
+const BOUNDED_READER: (&str, usize) = ("python-httpx2/", 1 << 20);
+
 /// The answers that a client accepts: one of the two types at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
@@ -21,6 +25,8 @@ pub struct Accepted {
     pub json: bool,
     /// A stream of messages.
     pub events: bool,
+    /// The bytes of one event that the client reads, if its reader is known to have a bound.
+    pub event_bytes: Option<usize>,
 }
 
 impl Accepted {
@@ -121,6 +127,7 @@ impl<'a> Head<'a> {
         let accepted = Accepted {
             json: json.weight > 0.0 && !prefers_events,
             events: events.weight > 0.0,
+            event_bytes: self.event_bytes(),
         };
         match accepted.json || accepted.events {
             true => Ok(accepted),
@@ -129,6 +136,16 @@ impl<'a> Head<'a> {
                 Err(status(StatusCode::NOT_ACCEPTABLE, what))
             }
         }
+    }
+
+    /// The bytes of one event that the client reads, as far as its `User-Agent` says.
+    fn event_bytes(self) -> Option<usize> {
+        let (reader, bytes) = BOUNDED_READER;
+        let agent = self.0.get(USER_AGENT)?;
+        agent
+            .as_bytes()
+            .starts_with(reader.as_bytes())
+            .then_some(bytes)
     }
 
     /// The weight of a type: the most specific range of `Accept` that includes the type decides.

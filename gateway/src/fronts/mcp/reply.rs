@@ -7,6 +7,7 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
+use futures_util::future::BoxFuture;
 use futures_util::{Stream, StreamExt, stream};
 use tokio::time::timeout;
 
@@ -16,6 +17,8 @@ use crate::wire::one_line;
 
 /// Time between two comments in a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// What an event's line begins with.
+const FIELD: &str = "data: ";
 /// Asks a proxy to pass on each event as it comes.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
@@ -49,6 +52,23 @@ pub fn events(
         Some((Ok::<_, Infallible>(event), (messages, share)))
     });
     respond(EVENTS, Body::from_stream(events))
+}
+
+/// A response of the one message that will come, as JSON. Until then white space, which JSON may begin with, shows
+/// that the gateway is there. Dropping the response drops the message, and gives back its share of the open
+/// responses.
+pub fn awaited(message: BoxFuture<'static, String>, share: Share) -> Response {
+    let pieces = stream::unfold(Some((message, share)), |state| async {
+        let (mut message, share) = state?;
+        Some(match timeout(KEEP_ALIVE, &mut message).await {
+            Ok(message) => (
+                Ok::<_, Infallible>(one_line(&message).into_owned().into()),
+                None,
+            ),
+            Err(_) => (Ok(Bytes::from_static(b" ")), Some((message, share))),
+        })
+    });
+    respond(JSON, Body::from_stream(pieces))
 }
 
 /// The response to a batch, made of the responses to its messages. Each of these has the type that was asked
@@ -92,7 +112,12 @@ fn respond(kind: &'static str, body: Body) -> Response {
     (StatusCode::OK, head, body).into_response()
 }
 
+/// How many bytes the event of a message has.
+pub fn event_bytes(message: &str) -> usize {
+    FIELD.len() + one_line(message).len()
+}
+
 /// Events have no ids, because nothing is kept for a client that comes back. Messages have no line breaks.
 fn event(message: &str) -> Bytes {
-    ["data: ", &one_line(message), "\n\n"].concat().into()
+    [FIELD, &one_line(message), "\n\n"].concat().into()
 }

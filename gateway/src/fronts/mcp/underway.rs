@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::Response;
-use futures_util::stream;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, Stream, StreamExt, stream};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::head::Accepted;
 use super::progress::Progress;
-use super::reply::{events, whole};
+use super::reply::{awaited, event_bytes, events, whole};
 use super::result::{self, Ended, ToolResult, answer};
 use super::session::McpSession;
 use super::tools;
@@ -21,11 +22,11 @@ use crate::broker::runs::RunId;
 use crate::fronts::kept::keep;
 use crate::fronts::shared_sessions::InUse;
 use crate::gateway::calls::Call;
-use crate::gateway::{Outcome, Step};
+use crate::gateway::{AbpError, Outcome, Step};
 use crate::wire::abp::CALL_ENDED;
-use crate::wire::json_rpc::{Id, notification};
+use crate::wire::json_rpc::{Id, RpcError, code, notification};
 use crate::wire::stops;
-use caphost::call::Stop;
+use caphost::call::{Code, Stop};
 use caphost::dialect::mcp::Version;
 
 /// A call that ends within this time, and has no progress before, is answered in one piece. After this time
@@ -76,6 +77,8 @@ struct Awaited {
     tool: Tool,
     call: Call,
     within: Within,
+    /// The bytes of an event that the client reads, if the answer is an event and the client has a bound.
+    event_bytes: Option<usize>,
 }
 
 /// The session in which a call is made.
@@ -98,6 +101,7 @@ impl Underway {
             tool,
             call,
             within,
+            event_bytes: None,
         }))
     }
 
@@ -108,6 +112,9 @@ impl Underway {
             Accepted { json: true, .. } => IN_ONE_PIECE,
             _ => PROMPT,
         };
+        if !accepted.json {
+            self.will_be_event(accepted);
+        }
         let first = loop {
             match timeout(patience, self.next()).await {
                 Ok(None) => return whole(None, accepted),
@@ -118,13 +125,45 @@ impl Underway {
                 Ok(Some(progress)) if accepted.events => break Some(progress),
                 // There is no place for it.
                 Ok(Some(_)) => {}
+                Err(_)
+                    if accepted.json && accepted.event_bytes.is_some() && !self.has_progress() =>
+                {
+                    return awaited(self.in_one_piece(), share);
+                }
                 Err(_) => break None,
             }
         };
+        self.will_be_event(accepted);
+        events(first, self.messages(), share)
+    }
+
+    /// The answer, for a client that wants no progress. JSON that has begun has to end: a client that has cancelled
+    /// the call, and no longer waits, is told so.
+    fn in_one_piece(self) -> BoxFuture<'static, String> {
+        let cancelled = RpcError::new(code::CANCELLED, "The client has cancelled the call");
+        let cancelled = self.0.as_ref().map(|it| cancelled.answer(it.id.value()));
+        let cancelled = cancelled.unwrap_or_default().to_string();
+        let mut messages = self.messages();
+        async move { messages.next().await.unwrap_or(cancelled) }.boxed()
+    }
+
+    /// The answer will be an event.
+    fn will_be_event(&mut self, accepted: Accepted) {
+        if let Some(awaited) = &mut self.0 {
+            awaited.event_bytes = accepted.event_bytes;
+        }
+    }
+
+    /// Whether the client wants the progress of the call.
+    fn has_progress(&self) -> bool {
+        self.0.as_ref().is_some_and(|it| it.tool.progress.is_some())
+    }
+
+    /// The messages that are still to come.
+    fn messages(self) -> impl Stream<Item = String> + Send + Unpin + 'static {
         let (sender, mut receiver) = mpsc::channel(UNREAD);
         tokio::spawn(self.see_through(sender));
-        let messages = stream::poll_fn(move |context| receiver.poll_recv(context));
-        events(first, messages, share)
+        stream::poll_fn(move |context| receiver.poll_recv(context))
     }
 
     /// Goes on until the call is answered, or the response is closed.
@@ -183,16 +222,33 @@ impl Awaited {
     fn answer(self, outcome: Outcome) -> String {
         let is_abandoned = is_abandoned(&outcome);
         let ended = self.tool.ended(&self.id, self.call.id, outcome);
+        let answer = self.answer_of(ended);
         let Within::Session { session, .. } = self.within else {
-            return answer(&self.id, ended.map(ToolResult::complete));
+            return answer;
         };
         // The client may use the id again as soon as it has read this.
         session.over(&self.id, self.call.id);
-        let answer = answer(&self.id, ended);
         if is_abandoned {
             tokio::spawn(tell_late_end(session, self.id, self.call));
         }
         answer
+    }
+
+    /// The end of the request as text. In place of an event that would end the client's stream it says how to get
+    /// the result.
+    fn answer_of(&self, ended: Ended) -> String {
+        let write = |ended: Ended| match self.within {
+            Within::Shared { .. } => answer(&self.id, ended.map(ToolResult::complete)),
+            Within::Session { .. } => answer(&self.id, ended),
+        };
+        let answer = write(ended);
+        match self.event_bytes {
+            Some(most) if event_bytes(&answer) > most => write(Ok(result::failed(
+                &too_large(&answer, most),
+                Some(self.call.id),
+            ))),
+            _ => answer,
+        }
     }
 
     /// The answer is no longer wanted.
@@ -218,6 +274,17 @@ impl Awaited {
             }
         });
     }
+}
+
+/// The error in place of an answer that the client cannot read as an event.
+fn too_large(answer: &str, most: usize) -> AbpError {
+    let bytes = answer.len();
+    let what = format!(
+        "The call has ended, but its result has {bytes} bytes, and this client reads at most {most} bytes in one event. \
+         A call without a progress callback has no such limit: its result is one JSON body. A new call does the \
+         work again"
+    );
+    AbpError::new(Code::OPERATION_FAILED, what)
 }
 
 fn is_abandoned(outcome: &Outcome) -> bool {

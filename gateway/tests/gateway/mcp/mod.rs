@@ -2,6 +2,7 @@
 
 pub mod app;
 mod bad_input;
+mod bounded;
 mod calls;
 mod cancels;
 pub mod client;
