@@ -10,7 +10,10 @@
 //! - Without an `encoding`, base64 in a member named after the `mimeType` is a file as well, unless
 //!   that is a `text/…` type: such a member holds the text itself.
 //! - An object without a `mimeType` has that of the object around it.
+//! - The names after the `mimeType` are in lower case, whatever the case of the `mimeType` is.
 //! - Base64 is of the standard alphabet; white space in it and missing padding do no harm.
+
+use std::borrow::Cow;
 
 use base64::engine::general_purpose::STANDARD;
 use base64::{DecodeError, Engine};
@@ -80,7 +83,11 @@ impl Binary {
 
     /// Whether the content is base64 whose bytes can be given in another form.
     pub fn has_bytes(&self, data: &Value) -> bool {
-        self.encoding == Encoding::Base64 && self.is_valid && !self.text(data).is_empty()
+        let text = self.text(data);
+        let is_empty = text
+            .bytes()
+            .all(|byte| byte.is_ascii_whitespace() || byte == b'=');
+        self.encoding == Encoding::Base64 && self.is_valid && !is_empty
     }
 
     /// The text of the content in `data`, to be replaced.
@@ -126,23 +133,27 @@ impl Encoding {
 
 /// The members that may hold the content of a file of that type, the likeliest first; `declared`
 /// says whether it has an `encoding`.
-pub fn content_members(media_type: Option<&str>, declared: bool) -> impl Iterator<Item = &str> {
-    let plain = declared.then_some(["content", "data"]);
+pub fn content_members(
+    media_type: Option<&str>,
+    declared: bool,
+) -> impl Iterator<Item = Cow<'static, str>> {
+    let plain = declared.then_some(["content", "data"].map(Cow::Borrowed));
     let named = media_type.and_then(split);
     let named = named.filter(|(kind, _)| declared || *kind != "text");
-    let named = named.map(|(kind, subtype)| [subtype, kind]);
+    let named = named.map(|(kind, subtype)| [subtype, kind].map(Cow::Owned));
     plain.into_iter().chain(named).flatten()
 }
 
-/// The type and the subtype of a media type, if both are tokens.
-pub fn split(media_type: &str) -> Option<(&str, &str)> {
+/// The type and the subtype of a media type in lower case, if both are tokens.
+fn split(media_type: &str) -> Option<(String, String)> {
     let essence = media_type.split(';').next()?.trim();
     let (kind, subtype) = essence.split_once('/')?;
     let is_token = |text: &str| {
         let valid = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte);
         !text.is_empty() && text.bytes().all(valid)
     };
-    (is_token(kind) && is_token(subtype)).then_some((kind, subtype))
+    let are_tokens = is_token(kind) && is_token(subtype);
+    are_tokens.then(|| (kind.to_ascii_lowercase(), subtype.to_ascii_lowercase()))
 }
 
 /// Base64 in one line and with padding, as most readers need it.
@@ -203,17 +214,17 @@ fn of_object(
     };
     let encoding = declared.unwrap_or(Encoding::Base64);
     let candidates = content_members(media_type, declared.is_some());
-    let texts = candidates.filter_map(|name| Some((name, text(members, name)?)));
+    let texts = candidates.filter_map(|name| Some((text(members, &name)?, name)));
     let mut unreadable = None;
     let readable = texts
-        .inspect(|(name, _)| {
-            unreadable.get_or_insert(*name);
+        .inspect(|(_, name)| {
+            unreadable.get_or_insert_with(|| name.clone());
         })
-        .find(|(_, text)| encoding.fits(text));
+        .find(|(text, _)| encoding.fits(text));
     let is_valid = readable.is_some();
     // An object that only looks like a file may be something else.
     let unreadable = unreadable.filter(|_| declared.is_some());
-    let member = readable.map(|(name, _)| name).or(unreadable)?;
+    let member = readable.map(|(_, name)| name).or(unreadable)?;
     let mut path = path.to_vec();
     path.push(member.to_string());
     Some(Binary {
@@ -268,6 +279,7 @@ mod tests {
             ("data", "a/b", "base64"),
             ("pdf", "application/pdf", "base64"),
             ("png", "image/png; q=1", "base64"),
+            ("png", "IMAGE/PNG", "base64"),
             ("image", "image/png", "base64"),
             ("content", "nonsense", "base64"),
             ("svg+xml", "image/svg+xml", "utf8"),

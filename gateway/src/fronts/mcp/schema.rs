@@ -6,6 +6,8 @@
 mod fit;
 mod sound;
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -22,6 +24,11 @@ const MAX_DEPTH: usize = 64;
 
 /// Characters of a rule in a description.
 const RULE_CHARS: usize = 2_000;
+
+/// Members that often hold the content of a file, named after its type.
+const COMMON: [&str; 10] = [
+    "image", "audio", "video", "font", "pdf", "png", "jpeg", "gif", "webp", "zip",
+];
 
 /// Keywords that interfaces to models refuse at the root of a schema.
 const NOT_AT_ROOT: [&str; 11] = [
@@ -67,7 +74,7 @@ pub fn input(schema: Option<&RawValue>) -> Input {
 /// files, a client with structured content shows nothing else.
 pub fn output(schema: Option<&RawValue>) -> Option<JsonObject> {
     let mut schema = read(schema).filter(|schema| schema.get("type") == Some(&json!("object")))?;
-    if has_files(&schema, 0) {
+    if has_files(&schema, None, 0) {
         return None;
     }
     tidy(&mut schema);
@@ -191,11 +198,11 @@ fn take_properties(schema: &mut JsonObject, part: &Value, is_needed: bool) {
     }
 }
 
-/// Whether the schema has members that hold bytes.
-fn has_files(schema: &JsonObject, depth: usize) -> bool {
-    if let Some(Value::Object(properties)) = schema.get("properties")
-        && has_binary_member(properties)
-    {
+/// Whether results of the schema may have files. `around` is the schema of `mimeType` in the object around it.
+fn has_files(schema: &JsonObject, around: Option<&Value>, depth: usize) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let own = properties.and_then(|it| it.get("mimeType"));
+    if properties.is_some_and(|it| may_be_file(it, own.or(around), schema)) {
         return true;
     }
     let inner = schema
@@ -204,22 +211,36 @@ fn has_files(schema: &JsonObject, depth: usize) -> bool {
     depth < MAX_DEPTH
         && inner
             .filter_map(Value::as_object)
-            .any(|inner| has_files(inner, depth + 1))
+            .any(|inner| has_files(inner, own.or(around), depth + 1))
 }
 
-/// Whether a member may hold the bytes of `mimeType` beside it.
-fn has_binary_member(properties: &JsonObject) -> bool {
-    let Some(mime) = properties.get("mimeType") else {
+/// Whether an object with these properties may be a file. A schema need not declare the members `mimeType` and
+/// `encoding`, unless it allows no other members.
+fn may_be_file(properties: &JsonObject, mime: Option<&Value>, schema: &JsonObject) -> bool {
+    let has = |name| properties.contains_key(name);
+    let declared = has("encoding");
+    let is_open = schema.get("additionalProperties") != Some(&Value::Bool(false));
+    if !declared && !has("mimeType") && !is_open {
         return false;
-    };
-    let declared = properties.contains_key("encoding");
-    let listed = mime["enum"].as_array().into_iter().flatten();
-    let types = listed.chain(mime.get("const")).map(Value::as_str);
+    }
+    let listed = mime.and_then(|it| it["enum"].as_array());
+    let types = listed.into_iter().flatten();
+    let types = types.chain(mime.and_then(|it| it.get("const")));
     // A file of any type may have a plain name.
-    let mut types = types.chain([None]);
-    types.any(|media_type| {
-        content_members(media_type, declared).any(|name| properties.contains_key(name))
-    })
+    let types = types.map(Value::as_str).chain([None]);
+    let names = types.flat_map(|media_type| content_members(media_type, declared));
+    let mut names = names.chain(COMMON.map(Cow::Borrowed));
+    names.any(|name| properties.get(&*name).is_some_and(may_be_base64))
+}
+
+/// Whether a text in base64 may satisfy the schema.
+fn may_be_base64(schema: &Value) -> bool {
+    let is_text = match &schema["type"] {
+        Value::Array(types) => types.contains(&json!("string")),
+        only => only.is_null() || only == "string",
+    };
+    let is_address = matches!(schema["format"].as_str(), Some("uri" | "iri" | "url"));
+    is_text && !is_address && *schema != Value::Bool(false)
 }
 
 /// Keywords that hold schemas by names.
@@ -414,6 +435,9 @@ mod tests {
             assert!(!is_listed(none.clone()), "{none}");
         }
         let image = json!({ "type": "object", "properties": { "image": { "type": "string" } } });
-        assert!(is_listed(image), "of no mimeType here");
+        assert!(!is_listed(image.clone()), "its type need not be declared");
+        let mut closed = image;
+        closed["additionalProperties"] = false.into();
+        assert!(is_listed(closed), "there is no place for its type");
     }
 }

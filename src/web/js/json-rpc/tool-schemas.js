@@ -6,7 +6,7 @@
  * `register` refuses invalid schemas. What remains are valid schemas that not every client can compile.
  * The gateway's `fronts/mcp/schema.rs` does the same, by the same vectors.
  */
-import { kindNames } from './content.js';
+import { contentNames } from './content.js';
 import { isObject } from './message.js';
 
 /** The depth to which schemas are searched. A recursive schema refers to itself by `$ref`, not by depth. */
@@ -206,12 +206,35 @@ function dropAddresses(schema) {
 /** @param {string} pattern */
 const isOnlyHere = (pattern) => ONLY_HERE.test(pattern.replace(/\\\W/g, 'x'));
 
-/** Whether a schema has members that hold bytes. @param {any} schema @param {number} depth @returns {boolean} */
-function hasFiles(schema, depth) {
-  const { properties } = schema;
-  if (isObject(properties) && hasBinaryMember(properties)) return true;
-  return depth < MAX_DEPTH && schemasIn(schema).some((inner) => hasFiles(inner, depth + 1));
+/** Members that often hold the content of a file, named after its type. */
+const COMMON = ['image', 'audio', 'video', 'font', 'pdf', 'png', 'jpeg', 'gif', 'webp', 'zip'];
+
+/**
+ * Whether results of the schema may have files. A schema need not declare the members `mimeType` and
+ * `encoding`, unless it allows no other members.
+ *
+ * @param {any} schema
+ * @param {number} depth
+ * @param {any} [around] the schema of `mimeType` in the object around it
+ * @returns {boolean}
+ */
+function hasFiles(schema, depth, around) {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const { mimeType: own, encoding } = properties;
+  const mime = own ?? around;
+  const declared = encoding !== undefined;
+  if (declared || own !== undefined || schema.additionalProperties !== false) {
+    // A file of any type may have a plain name.
+    const types = [...(Array.isArray(mime?.enum) ? mime.enum : []), mime?.const, undefined];
+    const names = [...types.flatMap((it) => contentNames(it, declared)), ...COMMON];
+    if (names.some((name) => Object.hasOwn(properties, name) && mayBeBase64(properties[name]))) return true;
+  }
+  return depth < MAX_DEPTH && schemasIn(schema).some((inner) => hasFiles(inner, depth + 1, mime));
 }
+
+/** Whether a text in base64 may satisfy a schema. @param {any} schema */
+const mayBeBase64 = (schema) =>
+  schema !== false && [schema?.type ?? 'string'].flat().includes('string') && !['uri', 'iri', 'url'].includes(schema?.format);
 
 /** Ensures what clients require: `properties` are schemas that are objects, `required` are names. @param {any} schema */
 function tidy({ properties, required, ...rest }) {
@@ -237,13 +260,4 @@ function schemasIn(schema) {
     return NAMED.includes(keyword) ? Object.values(value) : ONE.includes(keyword) ? [value] : [];
   });
   return inner.filter(isObject);
-}
-
-/** Whether a member may hold the bytes that the member `mimeType` describes. @param {any} properties */
-function hasBinaryMember(properties) {
-  const { mimeType } = properties;
-  if (mimeType === undefined) return false;
-  const listed = [...(Array.isArray(mimeType?.enum) ? mimeType.enum : []), mimeType?.const].filter((it) => typeof it === 'string');
-  const names = [...('encoding' in properties ? ['content'] : []), ...listed.flatMap(kindNames)];
-  return names.some((name) => Object.hasOwn(properties, name));
 }

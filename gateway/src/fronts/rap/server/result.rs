@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::fronts::media_type::essence;
 use crate::fronts::rap::wire::{ContentItem, ERROR_PREFIX};
 use crate::gateway::{AbpError, Outcome};
 use crate::wire::Json;
@@ -104,7 +105,7 @@ fn of_file(mut data: Value) -> Result<[ContentItem; 2], Value> {
             // The app may not have declared this, because the member's name may imply it.
             data["encoding"] = "base64".into();
             let content = canonical(content);
-            if media_type.starts_with("image/") {
+            if essence(&media_type).starts_with("image/") {
                 ContentItem::Image {
                     data: content,
                     media_type,
@@ -239,6 +240,8 @@ mod tests {
         ] {
             assert_eq!(parts(image_of_app), [part(description), image.clone()]);
         }
+        let capitals = json!({ "png": "iVBORw==", "mimeType": "Image/PNG" });
+        assert!(matches!(parts(capitals)[1], ContentItem::Image { .. }));
     }
 
     #[test]
