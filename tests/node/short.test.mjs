@@ -1,40 +1,35 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { connectPort } from 'caphost/agent';
-import { longCall, longResult, shortCall, shortResult } from '../../src/web/js/short.js';
+import { isShortCall, isShortResult, longResult, shortCall, shortResult, tokenOf } from '../../src/web/js/short.js';
 import { newHost, plainAgent } from './host.mjs';
 
-/** @param {object} options */
-const call = (options) => ({ type: 'capabilities/call', id: '7', timestamp: 1, payload: { capability: 'echo', params: { a: [1] }, options: { callId: 'c', ...options } } });
-
-test('a call reads the same after it was shortened, with its id as a number', () => {
-  for (const options of [{}, { timeout: 5 }, { transfer: true }, { progressToken: 'c' }, { timeout: 0, progressToken: 'c', transfer: true }]) {
-    const short = shortCall(call(options));
-    assert.ok(Array.isArray(short));
-    const long = longCall(structuredClone(short));
-    const { callId, timeout, progressToken, transfer = false } = /** @type {any} */ ({ callId: 'c', ...options });
-    assert.deepEqual(long, { ...call({}), id: 7, timestamp: 0, payload: { ...call({}).payload, options: { callId, timeout, progressToken, transfer } } });
+test('a call in its short form has all its options', () => {
+  for (const [options, rest] of /** @type {[any, any[]][]} */ ([
+    [{}, []],
+    [{ timeout: 5 }, [5]],
+    [{ transfer: true }, [undefined, 2]],
+    [{ progressToken: 'c' }, [undefined, 1]],
+    [{ timeout: 0, progressToken: 'c', transfer: true }, [0, 3]],
+  ])) {
+    const short = shortCall(7, { capability: 'echo', params: { a: [1] }, options: { callId: 'c', ...options } });
+    assert.deepEqual(short, [1, 7, 'echo', { a: [1] }, 'c', ...rest]);
+    assert.ok(isShortCall(structuredClone(short)));
+    assert.equal(tokenOf(structuredClone(short)), options.progressToken);
   }
 });
 
-test('a result reads the same after it was shortened, and only completed results are shortened', () => {
+test('a result in its short form reads as its envelope', () => {
   const payload = { success: true, data: { a: 1 }, metadata: { duration: 1.5 } };
-  const result = { type: 'capabilities/call-result', id: '7', timestamp: 0, payload };
-  assert.deepEqual(longResult(structuredClone(shortResult(result))), result);
-  for (const other of [
-    { ...result, payload: { success: false, cancelled: true, metadata: { stop: 'dropped' } } },
-    { ...result, payload: { success: false, error: { code: 'X' }, metadata: { duration: 1 } } },
-    { type: 'notification', timestamp: 0, payload: { event: 'e' } },
-    { type: 'capabilities/cancel-result', id: '8', timestamp: 0, payload: { callId: 'c', cancelled: true } },
-  ]) {
-    assert.equal(shortResult(other), other);
-  }
+  const short = structuredClone(shortResult(7, { a: 1 }, 1.5));
+  assert.ok(isShortResult(short));
+  assert.deepEqual(longResult(short), { type: 'capabilities/call-result', id: 7, timestamp: 0, payload });
 });
 
-test('messages that are not short are read unchanged', () => {
-  for (const message of [undefined, null, 1, 'text', {}, { type: 'shutdown' }, [], ['1'], [1, '1'], [2, '1'], [3, '1', 'echo', {}, 'c']]) {
-    assert.equal(longCall(message), message);
-    assert.equal(longResult(message), message);
+test('other arrays are no short messages', () => {
+  for (const message of [[], ['1'], [1, '1'], [2, '1'], [3, '1', 'echo', {}, 'c'], [1, 1, 'echo', {}, 'c', 1, 0, 0]]) {
+    assert.equal(isShortCall(message), false);
+    assert.equal(isShortResult(message), false);
   }
 });
 

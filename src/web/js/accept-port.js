@@ -9,8 +9,9 @@ import { Connection, LEFT, UNREADABLE } from './connection.js';
 import { asJson } from './json.js';
 import { onWindow } from './on-window.js';
 import { isExtension, listenTo } from './port.js';
-import { foretold, longCall, nextOf, shortResult, takesShort } from './short.js';
-import { toAgent } from './transfer.js';
+import { isSimple } from './inspect.js';
+import { announcement, foretold, isShortCall, nextOf, shortResult, takesShort } from './short.js';
+import { carry, isGiven, toAgent } from './transfer.js';
 
 /**
  * @param {import('./shell.js').Shell} shell
@@ -30,14 +31,30 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
   /** The agent has said that it accepts short messages. It may still send them after the end of its session. */
   let short = false;
 
+  /** @param {any} message @param {Transferable[]} moved */
+  const post = (message, moved) => (moved.length > 0 ? port.postMessage(message, moved) : port.postMessage(message));
+
+  /** @param {unknown} id @param {unknown} data @param {number} duration */
+  const postResult = (id, data, duration) => {
+    const message = shortResult(id, data, duration);
+    if (!isSimple(data)) port.postMessage(announcement('capabilities/call-result', id));
+    else {
+      try {
+        return port.postMessage(message);
+      } catch {
+        // It is a proxy, which is copied below.
+      }
+    }
+    return carry(message, post, data, isGiven);
+  };
+
   const connect = () => {
     /** @type {Connection} */
     const made = new Connection(shell, (envelope) => {
       if (extension) return port.postMessage(asJson(envelope));
       const before = made.short && foretold(envelope);
       if (before) port.postMessage(before);
-      const post = (/** @type {any} */ message, /** @type {Transferable[]} */ moved) => moved.length > 0 ? port.postMessage(message, moved) : port.postMessage(message);
-      return toAgent(envelope, post, made.short ? shortResult(envelope) : envelope);
+      return toAgent(envelope, post);
     }, from);
     // The host is closed, and this connection answers nothing else.
     if (!made.number) return made;
@@ -96,15 +113,25 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
   /** @param {any} message */
   const hear = (message) => {
     connection ??= connect();
-    if (!extension && message?.type === 'initialize' && takesShort(message.payload)) short = connection.short = true;
+    if (!extension && message?.type === 'initialize' && takesShort(message.payload)) {
+      short = connection.short = true;
+      connection.sendResult = postResult;
+    }
     connection.hear(message);
   };
   /** The announced next message. @type {import('./messenger.js').Envelope | undefined} */
   let next;
   /** @param {any} data */
   const onMessage = (data) => {
-    next = short ? nextOf(data) : undefined;
-    if (!next) hear(short ? longCall(data) : data);
+    next = undefined;
+    if (short && Array.isArray(data)) hearShort(data);
+    else hear(data);
+  };
+  /** @param {any[]} message */
+  const hearShort = (message) => {
+    if (isShortCall(message)) return (connection ??= connect()).receiveCall(message);
+    next = nextOf(message);
+    return next ? undefined : hear(message);
   };
 
   const unclaim = claim(port, 'port', replace, release);

@@ -5,7 +5,7 @@
 import { cancelConfirmation, cancelled, cancelResponse } from './envelope.js';
 import { BAD_CALL_ID, failure, report, text, thrown } from './errors.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, HOST_CLOSED } from './events.js';
-import { errorOf, receiveFromApp } from './from-app.js';
+import { errorOf, receiveCompleted, receiveFromApp } from './from-app.js';
 import { Guard, cancelsFirst, guarded, lost, oneWay } from './guard.js';
 import { idsOf } from './ids.js';
 import { Caller } from './invoke.js';
@@ -15,6 +15,7 @@ import { soon } from './platform.js';
 import { Questions } from './questions.js';
 import { MAX_NAME, getA, isAmount, isObject, warnOfUnknown } from './read.js';
 import { NO_SIGNAL, reasonText } from './signal.js';
+import { completed } from './short.js';
 import { snapshot } from './snapshot.js';
 import { Timer } from './timer.js';
 
@@ -29,6 +30,8 @@ import { Timer } from './timer.js';
  * @property {(info: any) => void} [onProgress]
  * @property {() => void} [release] removes the listener on the caller's signal
  */
+
+const CALL = 'capabilities/call';
 
 /** The options of a call. */
 const KNOWN = ['signal', 'timeout', 'callId', 'onProgress', 'transfer', 'progressToken'];
@@ -60,7 +63,7 @@ export class Agent extends Caller {
       if (!pending) return;
       const { payload, transfer } = pending;
       pending.payload = pending.transfer = undefined;
-      this.#post(key, 'capabilities/call', payload, transfer);
+      this.#post(key, CALL, payload, transfer);
     },
 
     /** @param {number} key @param {string} callId @param {string} [reason] */
@@ -131,6 +134,7 @@ export class Agent extends Caller {
       this.#close = resolve;
     });
     messenger.onmessage = (envelope) => this.#receive(envelope);
+    messenger.onresult = (id, data, duration) => receiveCompleted(this.#rust, this.#number, this.#shell, id, completed(data, duration));
     messenger.onclose = this.#disconnected;
     this.#stay = onWindow('pagehide', this.#leave);
     messenger.onsuspect = (certain) => this.#rust.suspect(this.#number, this.#shell, certain);
@@ -275,7 +279,10 @@ export class Agent extends Caller {
    */
   #post(key, type, payload, transfer) {
     try {
-      const bytes = this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+      const { postCall } = this.#messenger;
+      const bytes = postCall && type === CALL
+        ? postCall(key, payload, transfer)
+        : this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
       // The messenger may be anybody's.
       if (typeof bytes === 'number' && bytes > 0) this.#rust.uploads(this.#number, this.#shell, key, bytes);
     } catch (error) {

@@ -13,7 +13,8 @@ import { fromText, toText } from './json.js';
 import { loadPart } from './part.js';
 import { soon } from './platform.js';
 import { get, isId } from './read.js';
-import { receive } from './receive.js';
+import { receive, receiveCall } from './receive.js';
+import { longCall, longResult } from './short.js';
 
 const LOST = 'The host has failed and cannot go on';
 const CLOSED = problem('NOT_INITIALIZED', 'The host is closed');
@@ -40,6 +41,12 @@ export class Connection {
   local = false;
   /** Whether the two ends have agreed on short messages. */
   short = false;
+  /**
+   * Sends the response of a call that has completed in its short form, where the transport has one.
+   *
+   * @type {((id: unknown, data: unknown, duration: number) => void) | undefined}
+   */
+  sendResult;
   /** Called when the session was shut down. @type {(() => void) | undefined} */
   onover;
   /** Called when the agent is gone without a word. @type {(() => void) | undefined} */
@@ -90,6 +97,12 @@ export class Connection {
     return receive(this, envelope, aborted);
   }
 
+  /** @param {any[]} message a call of the agent in its short form */
+  receiveCall(message) {
+    if (this.shell.guard.trap || !this.#open) this.receive(longCall(message));
+    else receiveCall(this, message);
+  }
+
   /**
    * Passes a request on to Rust, which answers it unless the instance is lost.
    *
@@ -111,6 +124,22 @@ export class Connection {
     if (envelope.id !== undefined) this.#pending.delete(envelope.id);
     // A refused answer is still an answer: the capability does not wait for a better one.
     if (envelope.type === 'error' && isQuestion(envelope.id)) this.answer(envelope.id, envelope.payload);
+  }
+
+  /**
+   * Does the same for the response of a call that has completed.
+   *
+   * @param {any} id
+   * @param {unknown} data
+   * @param {number} duration
+   */
+  deliverResult(id, data, duration) {
+    try {
+      this.sendResult?.(id, data, duration);
+    } catch (error) {
+      this.#sendInstead(longResult([0, id, data, duration]), text(error));
+    }
+    this.#pending.delete(id);
   }
 
   /** A message could not be read. The agent had announced its type and id. @param {Envelope} envelope */

@@ -6,6 +6,9 @@ import { STATES } from './states.js';
 /** @param {number} state */
 export const stateName = (state) => STATES[state];
 
+/** @param {number} state */
+export const hasCompleted = (state) => stateName(state) === 'completed';
+
 /**
  * The part of a response that describes a stop.
  *
@@ -72,7 +75,7 @@ export function response(state, value, duration) {
 }
 
 /** @param {number} milliseconds */
-const rounded = (milliseconds) => Math.round(milliseconds * 1000) / 1000;
+export const rounded = (milliseconds) => Math.round(milliseconds * 1000) / 1000;
 
 /**
  * A CancelResponse of a call that was cancelled.

@@ -34,9 +34,14 @@ export function readEnvelope(envelope) {
   if (!isObject(envelope)) throw new Refusal(invalid('A message is an object {type, id, timestamp, payload}'));
   const { type, id, payload } = envelope;
   if (typeof type !== 'string') throw bad('type', 'a message has a type, which is a string');
-  if (id !== undefined && !isId(id)) throw bad('id', 'an id is a string or a number');
+  ensureId(id);
   if (type !== 'shutdown' && TYPES.has(type) && !isObject(payload)) throw bad('payload', 'the payload is an object');
   return { type, id, payload };
+}
+
+/** @param {unknown} id of a message @throws {Refusal} */
+export function ensureId(id) {
+  if (id !== undefined && !isId(id)) throw bad('id', 'an id is a string or a number');
 }
 
 /** The message types that an agent may send. */
@@ -95,6 +100,16 @@ export function readCall(payload) {
   if (typeof capability !== 'string') throw bad('capability', 'it is the name of one');
   if (!isObject(options)) throw bad('options', 'it is an object');
   const { timeout = Infinity, progressToken: token, callId = beside } = options;
+  return callOf(capability, params, callId, timeout, token);
+}
+
+/**
+ * @param {unknown} capability @param {unknown} params @param {unknown} callId @param {unknown} timeout @param {unknown} token
+ * @returns {Call}
+ * @throws {Refusal}
+ */
+export function callOf(capability, params, callId, timeout, token) {
+  if (typeof capability !== 'string') throw bad('capability', 'it is the name of one');
   if (!isAmount(timeout)) throw bad('options.timeout', MILLISECONDS);
   if (token !== undefined && !isId(token)) throw bad('options.progressToken', TEXT);
   if (!isObject(params)) throw bad('params', 'parameters are an object');

@@ -60,6 +60,17 @@ function callResult(rust, agent, shell, key, payload) {
 }
 
 /**
+ * Passes on the response of a call that has completed.
+ *
+ * @param {any} rust @param {number} agent @param {any} shell
+ * @param {unknown} id
+ * @param {object} response
+ */
+export function receiveCompleted(rust, agent, shell, id, response) {
+  rust.called(agent, shell, keyOf(id), response, true, undefined, undefined, undefined, undefined, NaN);
+}
+
+/**
  * @param {any} rust @param {number} agent @param {any} shell
  * @param {number} key
  * @param {any} payload

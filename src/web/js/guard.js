@@ -23,18 +23,20 @@ let depth = 0;
 const guards = new Set();
 
 /**
+ * The arguments have names, because an array of them costs more than the rest of a guard.
+ *
  * @template T
  * @template {any[]} Args
- * @param {(...args: Args) => T} work calls into wasm; throws only when the instance is lost
+ * @param {(...args: Args) => T} work calls into wasm, with 13 arguments at most; throws only when the instance is lost
  * @returns {(...args: Args) => T | undefined} the same function, which returns undefined once the instance is lost
  */
-export const guard = (work) => (...args) => {
+export const guard = (work) => /** @type {any} */ ((/** @type {any} */ a, /** @type {any} */ b, /** @type {any} */ c, /** @type {any} */ d, /** @type {any} */ e, /** @type {any} */ f, /** @type {any} */ g, /** @type {any} */ h, /** @type {any} */ i, /** @type {any} */ j, /** @type {any} */ k, /** @type {any} */ l, /** @type {any} */ m) => {
   // Before the call: after a stack overflow, no stack is left to call anything.
   if (!watched) watch();
   if (trap !== undefined) return undefined;
   depth += 1;
   try {
-    return work(...args);
+    return /** @type {any} */ (work)(a, b, c, d, e, f, g, h, i, j, k, l, m);
   } catch (error) {
     // An inner frame may already have failed for the same reason, and recorded it.
     trap ??= error ?? 'The wasm instance is lost';
@@ -43,7 +45,7 @@ export const guard = (work) => (...args) => {
     depth -= 1;
     if (depth === awaited) standStill();
   }
-};
+});
 
 /** How many frames on the stack lead into wasm. */
 export const guardDepth = () => depth;
@@ -84,7 +86,7 @@ export function guarded(handle) {
   if (functions) return functions;
   functions = {};
   for (const name of Object.getOwnPropertyNames(handle)) {
-    if (typeof handle[name] === 'function') functions[name] = guard((...args) => handle[name](...args));
+    if (typeof handle[name] === 'function') functions[name] = guard(handle[name]);
   }
   known.set(handle, functions);
   return functions;
@@ -142,9 +144,9 @@ function look() {
 export function oneWay(target, names) {
   for (const name of names) {
     const method = target[name];
-    /** @this {any} @param {any[]} args */
-    target[name] = function (...args) {
-      const result = method.apply(this, args);
+    /** @this {any} @param {any} a @param {any} b @param {any} c @param {any} d @param {any} e @param {any} f */
+    target[name] = function (a, b, c, d, e, f) {
+      const result = method.call(this, a, b, c, d, e, f);
       if (trap !== undefined && depth > 0) throw trap;
       return result;
     };

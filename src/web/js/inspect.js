@@ -236,36 +236,70 @@ export function isPlain(item) {
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** The number of levels and members that are searched for a simple value. */
-const LEVELS = 8;
+/** The number of levels that are searched for a simple value. */
+export const LEVELS = 8;
+/** The number of members that are searched. */
 const MEMBERS = 200;
 
+/** The number of members that may still come. */
+let members = 0;
+
 /**
- * Whether a value is small, and made of nothing but what JSON has: most data is, and needs no closer
- * look.
+ * Finds the values that need no closer look, as most do: small ones, made of nothing but what JSON has.
  *
  * @param {unknown} value
+ * @returns {number} its approximate memory in bytes, as `inspect` counts; negative if the value is not simple
  */
-export const isSimple = (value) => pass(value, LEVELS, MEMBERS) >= 0;
+export function simpleBytes(value) {
+  members = MEMBERS;
+  return pass(value, LEVELS);
+}
+
+/** @param {unknown} value */
+export const isSimple = (value) => simpleBytes(value) >= 0;
 
 /**
  * @param {any} value
  * @param {number} levels that objects may still be nested
- * @param {number} left members that may still come
- * @returns {number} the number of members that are left; negative if the value is not simple
+ * @returns {number} bytes; negative if the value is not simple
  */
-function pass(value, levels, left) {
-  if (typeof value !== 'object' || value === null) return typeof value === 'function' || typeof value === 'symbol' ? -1 : left;
-  if (levels === 0) return -1;
-  if (Array.isArray(value)) {
-    left -= value.length;
-    for (let at = 0; at < value.length && left >= 0; at += 1) left = pass(value[at], levels - 1, left);
-    return left;
+function pass(value, levels) {
+  switch (typeof value) {
+    case 'string':
+      return VALUE + value.length + 2;
+    case 'object':
+      return value === null ? VALUE + 1 : passObject(value, levels - 1);
+    case 'function':
+    case 'symbol':
+    case 'bigint':
+      return -1;
+    default:
+      return VALUE + 1;
   }
-  if (!isPlain(value)) return -1;
-  for (const key in value) {
-    left = pass(value[key], levels - 1, left - 1);
-    if (left < 0) break;
+}
+
+/**
+ * @param {any} object
+ * @param {number} levels
+ */
+function passObject(object, levels) {
+  if (levels < 0) return -1;
+  let bytes = VALUE + 1;
+  if (Array.isArray(object)) {
+    members -= object.length;
+    for (let at = 0; at < object.length; at += 1) {
+      const more = members < 0 ? -1 : pass(object[at], levels);
+      if (more < 0) return -1;
+      bytes += more;
+    }
+    return members < 0 ? -1 : bytes;
   }
-  return left;
+  if (!isPlain(object)) return -1;
+  for (const key in object) {
+    members -= 1;
+    const more = members < 0 ? -1 : pass(object[key], levels);
+    if (more < 0) return -1;
+    bytes += key.length + 3 + more;
+  }
+  return bytes;
 }

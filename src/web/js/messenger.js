@@ -13,6 +13,10 @@
  *   the peer may be gone. If `certain`, it is unless it says something soon.
  * @property {((bytes: number) => void) | undefined} [onexpect] set by the agent; called when the peer
  *   announces that its next message is large
+ * @property {(key: number, payload: any, transfer?: Transferable[]) => unknown} [postCall] a shorter way for the calls of
+ *   an agent, whose parameters are a copy of plain ones unless `transfer` is given
+ * @property {((id: unknown, data: unknown, duration: unknown) => void) | undefined} [onresult] set by the agent; called
+ *   with the response of a call that has completed, if that came in a short form
  * @property {boolean} [forgetful] whether envelopes may be lost while the peer is still starting
  * @property {string | undefined} [stuck] why the app seems not to answer, if that is known
  * @property {string} [hint] where the app was asked, and the likely reason if nobody answers

@@ -3,7 +3,8 @@
  */
 import { abpError, failure } from './errors.js';
 import { asJson } from './json.js';
-import { announcing, foretold, longResult, nextOf, shortCall, takesShort } from './short.js';
+import { isSimple } from './inspect.js';
+import { announcement, announcing, foretold, isShortResult, longResult, nextOf, shortCall, takesShort } from './short.js';
 
 /**
  * @param {any} port
@@ -19,8 +20,28 @@ export function portMessenger(port, ours = false, short = false) {
    * @param {Transferable[]} [transfer]
    */
   const post = (envelope, transfer) => {
-    const message = envelope.type === 'initialize' ? announcing(envelope) : short ? shortCall(envelope) : envelope;
-    const before = short && foretold(envelope);
+    const { type, id, payload } = envelope;
+    if (short && type === 'capabilities/call') return send(shortCall(Number(id), payload), transfer, isSimple(payload) ? undefined : announcement(type, Number(id)));
+    return send(type === 'initialize' ? announcing(envelope) : envelope, transfer, short ? foretold(envelope) : undefined);
+  };
+
+  /**
+   * @param {number} key
+   * @param {any} payload
+   * @param {Transferable[]} [transfer] given for parameters that are not a copy of plain ones
+   */
+  const postCall = (key, payload, transfer) => {
+    const type = 'capabilities/call';
+    if (!short) return post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+    return send(shortCall(key, payload), transfer, transfer && announcement(type, key));
+  };
+
+  /**
+   * @param {unknown} message
+   * @param {Transferable[]} [transfer]
+   * @param {unknown[]} [before] its announcement
+   */
+  const send = (message, transfer, before) => {
     if (before) port.postMessage(before);
     if (transfer && transfer.length > 0) port.postMessage(message, transfer);
     else port.postMessage(message);
@@ -33,18 +54,30 @@ export function portMessenger(port, ours = false, short = false) {
     forgetful: !port.start,
     onmessage: undefined,
     onclose: undefined,
+    onresult: undefined,
     post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
+    postCall: extension ? undefined : postCall,
     close() {
       stop();
-      messenger.onmessage = messenger.onclose = undefined;
+      messenger.onmessage = messenger.onresult = messenger.onclose = undefined;
       if (ours) port.close();
     },
   };
   /** @param {any} message */
   const receive = (message) => {
+    next = undefined;
+    if (short && Array.isArray(message)) return receiveShort(message);
     if (message?.type === 'initialize-result') short = takesShort(message.payload);
-    next = short ? nextOf(message) : undefined;
-    if (!next) messenger.onmessage?.(short ? longResult(message) : message);
+    return messenger.onmessage?.(message);
+  };
+  /** @param {any[]} message */
+  const receiveShort = (message) => {
+    if (!isShortResult(message)) {
+      next = nextOf(message);
+      return next ? undefined : messenger.onmessage?.(message);
+    }
+    const { onresult } = messenger;
+    return onresult ? onresult(message[1], message[2], message[3]) : messenger.onmessage?.(longResult(message));
   };
   const gone = () => messenger.onclose?.();
   /** The announced next message. @type {import('./messenger.js').Envelope | undefined} */

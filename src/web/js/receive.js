@@ -4,10 +4,10 @@
 import { refusal } from './envelope.js';
 import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
 import { failureOf } from './failure.js';
-import { questionOf, readCall, readCancel, readEnvelope, readInitialize, unknownType } from './from-agent.js';
-import { memory } from './inspect.js';
+import { callOf, ensureId, questionOf, readCall, readCancel, readEnvelope, readInitialize, unknownType } from './from-agent.js';
 import { ANSWER } from './life/signs.js';
 import { get, isId } from './read.js';
+import { longCall, tokenOf } from './short.js';
 import { reasonOf } from './signal.js';
 import { check as checkFor, copyOf } from './taken.js';
 
@@ -25,9 +25,48 @@ export function receive(connection, envelope, aborted) {
     const message = readEnvelope(envelope);
     take(connection, envelope, message, aborted);
   } catch (error) {
-    const why = error instanceof Refusal ? error.error : invalid(`The message cannot be read: ${text(error)}`);
-    refuse(connection, envelope, why);
+    refuse(connection, envelope, reasonFor(error));
   }
+}
+
+/**
+ * @param {Connection} connection that is open
+ * @param {any[]} message a call in its short form
+ */
+export function receiveCall(connection, message) {
+  try {
+    const [id, timeout] = [message[1], message[5]];
+    ensureId(id);
+    const call = callOf(message[2], message[3], message[4], timeout === undefined ? Infinity : timeout, tokenOf(message));
+    enter(connection, id, call, checkFor(connection.shell, message));
+  } catch (error) {
+    refuse(connection, longCall(message), reasonFor(error));
+  }
+}
+
+/** @param {unknown} error why a message is refused */
+const reasonFor = (error) => (error instanceof Refusal ? error.error : invalid(`The message cannot be read: ${text(error)}`));
+
+/**
+ * @param {Connection} connection
+ * @param {any} id
+ * @param {import('./from-agent.js').Call} call
+ * @param {number} bytes its approximate memory
+ * @param {import('./signal.js').Aborted} [aborted]
+ * @throws {Refusal}
+ */
+function enter(connection, id, call, bytes, aborted) {
+  const { shell, number } = connection;
+  const { rust } = shell;
+  call.by = number;
+  const given = call.callId ?? '';
+  const place = shell.ids.name(call);
+  connection.expect(id, 'capabilities/call', call.callId);
+  const unfit = aborted
+    ? rust.callAborted(shell.number, number, id, given, place, call.capability, call, aborted.reason)
+    : rust.call(shell.number, number, id, given, place, call.capability, call, call.timeout, call.token, bytes);
+  // The callId is not valid.
+  if (unfit) throw new Refusal(BAD_CALL_ID);
 }
 
 /**
@@ -45,16 +84,7 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       const call = readCall(payload);
       // The handler gets exactly the copy that passed the limits and the schema.
       if (connection.local) call.params = copyOf(shell, call.params);
-      check(connection, envelope, call);
-      call.by = number;
-      const given = call.callId ?? '';
-      const place = shell.ids.name(call);
-      connection.expect(id, type, call.callId);
-      const unfit = aborted
-        ? rust.callAborted(shell.number, number, id, given, place, call.capability, call, aborted.reason)
-        : rust.call(shell.number, number, id, given, place, call.capability, call, call.timeout, call.token, memory);
-      // The callId is not valid.
-      if (unfit) throw new Refusal(BAD_CALL_ID);
+      enter(connection, id, call, check(connection, envelope, call), aborted);
       break;
     }
     case 'capabilities/cancel': {

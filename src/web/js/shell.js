@@ -4,7 +4,7 @@
  */
 import { Asks } from './asks.js';
 import { Capabilities } from './capabilities.js';
-import { progressInfo, response, summaries } from './envelope.js';
+import { hasCompleted, progressInfo, response, rounded, summaries } from './envelope.js';
 import { log } from './errors.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './events.js';
 import { failureOf } from './failure.js';
@@ -130,9 +130,10 @@ export class Shell {
    */
   respond(key, to, id, state, value, duration) {
     this.running.forget(key);
+    const connection = to ? this.connections.get(to) : undefined;
+    if (connection?.sendResult && hasCompleted(state)) return connection.deliverResult(id, value, rounded(duration));
     const payload = response(state, value, duration);
-    if (to) this.post(to, 'capabilities/call-result', id, payload);
-    else this.asks.settle(key, payload);
+    return to ? this.post(to, 'capabilities/call-result', id, payload) : this.asks.settle(key, payload);
   }
 
   /**

@@ -41,12 +41,20 @@ export const announcing = (initialize) => ({ ...initialize, payload: { ...initia
 export const takesShort = (payload) => payload?.short === SHORT;
 
 /**
+ * The announcement before a message that may be one that cannot be deserialised.
+ *
+ * @param {string} type
+ * @param {unknown} id
+ */
+export const announcement = (type, id) => [NEXT, type, id];
+
+/**
  * The announcement before an envelope. Small data of plain JSON needs none.
  *
  * @param {any} envelope
  * @returns {unknown[] | undefined}
  */
-export const foretold = ({ type, id, payload }) => (isSimple(payload) ? undefined : [NEXT, type, id]);
+export const foretold = ({ type, id, payload }) => (isSimple(payload) ? undefined : announcement(type, id));
 
 /** @param {unknown} message @returns {Envelope | undefined} the announced next message without its payload, if this is an announcement */
 export function nextOf(message) {
@@ -55,47 +63,43 @@ export function nextOf(message) {
 }
 
 /**
- * @param {Envelope} envelope an agent's
- * @returns {Envelope | unknown[]} its short form, if there is one
+ * @param {number} id
+ * @param {{ capability: string, params: object, options: any }} payload of a call
+ * @returns {unknown[]} its short form
  */
-export function shortCall(envelope) {
-  if (envelope.type !== 'capabilities/call') return envelope;
-  const { capability, params, options } = envelope.payload;
-  const id = Number(envelope.id);
-  const { callId, timeout, progressToken, transfer } = options;
+export function shortCall(id, { capability, params, options: { callId, timeout, progressToken, transfer } }) {
   const flags = (progressToken === undefined ? 0 : PROGRESS) | (transfer ? TRANSFER : 0);
   if (flags) return [CALL, id, capability, params, callId, timeout, flags];
   return timeout === undefined ? [CALL, id, capability, params, callId] : [CALL, id, capability, params, callId, timeout];
 }
 
-/**
- * @param {unknown} message an agent's that may be short
- * @returns {any} the envelope, which is then read like any other
- */
-export function longCall(message) {
-  if (!Array.isArray(message) || message[0] !== CALL || message.length < 5 || message.length > 7) return message;
-  const [, id, capability, params, callId, timeout, given] = message;
-  const flags = typeof given === 'number' ? given : 0;
-  const progressToken = flags & PROGRESS ? callId : undefined;
-  const options = { callId, timeout, progressToken, transfer: (flags & TRANSFER) !== 0 };
-  return { type: 'capabilities/call', id, timestamp: 0, payload: { capability, params, options } };
-}
+/** @param {unknown[]} message an agent's @returns {boolean} whether it is a call */
+export const isShortCall = (message) => message[0] === CALL && message.length >= 5 && message.length <= 7;
+
+/** @param {any[]} call in its short form @returns {unknown} the token of its progress, if it has one */
+export const tokenOf = (call) => (typeof call[6] === 'number' && call[6] & PROGRESS ? call[4] : undefined);
 
 /**
- * @param {any} envelope a host's
- * @returns {any} its short form, if there is one
+ * @param {any[]} call in its short form
+ * @returns {any} the envelope, for its refusal
  */
-export function shortResult(envelope) {
-  const { type, id, payload } = envelope;
-  return type === 'capabilities/call-result' && payload.success ? [RESULT, id, payload.data, payload.metadata.duration] : envelope;
-}
+export const longCall = ([, id, capability, params, callId]) => ({ type: 'capabilities/call', id, timestamp: 0, payload: { capability, params, callId } });
 
 /**
- * @param {unknown} message a host's that may be short
- * @returns {any} the envelope, which is then read like any other
+ * @param {unknown} id
+ * @param {unknown} data of a call that has completed
+ * @param {number} duration
  */
-export function longResult(message) {
-  if (!Array.isArray(message) || message[0] !== RESULT || message.length !== 4) return message;
-  const [, id, data, duration] = message;
-  return { type: 'capabilities/call-result', id, timestamp: 0, payload: { success: true, data, metadata: { duration } } };
-}
+export const shortResult = (id, data, duration) => [RESULT, id, data, duration];
+
+/** @param {unknown[]} message a host's @returns {boolean} whether it is the response of a call that has completed */
+export const isShortResult = (message) => message[0] === RESULT && message.length === 4;
+
+/**
+ * @param {any[]} result in its short form
+ * @returns {any} the envelope, for an agent that reads no short forms
+ */
+export const longResult = ([, id, data, duration]) => ({ type: 'capabilities/call-result', id, timestamp: 0, payload: completed(data, duration) });
+
+/** @param {unknown} data @param {unknown} duration @returns {object} the ABPResponse */
+export const completed = (data, duration) => ({ success: true, data, metadata: { duration } });

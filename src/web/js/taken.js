@@ -4,17 +4,25 @@
  */
 import { Refusal, invalid, text } from './errors.js';
 import { copyIfAny } from './failure.js';
-import { inspect, memory } from './inspect.js';
+import { LEVELS, inspect, memory, simpleBytes } from './inspect.js';
 import { copied, small } from './snapshot.js';
 import { carry, isGiven } from './transfer.js';
 
 /** @import { Shell } from './shell.js' */
 
-/** @param {Shell} shell @param {unknown} envelope @throws {Refusal} for a value that is larger or deeper than the host's limits */
+/**
+ * @param {Shell} shell
+ * @param {unknown} envelope
+ * @returns {number} its approximate memory in bytes
+ * @throws {Refusal} for a value that is larger or deeper than the host's limits
+ */
 export function check({ depth, size }, envelope) {
+  const bytes = simpleBytes(envelope);
+  if (bytes >= 0 && bytes <= size && LEVELS <= depth) return bytes;
   // The envelope and its payload are also levels.
   const unfit = inspect(envelope, depth + 2, size);
   if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
+  return memory;
 }
 
 /**
@@ -49,6 +57,10 @@ export function dataOf({ depth, size }, given) {
     data = small(given);
   } catch {
     // A getter of the handler threw. The next check finds the problem.
+  }
+  if (data !== undefined || typeof given !== 'object') {
+    const bytes = simpleBytes(data ?? given);
+    if (bytes >= 0 && bytes <= size && LEVELS <= depth) return { data: data ?? given, unfit: undefined };
   }
   let unfit = inspect(data ?? given, depth, size);
   if (unfit === 'cannot be read') {

@@ -112,10 +112,9 @@ export function carry(message, post, payload = message, wants, kept = []) {
  *
  * @param {{ type?: unknown, payload?: any }} envelope
  * @param {(message: any, moved: Transferable[]) => void} post
- * @param {any} [message] how it is written
  */
-export const toAgent = (envelope, post, message = envelope) =>
-  carry(message, post, envelope.payload, envelope.type === 'capabilities/call-result' && isGiven);
+export const toAgent = (envelope, post) =>
+  carry(envelope, post, envelope.payload, envelope.type === 'capabilities/call-result' && isGiven);
 
 /**
  * A copy of the objects that contain the cloned objects.

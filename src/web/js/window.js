@@ -89,6 +89,8 @@ export function windowMessenger(win, given) {
     retract(answered);
     port = portMessenger(answered, true, takesShort(envelope?.payload));
     port.onmessage = (next) => messenger.onmessage?.(next);
+    port.onresult = (id, data, duration) => messenger.onresult?.(id, data, duration);
+    messenger.postCall = port.postCall;
     port.onclose = gone;
     watchFrame(win, signal, gone, () => messenger.onsuspect?.(true));
     messenger.onmessage?.(envelope);

@@ -39,6 +39,9 @@ export async function lifeOfAgent(id) {
       onclose: undefined,
       post: (envelope, transfer) =>
         inner.post(envelope.type === 'initialize' ? { ...envelope, payload: { ...envelope.payload, life } } : envelope, transfer),
+      get postCall() {
+        return inner.postCall;
+      },
       close: end,
     };
     const gone = () => messenger.onclose?.();
@@ -49,6 +52,7 @@ export async function lifeOfAgent(id) {
       // Any message is a sign of life of the host.
       messenger.onmessage?.(envelope);
     };
+    inner.onresult = (id, data, duration) => messenger.onresult?.(id, data, duration);
     inner.onclose = (error) => messenger.onclose?.(error);
     inner.onsuspect = (certain) => messenger.onsuspect?.(certain);
     return messenger;
