@@ -41,6 +41,22 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.enter(connection, to, None, request, now)
     }
 
+    /// Does the same, and starts the handlers whose turn has come at once. For a call that came in a
+    /// job of its own, in which no code of the app runs.
+    pub fn call_at_once(
+        &mut self,
+        connection: ConnectionId,
+        id: Option<P>,
+        request: CallRequest<P>,
+        now: Millis,
+    ) -> CallKey {
+        // Nobody has to wake the shell.
+        self.waking = true;
+        let key = self.call(connection, id, request, now);
+        self.run_ready();
+        key
+    }
+
     /// A capability calls another. The answer is [`Action::Respond`] to [`ReplyTo::Parent`] under
     /// the key returned. If the calling capability is being stopped, its new call is cancelled
     /// before the start.

@@ -2,12 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 
+use uuid::Builder;
 use wasm_bindgen::prelude::*;
 
 use crate::call::CallId;
 
 /// The number of ids that are made at once. One draw of random bytes costs as much as half a call.
-const BATCH: usize = 64;
+const BATCH: usize = 256;
 
 #[wasm_bindgen]
 extern "C" {
@@ -30,9 +31,10 @@ impl Batch {
     /// Makes new ids in place of the last. Returns their texts, one after the other.
     pub fn next(&self) -> JsValue {
         self.draw();
-        let mut texts = String::new();
-        for bytes in *self.0.borrow() {
-            texts.push_str(CallId::from_random(bytes).as_str());
+        let mut texts = String::with_capacity(36 * BATCH);
+        for bytes in &*self.0.borrow() {
+            let id = Builder::from_random_bytes(*bytes).into_uuid();
+            texts.push_str(id.hyphenated().encode_lower(&mut [0; 36]));
         }
         JsValue::from_str(&texts)
     }

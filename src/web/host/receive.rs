@@ -95,7 +95,8 @@ impl HostHandle {
     }
 
     /// An agent calls. The id of the call is the given text, or else the one at that place of the
-    /// last [`HostHandle::ids`]. True if `call` is not a valid callId; the call is then ignored.
+    /// last [`HostHandle::ids`]. `alone` says that the call came in a job of its own. True if `call`
+    /// is not a valid callId; the call is then ignored.
     pub fn call(
         host: u32,
         connection: u32,
@@ -107,13 +108,18 @@ impl HostHandle {
         timeout: f64,
         token: JsValue,
         bytes: f64,
+        alone: bool,
     ) -> bool {
         let Some(mut request) = request((call, place), capability, given, timeout, token) else {
             return true;
         };
         request.bytes = bytes as usize;
         if let Some(host) = Work::of(host) {
-            host.state().call(connection, Some(id), request, now());
+            let mut state = host.state();
+            match alone {
+                true => state.call_at_once(connection, Some(id), request, now()),
+                false => state.call(connection, Some(id), request, now()),
+            };
         }
         false
     }

@@ -60,6 +60,7 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
     if (!made.number) return made;
     made.onover = initialize ? () => close() : part;
     made.onlost = lose;
+    made.alone = !extension;
     hold(close, true);
     forget = onWindow('pagehide', onHide);
     return made;

@@ -39,6 +39,8 @@ export class Connection {
   #opener;
   /** Whether the agent is in the page itself. */
   local = false;
+  /** Whether each message comes in a job of its own, in which no code of the app runs. */
+  alone = false;
   /** Whether the two ends have agreed on short messages. */
   short = false;
   /**

@@ -64,7 +64,7 @@ function enter(connection, id, call, bytes, aborted) {
   connection.expect(id, 'capabilities/call', call.callId);
   const unfit = aborted
     ? rust.callAborted(shell.number, number, id, given, place, call.capability, call, aborted.reason)
-    : rust.call(shell.number, number, id, given, place, call.capability, call, call.timeout, call.token, bytes);
+    : rust.call(shell.number, number, id, given, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
   // The callId is not valid.
   if (unfit) throw new Refusal(BAD_CALL_ID);
 }
