@@ -17,7 +17,9 @@ function installed() {
         // WebSocket.
         super(url, protocols, { headers: { 'Sec-Fetch-Mode': 'websocket' } });
         // Without a listener, an error would end the process. A browser's WebSocket never does that.
-        this.on('error', () => {});
+        this.on('error', (/** @type {Error} */ error) => {
+          this.cause = error;
+        });
       }
     };
   } catch {

@@ -27,14 +27,10 @@ pub(crate) fn peer(role: Role, reason: &str, address: Option<SocketAddr>, app: O
 }
 
 /// An HTTP request is refused because of its token, or because it has none. The log contains only the path of
-/// the URL, because the query may contain a token.
-pub(crate) fn request(reason: &str, path: &str, address: SocketAddr, token_shown: bool) {
+/// the URL, because the query may contain a token. `token` says what was wrong with the token.
+pub(crate) fn request(reason: &str, path: &str, address: SocketAddr, token: &str) {
     static REQUESTS: SeldomOf = SeldomOf::new();
     let reason = for_log(reason);
-    let token = match token_shown {
-        true => "wrong",
-        false => "none",
-    };
     if let Some(suppressed) = REQUESTS.is_due(&format!("{token} {reason}")) {
         let path = for_log(path);
         let suppressed = Some(suppressed).filter(|it| *it > 0);

@@ -96,14 +96,33 @@ test('the error of an agent that finds no gateway, or a wrong path, names the ca
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   t.after(() => server.close());
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  for (const [url, why] of /** @type {[string, RegExp][]} */ ([['ws://127.0.0.1:9/abp', /ECONNREFUSED/], [`ws://127.0.0.1:${port}/nowhere`, /404|non-101/]])) {
+  for (const [url, why, remedy] of /** @type {[string, RegExp, RegExp][]} */ ([
+    ['ws://127.0.0.1:9/abp', /ECONNREFUSED/, /Is the gateway running.*\/abp/],
+    // The WebSocket of newer Node does not tell whether a server has answered.
+    [`ws://127.0.0.1:${port}/nowhere`, /404|non-101/, globalThis.WebSocket ? /\/abp/ : /404\. A server answers there, but not as a gateway does at this path\. Agents connect to \/abp$/],
+  ])) {
     await assert.rejects(connectWebSocket(url), (/** @type {any} */ error) => {
       assert.equal(error.code, 'DISCONNECTED');
       assert.match(`${error.cause?.code} ${error.cause?.message}`, why);
-      assert.match(error.message, /Is the gateway running.*\/abp/);
+      assert.match(error.message, remedy);
       return true;
     });
   }
+});
+
+test('the warning of an app whose path is wrong says that a server answers there', { skip: Boolean(globalThis.WebSocket) }, async (t) => {
+  const said = consoleOf(t);
+  const server = createServer((_, response) => response.writeHead(404).end());
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  t.after(() => server.close());
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const host = await newHost();
+  const lost = new Promise((resolve) => host.observe((/** @type {any} */ event) => event.type === 'gateway' && event.state === 'disconnected' && resolve(event)));
+  host.connectGateway(`ws://127.0.0.1:${port}/nowhere`);
+  await lost;
+  await null;
+  assert.match(said.join(), /nowhere cannot be connected to: a server answers there, but not as a gateway does at this path \(response: 404\)\. Apps connect to \/abp\/app/);
+  host.close();
 });
 
 test('an app at the path of agents is refused, with the gateway\'s message', { timeout: 20_000 }, async (t) => {

@@ -13,7 +13,7 @@ use axum::http::header::{
 };
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
-use axum::http::{Method, Uri};
+use axum::http::{Method, StatusCode, Uri};
 use axum::response::Response;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
@@ -146,7 +146,12 @@ impl Policy {
             (shown, response.extensions_mut().remove())
         {
             let path = without_secret(shown.uri.path());
-            refusals::request(&reason, path, shown.address, shown.token);
+            let token = match response.status() {
+                _ if !shown.token => "none",
+                StatusCode::FORBIDDEN => "not allowed",
+                _ => "wrong",
+            };
+            refusals::request(&reason, path, shown.address, token);
         }
         self.hub.metrics.http_answered(response.status().as_u16());
         for (name, value) in &self.headers {

@@ -61,7 +61,7 @@ pub struct Config {
     /// An origin whose pages may connect, besides the gateway's own. Repeatable.
     #[arg(long = "allow-origin", env = "CAPHOST_ALLOW_ORIGINS", value_delimiter = ',', value_name = "ORIGIN", value_parser = parse_origin)]
     pub allow_origins: Vec<String>,
-    /// The Content-Security-Policy of the pages; empty for none.
+    /// The Content-Security-Policy of the pages; empty for none. The default forbids inline scripts.
     #[arg(long, env = "CAPHOST_CONTENT_SECURITY_POLICY", default_value = DEFAULT_CONTENT_SECURITY_POLICY, hide_default_value = true, value_name = "POLICY", value_parser = parse_policy)]
     pub content_security_policy: HeaderValue,
     /// Who may show the pages in a frame, as in frame-ancestors of a Content-Security-Policy: 'none', 'self' or origins. Empty: anybody.

@@ -61,7 +61,10 @@ export function socketMessenger(socket) {
     const origin = globalThis.location?.origin;
     // The browser does not tell a page the cause.
     const why = error?.code ?? getA('string', error, 'message');
-    if (!opened) end(`failed${why ? `: ${why}` : ''}. Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ''}? Agents connect to /abp`, error);
+    const said = `failed${why ? `: ${why}` : ''}. `;
+    // The package `ws` tells the status of a server that answers, but not with a WebSocket.
+    if (/response: \d/.test(why ?? '')) end(`${said}A server answers there, but not as a gateway does at this path. Agents connect to /abp`, error);
+    else if (!opened) end(`${said}Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ''}? Agents connect to /abp`, error);
   });
   return messenger;
 }

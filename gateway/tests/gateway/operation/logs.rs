@@ -180,10 +180,13 @@ async fn a_refused_token_is_a_warning_now_and_then() {
         let url = format!("http://127.0.0.1:{port}/api/runs{query}");
         assert_eq!(http.get(url).send().await.unwrap().status(), 401);
     }
+    // The token is known, and its role is too small.
+    let url = format!("http://127.0.0.1:{port}/api/runs?token=right-secret");
+    assert_eq!(http.get(url).send().await.unwrap().status(), 403);
     let text = said(child).await;
     assert!(!text.contains("hidden"), "{text}");
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines.len(), 5, "{text}");
+    assert_eq!(lines.len(), 6, "{text}");
     for (line, parts) in lines.iter().zip([
         &[
             "an app is refused",
@@ -203,6 +206,7 @@ async fn a_refused_token_is_a_warning_now_and_then() {
             "path=\"/api/runs\"",
         ],
         &["a request is refused", "token=\"wrong\"", "suppressed=1"],
+        &["a request is refused", "token=\"not allowed\""],
     ]) {
         for part in parts.iter().chain(&["WARN", "address=127.0.0.1:"]) {
             assert!(line.contains(part), "{part}: {line}");
