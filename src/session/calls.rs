@@ -41,8 +41,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.enter(connection, to, None, request, now)
     }
 
-    /// Does the same, and starts the handlers whose turn has come at once. For a call that came in a
-    /// job of its own, in which no code of the app runs.
+    /// Does the same, and starts the handlers whose turn has come at once, unless the host is
+    /// observed. For a call that came in a job of its own, in which no code of the app runs.
     pub fn call_at_once(
         &mut self,
         connection: ConnectionId,
@@ -50,6 +50,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         request: CallRequest<P>,
         now: Millis,
     ) -> CallKey {
+        // Observers hear of a call before its handler starts, in a job that comes after this one.
+        if self.watched {
+            return self.call(connection, id, request, now);
+        }
         // Nobody has to wake the shell.
         self.waking = true;
         let key = self.call(connection, id, request, now);
