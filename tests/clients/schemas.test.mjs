@@ -12,6 +12,9 @@ import { oddSchemas } from './odd-schemas.mjs';
 /** The SDKs that check schemas. */
 const SDKS = ['sdk-1.17', 'sdk-1.23', 'sdk-1', 'client-2.0', 'client-2'];
 
+/** The validators of the SDKs. Only the tests in this folder install these packages. */
+const VALIDATORS = ['sdk-1/validation/ajv-provider.js', 'client-2/validators/ajv'];
+
 /** @param {string} name @param {(load: any) => any} transport */
 async function toolsFor(name, transport) {
   const files = name.startsWith('client-2') ? [name] : ['index', 'streamableHttp'].map((file) => `${name}/client/${file}.js`);
@@ -28,11 +31,10 @@ async function toolsFor(name, transport) {
 
 /** Each listed schema by the validator that a client has by default. @param {any[]} tools */
 async function compileAll(tools) {
-  const { AjvJsonSchemaValidator: One } = await import('sdk-1/validation/ajv-provider.js');
-  const { AjvJsonSchemaValidator: Two } = await import('client-2/validators/ajv');
+  const validators = await Promise.all(VALIDATORS.map((file) => import(file)));
   for (const { name, inputSchema, outputSchema } of tools) {
     for (const schema of [inputSchema, outputSchema]) {
-      for (const Validator of [One, Two]) {
+      for (const { AjvJsonSchemaValidator: Validator } of validators) {
         if (schema) assert.doesNotThrow(() => new Validator().getValidator(structuredClone(schema)), `${name}: ${JSON.stringify(schema)}`);
       }
     }

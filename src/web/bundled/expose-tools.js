@@ -30,7 +30,7 @@ function exposeTools(shell, browser, loaded) {
     requests.connection.close();
   };
 }
-function tool({ requests, underSignal, newId, toText }, name, { name: capability, title, description, inputSchema }) {
+function tool({ requests, underSignal, ids, toText }, name, { name: capability, title, description, inputSchema }) {
   return {
     name,
     ...title && { title },
@@ -38,7 +38,7 @@ function tool({ requests, underSignal, newId, toText }, name, { name: capability
     inputSchema: typeof inputSchema === "object" && inputSchema !== null ? { type: "object", ...inputSchema } : { type: "object" },
     /** @param {object} params @param {{ signal?: AbortSignal }} [context] absent in older browsers */
     execute: async (params, context) => {
-      const callId = newId();
+      const callId = ids.next();
       const response = await underSignal(
         context?.signal,
         (reason) => void requests.request("capabilities/cancel", { callId, reason }),

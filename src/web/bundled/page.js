@@ -62,10 +62,17 @@ var BAD_CALL_ID = /* @__PURE__ */ Object.assign(
   { details: { path: "callId" } }
 );
 
+// src/web/js/events.js
+var CAPABILITIES_CHANGED = "notifications/capabilities/list_changed";
+var CALL_ENDED = "notifications/call/ended";
+var ELICITATION_WITHDRAWN = "notifications/elicitation/withdrawn";
+var HOST_CLOSED = "notifications/host/closed";
+var LIFE_ASKED = "notifications/life/asked";
+var LIFE_LOCK = "notifications/life/lock";
+var LARGE_MESSAGE = "notifications/life/large";
+
 // src/web/js/life/signs.js
-var ASKED = "notifications/life/asked";
 var ANSWER = "life/answer";
-var LOCK = "notifications/life/lock";
 var PREFIX = "caphost.life.";
 function holdLock(id) {
   const name = PREFIX + id;
@@ -120,15 +127,19 @@ async function lifeOfAgent(id) {
       onmessage: void 0,
       onclose: void 0,
       post: (envelope, transfer) => inner.post(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life } } : envelope, transfer),
+      get postCall() {
+        return inner.postCall;
+      },
       close: end2
     };
     const gone = () => messenger.onclose?.();
     inner.onmessage = (envelope) => {
       const { event, data } = envelope?.type === "notification" ? envelope.payload ?? {} : NOTHING;
-      if (event === ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
-      else if (event === LOCK) ends.push(watchLock(data?.lock, gone));
+      if (event === LIFE_ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
+      else if (event === LIFE_LOCK) ends.push(watchLock(data?.lock, gone));
       messenger.onmessage?.(envelope);
     };
+    inner.onresult = (id2, data, duration) => messenger.onresult?.(id2, data, duration);
     inner.onclose = (error) => messenger.onclose?.(error);
     inner.onsuspect = (certain) => messenger.onsuspect?.(certain);
     return messenger;
@@ -141,12 +152,12 @@ function problemWithMessenger(messenger) {
   return lacks && `A messenger has the functions post and close, and this has no ${lacks}`;
 }
 
-// src/web/js/envelope.js
+// src/web/js/states.js
 var STATES = ["completed", "failed", "cancelled"];
+
+// src/web/js/envelope.js
 var stateName = (state) => STATES[state];
-var CAPABILITIES_CHANGED = "notifications/capabilities/list_changed";
-var ELICITATION_WITHDRAWN = "notifications/elicitation/withdrawn";
-var CALL_ENDED = "notifications/call/ended";
+var hasCompleted = (state) => stateName(state) === "completed";
 var metadataOf = (stop) => typeof stop === "string" ? { stop } : { ...stop, took: rounded(stop.took) };
 var cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
 var lateEnd = (success, after) => ({ success, after: rounded(after) });
@@ -194,11 +205,11 @@ var progressOf = (progress, total, stage, status, estimatedRemaining) => ({
 function progressInfo(operationId, info) {
   const { percentage, progress, total } = info;
   const share = () => Math.round(progress / total * 1e8) / 1e6;
-  const known3 = [progress, total].every((it) => typeof it === "number") && total > 0;
+  const known4 = [progress, total].every((it) => typeof it === "number") && total > 0;
   return {
     ...info,
     operationId,
-    ...typeof percentage !== "number" && known3 && { percentage: Math.min(100, Math.max(0, share())) }
+    ...typeof percentage !== "number" && known4 && { percentage: Math.min(100, Math.max(0, share())) }
   };
 }
 function refusal(type, callId, error) {
@@ -241,12 +252,12 @@ function originOf(text2) {
 var isAmount = (value) => typeof value === "number" && value >= 0;
 var MILLISECONDS = "it is a number of milliseconds, not negative";
 var told = /* @__PURE__ */ new Set();
-function warnOfUnknown(where, options, known3) {
+function warnOfUnknown(where, options, known4) {
   for (const name of Object.keys(options ?? {})) {
     const what = `${where}: unknown option "${name}"`;
-    if (known3.includes(name) || told.has(what)) continue;
+    if (known4.includes(name) || told.has(what)) continue;
     told.add(what);
-    log("warn", `${what}. Known are ${known3.join(", ")}`);
+    log("warn", `${what}. Known are ${known4.join(", ")}`);
   }
 }
 
@@ -258,7 +269,7 @@ var isList = (list) => Array.isArray(list) && list.length <= MAX_LISTED;
 var listOf = (list) => isList(list) ? list : [];
 var isNamed = (it) => getA("string", it, "name") !== void 0;
 var isListing = (list) => isList(list) && list.every(isNamed);
-var complete = (list, known3) => list.map((it) => ({ ...UNSAID, ...known3.find(({ name }) => name === it.name), ...it }));
+var complete = (list, known4) => list.map((it) => ({ ...UNSAID, ...known4.find(({ name }) => name === it.name), ...it }));
 
 // src/web/js/signal.js
 var NO_SIGNAL = "signal must be an AbortSignal";
@@ -327,6 +338,9 @@ function callResult(rust, agent, shell, key, payload) {
   const response2 = error || cancelled2 ? { ...payload, ...error && { error }, ...cancelled2 && { cancelled: false } } : payload;
   rust.called(agent, shell, key, response2, success, flag(cancelled2), nameOf(error?.code), ...cancelled2 ? readStop(get(payload, "metadata")) : UNSAID2);
 }
+function receiveCompleted(rust, agent, shell, id, response2) {
+  rust.called(agent, shell, keyOf(id), response2, true, void 0, void 0, void 0, void 0, NaN);
+}
 function cancelResult(rust, agent, shell, key, payload) {
   const [callId, given2, metadata] = ["callId", "error", "metadata"].map((name) => get(payload, name));
   const call = callId == null ? void 0 : nameOf(String(callId));
@@ -365,20 +379,26 @@ var told2 = false;
 var watched = false;
 var depth = 0;
 var guards = /* @__PURE__ */ new Set();
-var guard = (work) => (...args) => {
-  if (!watched) watch();
-  if (trap !== void 0) return void 0;
-  depth += 1;
-  try {
-    return work(...args);
-  } catch (error) {
-    trap ??= error ?? "The wasm instance is lost";
-    return void 0;
-  } finally {
-    depth -= 1;
-    if (depth === awaited) standStill();
-  }
-};
+var guard = (work) => (
+  /** @type {any} */
+  ((a, b, c, d, e, f, g, h, i, j, k, l, m) => {
+    if (!watched) watch();
+    if (trap !== void 0) return void 0;
+    depth += 1;
+    try {
+      return (
+        /** @type {any} */
+        work(a, b, c, d, e, f, g, h, i, j, k, l, m)
+      );
+    } catch (error) {
+      trap ??= error ?? "The wasm instance is lost";
+      return void 0;
+    } finally {
+      depth -= 1;
+      if (depth === awaited) standStill();
+    }
+  })
+);
 var guardDepth = () => depth;
 var awaited = -1;
 var AWAITED = 500;
@@ -399,7 +419,7 @@ function guarded(handle) {
   if (functions) return functions;
   functions = {};
   for (const name of Object.getOwnPropertyNames(handle)) {
-    if (typeof handle[name] === "function") functions[name] = guard((...args) => handle[name](...args));
+    if (typeof handle[name] === "function") functions[name] = guard(handle[name]);
   }
   known.set(handle, functions);
   return functions;
@@ -426,8 +446,8 @@ function look() {
 function oneWay(target, names) {
   for (const name of names) {
     const method = target[name];
-    target[name] = function(...args) {
-      const result = method.apply(this, args);
+    target[name] = function(a, b, c, d, e, f) {
+      const result = method.call(this, a, b, c, d, e, f);
       if (trap !== void 0 && depth > 0) throw trap;
       return result;
     };
@@ -452,23 +472,7 @@ var asyncDispose = Symbol.asyncDispose ?? /* @__PURE__ */ Symbol.for("Symbol.asy
 var now = () => clock.now();
 var settled3 = Promise.resolve();
 var soon = (callback) => void settled3.then(callback);
-var DIGITS = [...new Uint8Array(256)].map((_, byte) => byte.toString(16).padStart(2, "0"));
-var drawn = new Uint8Array(4096);
-var used = drawn.length;
-function newId() {
-  if (used === drawn.length) {
-    crypto.getRandomValues(drawn);
-    used = 0;
-  }
-  used += 16;
-  return uuidOf(drawn, used - 16);
-}
-function uuidOf(bytes, from = 0) {
-  const two = (place) => DIGITS[bytes[from + place] ?? 0];
-  const version = DIGITS[(bytes[from + 6] ?? 0) & 15 | 64];
-  const variant = DIGITS[(bytes[from + 8] ?? 0) & 63 | 128];
-  return `${two(0)}${two(1)}${two(2)}${two(3)}-${two(4)}${two(5)}-${version}${two(7)}-${variant}${two(9)}-${two(10)}${two(11)}${two(12)}${two(13)}${two(14)}${two(15)}`;
-}
+var uniqueName = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 var array = () => [];
 var push = (array2, element) => void array2.push(element);
 var textAt = (array2, index) => Array.isArray(array2) && typeof array2[index] === "string" ? array2[index] : void 0;
@@ -486,16 +490,64 @@ function inNextTask(callback) {
   channel.port2.postMessage(0);
 }
 
+// src/web/js/ids.js
+var LENGTH = 36;
+var known2 = /* @__PURE__ */ new WeakMap();
+var Ids = class {
+  #rust;
+  /** The ids that Rust made last, one after the other. */
+  #texts = "";
+  #place = 0;
+  /** @param {any} rust the functions of the wasm half */
+  constructor(rust) {
+    this.#rust = rust;
+  }
+  /** @returns {number} the place of an id that nobody else has. Rust knows the place until the next is taken */
+  take() {
+    this.#place += 1;
+    if (this.#place * LENGTH >= this.#texts.length) {
+      this.#texts = this.#rust.ids() ?? uniqueName();
+      this.#place = 0;
+    }
+    return this.#place;
+  }
+  /** @param {number} place of the id that was taken last */
+  textAt(place) {
+    return this.#texts.slice(place * LENGTH, (place + 1) * LENGTH);
+  }
+  /**
+   * Gives a call an id, if it has none.
+   *
+   * @param {{ callId?: string }} call
+   * @returns {number} the place of the id; negative if the call had an id
+   */
+  name(call) {
+    if (call.callId !== void 0) return -1;
+    const place = this.take();
+    call.callId = this.textAt(place);
+    return place;
+  }
+  /** @returns {string} an id that nobody else has: a UUID (version 4) */
+  next() {
+    return this.textAt(this.take());
+  }
+};
+function idsOf(rust) {
+  const ids = known2.get(rust) ?? new Ids(rust);
+  known2.set(rust, ids);
+  return ids;
+}
+
 // src/web/js/invoke.js
 var Caller = class {
   /**
    * @param {string} _capability
    * @param {object} [_params]
    * @param {CallOptions} [_options]
-   * @returns {Promise<any>} an ABPResponse
+   * @returns {{ callId: string, response: Promise<any> }} of the call: its id, and its ABPResponse
    */
-  call(_capability, _params, _options) {
-    return Promise.reject(new TypeError("An agent defines how it calls"));
+  begin(_capability, _params, _options) {
+    throw new TypeError("An agent defines how it calls");
   }
   /**
    * Calls a capability, and returns its data. Rejects with a CapHostError, or with an AbortError if the
@@ -506,12 +558,8 @@ var Caller = class {
    * @param {CallOptions} [options]
    * @returns {Promise<any>}
    */
-  async invoke(capability, params, options) {
-    const callId = options?.callId ?? newId();
-    const response2 = await this.call(capability, params, { ...options, callId });
-    if (response2.success) return response2.data;
-    if (response2.cancelled) throw abortError(callId, response2.metadata?.stop, options?.signal);
-    throw new CapHostError(response2.error);
+  invoke(capability, params, options) {
+    return resultOf(this.begin(capability, params, options), options);
   }
   /**
    * Starts a call and follows its progress.
@@ -558,13 +606,14 @@ var RunningCall = class {
    */
   constructor(agent, capability, params, options) {
     this.#agent = agent;
-    this.callId = options?.callId ?? newId();
     const onProgress = (info) => {
       this.#latest = info;
       this.#wake();
       options?.onProgress?.(info);
     };
-    this.result = agent.invoke(capability, params, { ...options, callId: this.callId, onProgress });
+    const begun = agent.begin(capability, params, { ...options, onProgress });
+    this.callId = begun.callId;
+    this.result = resultOf(begun, options);
     const end2 = () => {
       this.#ended = true;
       this.#wake();
@@ -594,6 +643,12 @@ var RunningCall = class {
     }
   }
 };
+async function resultOf({ callId, response: coming }, options) {
+  const response2 = await coming;
+  if (response2.success) return response2.data;
+  if (response2.cancelled) throw abortError(callId, response2.metadata?.stop, options?.signal);
+  throw new CapHostError(response2.error);
+}
 function abortError(callId, stop, signal) {
   const reason = signal?.aborted ? signal.reason : void 0;
   const error = new DOMException("The call was cancelled", "AbortError");
@@ -635,7 +690,7 @@ function inspect(value, depth2, size) {
     if (!(error instanceof Unfit)) return "cannot be read";
     return error === TOO_DEEP ? `is cyclic, or nested more than ${depth2} levels deep` : error.why;
   } finally {
-    known2.clear();
+    known3.clear();
     buffers.clear();
   }
 }
@@ -652,7 +707,7 @@ function hold(owner, bytes) {
 }
 var MANY = 2048;
 var LARGE = { values: 32, characters: 1024 };
-var known2 = /* @__PURE__ */ new Map();
+var known3 = /* @__PURE__ */ new Map();
 var TOO_DEEP = /* @__PURE__ */ new Unfit("is nested too deep");
 function weigh(value, levels, left) {
   values += 1;
@@ -673,12 +728,12 @@ function weigh(value, levels, left) {
 function weighObject(object, levels, left) {
   if (levels === 0) throw TOO_DEEP;
   if (values <= MANY) return weighInside(object, levels, left);
-  const before = known2.get(object);
+  const before = known3.get(object);
   if (before !== void 0 && before.levels <= levels) return left - before.weight;
   const at = values;
   const rest = weighInside(object, levels, left);
   const isLarge = values - at >= LARGE.values || left - rest >= LARGE.characters;
-  if (rest >= 0 && isLarge) known2.set(object, { levels, weight: left - rest });
+  if (rest >= 0 && isLarge) known3.set(object, { levels, weight: left - rest });
   return rest;
 }
 function weighInside(object, levels, left) {
@@ -745,21 +800,46 @@ function isPlain(item) {
 }
 var LEVELS = 8;
 var MEMBERS = 200;
-var isSimple = (value) => pass(value, LEVELS, MEMBERS) >= 0;
-function pass(value, levels, left) {
-  if (typeof value !== "object" || value === null) return typeof value === "function" || typeof value === "symbol" ? -1 : left;
-  if (levels === 0) return -1;
-  if (Array.isArray(value)) {
-    left -= value.length;
-    for (let at = 0; at < value.length && left >= 0; at += 1) left = pass(value[at], levels - 1, left);
-    return left;
+var members = 0;
+function simpleBytes(value) {
+  members = MEMBERS;
+  return pass(value, LEVELS);
+}
+var isSimple = (value) => simpleBytes(value) >= 0;
+function pass(value, levels) {
+  switch (typeof value) {
+    case "string":
+      return VALUE + value.length + 2;
+    case "object":
+      return value === null ? VALUE + 1 : passObject(value, levels - 1);
+    case "function":
+    case "symbol":
+    case "bigint":
+      return -1;
+    default:
+      return VALUE + 1;
   }
-  if (!isPlain(value)) return -1;
-  for (const key in value) {
-    left = pass(value[key], levels - 1, left - 1);
-    if (left < 0) break;
+}
+function passObject(object, levels) {
+  if (levels < 0) return -1;
+  let bytes = VALUE + 1;
+  if (Array.isArray(object)) {
+    members -= object.length;
+    for (let at = 0; at < object.length; at += 1) {
+      const more = members < 0 ? -1 : pass(object[at], levels);
+      if (more < 0) return -1;
+      bytes += more;
+    }
+    return members < 0 ? -1 : bytes;
   }
-  return left;
+  if (!isPlain(object)) return -1;
+  for (const key in object) {
+    members -= 1;
+    const more = members < 0 ? -1 : pass(object[key], levels);
+    if (more < 0) return -1;
+    bytes += key.length + 3 + more;
+  }
+  return bytes;
 }
 
 // src/web/js/transfer.js
@@ -797,9 +877,9 @@ function transferables(payload, wants) {
 }
 function membersOf(item) {
   if (isRecord(item)) return Object.values(item);
-  const members = [];
-  if (isCollection(item)) item.forEach((it, key) => members.push(it, key));
-  return members;
+  const members2 = [];
+  if (isCollection(item)) item.forEach((it, key) => members2.push(it, key));
+  return members2;
 }
 var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object" && !built.some((type) => item instanceof type);
 var built = [Date, RegExp, Error, Boolean, Number, String];
@@ -817,7 +897,7 @@ function carry(message, post, payload = message, wants, kept = []) {
     return post(copyOf(message, kept), transferables(payload));
   }
 }
-var toAgent = (envelope, post, message = envelope) => carry(message, post, envelope.payload, envelope.type === "capabilities/call-result" && isGiven);
+var toAgent = (envelope, post) => carry(envelope, post, envelope.payload, envelope.type === "capabilities/call-result" && isGiven);
 function copyOf(value, kept = [], met = /* @__PURE__ */ new Map()) {
   if (typeof value !== "object" || value === null || met.has(value)) return met.get(value) ?? value;
   const inner = (it) => copyOf(it, kept, met);
@@ -895,6 +975,34 @@ var Questions = class {
   }
 };
 
+// src/web/js/short.js
+var SHORT2 = 2;
+var CALL = 1;
+var RESULT = 2;
+var NEXT = 3;
+var PROGRESS = 1;
+var TRANSFER = 2;
+var announcing = (initialize) => ({ ...initialize, payload: { ...initialize.payload, short: SHORT2 } });
+var takesShort = (payload) => payload?.short === SHORT2;
+var announcement = (type, id) => [NEXT, type, id];
+var foretold = ({ type, id, payload }) => isSimple(payload) ? void 0 : announcement(type, id);
+function nextOf(message) {
+  if (!Array.isArray(message) || message[0] !== NEXT || message.length !== 3) return void 0;
+  return { type: message[1], id: message[2], timestamp: 0, payload: {} };
+}
+function shortCall(id, { capability, params, options: { callId, timeout, progressToken, transfer } }) {
+  const flags = (progressToken === void 0 ? 0 : PROGRESS) | (transfer ? TRANSFER : 0);
+  if (flags) return [CALL, id, capability, params, callId, timeout, flags];
+  return timeout === void 0 ? [CALL, id, capability, params, callId] : [CALL, id, capability, params, callId, timeout];
+}
+var isShortCall = (message) => message[0] === CALL && message.length >= 5 && message.length <= 7;
+var tokenOf = (call) => typeof call[6] === "number" && call[6] & PROGRESS ? call[4] : void 0;
+var longCall = ([, id, capability, params, callId]) => ({ type: "capabilities/call", id, timestamp: 0, payload: { capability, params, callId } });
+var shortResult = (id, data, duration) => [RESULT, id, data, duration];
+var isShortResult = (message) => message[0] === RESULT && message.length === 4;
+var longResult = ([, id, data, duration]) => ({ type: "capabilities/call-result", id, timestamp: 0, payload: completed(data, duration) });
+var completed = (data, duration) => ({ success: true, data, metadata: { duration } });
+
 // src/web/js/snapshot.js
 function snapshot(params, transfer = []) {
   const plain = transfer.length === 0 && small(params);
@@ -944,12 +1052,13 @@ var Timer = class {
 };
 
 // src/web/js/agent.js
-var SIGN_OF_LIFE = 2e3;
+var CALL2 = "capabilities/call";
 var KNOWN = ["signal", "timeout", "callId", "onProgress", "transfer", "progressToken"];
 var unreachable = new FinalizationRegistry(([rust, number]) => rust.forget(number));
 var LOST = "The agent has failed and cannot go on";
 var Agent = class extends Caller {
   #rust;
+  #ids;
   #number;
   #guard = new Guard(() => this.#lost());
   /** @type {Map<number, Pending>} */
@@ -971,7 +1080,7 @@ var Agent = class extends Caller {
       if (!pending) return;
       const { payload, transfer } = pending;
       pending.payload = pending.transfer = void 0;
-      this.#post(key, "capabilities/call", payload, transfer);
+      this.#post(key, CALL2, payload, transfer);
     },
     /** @param {number} key @param {string} callId @param {string} [reason] */
     sendCancel: (key, callId, reason) => this.#post(key, "capabilities/cancel", { callId, ...reason !== void 0 && { reason } }),
@@ -1010,7 +1119,8 @@ var Agent = class extends Caller {
   constructor(handle, messenger, session, options) {
     super();
     this.#rust = guarded(handle);
-    const { grace = 5e3, liveness = Infinity } = options;
+    this.#ids = idsOf(this.#rust);
+    const { grace = NaN, liveness = Infinity } = options;
     this.#number = this.#rust.open(grace, liveness, session.life !== void 0);
     oneWay(this.#shell, ["sendCall", "sendCancel", "sendList", "sendShutdown", "progress", "ended"]);
     unreachable.register(this, [this.#rust, this.#number]);
@@ -1025,9 +1135,10 @@ var Agent = class extends Caller {
       this.#close = resolve2;
     });
     messenger.onmessage = (envelope) => this.#receive(envelope);
+    messenger.onresult = (id, data, duration) => receiveCompleted(this.#rust, this.#number, this.#shell, id, completed(data, duration));
     messenger.onclose = this.#disconnected;
     this.#stay = onWindow("pagehide", this.#leave);
-    messenger.onsuspect = (certain) => this.#rust.probe(this.#number, this.#shell, SIGN_OF_LIFE, certain);
+    messenger.onsuspect = (certain) => this.#rust.suspect(this.#number, this.#shell, certain);
     messenger.onexpect = (bytes) => this.#rust.expect(this.#number, this.#shell, bytes);
     if (this.#guard.trap !== void 0) this.#lost();
   }
@@ -1039,34 +1150,55 @@ var Agent = class extends Caller {
    * @param {CallOptions} [options]
    * @returns {Promise<any>} an ABPResponse
    */
-  call(capability, params = {}, options = {}) {
-    return new Promise((resolve2) => {
+  call(capability, params, options) {
+    return this.begin(capability, params, options).response;
+  }
+  /**
+   * Does the same, and says which id the call has, whether it can be made or not.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   * @returns {{ callId: string, response: Promise<any> }}
+   */
+  begin(capability, params = {}, options = {}) {
+    let callId;
+    const response2 = new Promise((resolve2) => {
       try {
-        this.#call(resolve2, capability, params, options ?? {});
+        callId = this.#call(resolve2, capability, params, options ?? {});
       } catch (error) {
         resolve2(failure("INVALID_PARAMS", `The call cannot be made: ${text(error)}`));
       }
     });
+    return { callId: callId ?? this.#ids.next(), response: response2 };
   }
   /**
    * @param {(response: any) => void} resolve
    * @param {string} capability
    * @param {object} params
    * @param {CallOptions} options
+   * @returns {string | undefined} its id, if it has one
    */
   #call(resolve2, capability, params, options) {
-    if (!isObject(options)) return resolve2(failure("INVALID_PARAMS", "options must be an object"));
+    if (!isObject(options)) return void resolve2(failure("INVALID_PARAMS", "options must be an object"));
     warnOfUnknown("call", options, KNOWN);
-    const { signal, timeout = Infinity, callId = newId(), onProgress, transfer } = options;
+    const { signal, timeout = Infinity, callId, onProgress, transfer } = options;
     const unfit = problemWith(capability, params, { signal, timeout, callId, onProgress, transfer });
-    if (unfit) return resolve2(failure("INVALID_PARAMS", unfit));
+    if (unfit) {
+      resolve2(failure("INVALID_PARAMS", unfit));
+      return callId;
+    }
     const aborted = signal?.aborted === true;
     const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : void 0);
-    const key = this.#rust.call(this.#number, callId.slice(0, MAX_NAME), timeout, aborted);
-    if (!key) return resolve2({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST) });
     const asked2 = { callId };
+    const place = this.#ids.name(asked2);
+    const key = this.#rust.call(this.#number, (callId ?? "").slice(0, MAX_NAME), place, timeout, aborted);
+    if (!key) {
+      resolve2({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST) });
+      return callId;
+    }
     if (timeout !== Infinity) asked2.timeout = timeout;
-    if (onProgress) asked2.progressToken = callId;
+    if (onProgress) asked2.progressToken = asked2.callId;
     if (transfer) asked2.transfer = true;
     const payload = { capability, params: sent.params, options: asked2 };
     const pending = { resolve: resolve2, payload, transfer: sent.transfer, onProgress, release: void 0 };
@@ -1076,9 +1208,11 @@ var Agent = class extends Caller {
       pending.release = () => signal.removeEventListener("abort", abort);
     }
     this.#pending.set(key, pending);
-    if (this.#flushing) return void 0;
-    this.#flushing = true;
-    return soon(this.#flush);
+    if (!this.#flushing) {
+      this.#flushing = true;
+      soon(this.#flush);
+    }
+    return asked2.callId;
   }
   #flush = () => {
     this.#flushing = false;
@@ -1101,7 +1235,7 @@ var Agent = class extends Caller {
   }
   /** @returns {Promise<any[]>} the Capability objects of the app */
   async listCapabilities() {
-    const known3 = this.capabilities;
+    const known4 = this.capabilities;
     const { capabilities, error } = await new Promise((resolve2) => {
       const key = this.#rust.list(this.#number);
       if (!key) return resolve2({ error: lost(LOST) });
@@ -1109,7 +1243,7 @@ var Agent = class extends Caller {
       return this.#rust.drive(this.#number, this.#shell);
     });
     if (!capabilities) throw thrown(errorOf2(error));
-    return complete(capabilities, known3);
+    return complete(capabilities, known4);
   }
   /** @param {string} name @returns {Promise<any>} its Capability object; null if there is none */
   async describeCapability(name) {
@@ -1133,7 +1267,8 @@ var Agent = class extends Caller {
    */
   #post(key, type, payload, transfer) {
     try {
-      const bytes = this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+      const { postCall } = this.#messenger;
+      const bytes = postCall && type === CALL2 ? postCall(key, payload, transfer) : this.#messenger.post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
       if (typeof bytes === "number" && bytes > 0) this.#rust.uploads(this.#number, this.#shell, key, bytes);
     } catch (error) {
       this.#rust.unsendable(this.#number, this.#shell, key, `The message cannot be sent: ${text(error)}`);
@@ -1148,7 +1283,7 @@ var Agent = class extends Caller {
   /** @param {string | undefined} event @param {any} data */
   #notified(event, data) {
     if (event === void 0 || event.startsWith("notifications/life/")) return void 0;
-    if (event === "notifications/host/closed") return this.#disconnected();
+    if (event === HOST_CLOSED) return this.#disconnected();
     if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
     if (event === CAPABILITIES_CHANGED) {
       const come = [...listOf(data?.added), ...listOf(data?.changed)];
@@ -1228,7 +1363,7 @@ function problemWithOptions(options) {
 function open(handle, messenger, options) {
   const { agent = { name: "caphost", version: "0.1" }, requestedCapabilities, allowedRequests, onElicitation } = options;
   const { connectTimeout = 1e4, signal } = options;
-  const id = newId();
+  const id = idsOf(guarded(handle)).next();
   const features = { notifications: true, progress: true, elicitation: onElicitation !== void 0 };
   const payload = {
     agent,
@@ -1338,53 +1473,20 @@ function toBase64(bytes) {
   return btoa(pieces.join(""));
 }
 
-// src/web/js/short.js
-var SHORT2 = 2;
-var CALL = 1;
-var RESULT = 2;
-var NEXT = 3;
-var PROGRESS = 1;
-var TRANSFER = 2;
-var announcing = (initialize) => ({ ...initialize, payload: { ...initialize.payload, short: SHORT2 } });
-var takesShort = (payload) => payload?.short === SHORT2;
-var foretold = ({ type, id, payload }) => isSimple(payload) ? void 0 : [NEXT, type, id];
-function nextOf(message) {
-  if (!Array.isArray(message) || message[0] !== NEXT || message.length !== 3) return void 0;
-  return { type: message[1], id: message[2], timestamp: 0, payload: {} };
-}
-function shortCall(envelope) {
-  if (envelope.type !== "capabilities/call") return envelope;
-  const { capability, params, options } = envelope.payload;
-  const id = Number(envelope.id);
-  const { callId, timeout, progressToken, transfer } = options;
-  const flags = (progressToken === void 0 ? 0 : PROGRESS) | (transfer ? TRANSFER : 0);
-  if (flags) return [CALL, id, capability, params, callId, timeout, flags];
-  return timeout === void 0 ? [CALL, id, capability, params, callId] : [CALL, id, capability, params, callId, timeout];
-}
-function longCall(message) {
-  if (!Array.isArray(message) || message[0] !== CALL || message.length < 5 || message.length > 7) return message;
-  const [, id, capability, params, callId, timeout, given2] = message;
-  const flags = typeof given2 === "number" ? given2 : 0;
-  const progressToken = flags & PROGRESS ? callId : void 0;
-  const options = { callId, timeout, progressToken, transfer: (flags & TRANSFER) !== 0 };
-  return { type: "capabilities/call", id, timestamp: 0, payload: { capability, params, options } };
-}
-function shortResult(envelope) {
-  const { type, id, payload } = envelope;
-  return type === "capabilities/call-result" && payload.success ? [RESULT, id, payload.data, payload.metadata.duration] : envelope;
-}
-function longResult(message) {
-  if (!Array.isArray(message) || message[0] !== RESULT || message.length !== 4) return message;
-  const [, id, data, duration] = message;
-  return { type: "capabilities/call-result", id, timestamp: 0, payload: { success: true, data, metadata: { duration } } };
-}
-
 // src/web/js/port.js
 function portMessenger(port, ours = false, short = false) {
   const extension = isExtension(port, "connectPort");
   const post = (envelope, transfer) => {
-    const message = envelope.type === "initialize" ? announcing(envelope) : short ? shortCall(envelope) : envelope;
-    const before = short && foretold(envelope);
+    const { type, id, payload } = envelope;
+    if (short && type === "capabilities/call") return send(shortCall(Number(id), payload), transfer, isSimple(payload) ? void 0 : announcement(type, Number(id)));
+    return send(type === "initialize" ? announcing(envelope) : envelope, transfer, short ? foretold(envelope) : void 0);
+  };
+  const postCall = (key, payload, transfer) => {
+    const type = "capabilities/call";
+    if (!short) return post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+    return send(shortCall(key, payload), transfer, transfer && announcement(type, key));
+  };
+  const send = (message, transfer, before) => {
     if (before) port.postMessage(before);
     if (transfer && transfer.length > 0) port.postMessage(message, transfer);
     else port.postMessage(message);
@@ -1395,17 +1497,28 @@ function portMessenger(port, ours = false, short = false) {
     forgetful: !port.start,
     onmessage: void 0,
     onclose: void 0,
+    onresult: void 0,
     post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
+    postCall: extension ? void 0 : postCall,
     close() {
       stop();
-      messenger.onmessage = messenger.onclose = void 0;
+      messenger.onmessage = messenger.onresult = messenger.onclose = void 0;
       if (ours) port.close();
     }
   };
   const receive2 = (message) => {
+    next = void 0;
+    if (short && Array.isArray(message)) return receiveShort(message);
     if (message?.type === "initialize-result") short = takesShort(message.payload);
-    next = short ? nextOf(message) : void 0;
-    if (!next) messenger.onmessage?.(short ? longResult(message) : message);
+    return messenger.onmessage?.(message);
+  };
+  const receiveShort = (message) => {
+    if (!isShortResult(message)) {
+      next = nextOf(message);
+      return next ? void 0 : messenger.onmessage?.(message);
+    }
+    const { onresult } = messenger;
+    return onresult ? onresult(message[1], message[2], message[3]) : messenger.onmessage?.(longResult(message));
   };
   const gone = () => messenger.onclose?.();
   let next;
@@ -1454,7 +1567,6 @@ function listenTo(port, hear, lost2, gone) {
 var OPENING = 0;
 var OPEN = 1;
 var LARGE2 = 65536;
-var COMING = "notifications/life/large";
 function socketMessenger(socket) {
   const waiting = [];
   let opened = false;
@@ -1483,7 +1595,7 @@ function socketMessenger(socket) {
   socket.addEventListener("message", ({ data }) => {
     const envelope = typeof data === "string" ? fromText(data) : void 0;
     const told3 = get(envelope, "payload");
-    if (get(told3, "event") === COMING) messenger.onexpect?.(getA("number", get(told3, "data"), "bytes") ?? 0);
+    if (get(told3, "event") === LARGE_MESSAGE) messenger.onexpect?.(getA("number", get(told3, "data"), "bytes") ?? 0);
     else if (envelope !== void 0) messenger.onmessage?.(envelope);
   });
   socket.addEventListener("close", ({ code, reason = "" }) => {
@@ -1569,6 +1681,8 @@ function windowMessenger(win, given2) {
     retract(answered);
     port = portMessenger(answered, true, takesShort(envelope?.payload));
     port.onmessage = (next) => messenger.onmessage?.(next);
+    port.onresult = (id, data, duration) => messenger.onresult?.(id, data, duration);
+    messenger.postCall = port.postCall;
     port.onclose = gone;
     watchFrame(win, signal, gone, () => messenger.onsuspect?.(true));
     messenger.onmessage?.(envelope);
@@ -1590,12 +1704,12 @@ function windowMessenger(win, given2) {
 var isAnswer = ({ type }) => type === "initialize-result" || type === "error";
 function watchFrame(win, signal, gone, suspect) {
   const frame = [...document.querySelectorAll("iframe")].find((it) => it.contentWindow === win);
-  const known3 = frame?.contentDocument;
-  let loaded = known3?.readyState === "complete";
+  const known4 = frame?.contentDocument;
+  let loaded = known4?.readyState === "complete";
   frame?.addEventListener("load", () => {
-    if (loaded || known3 && frame.contentDocument !== known3) return gone();
+    if (loaded || known4 && frame.contentDocument !== known4) return gone();
     loaded = true;
-    return frame.contentDocument && frame.contentDocument === known3 ? void 0 : suspect();
+    return frame.contentDocument && frame.contentDocument === known4 ? void 0 : suspect();
   }, { signal });
 }
 
@@ -1621,7 +1735,7 @@ async function madeBy(make) {
   }
 }
 async function connectNearby(load2, messenger, options) {
-  const shown2 = async () => (await lifeOfAgent(newId()))(messenger);
+  const shown2 = async () => (await lifeOfAgent(uniqueName()))(messenger);
   return connect(load2, shown2, { liveness: LIVENESS, ...options });
 }
 async function connectWindow(load2, win, options) {
@@ -1660,24 +1774,32 @@ function end(other) {
 
 // src/web/js/schema/examine.js
 var TYPES = ["null", "boolean", "object", "array", "number", "string", "integer"];
-var ONE = ["additionalProperties", "unevaluatedProperties", "propertyNames", "additionalItems", "unevaluatedItems", "contains", "not", "if", "then", "else"];
+var ONE = ["additionalProperties", "unevaluatedProperties", "propertyNames", "additionalItems", "unevaluatedItems", "contains", "not", "if", "then", "else", "contentSchema"];
 var SEVERAL = ["allOf", "anyOf", "oneOf", "prefixItems"];
 var NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 var isText = (it) => typeof it === "string";
 var isNumber = (it) => typeof it === "number";
-var isNames = (it) => Array.isArray(it) && it.every(isText);
+var differ = (them) => new Set(them).size === them.length;
+var isNames = (it) => Array.isArray(it) && it.every(isText) && differ(it);
+var isAnchor = (it) => isText(it) && /^[a-z_][\w.-]*$/i.test(it);
 var RULES = [
-  ["a text", isText, "$schema $ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor format"],
+  ["a text", isText, "$schema $ref $dynamicRef $recursiveRef $comment format title description contentEncoding contentMediaType"],
+  ["true or false", (it) => typeof it === "boolean", "uniqueItems deprecated readOnly writeOnly $recursiveAnchor"],
+  ["a name of letters, digits, - _ and .", isAnchor, "$anchor $dynamicAnchor"],
+  // Drafts up to 7 write an anchor as an `$id`.
+  ["an address without a fragment", (it) => isText(it) && (/^[^#]*#?$/.test(it) || it[0] === "#" && isAnchor(it.slice(1))), "$id"],
   ["a number", isNumber, "minimum maximum exclusiveMinimum exclusiveMaximum"],
   ["a number above 0", (it) => isNumber(it) && it > 0, "multipleOf"],
   ["a whole number from 0", (it) => isAmount(it) && it % 1 === 0, "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains"],
-  ["a list of names", isNames, "required"],
-  ["a list", Array.isArray, "enum"],
-  ["lists of names", (it) => isObject(it) && Object.values(it).every(isNames), "dependentRequired"]
+  ["a list of names that differ", isNames, "required"],
+  ["a list of at least one value", (it) => Array.isArray(it) && it.length, "enum"],
+  ["a list", Array.isArray, "examples"],
+  ["lists of names that differ", (it) => isObject(it) && Object.values(it).every(isNames), "dependentRequired"],
+  ["an object", isObject, "$vocabulary"]
 ];
-var OTHERS = "type pattern items uniqueItems const title description default examples deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema";
+var OTHERS = "type pattern items const default";
 var KNOWN3 = /* @__PURE__ */ new Set([...ONE, ...SEVERAL, ...NAMED, ...OTHERS.split(" "), ...RULES.flatMap(([, , keywords]) => keywords.split(" "))]);
-function examine(schema, { at: start = "#", odd, isExpression = isPattern, enter, outer: first } = {}) {
+function examine(schema, { at: start = "#", odd, isExpression = isPattern, enter: enter2, outer: first } = {}) {
   const seen = /* @__PURE__ */ new Set();
   const visit = (schema2, at, outer) => {
     if (typeof schema2 === "boolean" || seen.has(schema2)) return;
@@ -1687,21 +1809,18 @@ function examine(schema, { at: start = "#", odd, isExpression = isPattern, enter
     };
     const given2 = (keyword, fits, rule) => expect(schema2[keyword] === void 0 || fits(schema2[keyword]), `${keyword} must be ${rule}`);
     expect(isObject(schema2), "a schema must be an object, true or false");
-    expect(!schema2["~standard"], "this is no JSON Schema; of zod, give z.toJSONSchema(…)");
     const names = Object.keys(schema2);
-    const foreign = names.find((name) => Object(schema2[name])["~standard"]);
-    expect(foreign === void 0, `"${foreign}" is a schema of a library: give one schema of all properties, such as z.object({ … })`);
     if (odd && names[0] !== void 0 && !names.some((name) => KNOWN3.has(name) || /^(\$|x-)/.test(name))) odd(at, names[0]);
     for (const [rule, fits, keywords] of RULES) for (const keyword of keywords.split(" ")) given2(keyword, fits, rule);
     const types = [schema2.type ?? []].flat();
     const strange = types.find((it) => !TYPES.includes(it));
     expect(strange === void 0, `there is no type ${JSON.stringify(strange)}`);
-    given2("type", () => types.length, "a type, or a list of some");
+    given2("type", () => types.length && differ(types), "a type, or a list of some that differ");
     given2("pattern", (it) => isText(it) && isExpression(it), "a regular expression");
-    const inner = enter?.(schema2, outer);
+    const inner = enter2?.(schema2, outer);
     const within = (it, where) => visit(it, `${at}/${where}`, inner);
     for (const keyword of ONE) if (schema2[keyword] !== void 0) within(schema2[keyword], keyword);
-    for (const it of [schema2.items ?? []].flat()) within(it, "items");
+    if (schema2.items !== void 0) for (const it of [schema2.items].flat()) within(it, "items");
     for (const keyword of SEVERAL) {
       given2(keyword, (it) => Array.isArray(it) && it.length, "a list of schemas, at least one");
       schema2[keyword]?.forEach((it, n) => within(it, `${keyword}/${n}`));
@@ -1714,7 +1833,16 @@ function examine(schema, { at: start = "#", odd, isExpression = isPattern, enter
       }
     }
   };
+  refuseLibraries(schema, start, /* @__PURE__ */ new Set());
   visit(schema, start, first);
+}
+function refuseLibraries(it, at, seen) {
+  if (Object(it) !== it || seen.has(it)) return;
+  const remedy = seen.size ? "give one such schema of all properties, as z.object({ … }), or a JSON Schema here, as z.toJSONSchema(…)" : "give z.toJSONSchema(…)";
+  seen.add(it);
+  const standard = it["~standard"];
+  if (standard) throw new Error(`${at}: this is a schema of ${standard.vendor ?? "a library"}, and no JSON Schema: ${remedy}`);
+  for (const [name, inner] of Object.entries(it)) refuseLibraries(inner, `${at}/${name}`, seen);
 }
 function isPattern(text2) {
   try {
@@ -1733,8 +1861,12 @@ function resolve(root, odd) {
   const targets = /* @__PURE__ */ new Map();
   const alone = /* @__PURE__ */ new Set();
   const resources = /* @__PURE__ */ new Map();
-  const known3 = /* @__PURE__ */ new Map([[HOME, root]]);
-  const enter = (schema, outer) => {
+  const known4 = /* @__PURE__ */ new Map([[HOME, root]]);
+  const name = (address, schema) => {
+    if (known4.has(address)) throw new Error(`two parts of the schema have the name ${JSON.stringify(address)}`);
+    known4.set(address, schema);
+  };
+  const enter2 = (schema, outer) => {
     const { $id = "#", $ref, $schema, $anchor, $dynamicAnchor, $recursiveAnchor } = schema;
     const old = $schema === void 0 ? outer.old : OLD.test($schema);
     const hides = old && $ref !== void 0;
@@ -1742,10 +1874,10 @@ function resolve(root, odd) {
     const isHome = !hides && $id[0] !== "#";
     const base = isHome ? withoutFragment(urlOf($id, outer.base)) : outer.base;
     const resource = isHome || old !== outer.old ? { base, old, dynamic: /* @__PURE__ */ new Map() } : outer;
-    if (isHome) known3.set(base, schema);
-    for (const anchor of [$anchor, $dynamicAnchor, $id[0] === "#" && $id.slice(1)]) if (anchor) known3.set(`${base}#${anchor}`, schema);
-    const name = $recursiveAnchor === true ? "" : $dynamicAnchor;
-    if (name !== void 0) resource.dynamic.set(name, schema);
+    if (isHome) name(base, schema);
+    for (const anchor of [$anchor, $dynamicAnchor, $id[0] === "#" && $id.slice(1)]) if (anchor) name(`${base}#${anchor}`, schema);
+    const dynamic = $recursiveAnchor === true ? "" : $dynamicAnchor;
+    if (dynamic !== void 0) resource.dynamic.set(dynamic, schema);
     resources.set(schema, resource);
     return resource;
   };
@@ -1753,15 +1885,15 @@ function resolve(root, odd) {
     const url = urlOf(reference, resource.base);
     const address = withoutFragment(url);
     const fragment = decodeURIComponent(url.slice(address.length + 1));
-    if (!known3.has(address) && fragment === "" && METASCHEMAS.test(address)) return {};
+    if (!known4.has(address) && fragment === "" && METASCHEMAS.test(address)) return {};
     const [first, ...steps] = fragment.split("/");
-    let schema = known3.get(first ? `${address}#${fragment}` : address);
+    let schema = known4.get(first ? `${address}#${fragment}` : address);
     for (const step of first ? [] : steps) {
-      const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
-      schema = Object.hasOwn(Object(schema), name) ? schema[name] : void 0;
+      const name2 = step.replaceAll("~1", "/").replaceAll("~0", "~");
+      schema = Object.hasOwn(Object(schema), name2) ? schema[name2] : void 0;
     }
     if (schema === void 0) throw new Error(`there is nothing at ${JSON.stringify(reference)}, and no schema is fetched`);
-    if (!resources.has(schema)) examine(schema, { at: reference, enter, outer: resource });
+    if (!resources.has(schema)) examine(schema, { at: reference, enter: enter2, outer: resource });
     const { $dynamicAnchor, $recursiveAnchor } = schema;
     const isDynamic = keyword === "$dynamicRef" ? $dynamicAnchor === fragment : keyword === "$recursiveRef" && $recursiveAnchor === true;
     return isDynamic ? { schema, name: fragment } : { schema };
@@ -1773,14 +1905,14 @@ function resolve(root, odd) {
     if (typeof schema !== "object" || followed.has(schema)) return;
     followed.add(schema);
     way.add(schema);
-    for (const { schema: target, name } of targets.get(schema) ?? []) {
-      const others2 = name === void 0 ? [] : [...resources.values()].map(({ dynamic }) => dynamic.get(name));
+    for (const { schema: target, name: name2 } of targets.get(schema) ?? []) {
+      const others2 = name2 === void 0 ? [] : [...resources.values()].map(({ dynamic }) => dynamic.get(name2));
       for (const it of [target, ...others2]) follow(it, schema.$ref ?? schema.$dynamicRef);
     }
     for (const it of [...IN_PLACE.flatMap((keyword) => schema[keyword] ?? []), ...Object.values(schema.dependentSchemas ?? {})]) follow(it, reference);
     way.delete(schema);
   };
-  examine(root, { odd, enter, outer: { base: HOME, old: false, dynamic: /* @__PURE__ */ new Map() } });
+  examine(root, { odd, enter: enter2, outer: { base: HOME, old: false, dynamic: /* @__PURE__ */ new Map() } });
   for (const [schema, resource] of resources) {
     for (const keyword of ["$ref", "$dynamicRef", "$recursiveRef"]) {
       if (schema[keyword] !== void 0) targets.set(schema, [...targets.get(schema) ?? [], targetOf(keyword, schema[keyword], resource)]);
@@ -1963,9 +2095,12 @@ function readEnvelope(envelope) {
   if (!isObject(envelope)) throw new Refusal(invalid("A message is an object {type, id, timestamp, payload}"));
   const { type, id, payload } = envelope;
   if (typeof type !== "string") throw bad("type", "a message has a type, which is a string");
-  if (id !== void 0 && !isId(id)) throw bad("id", "an id is a string or a number");
+  ensureId(id);
   if (type !== "shutdown" && TYPES2.has(type) && !isObject(payload)) throw bad("payload", "the payload is an object");
   return { type, id, payload };
+}
+function ensureId(id) {
+  if (id !== void 0 && !isId(id)) throw bad("id", "an id is a string or a number");
 }
 var TYPES2 = /* @__PURE__ */ new Set(["initialize", "shutdown", "capabilities/call", "capabilities/cancel", "capabilities/list", "elicitation/response"]);
 var unknownType = (type) => new Refusal(problem("NOT_IMPLEMENTED", `There is no message type "${clipped(type)}"`));
@@ -2001,11 +2136,15 @@ function readCall(payload) {
   if (typeof capability !== "string") throw bad("capability", "it is the name of one");
   if (!isObject(options)) throw bad("options", "it is an object");
   const { timeout = Infinity, progressToken: token, callId = beside } = options;
+  return callOf(capability, params, callId, timeout, token);
+}
+function callOf(capability, params, callId, timeout, token) {
+  if (typeof capability !== "string") throw bad("capability", "it is the name of one");
   if (!isAmount(timeout)) throw bad("options.timeout", MILLISECONDS);
   if (token !== void 0 && !isId(token)) throw bad("options.progressToken", TEXT);
   if (!isObject(params)) throw bad("params", "parameters are an object");
   if (capability.length > MAX_NAME) throw new Refusal(problem("UNKNOWN_CAPABILITY", `There is no capability "${clipped(capability)}…"`));
-  return { callId: callId === void 0 ? newId() : callIdOf(callId), capability, params, timeout, token, by: 0 };
+  return { callId: callId === void 0 ? callId : callIdOf(callId), capability, params, timeout, token, by: 0 };
 }
 var NONE = Object.freeze({});
 function readCancel(payload) {
@@ -2025,8 +2164,11 @@ var clipped = (text2) => text2.slice(0, 64);
 
 // src/web/js/taken.js
 function check({ depth: depth2, size }, envelope) {
+  const bytes = simpleBytes(envelope);
+  if (bytes >= 0 && bytes <= size && LEVELS <= depth2) return bytes;
   const unfit = inspect(envelope, depth2 + 2, size);
   if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
+  return memory;
 }
 function copyOf2(shell, given2) {
   try {
@@ -2045,6 +2187,10 @@ function dataOf({ depth: depth2, size }, given2) {
   try {
     data = small(given2);
   } catch {
+  }
+  if (data !== void 0 || typeof given2 !== "object") {
+    const bytes = simpleBytes(data ?? given2);
+    if (bytes >= 0 && bytes <= size && LEVELS <= depth2) return { data: data ?? given2, unfit: void 0 };
   }
   let unfit = inspect(data ?? given2, depth2, size);
   if (unfit === "cannot be read") {
@@ -2067,9 +2213,29 @@ function receive(connection, envelope, aborted) {
     const message = readEnvelope(envelope);
     take(connection, envelope, message, aborted);
   } catch (error) {
-    const why = error instanceof Refusal ? error.error : invalid(`The message cannot be read: ${text(error)}`);
-    refuse(connection, envelope, why);
+    refuse(connection, envelope, reasonFor(error));
   }
+}
+function receiveCall(connection, message) {
+  try {
+    const [id, timeout] = [message[1], message[5]];
+    ensureId(id);
+    const call = callOf(message[2], message[3], message[4], timeout === void 0 ? Infinity : timeout, tokenOf(message));
+    enter(connection, id, call, check(connection.shell, message));
+  } catch (error) {
+    refuse(connection, longCall(message), reasonFor(error));
+  }
+}
+var reasonFor = (error) => error instanceof Refusal ? error.error : invalid(`The message cannot be read: ${text(error)}`);
+function enter(connection, id, call, bytes, aborted) {
+  const { shell, number } = connection;
+  const { rust } = shell;
+  call.by = number;
+  const given2 = call.callId ?? "";
+  const place = shell.ids.name(call);
+  connection.expect(id, "capabilities/call", call.callId);
+  const unfit = aborted ? rust.callAborted(shell.number, number, id, given2, place, call.capability, call, aborted.reason) : rust.call(shell.number, number, id, given2, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
+  if (unfit) throw new Refusal(BAD_CALL_ID);
 }
 function take(connection, envelope, { type, id, payload }, aborted) {
   const { shell, number } = connection;
@@ -2078,11 +2244,7 @@ function take(connection, envelope, { type, id, payload }, aborted) {
     case "capabilities/call": {
       const call = readCall(payload);
       if (connection.local) call.params = copyOf2(shell, call.params);
-      check2(connection, envelope, call);
-      call.by = number;
-      connection.expect(id, type, call.callId);
-      const unfit = aborted ? rust.callAborted(shell.number, number, id, call.callId, call.capability, call, aborted.reason) : rust.call(shell.number, number, id, call.callId, call.capability, call, call.timeout, call.token, memory);
-      if (unfit) throw new Refusal(BAD_CALL_ID);
+      enter(connection, id, call, check2(connection, envelope, call), aborted);
       break;
     }
     case "capabilities/cancel": {
@@ -2150,7 +2312,7 @@ var LOST2 = "The host has failed and cannot go on";
 var CLOSED = problem("NOT_INITIALIZED", "The host is closed");
 var LEFT = "The page was left";
 var UNREADABLE = "A message of the agent could not be read";
-var KIT = { toText, inspect, newId, problem };
+var KIT = { toText, inspect, problem };
 var REQUESTS = ["initialize", "shutdown", "capabilities/call", "capabilities/cancel"];
 var Connection = class {
   /** @type {Map<unknown, { type: string, callId: unknown }>} */
@@ -2160,8 +2322,16 @@ var Connection = class {
   #opener;
   /** Whether the agent is in the page itself. */
   local = false;
+  /** Whether each message comes in a job of its own, in which no code of the app runs. */
+  alone = false;
   /** Whether the two ends have agreed on short messages. */
   short = false;
+  /**
+   * Sends the response of a call that has completed in its short form, where the transport has one.
+   *
+   * @type {((id: unknown, data: unknown, duration: number) => void) | undefined}
+   */
+  sendResult;
   /** Called when the session was shut down. @type {(() => void) | undefined} */
   onover;
   /** Called when the agent is gone without a word. @type {(() => void) | undefined} */
@@ -2205,6 +2375,11 @@ var Connection = class {
     }
     return receive(this, envelope, aborted);
   }
+  /** @param {any[]} message a call of the agent in its short form */
+  receiveCall(message) {
+    if (this.shell.guard.trap || !this.#open) this.receive(longCall(message));
+    else receiveCall(this, message);
+  }
   /**
    * Passes a request on to Rust, which answers it unless the instance is lost.
    *
@@ -2224,6 +2399,21 @@ var Connection = class {
     }
     if (envelope.id !== void 0) this.#pending.delete(envelope.id);
     if (envelope.type === "error" && isQuestion(envelope.id)) this.answer(envelope.id, envelope.payload);
+  }
+  /**
+   * Does the same for the response of a call that has completed.
+   *
+   * @param {any} id
+   * @param {unknown} data
+   * @param {number} duration
+   */
+  deliverResult(id, data, duration) {
+    try {
+      this.sendResult?.(id, data, duration);
+    } catch (error) {
+      this.#sendInstead(longResult([0, id, data, duration]), text(error));
+    }
+    this.#pending.delete(id);
   }
   /** A message could not be read. The agent had announced its type and id. @param {Envelope} envelope */
   lost({ type, id }) {
@@ -2270,7 +2460,7 @@ var Connection = class {
   /** The host goes away. Not every transport can report that by itself. @param {string} [reason] the reason that handlers get */
   leave(reason = "The host has let go of the agent") {
     this.shell.rust.giveUp(this.shell.number, this.number);
-    this.#trySend({ type: "notification", timestamp: Date.now(), payload: { event: "notifications/host/closed" } });
+    this.#trySend({ type: "notification", timestamp: Date.now(), payload: { event: HOST_CLOSED } });
     this.close(reason);
   }
   /** @param {Envelope} envelope */
@@ -2357,17 +2547,29 @@ function acceptPort(shell, port, hold2, { replace, initialize, from } = {}) {
   let connection;
   let forget;
   let short = false;
+  const post = (message, moved2) => moved2.length > 0 ? port.postMessage(message, moved2) : port.postMessage(message);
+  const postResult = (id, data, duration) => {
+    const message = shortResult(id, data, duration);
+    if (!isSimple(data)) port.postMessage(announcement("capabilities/call-result", id));
+    else {
+      try {
+        return port.postMessage(message);
+      } catch {
+      }
+    }
+    return carry(message, post, data, isGiven);
+  };
   const connect2 = () => {
     const made = new Connection(shell, (envelope) => {
       if (extension) return port.postMessage(asJson(envelope));
       const before = made.short && foretold(envelope);
       if (before) port.postMessage(before);
-      const post = (message, moved2) => moved2.length > 0 ? port.postMessage(message, moved2) : port.postMessage(message);
-      return toAgent(envelope, post, made.short ? shortResult(envelope) : envelope);
+      return toAgent(envelope, post);
     }, from);
     if (!made.number) return made;
     made.onover = initialize ? () => close() : part;
     made.onlost = lose;
+    made.alone = !extension;
     hold2(close, true);
     forget = onWindow("pagehide", onHide);
     return made;
@@ -2408,13 +2610,22 @@ function acceptPort(shell, port, hold2, { replace, initialize, from } = {}) {
   };
   const hear = (message) => {
     connection ??= connect2();
-    if (!extension && message?.type === "initialize" && takesShort(message.payload)) short = connection.short = true;
+    if (!extension && message?.type === "initialize" && takesShort(message.payload)) {
+      short = connection.short = true;
+      connection.sendResult = postResult;
+    }
     connection.hear(message);
   };
   let next;
   const onMessage = (data) => {
-    next = short ? nextOf(data) : void 0;
-    if (!next) hear(short ? longCall(data) : data);
+    next = void 0;
+    if (short && Array.isArray(data)) hearShort(data);
+    else hear(data);
+  };
+  const hearShort = (message) => {
+    if (isShortCall(message)) return (connection ??= connect2()).receiveCall(message);
+    next = nextOf(message);
+    return next ? void 0 : hear(message);
   };
   const unclaim = claim(port, "port", replace, release);
   if (extension) hold2(close, true);
@@ -2426,9 +2637,9 @@ function acceptPort(shell, port, hold2, { replace, initialize, from } = {}) {
   return release;
 }
 function idles(port, release) {
-  const [known3, mine] = [new WeakRef(port), new WeakRef(release)];
+  const [known4, mine] = [new WeakRef(port), new WeakRef(release)];
   return () => {
-    const left = known3.deref();
+    const left = known4.deref();
     if (left?.start && isClaimed(left, "port", mine.deref())) left.unref?.();
   };
 }
@@ -2453,12 +2664,12 @@ function acceptMessages(shell, { allowedOrigins: given2 = ownOrigin(), replace }
   let looking;
   const onMessage = (event) => {
     const { source: source2, origin, data, ports } = event;
-    const known3 = peers.get(source2);
-    if (known3 && known3.origin !== origin) forget(source2);
+    const known4 = peers.get(source2);
+    if (known4 && known4.origin !== origin) forget(source2);
     if (!source2 || !(isForUs(data) || isJsonRpc(data))) return;
     if (!allowedOrigins.includes(origin)) return tell(origin, `it is not in allowedOrigins: ${allowedOrigins}`);
     if (origin === "null" && !(data.type === "initialize" && ports[0])) return tell(origin, "it needs a MessagePort");
-    const peer = known3?.origin === origin ? known3 : greet(source2, origin);
+    const peer = known4?.origin === origin ? known4 : greet(source2, origin);
     if (data.type === "initialize" && ports[0]) {
       const isNew = !peer.ports.has(data.id) && peer.ports.size < MAX_PORTS;
       if (isNew && (data.id === void 0 || isId(data.id) && String(data.id).length <= MAX_NAME)) adopt(ports[0], data, peer);
@@ -2880,7 +3091,7 @@ function exposeAbp(shell, target, replace) {
       } catch (error) {
         return Promise.resolve(failure("INVALID_PARAMS", `The options cannot be read: ${text(error)}`));
       }
-      rest.callId ??= newId();
+      rest.callId ??= shell.ids.next();
       let open2 = true;
       return underSignal(
         signal,
@@ -3177,7 +3388,7 @@ var Host = class {
     refuseIf(problemWithWorker(text(name), { pool, warm, type, finish }));
     if (script) urlOf2(script);
     const spec = { name, url: urlOf2(module), type, pool, warm, finish, script };
-    const loading2 = () => loadPart(() => import("./workers.js")).then(({ Workers }) => this.#workers ??= new Workers(this.shell, KIT2));
+    const loading2 = () => loadPart(() => import("./workers.js")).then(({ Workers }) => this.#workers ??= new Workers(this.shell, { ...KIT2, ids: this.shell.ids }));
     const run2 = (params, context) => {
       if (this.#workers) return this.#workers.run(spec, params, context);
       const { rust, number } = this.shell;
@@ -3240,7 +3451,7 @@ var Host = class {
     const exposed = loadPart(() => import("./expose-tools.js"), () => !this.shell.closed).then(({ exposeTools }) => {
       if (this.shell.closed) return void 0;
       return exposeTools(this.shell, browser, { requests: new Requests(this.shell, () => {
-      }), underSignal, newId, toText, log });
+      }), underSignal, ids: this.shell.ids, toText, log });
     }, () => void 0);
     this.#closers.add(() => void exposed.then((close) => close?.()));
   }
@@ -3388,7 +3599,7 @@ var Host = class {
     refuseIf(this.shell.closed && "The host is closed");
   }
 };
-var KIT2 = { abpError, newId, text, carry };
+var KIT2 = { abpError, text, carry };
 var PROOF = 2500;
 function urlOf2(url) {
   try {
@@ -3420,7 +3631,7 @@ var Asks = class {
    * @returns {Promise<any>} an ABPResponse
    */
   call(parent2, payload, signal) {
-    const { rust, number } = this.#shell;
+    const { ids, rust, number } = this.#shell;
     let child = 0;
     return underSignal(
       signal,
@@ -3434,7 +3645,9 @@ var Asks = class {
           call.by = from?.by ?? 0;
           if (from) call.within = [from.callId, ...from.within ?? []];
           return this.#answer(() => {
-            child = aborted ? rust.callFromAborted(number, parent2, call.callId, call.capability, call, aborted.reason) : rust.callFrom(number, parent2, call.callId, call.capability, call, call.timeout, call.token);
+            const given2 = call.callId ?? "";
+            const place = ids.name(call);
+            child = aborted ? rust.callFromAborted(number, parent2, given2, place, call.capability, call, aborted.reason) : rust.callFrom(number, parent2, given2, place, call.capability, call, call.timeout, call.token);
             return child;
           });
         } catch (error) {
@@ -3608,7 +3821,7 @@ var LifeOfAgents = class {
     const unasked = () => worker === true && rust.unwatchLife(this.#shell.number, number);
     connection.unwatch = watchLock(lock, () => connection.onlost?.(), unasked);
     const held = await this.#held;
-    if (held && isOpen()) this.#shell.tell(number, LOCK, { lock: held.name });
+    if (held && isOpen()) this.#shell.tell(number, LIFE_LOCK, { lock: held.name });
   }
 };
 
@@ -3743,6 +3956,7 @@ var Shell = class {
     this.handle = handle;
     this.rust = guarded(handle);
     this.number = number;
+    this.ids = idsOf(this.rust);
     this.app = Object.freeze({ ...app });
     this.depth = depth2;
     this.size = size;
@@ -3803,9 +4017,10 @@ var Shell = class {
    */
   respond(key, to, id, state, value, duration) {
     this.running.forget(key);
+    const connection = to ? this.connections.get(to) : void 0;
+    if (connection?.sendResult && hasCompleted(state)) return connection.deliverResult(id, value, rounded(duration));
     const payload = response(state, value, duration);
-    if (to) this.post(to, "capabilities/call-result", id, payload);
-    else this.asks.settle(key, payload);
+    return to ? this.post(to, "capabilities/call-result", id, payload) : this.asks.settle(key, payload);
   }
   /**
    * @param {number} to
@@ -3837,7 +4052,7 @@ var Shell = class {
       ...connection?.short && { short: SHORT2 }
     });
     if (life) {
-      this.#life ??= new LifeOfAgents(this, newId());
+      this.#life ??= new LifeOfAgents(this, this.ids.next());
       void this.#life.watch(connection, life);
     }
   }

@@ -40,25 +40,43 @@ function framing(first, post, toText) {
   };
 }
 
-// src/web/js/json-rpc/policy.js
-var DIALECTS = [
-  { dialect: "ACP draft", method: "$/cancelRequest", id: "id", reason: false, answered: true, settles: "on the answer" },
-  { dialect: "ACP v1", method: "$/cancel_request", id: "requestId", reason: false, answered: true, settles: "on the answer" },
-  { dialect: "LSP 3.17", method: "$/cancelRequest", id: "id", reason: false, answered: true, settles: "on the answer" },
-  { dialect: "MCP 2025-11-25", method: "notifications/cancelled", id: "requestId", reason: true, answered: false, settles: "at once" },
-  { dialect: "MCP 2026-07-28", method: "notifications/cancelled", id: "requestId", reason: true, answered: false, settles: "at once" }
-];
+// src/web/js/json-rpc/events.js
+var CAPABILITIES_CHANGED = "notifications/capabilities/list_changed";
+var CALL_ENDED = "notifications/call/ended";
+var ELICITATION_WITHDRAWN = "notifications/elicitation/withdrawn";
+var HOST_CLOSED = "notifications/host/closed";
+
+// src/web/js/json-rpc/codes.js
+var PARSE_ERROR = -32700;
+var INVALID_REQUEST = -32600;
+var METHOD_NOT_FOUND = -32601;
+var INVALID_PARAMS = -32602;
+var INTERNAL_ERROR = -32603;
+var FAILED = -32e3;
+var UNSUPPORTED_VERSION = -32022;
+var CANCELLED = -32800;
+
+// src/web/js/json-rpc/ways.js
 var MAX_REASON = 1024;
+var WAYS = [
+  { dialect: "ACP draft", method: "$/cancelRequest", id: "id", reason: false, answered: true },
+  { dialect: "ACP v1", method: "$/cancel_request", id: "requestId", reason: false, answered: true },
+  { dialect: "LSP 3.17", method: "$/cancelRequest", id: "id", reason: false, answered: true },
+  { dialect: "MCP 2025-11-25", method: "notifications/cancelled", id: "requestId", reason: true, answered: false },
+  { dialect: "MCP 2026-07-28", method: "notifications/cancelled", id: "requestId", reason: true, answered: false }
+];
+
+// src/web/js/json-rpc/policy.js
 function readCancel(method, params) {
-  const way = DIALECTS.find((it) => it.method === method);
+  const way = WAYS.find((it) => it.method === method);
   if (!way || keyOf(params?.[way.id]) === void 0) return void 0;
   const reason = way.reason && typeof params.reason === "string" ? params.reason.slice(0, MAX_REASON) : void 0;
   return { id: params[way.id], reason, answered: way.answered };
 }
 function writeCancel(dialect, id, reason) {
   const way = (
-    /** @type {Way} */
-    DIALECTS.find((it) => it.dialect === dialect)
+    /** @type {typeof WAYS[number]} */
+    WAYS.find((it) => it.dialect === dialect)
   );
   return { method: way.method, params: { [way.id]: id, ...way.reason && { reason } } };
 }
@@ -68,13 +86,6 @@ function keyOf(id) {
 }
 
 // src/web/js/json-rpc/message.js
-var PARSE_ERROR = -32700;
-var INVALID_REQUEST = -32600;
-var METHOD_NOT_FOUND = -32601;
-var INVALID_PARAMS = -32602;
-var INTERNAL_ERROR = -32603;
-var FAILED = -32e3;
-var CANCELLED = -32800;
 var FAULTS = {
   object: "A message is an object",
   version: 'A message has jsonrpc: "2.0"',
@@ -130,37 +141,51 @@ function answerCall(id, capability, payload, failed2, done2) {
   return payload.error ? failed2(payload.error) : { result: done2(payload.data, payload.metadata) };
 }
 
+// src/web/js/json-rpc/methods.js
+var INITIALIZE = "initialize";
+var SHUTDOWN = "shutdown";
+var EXIT = "exit";
+var LIST = "_capabilities/list";
+var CALL = "_capabilities/call";
+var ENDED = "_capabilities/ended";
+var PROGRESS = "$/progress";
+
 // src/web/js/json-rpc/content.js
 var IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 function extract(data, first, version, callId) {
   const blocks = [];
-  const visit = (value) => {
-    if (isObject(value)) take(value, first, version, callId, blocks);
-    if (typeof value === "object" && value !== null) Object.values(value).forEach(visit);
+  const visit = (value, around) => {
+    if (typeof value !== "object" || value === null) return;
+    if (isObject(value)) take(value, around, first, version, callId, blocks);
+    const type = typeof value.mimeType === "string" ? value.mimeType : around;
+    for (const inner of Object.values(value)) visit(inner, type);
   };
   visit(data);
   return blocks;
 }
-var kindNames = (mime) => split(mime) ?? [];
-function take(members, first, version, callId, blocks) {
-  const { mimeType, encoding, filename } = members;
-  if (typeof mimeType !== "string" || encoding !== void 0 && encoding !== "base64") return;
-  const names = [...encoding === void 0 ? [] : ["content"], ...kindNames(mimeType)];
-  const name = names.find((it) => Object.hasOwn(members, it) && typeof members[it] === "string");
+function contentNames(mime, declared) {
+  const [, kind = "", subtype = ""] = /^\s*([\w!#$&^.+-]+)\/([\w!#$&^.+-]+)\s*(?:;|$)/.exec(String(mime).toLowerCase()) ?? [];
+  return [...declared ? ["content", "data"] : [], ...kind && (declared || kind !== "text") ? [subtype, kind] : []];
+}
+function take(members, around, first, version, callId, blocks) {
+  const { encoding, filename } = members;
+  const declared = encoding === "base64";
+  const mimeType = members.mimeType === void 0 && declared ? around : members.mimeType;
+  if (!declared && encoding !== void 0 || !["string", declared && "undefined"].includes(typeof mimeType)) return;
+  const name = contentNames(mimeType, declared).find((it) => Object.hasOwn(members, it) && canonical(members[it]) !== void 0);
   const base64 = name && canonical(members[name]);
   if (!name || !base64) return;
   const index = first + blocks.length;
-  const essence = mimeType.replace(/;.*/s, "").trim().toLowerCase();
-  const kind = IMAGES.includes(essence) ? "image" : version.audio && essence.startsWith("audio/") ? "audio" : void 0;
+  const essence = mimeType?.replace(/;.*/s, "").trim().toLowerCase();
+  const kind = IMAGES.includes(essence) ? "image" : version.audio && essence?.startsWith("audio/") ? "audio" : void 0;
   const uri = () => `caphost://${callId}/${index}/${encodeURIComponent(typeof filename === "string" ? filename : name)}`;
-  blocks.push(kind ? { type: kind, data: base64, mimeType: essence } : { type: "resource", resource: { uri: uri(), mimeType, blob: base64 } });
+  blocks.push(kind ? { type: kind, data: base64, mimeType: essence } : { type: "resource", resource: { uri: uri(), ...mimeType !== void 0 && { mimeType }, blob: base64 } });
   members[name] = `#/content/${index}/${kind ? "data" : "resource/blob"}`;
 }
-var split = (mime) => /^\s*([\w!#$&^.+-]+)\/([\w!#$&^.+-]+)\s*(?:;|$)/.exec(mime)?.slice(1);
 function canonical(text) {
-  const clean = text.replace(/[ \t\n\f\r]+/g, "");
-  const [, digits = ""] = /^([A-Za-z0-9+/]+)={0,2}$/.exec(clean) ?? [];
-  return digits && digits.length % 4 !== 1 ? digits.padEnd(Math.ceil(digits.length / 4) * 4, "=") : void 0;
+  if (typeof text !== "string") return void 0;
+  const [, digits] = /^([A-Za-z0-9+/]*)={0,2}$/.exec(text.replace(/[ \t\n\f\r]+/g, "")) ?? [];
+  return digits === void 0 || digits.length % 4 === 1 ? void 0 : digits.padEnd(Math.ceil(digits.length / 4) * 4, "=");
 }
 
 // src/web/js/json-rpc/result.js
@@ -207,29 +232,192 @@ function progressReader(token, version) {
   };
 }
 
+// src/web/js/json-rpc/tool-schemas.js
+var MAX_DEPTH = 64;
+var MAX_RULE = 2e3;
+var REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
+var FOREIGN = ["$schema", "$vocabulary", "$recursiveAnchor", "id", "$async", "additionalItems", "x-mcp-header"];
+var CONTRARY = ["not", "if", "oneOf", "maxContains"];
+var ONLY_HERE = /\(\?(?![:=!])|\\[1-9pPkc]|\\u\{|\[\^?\]/;
+var NOT_AT_ROOT = ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const"];
+function inputSchema(given) {
+  const types = isObject(given) ? [given.type ?? "object"].flat() : [];
+  const schema = structuredClone(tidy({ ...types.includes("object") ? given : {}, type: "object" }));
+  dropAddresses(schema);
+  const rule = flatten(schema);
+  return { schema: makeFit(schema) ? schema : { type: "object" }, ...rule && { rule } };
+}
+function outputSchema(schema) {
+  if (!isObject(schema) || schema.type !== "object" || hasFiles(schema, 0)) return void 0;
+  const listed = structuredClone(tidy(schema));
+  return makeFit(listed) ? listed : void 0;
+}
+function flatten(schema) {
+  const rule = {};
+  for (const keyword of NOT_AT_ROOT.filter((it) => it in schema)) {
+    rule[keyword] = schema[keyword];
+    delete schema[keyword];
+  }
+  const found = Object.entries(rule);
+  if (!found.length) return void 0;
+  for (const [keyword, value] of found) {
+    const parts = Array.isArray(value) && keyword !== "enum" ? value : keyword === "$ref" ? [pointed(schema, value)] : ["then", "else"].includes(keyword) ? [value] : [];
+    for (const part of parts) takeProperties(schema, part, keyword === "allOf" || keyword === "$ref");
+  }
+  const said = [...JSON.stringify(rule)];
+  return said.length <= MAX_RULE ? `The arguments also match this JSON Schema: ${said.join("")}` : `The arguments also match a JSON Schema, which begins: ${said.slice(0, MAX_RULE).join("")}…`;
+}
+function pointed(schema, reference) {
+  if (!reference.startsWith("#/")) return void 0;
+  return decodeURIComponent(reference.slice(2)).split("/").reduce((part, step) => {
+    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    return Object.hasOwn(Object(part), name) ? part[name] : void 0;
+  }, schema);
+}
+function takeProperties(schema, part, needed) {
+  if (!isObject(part)) return;
+  const { properties, required } = part;
+  if (isObject(properties)) {
+    schema.properties ??= {};
+    for (const [name, it] of Object.entries(properties)) {
+      if (!Object.hasOwn(schema.properties, name)) schema.properties[name] = isObject(it) ? structuredClone(it) : {};
+    }
+    delete schema.additionalProperties;
+  }
+  if (needed && Array.isArray(required)) schema.required = [.../* @__PURE__ */ new Set([...schema.required ?? [], ...required.filter((it) => typeof it === "string")])];
+}
+function makeFit(root) {
+  delete root.$id;
+  const parts = [];
+  if (!collect(root, 0, parts)) return false;
+  const accepts = parts.filter(makePartFit);
+  if (accepts.length && parts.some((part) => CONTRARY.some((keyword) => keyword in part))) return false;
+  const known = new Set(parts);
+  const leads = (reference) => {
+    if (reference === void 0 || reference === "#") return true;
+    if (!reference.startsWith("#/")) return parts.some(({ $anchor, $dynamicAnchor }) => [$anchor, $dynamicAnchor].includes(reference.slice(1)));
+    const target = pointed(root, reference);
+    return typeof target === "boolean" || known.has(target);
+  };
+  return parts.every(({ $ref, $dynamicRef }) => leads($ref) && leads($dynamicRef));
+}
+function collect(schema, depth, found) {
+  found.push(schema);
+  return depth <= MAX_DEPTH && schemasIn(schema).every((inner) => collect(inner, depth + 1, found));
+}
+function makePartFit(schema) {
+  let more = dropAddresses(schema);
+  const drop = (keyword) => {
+    more ||= keyword in schema;
+    delete schema[keyword];
+  };
+  const { $recursiveRef, $id, items, pattern, patternProperties } = schema;
+  if ($recursiveRef !== void 0) schema.$ref ??= $recursiveRef;
+  delete schema.$recursiveRef;
+  if ($id?.startsWith("#")) {
+    if ($id !== "#") schema.$anchor ??= $id.slice(1);
+    delete schema.$id;
+  }
+  if (typeof schema.nullable !== "boolean" || schema.type === void 0) delete schema.nullable;
+  if (Array.isArray(items)) {
+    drop("additionalItems");
+    if (items.length) schema.prefixItems ??= items;
+    delete schema.items;
+  }
+  if ("prefixItems" in schema) drop("items");
+  if (schema.minContains === 0) drop("contains");
+  if (pattern !== void 0 && isOnlyHere(pattern)) drop("pattern");
+  for (const name of Object.keys(patternProperties ?? {}).filter(isOnlyHere)) {
+    delete patternProperties[name];
+    for (const keyword of ["additionalProperties", "unevaluatedProperties"]) drop(keyword);
+    more = true;
+  }
+  for (const keyword of FOREIGN) delete schema[keyword];
+  for (const [keyword, value] of Object.entries(schema)) if (isObject(value) && !OBJECTS.includes(keyword)) delete schema[keyword];
+  if ([schema.type].flat().includes("array")) schema.items ??= {};
+  return more;
+}
+function dropAddresses(schema) {
+  const found = REFERENCES.filter((keyword) => schema[keyword] !== void 0 && !schema[keyword].startsWith("#"));
+  for (const keyword of found) delete schema[keyword];
+  return found.length > 0;
+}
+var isOnlyHere = (pattern) => ONLY_HERE.test(pattern.replace(/\\\W/g, "x"));
+var COMMON = ["image", "audio", "video", "font", "pdf", "png", "jpeg", "gif", "webp", "zip"];
+function hasFiles(schema, depth, around) {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const { mimeType: own, encoding } = properties;
+  const mime = own ?? around;
+  const declared = encoding !== void 0;
+  if (declared || own !== void 0 || schema.additionalProperties !== false) {
+    const types = [...Array.isArray(mime?.enum) ? mime.enum : [], mime?.const, void 0];
+    const names = [...types.flatMap((it) => contentNames(it, declared)), ...COMMON];
+    if (names.some((name) => Object.hasOwn(properties, name) && mayBeBase64(properties[name]))) return true;
+  }
+  return depth < MAX_DEPTH && schemasIn(schema).some((inner) => hasFiles(inner, depth + 1, mime));
+}
+var mayBeBase64 = (schema) => schema !== false && [schema?.type ?? "string"].flat().includes("string") && !["uri", "iri", "url"].includes(schema?.format);
+function tidy({ properties, required, ...rest }) {
+  const tidied = isObject(properties) ? Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, isObject(it) ? it : it === false ? { not: {} } : {}])) : void 0;
+  const names = Array.isArray(required) && required.every((it) => typeof it === "string");
+  return { ...rest, ...tidied && { properties: tidied }, ...names && { required } };
+}
+var NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
+var SEVERAL = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+var ONE = ["items", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties", "propertyNames", "not", "if", "then", "else", "contentSchema"];
+var OBJECTS = [...NAMED, ...ONE, "dependentRequired", "const", "default"];
+function schemasIn(schema) {
+  const inner = Object.entries(schema).flatMap(([keyword, value]) => {
+    if (Array.isArray(value)) return SEVERAL.includes(keyword) ? value : [];
+    if (!isObject(value)) return [];
+    return NAMED.includes(keyword) ? Object.values(value) : ONE.includes(keyword) ? [value] : [];
+  });
+  return inner.filter(isObject);
+}
+
+// src/web/js/json-rpc/near.js
+var SAID = 3;
+var LOOKED_AT = 1024;
+var LONGEST = 64;
+var MOST = 4;
+function near(name, names) {
+  if (name === "" || name.length > LONGEST) return [];
+  const most = Math.min(Math.max(Math.floor(name.length / 3), 1), MOST);
+  const far = names.slice(0, LOOKED_AT).map((it) => ({ it, by: it.endsWith(`.${name}`) || it.endsWith(`_${name}`) ? most : difference(name.toLowerCase(), it.toLowerCase()) }));
+  return far.filter(({ by }) => by <= most).sort((one, other) => one.by - other.by).slice(0, SAID).map(({ it }) => it);
+}
+function difference(one, other) {
+  let [begin, end] = [0, 0];
+  while (begin < one.length && one[begin] === other[begin]) begin += 1;
+  while (end < one.length && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+  const both = Math.min(begin + end, one.length, other.length);
+  return Math.max(one.length, other.length) - both;
+}
+
 // src/web/js/json-rpc/tool-names.js
 var MAX = 64;
 function toolNames(names) {
-  const plain = names.map((name) => name.replace(/[^\w-]/gu, "_"));
+  const plainNames = names.map(plain);
   const alike = /* @__PURE__ */ new Map();
-  for (const name of plain) alike.set(name, (alike.get(name) ?? 0) + 1);
+  for (const name of plainNames) alike.set(name, (alike.get(name) ?? 0) + 1);
   const given = [];
   const taken = /* @__PURE__ */ new Set();
   const rest = [];
-  for (const [at, name] of plain.entries()) {
+  for (const [at, name] of plainNames.entries()) {
     if (isFit(name) && (name === names[at] || alike.get(name) === 1)) taken.add(given[at] = name);
     else rest.push(at);
   }
   const bytes = new Map(rest.map((at) => [at, utf8(names[at])]));
   rest.sort((one, other) => inOrder(bytes.get(one), bytes.get(other)));
-  for (const at of rest) taken.add(given[at] = toldApart(String(plain[at]), String(names[at]), taken));
+  for (const at of rest) taken.add(given[at] = toldApart(String(plainNames[at]), String(names[at]), taken));
   return given;
 }
+var plain = (name) => name.replace(/[^\w-]/gu, "_");
 var isFit = (name) => name.length <= MAX && /[A-Za-z0-9]/.test(name);
-function toldApart(plain, name, taken) {
+function toldApart(plain2, name, taken) {
   for (let salted = name; ; salted += "+") {
     const hash = fnv1a(utf8(salted)).toString(16).padStart(8, "0");
-    const found = `${/[A-Za-z0-9]/.test(plain) ? plain.slice(0, MAX - 1 - hash.length) : "tool"}_${hash}`;
+    const found = `${/[A-Za-z0-9]/.test(plain2) ? plain2.slice(0, MAX - 1 - hash.length) : "tool"}_${hash}`;
     if (!taken.has(found)) return found;
   }
 }
@@ -261,95 +449,13 @@ function tools(documents, { structure }) {
 }
 function findTool(documents, wanted) {
   const names = documents.map(({ name }) => name);
+  const listed = toolNames(names);
   const own = names.indexOf(wanted);
-  const at = own < 0 ? toolNames(names).indexOf(wanted) : own;
+  const at = own < 0 ? listed.indexOf(wanted) : own;
   if (at >= 0) return documents[at];
   const characters = [...wanted];
-  return `Unknown tool: ${characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join("")}…` : wanted}`;
-}
-var MAX_DEPTH = 64;
-var MAX_RULE = 2e3;
-var REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
-var NOT_AT_ROOT = ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const"];
-function inputSchema(given) {
-  const types = isObject(given) ? [given.type ?? "object"].flat() : [];
-  const schema = withoutAddresses(structuredClone(tidy({ ...types.includes("object") ? given : {}, type: "object" })), 0);
-  const rule = flatten(schema);
-  return { schema: complete(schema, 0), ...rule && { rule } };
-}
-function outputSchema(schema) {
-  if (!isObject(schema) || schema.type !== "object" || hasFiles(schema, 0)) return void 0;
-  return complete(withoutAddresses(structuredClone(tidy(schema)), 0), 0);
-}
-function flatten(schema) {
-  const rule = {};
-  for (const keyword of NOT_AT_ROOT.filter((it) => it in schema)) {
-    rule[keyword] = schema[keyword];
-    delete schema[keyword];
-  }
-  const found = Object.entries(rule);
-  if (!found.length) return void 0;
-  for (const [keyword, value] of found) {
-    const parts = Array.isArray(value) && keyword !== "enum" ? value : keyword === "$ref" ? [referred(schema, value)] : ["then", "else"].includes(keyword) ? [value] : [];
-    for (const part of parts) takeProperties(schema, part, keyword === "allOf" || keyword === "$ref");
-  }
-  const said = [...JSON.stringify(rule)];
-  return said.length <= MAX_RULE ? `The arguments also match this JSON Schema: ${said.join("")}` : `The arguments also match a JSON Schema, which begins: ${said.slice(0, MAX_RULE).join("")}…`;
-}
-function referred(schema, reference) {
-  const names = typeof reference === "string" && reference.startsWith("#/") ? reference.slice(2).split("/") : [void 0];
-  return names.reduce((part, name) => part?.[name?.replace(/~1/g, "/").replace(/~0/g, "~") ?? ""], schema);
-}
-function takeProperties(schema, part, needed) {
-  if (!isObject(part)) return;
-  const { properties, required } = part;
-  if (isObject(properties)) {
-    schema.properties ??= {};
-    for (const [name, it] of Object.entries(properties)) {
-      if (!Object.hasOwn(schema.properties, name)) schema.properties[name] = isObject(it) ? structuredClone(it) : {};
-    }
-    delete schema.additionalProperties;
-  }
-  if (needed && Array.isArray(required)) schema.required = [.../* @__PURE__ */ new Set([...schema.required ?? [], ...required.filter((it) => typeof it === "string")])];
-}
-function withoutAddresses(schema, depth) {
-  for (const keyword of REFERENCES) if (typeof schema[keyword] === "string" && !schema[keyword].startsWith("#")) delete schema[keyword];
-  if (depth < MAX_DEPTH) for (const inner of schemasIn(schema)) withoutAddresses(inner, depth + 1);
-  return schema;
-}
-function complete(schema, depth) {
-  delete schema["x-mcp-header"];
-  if ([schema.type].flat().includes("array")) schema.items ??= {};
-  if (depth < MAX_DEPTH) for (const inner of schemasIn(schema)) complete(inner, depth + 1);
-  return schema;
-}
-function hasFiles(schema, depth) {
-  const { properties } = schema;
-  if (isObject(properties) && hasBinaryMember(properties)) return true;
-  return depth < MAX_DEPTH && schemasIn(schema).some((inner) => hasFiles(inner, depth + 1));
-}
-function tidy({ properties, required, ...rest }) {
-  const tidied = isObject(properties) ? Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, isObject(it) ? it : it === false ? { not: {} } : {}])) : void 0;
-  const names = Array.isArray(required) && required.every((it) => typeof it === "string");
-  return { ...rest, ...tidied && { properties: tidied }, ...names && { required } };
-}
-var NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-var SEVERAL = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-var ONE = ["items", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties", "propertyNames", "not", "if", "then", "else"];
-function schemasIn(schema) {
-  const inner = Object.entries(schema).flatMap(([keyword, value]) => {
-    if (Array.isArray(value)) return SEVERAL.includes(keyword) ? value : [];
-    if (!isObject(value)) return [];
-    return NAMED.includes(keyword) ? Object.values(value) : ONE.includes(keyword) ? [value] : [];
-  });
-  return inner.filter(isObject);
-}
-function hasBinaryMember(properties) {
-  const { mimeType } = properties;
-  if (mimeType === void 0) return false;
-  const listed = [...Array.isArray(mimeType?.enum) ? mimeType.enum : [], mimeType?.const].filter((it) => typeof it === "string");
-  const names = [..."encoding" in properties ? ["content"] : [], ...listed.flatMap(kindNames)];
-  return names.some((name) => Object.hasOwn(properties, name));
+  const meant = near(plain(wanted), listed).join(", ");
+  return `Unknown tool: ${characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join("")}…` : wanted}${meant && `. Did you mean: ${meant}?`}`;
 }
 
 // src/web/js/json-rpc/versions.js
@@ -365,7 +471,6 @@ var MAX_BATCH = 32;
 // src/web/js/json-rpc/mcp.js
 var [LEGACY, MODERN] = VERSIONS.slice(-2);
 var NAMES = VERSIONS.map(({ name }) => name);
-var UNSUPPORTED_VERSION = -32022;
 var VERSION = "io.modelcontextprotocol/protocolVersion";
 var CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 var SERVER_INFO = "io.modelcontextprotocol/serverInfo";
@@ -457,12 +562,12 @@ var Mcp = class {
     if (typeof found === "string") return peer.fail(id, { code: INVALID_PARAMS, message: found });
     const version = this.#readable(modern);
     const promised = version.structure && outputSchema(found.outputSchema) !== void 0;
-    const callId = peer.kit.newId();
+    const callId = peer.shell.ids.next();
     const wrap = (result) => modern ? { resultType: "complete", ...result } : result;
     const answer = (payload) => {
       const { error, result } = answerCall(id, found.name, payload, (error2) => ({ result: wrap(failed(error2)) }), (data, metadata) => {
-        const plain = data === void 0 ? void 0 : JSON.parse(peer.kit.toText(data));
-        return wrap(done(plain, metadata, promised, version, callId, peer.kit.toText));
+        const plain2 = data === void 0 ? void 0 : JSON.parse(peer.kit.toText(data));
+        return wrap(done(plain2, metadata, promised, version, callId, peer.kit.toText));
       });
       if (!error) return { result };
       const { requestId, partial } = error.data;
@@ -513,7 +618,7 @@ var Mcp = class {
   }
   /** @param {any} requestId @param {object} data of the notification that an abandoned call has ended */
   ended(requestId, data) {
-    this.peer.notify(LOG, { level: "notice", logger: "caphost", data: { event: "notifications/call/ended", requestId, ...data } });
+    this.peer.notify(LOG, { level: "notice", logger: "caphost", data: { event: CALL_ENDED, requestId, ...data } });
   }
   /** The set of tools has changed. */
   changed() {
@@ -525,7 +630,7 @@ var Mcp = class {
 // src/web/js/json-rpc/own.js
 var ACP_VERSION = 1;
 var CAPABILITIES2 = { cancellation: { request: true } };
-var METHODS2 = ["initialize", "_capabilities/list", "_capabilities/call", "shutdown"];
+var METHODS2 = [INITIALIZE, LIST, CALL, SHUTDOWN];
 var Own = class {
   #greeted = false;
   #acp = false;
@@ -542,10 +647,10 @@ var Own = class {
   /** @param {{ id: any, method: string, params: any }} request */
   request({ id, method, params }) {
     const { peer } = this;
-    if (method === "initialize") this.#initialize(id, params);
-    else if (method === "_capabilities/list") peer.succeed(id, { capabilities: peer.shell.capabilities.documents() });
-    else if (method === "_capabilities/call") this.#call(id, params);
-    else if (method === "shutdown") peer.shutDown(peer.begin(id, { answer: ({ error }) => error ? { error: rpcError(error) } : { result: null } }));
+    if (method === INITIALIZE) this.#initialize(id, params);
+    else if (method === LIST) peer.succeed(id, { capabilities: peer.shell.capabilities.documents() });
+    else if (method === CALL) this.#call(id, params);
+    else if (method === SHUTDOWN) peer.shutDown(peer.begin(id, { answer: ({ error }) => error ? { error: rpcError(error) } : { result: null } }));
     else peer.refuseMethod(id, method);
   }
   /**
@@ -582,10 +687,10 @@ var Own = class {
     const { peer } = this;
     if (!isObject(params)) return peer.refuse(id, "INVALID_PARAMS", "The parameters are an object {capability, params?, options?}");
     const { capability, params: given, options } = params;
-    const { callId = params.callId === void 0 ? peer.kit.newId() : params.callId, progressToken: token, ...rest } = isObject(options) ? options : {};
+    const { callId = params.callId === void 0 ? peer.shell.ids.next() : params.callId, progressToken: token, ...rest } = isObject(options) ? options : {};
     const answer = (payload) => answerCall(id, capability, payload, (error) => ({ error: rpcError(error) }), (data = null, metadata) => ({ data, ...metadata && { metadata } }));
     const canBeToken = ["undefined", "string", "number"].includes(typeof token);
-    const progress = (info) => token === void 0 ? void 0 : { method: "$/progress", params: { token, value: { ...info, operationId: token } } };
+    const progress = (info) => token === void 0 ? void 0 : { method: PROGRESS, params: { token, value: { ...info, operationId: token } } };
     const entry = peer.begin(id, { capability, callId, answer, progress });
     return peer.call(entry, given, isObject(options) ? { ...rest, ...!canBeToken && { progressToken: token } } : options);
   }
@@ -603,7 +708,7 @@ var Own = class {
   }
   /** @param {any} requestId @param {object} data of the notification that an abandoned call has ended */
   ended(requestId, data) {
-    this.peer.notify("_capabilities/ended", { requestId, ...data });
+    this.peer.notify(ENDED, { requestId, ...data });
   }
   /** There is no notification for this. */
   changed() {
@@ -694,7 +799,7 @@ var Peer = class {
   }
   /** @param {{ method: string, params: any }} notification */
   #notified({ method, params }) {
-    if (method === "exit") return this.shutDown();
+    if (method === EXIT) return this.shutDown();
     const cancel = readCancel(method, params);
     const entry = cancel && this.#inFlight.get(
       /** @type {string} */
@@ -876,14 +981,14 @@ var Peer = class {
   }
   /** @param {string} event @param {any} data */
   #hear(event, data) {
-    if (event === "notifications/elicitation/withdrawn") {
+    if (event === ELICITATION_WITHDRAWN) {
       const way = this.#questions.delete(data.id) && this.#dialect?.cancels();
       if (!way) return;
       const { method, params } = writeCancel(way, data.id, "The question needs no answer any more");
       this.notify(method, params);
-    } else if (event === "notifications/call/ended") this.#ended(data);
-    else if (event === "notifications/capabilities/list_changed") this.#dialect?.changed();
-    else if (event === "notifications/host/closed") this.#hostGone();
+    } else if (event === CALL_ENDED) this.#ended(data);
+    else if (event === CAPABILITIES_CHANGED) this.#dialect?.changed();
+    else if (event === HOST_CLOSED) this.#hostGone();
   }
   /** Nobody answers any more. */
   #hostGone() {

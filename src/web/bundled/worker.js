@@ -51,6 +51,7 @@
   var log = (how, ...what) => later(() => console[how](`caphost: ${what.shift()}`, ...what));
 
   // src/web/js/inspect.js
+  var VALUE = 24;
   var LONG = 2 ** 19;
   function isPlain(item) {
     const prototype = Object.getPrototypeOf(item);
@@ -58,21 +59,46 @@
   }
   var LEVELS = 8;
   var MEMBERS = 200;
-  var isSimple = (value) => pass(value, LEVELS, MEMBERS) >= 0;
-  function pass(value, levels, left) {
-    if (typeof value !== "object" || value === null) return typeof value === "function" || typeof value === "symbol" ? -1 : left;
-    if (levels === 0) return -1;
-    if (Array.isArray(value)) {
-      left -= value.length;
-      for (let at = 0; at < value.length && left >= 0; at += 1) left = pass(value[at], levels - 1, left);
-      return left;
+  var members = 0;
+  function simpleBytes(value) {
+    members = MEMBERS;
+    return pass(value, LEVELS);
+  }
+  var isSimple = (value) => simpleBytes(value) >= 0;
+  function pass(value, levels) {
+    switch (typeof value) {
+      case "string":
+        return VALUE + value.length + 2;
+      case "object":
+        return value === null ? VALUE + 1 : passObject(value, levels - 1);
+      case "function":
+      case "symbol":
+      case "bigint":
+        return -1;
+      default:
+        return VALUE + 1;
     }
-    if (!isPlain(value)) return -1;
-    for (const key in value) {
-      left = pass(value[key], levels - 1, left - 1);
-      if (left < 0) break;
+  }
+  function passObject(object, levels) {
+    if (levels < 0) return -1;
+    let bytes = VALUE + 1;
+    if (Array.isArray(object)) {
+      members -= object.length;
+      for (let at = 0; at < object.length; at += 1) {
+        const more = members < 0 ? -1 : pass(object[at], levels);
+        if (more < 0) return -1;
+        bytes += more;
+      }
+      return members < 0 ? -1 : bytes;
     }
-    return left;
+    if (!isPlain(object)) return -1;
+    for (const key in object) {
+      members -= 1;
+      const more = members < 0 ? -1 : pass(object[key], levels);
+      if (more < 0) return -1;
+      bytes += key.length + 3 + more;
+    }
+    return bytes;
   }
 
   // src/web/js/read.js
@@ -127,9 +153,9 @@
   }
   function membersOf(item) {
     if (isRecord(item)) return Object.values(item);
-    const members = [];
-    if (isCollection(item)) item.forEach((it, key) => members.push(it, key));
-    return members;
+    const members2 = [];
+    if (isCollection(item)) item.forEach((it, key) => members2.push(it, key));
+    return members2;
   }
   var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object" && !built.some((type) => item instanceof type);
   var built = [Date, RegExp, Error, Boolean, Number, String];
@@ -213,6 +239,9 @@
   var OF_ERRORS = ["name", "errors", "cause"];
   var isError = (it) => /Error$|^DOMException$/.test(kindOf(it));
 
+  // src/web/js/workers/numbers.js
+  var STEP = { signal: 0, flag: 1, terminate: 2, none: 3 };
+
   // src/web/js/signal.js
   var NO_SIGNAL = "signal must be an AbortSignal";
   function underSignal(signal, abort, call) {
@@ -247,8 +276,6 @@
 
   // src/web/js/workers/worker.js
   var FRAME = 16;
-  var SIGNAL = 0;
-  var FLAG = 1;
   var scope = globalThis;
   var served = scope[/* @__PURE__ */ Symbol.for("caphost.served")] = Object.assign(/* @__PURE__ */ new Map(), { lost });
   var flag;
@@ -311,8 +338,8 @@
     }
     /** A handler that calls this learns of the stop. */
     cancelled() {
-      if (flag && Atomics.load(flag, 0) === this.serial) this.#step ??= FLAG;
-      else if (this.#stopped) this.#step ??= SIGNAL;
+      if (flag && Atomics.load(flag, 0) === this.serial) this.#step ??= STEP.flag;
+      else if (this.#stopped) this.#step ??= STEP.signal;
       return this.#step !== void 0;
     }
     /** @param {object} info */
@@ -373,12 +400,12 @@
     }
     #abort() {
       if (!this.#controller || !this.#stopped) return;
-      this.#step ??= SIGNAL;
+      this.#step ??= STEP.signal;
       this.#controller.abort(new DOMException(this.#stopped.reason ?? "The call was cancelled", "AbortError"));
     }
     /** The future of a handler in Rust was dropped because of the stop. */
     dropped() {
-      this.#step ??= SIGNAL;
+      this.#step ??= STEP.signal;
       this.end("dropped");
     }
     /** The future of a handler in Rust can go on. */

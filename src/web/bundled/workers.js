@@ -1,7 +1,10 @@
 // Made of ../js by `npm run build`, and to be changed there.
 
+// src/web/js/workers/numbers.js
+var STOP = { neverStarted: 0, dropped: 1, returned: 2, terminated: 3, abandoned: 4 };
+var STEP = { signal: 0, flag: 1, terminate: 2, none: 3 };
+
 // src/web/js/workers/thread.js
-var STOP = { neverStarted: 0, dropped: 1, terminated: 3, abandoned: 4 };
 var LOST = "The worker has crashed, has run out of memory, or has closed itself";
 var Thread = class {
   /** @type {Job | undefined} */
@@ -43,7 +46,7 @@ var Thread = class {
     this.#module = [url, type];
     this.#free = free;
     this.#kit = kit;
-    this.#lock = `caphost.worker.${kit.newId()}`;
+    this.#lock = `caphost.worker.${kit.ids.next()}`;
     if (globalThis.crossOriginIsolated && globalThis.SharedArrayBuffer) this.#flag = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(script, { type: type === "classic" ? type : "module", name: `caphost ${url}` });
     const token = Math.random();
@@ -205,7 +208,6 @@ var Thread = class {
 // src/web/js/workers/workers.js
 var SCRIPT = new URL("./worker.js", import.meta.url).href;
 var STOPPED = "The call was stopped";
-var STEP_NONE = 3;
 var LEFT = "The page was left or frozen, and its workers have ended";
 var Workers = class {
   /** The pools, by the modules that they run. @type {Map<string, Pool>} */
@@ -260,7 +262,7 @@ var Workers = class {
     return ran.then((data) => {
       if (told) throw STOPPED;
       const terminate = () => {
-        void rust.reached(number, key, STEP_NONE);
+        void rust.reached(number, key, STEP.none);
         void rust.stopped(number, key, STOP.abandoned);
       };
       context.ender = { stop: () => {
