@@ -241,16 +241,18 @@ var GatewayLink = class {
     this.#stop("told");
     if (over) this.#forget();
     else this.#timers.grace ??= setTimeout(this.#giveUp, this.#session?.grace);
-    if (!this.#found && !this.#closed) this.#warn();
+    if (!this.#found && !this.#closed) this.#warn(socket);
     const error = { code: "DISCONNECTED", message: `The connection to ${this.url} failed`, retryable: true };
     this.#state("disconnected", this.#open || this.#closed ? void 0 : { error });
     if (!this.#closed) this.#retryLater();
   }
-  /** Warns in the console: the browser tells the reason only to the developer, and the page shows nothing. */
-  #warn() {
+  /** Warns in the console: the browser tells the reason only to the developer, and the page shows nothing. @param {any} socket */
+  #warn(socket) {
     this.#found = true;
+    const status = /response: \d+/.exec(socket.cause?.message ?? "")?.[0];
+    if (status) return this.tools.log("warn", `${this.url} cannot be connected to: a server answers there, but not as a gateway does at this path (${status}). Apps connect to /abp/app`);
     const origin = globalThis.location?.origin;
-    this.tools.log("warn", `${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}. The page's Content-Security-Policy must allow it too: connect-src` : "?"}`);
+    return this.tools.log("warn", `${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}. The page's Content-Security-Policy must allow it too: connect-src` : "?"}`);
   }
   #retryLater() {
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#attempts - 1)) * (0.75 + Math.random() / 2);

@@ -1605,7 +1605,9 @@ function socketMessenger(socket) {
   socket.addEventListener("error", ({ error }) => {
     const origin = globalThis.location?.origin;
     const why = error?.code ?? getA("string", error, "message");
-    if (!opened) end2(`failed${why ? `: ${why}` : ""}. Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
+    const said3 = `failed${why ? `: ${why}` : ""}. `;
+    if (/response: \d/.test(why ?? "")) end2(`${said3}A server answers there, but not as a gateway does at this path. Agents connect to /abp`, error);
+    else if (!opened) end2(`${said3}Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
   });
   return messenger;
 }

@@ -234,6 +234,7 @@ function progressReader(token, version) {
 
 // src/web/js/json-rpc/tool-schemas.js
 var MAX_DEPTH = 64;
+var VERSION = "https://json-schema.org/draft/2020-12/schema";
 var MAX_RULE = 2e3;
 var REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
 var FOREIGN = ["$schema", "$vocabulary", "$recursiveAnchor", "id", "$async", "additionalItems", "x-mcp-header"];
@@ -245,7 +246,8 @@ function inputSchema(given) {
   const schema = structuredClone(tidy({ ...types.includes("object") ? given : {}, type: "object" }));
   dropAddresses(schema);
   const rule = flatten(schema);
-  return { schema: makeFit(schema) ? schema : { type: "object" }, ...rule && { rule } };
+  const version = schema.$schema === VERSION && { $schema: VERSION };
+  return { schema: makeFit(schema) ? { ...version, ...schema } : { type: "object" }, ...rule && { rule } };
 }
 function outputSchema(schema) {
   if (!isObject(schema) || schema.type !== "object" || hasFiles(schema, 0)) return void 0;
@@ -471,7 +473,7 @@ var MAX_BATCH = 32;
 // src/web/js/json-rpc/mcp.js
 var [LEGACY, MODERN] = VERSIONS.slice(-2);
 var NAMES = VERSIONS.map(({ name }) => name);
-var VERSION = "io.modelcontextprotocol/protocolVersion";
+var VERSION2 = "io.modelcontextprotocol/protocolVersion";
 var CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 var SERVER_INFO = "io.modelcontextprotocol/serverInfo";
 var SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
@@ -480,7 +482,7 @@ var LOG = "notifications/message";
 var CAPABILITIES = { logging: {}, tools: { listChanged: true } };
 var NOT_CACHED = { ttlMs: 0, cacheScope: "private" };
 var METHODS = ["ping", "server/discover", "tools/list", "tools/call", "subscriptions/listen"];
-var isMcp = (method, params) => METHODS.includes(method) || params?._meta?.[VERSION] !== void 0 || method === "initialize" && typeof params?.protocolVersion === "string";
+var isMcp = (method, params) => METHODS.includes(method) || params?._meta?.[VERSION2] !== void 0 || method === "initialize" && typeof params?.protocolVersion === "string";
 var Mcp = class {
   /** The version that `initialize` has agreed on. @type {typeof VERSIONS[number] | undefined} */
   #version;
@@ -499,7 +501,7 @@ var Mcp = class {
     const { peer } = this;
     const fit = typeof id === "string" || Number.isInteger(id);
     if (!fit) return peer.refuse(null, "INVALID_PARAMS", "`id` must be a string or an integer", INVALID_REQUEST);
-    const version = params._meta?.[VERSION];
+    const version = params._meta?.[VERSION2];
     const modern = version !== void 0;
     if (modern && typeof version !== "string") return this.#badParams(id, method);
     if (modern && version !== MODERN.name) {

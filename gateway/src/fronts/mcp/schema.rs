@@ -19,6 +19,9 @@ use sound::is_sound;
 
 type JsonObject = Map<String, Value>;
 
+/// The version of JSON Schema that MCP has.
+const VERSION: &str = "https://json-schema.org/draft/2020-12/schema";
+
 /// How deep schemas are read. A recursive schema refers to itself by `$ref`, and is not deep.
 const MAX_DEPTH: usize = 64;
 
@@ -64,8 +67,12 @@ pub fn input(schema: Option<&RawValue>) -> Input {
     tidy(&mut schema);
     drop_addresses(&mut schema);
     let rule = flatten(&mut schema);
+    let version = schema.remove("$schema").filter(|it| it == VERSION);
     if !make_fit(&mut schema) || !is_sound(&schema) {
         schema = JsonObject::from_iter([("type".into(), "object".into())]);
+    } else if let Some(version) = version {
+        // Clients pass this schema on to a model, and do not compile it.
+        schema.insert("$schema".into(), version);
     }
     Input { schema, rule }
 }

@@ -12,6 +12,9 @@ import { isObject } from './message.js';
 /** The depth to which schemas are searched. A recursive schema refers to itself by `$ref`, not by depth. */
 const MAX_DEPTH = 64;
 
+/** The version of JSON Schema that MCP has. */
+const VERSION = 'https://json-schema.org/draft/2020-12/schema';
+
 /** The number of characters of a rule in a description. */
 const MAX_RULE = 2000;
 
@@ -44,7 +47,9 @@ export function inputSchema(given) {
   const schema = structuredClone(tidy({ ...(types.includes('object') ? given : {}), type: 'object' }));
   dropAddresses(schema);
   const rule = flatten(schema);
-  return { schema: makeFit(schema) ? schema : { type: 'object' }, ...(rule && { rule }) };
+  // Clients pass this schema on to a model, and do not compile it.
+  const version = schema.$schema === VERSION && { $schema: VERSION };
+  return { schema: makeFit(schema) ? { ...version, ...schema } : { type: 'object' }, ...(rule && { rule }) };
 }
 
 /**
