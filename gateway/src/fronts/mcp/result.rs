@@ -135,13 +135,14 @@ pub fn done(
     }
 }
 
-/// Whether the data is a string of white space only.
+/// Whether the data is a string of white space only. A byte order mark counts as white space, as in JavaScript.
 fn is_blank(data: &Json) -> bool {
     let text = data.as_str();
+    let is_space = |it: char| it.is_whitespace() || it == '\u{feff}';
     // The first character of most texts shows that they are not blank.
     let begins = text.strip_prefix('"').and_then(|text| text.chars().next());
-    begins.is_some_and(|it| it.is_whitespace() || it == '"' || it == '\\')
-        && serde_json::from_str::<String>(text).is_ok_and(|it| it.trim().is_empty())
+    begins.is_some_and(|it| is_space(it) || it == '"' || it == '\\')
+        && serde_json::from_str::<String>(text).is_ok_and(|it| it.chars().all(is_space))
 }
 
 /// The data without the bytes of its files, and the blocks of the files. Only data that may have files is
