@@ -125,9 +125,7 @@ impl Underway {
                 Ok(Some(progress)) if accepted.events => break Some(progress),
                 // There is no place for it.
                 Ok(Some(_)) => {}
-                Err(_)
-                    if accepted.json && accepted.event_bytes.is_some() && !self.has_progress() =>
-                {
+                Err(_) if accepted.json && accepted.event_bytes.is_some() => {
                     return awaited(self.in_one_piece(), share);
                 }
                 Err(_) => break None,
@@ -137,12 +135,15 @@ impl Underway {
         events(first, self.messages(), share)
     }
 
-    /// The answer, for a client that wants no progress. JSON that has begun has to end: a client that has cancelled
-    /// the call, and no longer waits, is told so.
-    fn in_one_piece(self) -> BoxFuture<'static, String> {
+    /// The answer, without more progress, because the client may not be able to read the answer as an event. JSON
+    /// that has begun has to end: a client that has cancelled the call, and no longer waits, is told so.
+    fn in_one_piece(mut self) -> BoxFuture<'static, String> {
         let cancelled = RpcError::new(code::CANCELLED, "The client has cancelled the call");
         let cancelled = self.0.as_ref().map(|it| cancelled.answer(it.id.value()));
         let cancelled = cancelled.unwrap_or_default().to_string();
+        if let Some(awaited) = &mut self.0 {
+            awaited.tool.progress = None;
+        }
         let mut messages = self.messages();
         async move { messages.next().await.unwrap_or(cancelled) }.boxed()
     }
@@ -152,11 +153,6 @@ impl Underway {
         if let Some(awaited) = &mut self.0 {
             awaited.event_bytes = accepted.event_bytes;
         }
-    }
-
-    /// Whether the client wants the progress of the call.
-    fn has_progress(&self) -> bool {
-        self.0.as_ref().is_some_and(|it| it.tool.progress.is_some())
     }
 
     /// The messages that are still to come.

@@ -72,13 +72,13 @@ async fn a_result_that_would_end_the_stream_is_an_error_that_says_how_to_get_it(
 }
 
 #[tokio::test]
-async fn a_result_after_a_long_silence_is_json_for_a_client_that_wants_no_progress() {
+async fn a_result_after_a_long_silence_is_json_and_later_progress_is_dropped() {
     let gateway = Gateway::start().await;
     let mut app = demo(&gateway).await;
     let client = Client::open(&gateway, "/mcp").await;
     let (bounded, other) = ("python-httpx2/2.16.2", "python-httpx/0.28.1");
     let large = json!("x".repeat(3 * BOUND));
-    let (one, two, three) = (call(1, None), call(2, None), call(3, None));
+    let (one, two, three) = (call(1, Some("p")), call(2, None), call(3, None));
     let asked = async {
         let (one, two) = (post(&client, bounded, &one), post(&client, other, &two));
         let cancelled = async {
@@ -97,6 +97,7 @@ async fn a_result_after_a_long_silence_is_json_for_a_client_that_wants_no_progre
         sleep(SILENCE).await;
         // The heads have come, so the third is cancelled.
         confirm_cancel(&mut app, &relayed[2]).await;
+        progress(&mut app, &relayed[0], json!({ "progress": 1 })).await;
         for call in &relayed[..2] {
             succeed(&mut app, call, large.clone()).await;
         }
