@@ -32,8 +32,8 @@ export async function startApp() {
   host.register('sums.of', { description: 'Counts', inputSchema: either, outputSchema: { type: 'object', properties: { count: { type: 'number' } } } },
     async ({ list = [], text = '' }) => ({ count: list.length + text.length }));
   host.register('画像', { description: 'A picture' }, async () => ({ image: PIXEL, mimeType: 'image/png' }));
-  host.register('large', {}, async ({ megabytes = 1, of = 'x\u2028', after = 0 }, { progress }) => {
-    if (after) progress({ progress: 1 });
+  host.register('large', {}, async ({ megabytes = 1, of = 'x\u2028', after = 0, tells = false }, { progress }) => {
+    if (tells) progress({ progress: 1 });
     await new Promise((resolve) => setTimeout(resolve, after));
     return { text: of.repeat(megabytes * 250_000) };
   });

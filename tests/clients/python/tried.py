@@ -85,10 +85,10 @@ async def main():
         larger = (await client.call_tool("large", {"megabytes": 6}, **TOLD)).content[0].text
         saw["tooLarge"] = "read" if larger.startswith("{") else larger.split(":")[0]
 
-        # A client may ask for progress in each call.
+        # fastmcp asks for progress in each call.
         handler = "progress_handler" if CLIENT == "fastmcp" else "progress_callback"
         for name, milliseconds, asked in [("afterProgress", 100, {handler: ignore}), ("afterSilence", 11_000, {})]:
-            arguments = {"megabytes": 3, "of": "abcd", "after": milliseconds}
+            arguments = {"megabytes": 3, "of": "abcd", "after": milliseconds, "tells": bool(asked)}
             said = (await client.call_tool("large", arguments, **asked, **TOLD)).content[0].text
             saw[name] = len(json.loads(said)["text"]) if said.startswith("{") else said.split(":")[0]
 
