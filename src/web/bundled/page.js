@@ -419,7 +419,8 @@ function guarded(handle) {
   if (functions) return functions;
   functions = {};
   for (const name of Object.getOwnPropertyNames(handle)) {
-    if (typeof handle[name] === "function") functions[name] = guard(handle[name]);
+    if (typeof handle[name] !== "function") continue;
+    functions[name] = guard((a, b, c, d, e, f, g, h, i, j, k, l, m) => handle[name](a, b, c, d, e, f, g, h, i, j, k, l, m));
   }
   known.set(handle, functions);
   return functions;
@@ -2165,10 +2166,10 @@ var bad = (path, rule) => new Refusal({ ...invalid(`Bad ${path}: ${rule}`), deta
 var clipped = (text2) => text2.slice(0, 64);
 
 // src/web/js/taken.js
-function check({ depth: depth2, size }, envelope) {
-  const bytes = simpleBytes(envelope);
+function check({ depth: depth2, size }, message, around = 2) {
+  const bytes = simpleBytes(message);
   if (bytes >= 0 && bytes <= size && LEVELS <= depth2) return bytes;
-  const unfit = inspect(envelope, depth2 + 2, size);
+  const unfit = inspect(message, depth2 + around, size);
   if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
   return memory;
 }
@@ -2223,7 +2224,7 @@ function receiveCall(connection, message) {
     const [id, timeout] = [message[1], message[5]];
     ensureId(id);
     const call = callOf(message[2], message[3], message[4], timeout === void 0 ? Infinity : timeout, tokenOf(message));
-    enter(connection, id, call, check(connection.shell, message));
+    enter(connection, id, call, check(connection.shell, message, 1));
   } catch (error) {
     refuse(connection, longCall(message), reasonFor(error));
   }

@@ -195,7 +195,7 @@ function done(data = null, metadata, promised, version, callId, toText = JSON.st
   const holder = { data };
   const files = extract(holder, keeps ? 1 : 2, version, callId);
   const said = data === null ? "" : typeof data === "string" ? data : toText(data);
-  const content = [...said.trim() ? [asText(said)] : [], ...files];
+  const content = [.../[^\s\x85]/.test(said) ? [asText(said)] : [], ...files];
   const structured = version.structure && isObject(data) && (promised || !files.length);
   if (keeps) {
     return {

@@ -38,7 +38,7 @@ export function receiveCall(connection, message) {
     const [id, timeout] = [message[1], message[5]];
     ensureId(id);
     const call = callOf(message[2], message[3], message[4], timeout === undefined ? Infinity : timeout, tokenOf(message));
-    enter(connection, id, call, checkFor(connection.shell, message));
+    enter(connection, id, call, checkFor(connection.shell, message, 1));
   } catch (error) {
     refuse(connection, longCall(message), reasonFor(error));
   }

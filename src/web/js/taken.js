@@ -12,15 +12,15 @@ import { carry, isGiven } from './transfer.js';
 
 /**
  * @param {Shell} shell
- * @param {unknown} envelope
+ * @param {unknown} message
+ * @param {number} [around] how many levels the message has around what it carries: an envelope and its payload
  * @returns {number} its approximate memory in bytes
  * @throws {Refusal} for a value that is larger or deeper than the host's limits
  */
-export function check({ depth, size }, envelope) {
-  const bytes = simpleBytes(envelope);
+export function check({ depth, size }, message, around = 2) {
+  const bytes = simpleBytes(message);
   if (bytes >= 0 && bytes <= size && LEVELS <= depth) return bytes;
-  // The envelope and its payload are also levels.
-  const unfit = inspect(envelope, depth + 2, size);
+  const unfit = inspect(message, depth + around, size);
   if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
   return memory;
 }
