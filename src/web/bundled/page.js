@@ -2512,6 +2512,7 @@ var Connection = class {
 };
 var isJsonRpc = (message) => typeof message === "string" ? message.includes('"jsonrpc"') : get(Array.isArray(message) ? message[0] : message, "jsonrpc") === "2.0" || get(message, "direction") === "client-to-server";
 function jsonRpc(connection, first) {
+  connection.alone = false;
   let taking;
   return (message) => {
     taking ??= loadPart(() => import("./peer.js")).then(({ serve: serve2 }) => serve2(connection, first, KIT));

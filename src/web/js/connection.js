@@ -269,6 +269,8 @@ export const isJsonRpc = (message) =>
  * @returns {(message: any) => void} takes a message
  */
 function jsonRpc(connection, first) {
+  // The messages wait for that code, and are then taken one after the other in one job.
+  connection.alone = false;
   /** @type {Promise<(message: any) => void> | undefined} */
   let taking;
   return (message) => {
