@@ -16,20 +16,10 @@ pub(super) fn error(error: &Failure) -> JsValue {
     let code = error.code.as_str();
     let after = or_nan(error.retry_after);
     let written = sys::error(code, &error.message, error.retryable, after, details);
-    name_alternatives(&written, &error.alternatives);
-    written
-}
-
-/// Adds the names of capabilities that may serve instead to an `ABPError`.
-pub(super) fn name_alternatives(error: &JsValue, names: &[String]) {
-    if !names.is_empty() {
-        put(error, "alternatives", texts_of(names));
+    if !error.alternatives.is_empty() {
+        put(&written, "alternatives", texts_of(&error.alternatives));
     }
-}
-
-/// The names of capabilities that may serve instead of a failed capability or of a described one.
-fn alternatives(object: &JsValue) -> Vec<String> {
-    texts(object, "alternatives").unwrap_or_default()
+    written
 }
 
 /// An error as `failureOf` in `read.js` splits it up. Without `retryable`, the code determines
@@ -41,7 +31,7 @@ pub(super) fn read(object: &JsValue) -> Failure {
         error.retryable = retryable;
     }
     error.retry_after = get(object, "retryAfter").as_f64();
-    error.alternatives = alternatives(object);
+    error.alternatives = texts(object, "alternatives").unwrap_or_default();
     error.details = some(get(object, "details"));
     error
 }
