@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { glueDir, packageDir, root } from '../paths.mjs';
 import { minifyModules } from './minify.mjs';
@@ -13,6 +13,9 @@ const entries = /** @type {const} */ ({ '.': 'index', './agent': 'agent', './aut
 const inline = /** @type {const} */ ({ './inline': 'inline', './inline/host': 'inline-host', './inline/agent': 'inline-agent' });
 
 const roles = ['host', 'agent'];
+
+/** The program of the package, which runs the gateway's. */
+const program = 'bin/caphost.js';
 
 /** The path of the wasm module of a role, written by wasm-bindgen. @param {string} role */
 const moduleOf = (role) => join(glueDir, role, `${role}_bg.wasm`);
@@ -69,6 +72,9 @@ async function assemble() {
   const documents = ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE'].map((name) => join(root, name));
   copyInto([...types, ...documents], fresh);
   for (const role of roles) copyFileSync(moduleOf(role), join(fresh, `${role}.wasm`));
+  mkdirSync(join(fresh, 'bin'));
+  copyFileSync(join(sources, 'command.node.js'), join(fresh, program));
+  chmodSync(join(fresh, program), 0o755);
   writeFileSync(join(fresh, 'package.json'), `${JSON.stringify(description(fresh), null, 2)}\n`);
   rmSync(packageDir, { recursive: true, force: true });
   renameSync(fresh, packageDir);
@@ -193,6 +199,7 @@ function description(folder) {
     bugs: `${field('repository')}/issues`,
     license: field('license'),
     type: 'module',
+    bin: { caphost: program },
     // Importing these files has an effect: a Node entry sets where the wasm is read from, and
     // `activity.js` defines an element.
     sideEffects: ['./*.node.js', './node-*.js', './activity.js'],
