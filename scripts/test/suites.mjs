@@ -69,6 +69,11 @@ export const suites = [
     run: () => check('cargo', 'clippy', '--locked', '--workspace', '--all-targets', '--', '-D', 'warnings'),
   },
   {
+    name: 'clippy-library',
+    about: 'clippy for the gateway as a library, without its command line',
+    run: () => check('cargo', 'clippy', '--locked', '--package', 'caphost-gateway', '--no-default-features', '--lib', '--', '-D', 'warnings'),
+  },
+  {
     name: 'clippy-wasm',
     about: 'clippy for wasm32',
     run: () => check('cargo', 'clippy', '--locked', '--workspace', '--exclude', 'caphost-gateway', '--lib', '--tests', ...wasm, '--', '-D', 'warnings'),

@@ -1,6 +1,6 @@
 //! `caphost serve`
 
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use super::failure::{Exit, Failure};
 use super::signals::Signals;
 use super::terminal::say;
-use crate::server::{Config, Server};
+use crate::server::{Config, Error, Server};
 
 #[derive(Args, Debug)]
 pub(super) struct Serve {
@@ -39,8 +39,8 @@ impl Serve {
         }
         let mut signals = Signals::listen()?;
         let server = match Server::bind(self.server).await {
-            Err(error) if error.kind() == ErrorKind::InvalidInput => {
-                say(&format!("caphost: {error}"));
+            Err(Error::Config(message)) => {
+                say(&format!("caphost: {message}"));
                 return Ok(Exit::Usage);
             }
             bound => bound.map_err(|error| error.to_string())?,

@@ -18,4 +18,5 @@ pub mod runs;
 mod shared_sessions;
 mod silence;
 pub mod socket;
+#[cfg(feature = "cli")]
 pub mod stdio;

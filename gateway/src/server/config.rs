@@ -1,6 +1,6 @@
 //! The configuration of a gateway.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +9,7 @@ use axum::http::HeaderValue;
 use clap::Args;
 use tokio::net::{TcpListener, lookup_host};
 
+use super::error::Error;
 use crate::cluster::ClusterOptions;
 use crate::fronts::contextforge::CancellationOptions;
 use crate::fronts::mcp::McpOptions;
@@ -131,35 +132,41 @@ impl Config {
         }
     }
 
-    /// Listens on the address of the host. If other machines reach it, tokens are needed that nobody can
-    /// guess; else the error is `InvalidInput`.
-    pub(super) async fn listen(&self) -> io::Result<(TcpListener, SocketAddr)> {
+    /// Listens on the address of the host, if [`Config::guarded`] allows it.
+    pub(super) async fn listen(&self) -> Result<(TcpListener, SocketAddr), Error> {
         let host = self.host_in_url();
-        let cannot = |error: io::Error| {
-            let message = format!("cannot listen on {host}:{}: {error}", self.port);
-            io::Error::other(message)
+        let cannot = |source| Error::Listen {
+            address: format!("{host}:{}", self.port),
+            source,
         };
         let bare = host.trim_matches(['[', ']']);
         let mut found = lookup_host((bare, self.port)).await.map_err(cannot)?;
         let Some(address) = found.next() else {
             return Err(cannot(io::Error::other("it has no address")));
         };
-        if !address.ip().is_loopback() {
-            let refused = |message| io::Error::new(ErrorKind::InvalidInput, message);
-            if self.tokens.is_empty() {
-                return Err(refused(without_tokens(&host)));
-            }
-            self.tokens.check_secrets().map_err(refused)?;
-        }
+        let option = format!("--host {host}");
+        self.guarded(address, &option).map_err(Error::Config)?;
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr()?;
         Ok((listener, address))
     }
+
+    /// If other machines reach that address, tokens are needed that nobody can guess. `what` opens the address,
+    /// in the words of the error.
+    pub(super) fn guarded(&self, address: SocketAddr, what: &str) -> Result<(), String> {
+        if address.ip().is_loopback() {
+            return Ok(());
+        }
+        if self.tokens.is_empty() {
+            return Err(without_tokens(what));
+        }
+        self.tokens.check_secrets()
+    }
 }
 
-fn without_tokens(host: &str) -> String {
+fn without_tokens(what: &str) -> String {
     format!(
-        "--host {host} lets other machines in, and there are no tokens: add one for each role that may \
+        "{what} lets other machines in, and there are no tokens: add one for each role that may \
          connect, such as --token app=SECRET --token agent=SECRET with secrets of 16 characters or more, \
          or listen on this machine only, with --host 127.0.0.1"
     )

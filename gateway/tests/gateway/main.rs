@@ -9,6 +9,7 @@ mod cli;
 mod cluster;
 mod cluster_dialects;
 mod departures;
+mod embedding;
 mod hardening;
 mod http;
 mod instances;

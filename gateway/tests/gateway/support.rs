@@ -10,7 +10,7 @@ use caphost_gateway::for_tests::Hub;
 use caphost_gateway::{Config, Limits, Server};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
@@ -19,6 +19,7 @@ use tokio_tungstenite::tungstenite::handshake::client::Request;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
+use tokio_util::sync::CancellationToken;
 
 /// Everything takes less time than this, unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -49,7 +50,7 @@ pub struct Gateway {
     pub address: SocketAddr,
     pub hub: Arc<Hub>,
     stop: Option<oneshot::Sender<()>>,
-    run: JoinHandle<std::io::Result<()>>,
+    run: JoinHandle<Result<(), caphost_gateway::Error>>,
 }
 
 pub fn config() -> Config {
@@ -83,6 +84,37 @@ impl Gateway {
             run: tokio::spawn(server.run(async {
                 let _ = stopped.await;
             })),
+        }
+    }
+
+    /// A gateway beside the program's own `routes`, served by axum.
+    pub async fn embedded(config: Config, routes: axum::Router) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let gateway = caphost_gateway::Gateway::new(config, address).unwrap();
+        let hub = gateway.hub();
+        let routes = routes
+            .merge(gateway.router())
+            .into_make_service_with_connect_info::<SocketAddr>();
+        let (stop, stopped) = oneshot::channel();
+        let stopping = CancellationToken::new();
+        let asked = stopping.clone();
+        tokio::spawn(async move {
+            let _ = stopped.await;
+            asked.cancel();
+        });
+        let run = async move {
+            let until = stopping.clone().cancelled_owned();
+            let serving = axum::serve(listener, routes).with_graceful_shutdown(until);
+            let (served, ended) = tokio::join!(serving, gateway.run(stopping.cancelled()));
+            served.unwrap();
+            ended
+        };
+        Gateway {
+            address,
+            hub,
+            stop: Some(stop),
+            run: tokio::spawn(run),
         }
     }
 
