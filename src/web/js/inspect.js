@@ -11,25 +11,24 @@ class Unfit {
 }
 
 /**
- * The problem with a value to be sent, if there is a problem. Counts everything that a structured clone
- * carries, except named properties of very long arrays. Nothing is expanded before it is counted: a
- * sparse array of 2^32 - 1 elements is only a few bytes. Binary data does not count as characters,
- * because the transport moves or encodes it and has a limit of its own. It does count as memory.
+ * Measures a value to be sent. Counts everything that a structured clone carries, except named
+ * properties of very long arrays. Nothing is expanded before it is counted: a sparse array of 2^32 - 1
+ * elements is only a few bytes. Binary data does not count as characters, because the transport moves
+ * or encodes it and has a limit of its own. It does count as memory.
  *
  * @param {unknown} value
  * @param {number} depth levels of nesting allowed
  * @param {number} size characters allowed, each property and element counted as some
- * @returns {string | undefined} the end of a sentence that begins with the value
+ * @returns {number | string} its approximate memory in bytes, or the problem with it: the end of a sentence that begins
+ *   with the value
  */
-export function inspect(value, depth, size) {
+export function measure(value, depth, size) {
   values = 0;
   binary = 0;
   asked = 0;
   try {
     const left = weigh(value, depth, size);
-    memory = size - left + VALUE * values + binary;
-    if (left >= 0) return undefined;
-    return `is larger than ${size} characters`;
+    return left >= 0 ? size - left + VALUE * values + binary : `is larger than ${size} characters`;
   } catch (error) {
     if (!(error instanceof Unfit)) return 'cannot be read';
     return error === TOO_DEEP ? `is cyclic, or nested more than ${depth} levels deep` : error.why;
@@ -39,8 +38,14 @@ export function inspect(value, depth, size) {
   }
 }
 
-/** The approximate memory of the last inspected value, in bytes. */
-export let memory = 0;
+/**
+ * @param {unknown} value @param {number} depth @param {number} size
+ * @returns {string | undefined} the problem with a value to be sent, if there is a problem
+ */
+export function inspect(value, depth, size) {
+  const measured = measure(value, depth, size);
+  return typeof measured === 'string' ? measured : undefined;
+}
 
 /** Bytes of each value in it, without its characters: the true size is between 8 and 60. */
 const VALUE = 24;
@@ -248,7 +253,7 @@ let members = 0;
  * Finds the values that need no closer look, as most do: small ones, made of nothing but what JSON has.
  *
  * @param {unknown} value
- * @returns {number} its approximate memory in bytes, as `inspect` counts; negative if the value is not simple
+ * @returns {number} its approximate memory in bytes, as `measure` counts; negative if the value is not simple
  */
 export function simpleBytes(value) {
   members = MEMBERS;

@@ -4,7 +4,7 @@
  */
 import { Refusal, invalid, text } from './errors.js';
 import { copyIfAny } from './failure.js';
-import { LEVELS, inspect, memory, simpleBytes } from './inspect.js';
+import { LEVELS, measure, simpleBytes } from './inspect.js';
 import { copied, small } from './snapshot.js';
 import { carry, isGiven } from './transfer.js';
 
@@ -18,11 +18,11 @@ import { carry, isGiven } from './transfer.js';
  * @throws {Refusal} for a value that is larger or deeper than the host's limits
  */
 export function check({ depth, size }, message, around = 2) {
-  const bytes = simpleBytes(message);
-  if (bytes >= 0 && bytes <= size && LEVELS <= depth) return bytes;
-  const unfit = inspect(message, depth + around, size);
-  if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
-  return memory;
+  const simple = simpleBytes(message);
+  if (simple >= 0 && simple <= size && LEVELS <= depth) return simple;
+  const bytes = measure(message, depth + around, size);
+  if (typeof bytes === 'string') throw new Refusal(invalid(`The message ${bytes}`));
+  return bytes;
 }
 
 /**
@@ -62,18 +62,18 @@ export function dataOf({ depth, size }, given) {
     const bytes = simpleBytes(data ?? given);
     if (bytes >= 0 && bytes <= size && LEVELS <= depth) return { data: data ?? given, unfit: undefined };
   }
-  let unfit = inspect(data ?? given, depth, size);
-  if (unfit === 'cannot be read') {
+  let measured = measure(data ?? given, depth, size);
+  if (measured === 'cannot be read') {
     // A reactive Map or Set has methods of its own.
     data = copyIfAny(given);
-    if (data) unfit = inspect(data, depth, size);
-  } else if (data === undefined && !unfit && typeof given === 'object' && memory <= LARGE) {
+    if (data) measured = measure(data, depth, size);
+  } else if (data === undefined && typeof given === 'object' && typeof measured === 'number' && measured <= LARGE) {
     try {
       data = carry(given, (it, transfer) => structuredClone(it, { transfer }), given, isGiven);
-      unfit = inspect(data, depth, size);
+      measured = measure(data, depth, size);
     } catch {
       // The transport may be able to send it.
     }
   }
-  return { data: data ?? given, unfit };
+  return { data: data ?? given, unfit: typeof measured === 'string' ? measured : undefined };
 }

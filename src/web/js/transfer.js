@@ -25,9 +25,6 @@ export const isGiven = (it) => given.has(it);
 
 /** Whether objects that could also be copied are moved, or which of them. @typedef {boolean | ((it: object) => boolean | undefined)} Wants */
 
-/** Whether the last searched value has a view of a part of a buffer that is not moved. */
-let partial = false;
-
 /** The kind of an object, as the object itself reports it. @param {unknown} it */
 export const kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
 
@@ -38,9 +35,20 @@ export const kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
  * @param {Wants} [wants]
  * @returns {Transferable[]}
  */
-export function transferables(payload, wants) {
-  partial = false;
-  if (isSimple(payload)) return [];
+export const transferables = (payload, wants) => [...search(payload, wants).found];
+
+/** What is found in a simple value. @type {{ found: Transferable[], partial: boolean }} */
+const NOTHING = { found: [], partial: false };
+
+/**
+ * @param {unknown} payload
+ * @param {Wants} [wants]
+ * @returns {{ found: Transferable[], partial: boolean }} its transferable objects, and whether it has a view of a part
+ *   of a buffer that is not moved
+ */
+function search(payload, wants) {
+  if (isSimple(payload)) return NOTHING;
+  let partial = false;
   /** @type {Set<any>} */
   const found = new Set();
   // Progress, notifications and questions of an app may be cyclic.
@@ -59,7 +67,7 @@ export function transferables(payload, wants) {
     // One by one: a call can take only a limited number of arguments.
     else for (const it of membersOf(item)) stack.push(it);
   }
-  return [...found];
+  return { found: [...found], partial };
 }
 
 /** The members that are cloned with an object. @param {any} item @returns {unknown[]} */
@@ -97,7 +105,7 @@ const isPart = (view) => view.byteLength < view.buffer.byteLength;
  * @returns {T}
  */
 export function carry(message, post, payload = message, wants, kept = []) {
-  const found = transferables(payload, wants);
+  const { found, partial } = search(payload, wants);
   try {
     return post(partial ? copyOf(message, [...found, ...kept]) : message, found);
   } catch (error) {
