@@ -88,7 +88,8 @@ test('the title of a capability is the title of its tool, where the version has 
 });
 
 test('tools of MCP', () => {
-  const { inputSchemas, outputSchemas, tools } = vectors('mcp');
+  const { listed, inputSchemas, outputSchemas, tools } = vectors('mcp');
+  for (const { capability, gives } of listed) assert.deepEqual(toolsOf([capability], version()), [gives]);
   for (const { schema, gives, rule } of inputSchemas) assert.deepEqual(inputSchema(schema), { schema: gives, ...(rule && { rule }) });
   for (const { schema, gives } of outputSchemas) assert.deepEqual(outputSchema(schema) ?? null, gives);
   const names = Object.keys(tools.names);

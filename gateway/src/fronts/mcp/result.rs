@@ -116,7 +116,7 @@ pub fn done(
     let is_structured = version.structure && is_object && (promised || files.is_empty());
     let structured_content = data.clone().filter(|_| is_structured);
     // An interface to a model refuses an empty block of text.
-    let said = data.filter(|it| !is_blank(it)).map(Block::of);
+    let said = data.filter(|it| !is_blank_text(it)).map(Block::of);
     let content = said.into_iter().chain(files.into_iter().map(Block::Ours));
     if is_broken {
         let error = AbpError::new(
@@ -135,14 +135,22 @@ pub fn done(
     }
 }
 
-/// Whether the data is a string of white space only. A byte order mark counts as white space, as in JavaScript.
-fn is_blank(data: &Json) -> bool {
+/// Whether the text has white space only. A byte order mark counts as white space, as in JavaScript.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(is_space)
+}
+
+fn is_space(it: char) -> bool {
+    it.is_whitespace() || it == '\u{feff}'
+}
+
+/// Whether the data is a blank text.
+fn is_blank_text(data: &Json) -> bool {
     let text = data.as_str();
-    let is_space = |it: char| it.is_whitespace() || it == '\u{feff}';
     // The first character of most texts shows that they are not blank.
     let begins = text.strip_prefix('"').and_then(|text| text.chars().next());
     begins.is_some_and(|it| is_space(it) || it == '"' || it == '\\')
-        && serde_json::from_str::<String>(text).is_ok_and(|it| it.chars().all(is_space))
+        && serde_json::from_str::<String>(text).is_ok_and(|it| is_blank(&it))
 }
 
 /// The data without the bytes of its files, and the blocks of the files. Only data that may have files is

@@ -100,16 +100,15 @@ fn may_be_object(schema: &JsonObject) -> bool {
     }
 }
 
-/// What clients insist on: each of `properties` is an object, and `required` are names.
+/// What clients insist on: each of `properties` is a schema, and `required` are names.
 fn tidy(schema: &mut JsonObject) {
     match schema.get_mut("properties") {
         None => {}
         Some(Value::Object(properties)) => {
-            for property in properties.values_mut().filter(|it| !it.is_object()) {
-                *property = match property {
-                    Value::Bool(false) => json!({ "not": {} }),
-                    _ => json!({}),
-                };
+            for property in properties.values_mut() {
+                if !property.is_object() && !property.is_boolean() {
+                    *property = json!({});
+                }
             }
         }
         Some(_) => {
@@ -287,23 +286,17 @@ fn schemas<'a>(keyword: &str, value: &'a Value) -> Vec<&'a Value> {
     }
 }
 
-fn inner_mut(schema: &mut JsonObject, mut see: impl FnMut(&mut JsonObject)) {
+/// Calls a function with each value that stands in the place of a schema, and the keyword that holds the value.
+fn inner_mut(schema: &mut JsonObject, mut see: impl FnMut(&str, &mut Value)) {
     for (keyword, value) in schema {
-        let keyword = keyword.as_str();
         match value {
-            Value::Object(named) if NAMED.contains(&keyword) => {
-                named
-                    .values_mut()
-                    .filter_map(Value::as_object_mut)
-                    .for_each(&mut see);
+            Value::Object(named) if NAMED.contains(&keyword.as_str()) => {
+                named.values_mut().for_each(|it| see(keyword, it));
             }
-            Value::Array(several) if SEVERAL.contains(&keyword) => {
-                several
-                    .iter_mut()
-                    .filter_map(Value::as_object_mut)
-                    .for_each(&mut see);
+            Value::Array(several) if SEVERAL.contains(&keyword.as_str()) => {
+                several.iter_mut().for_each(|it| see(keyword, it));
             }
-            Value::Object(one) if ONE.contains(&keyword) => see(one),
+            one if ONE.contains(&keyword.as_str()) => see(keyword, one),
             _ => {}
         }
     }

@@ -102,6 +102,18 @@ fn progress() {
 }
 
 #[test]
+fn listed_tools() {
+    for vector in each(&vectors()["listed"]) {
+        let capability = serde_json::from_value(vector["capability"].clone()).unwrap();
+        let app = json!({ "id": "demo", "name": "Demo", "version": "1" });
+        let offer = Offer::new(serde_json::from_value(app).unwrap(), vec![capability]);
+        let name = offer.tool_names().next().unwrap();
+        let got = tools::tool(&offer.capabilities[0], name, &STATELESS);
+        assert_eq!(got, vector["gives"], "{vector}");
+    }
+}
+
+#[test]
 fn schemas() {
     let raw = |schema: &Value| RawValue::from_string(schema.to_string()).unwrap();
     for vector in each(&vectors()["inputSchemas"]) {

@@ -118,17 +118,18 @@ pub fn offered(hub: &Hub, app: Option<&str>) -> u64 {
 }
 
 /// A capability as a tool. If it has no title, and the tool has another name, its own name is the title.
-fn tool(capability: &CapabilityInfo, name: &str, version: &Version) -> Value {
+pub fn tool(capability: &CapabilityInfo, name: &str, version: &Version) -> Value {
     let Input { schema, rule } = schema::input(capability.input_schema.as_deref());
     let mut tool = json!({ "name": name, "inputSchema": schema });
     let own = (name != capability.name).then_some(&capability.name);
     if version.structure
-        && let Some(title) = capability.title.as_ref().or(own)
+        && let Some(title) = shown(capability.title.as_ref()).or(own)
     {
         tool["title"] = (&**title).into();
     }
-    let said = [capability.description.as_deref(), rule.as_deref()];
-    let said: Vec<_> = said.into_iter().flatten().collect();
+    // Some model interfaces refuse an empty description.
+    let said = [shown(capability.description.as_ref()), rule.as_ref()];
+    let said: Vec<_> = said.into_iter().flatten().map(|it| &**it).collect();
     if !said.is_empty() {
         tool["description"] = said.join("\n\n").into();
     }
@@ -138,6 +139,11 @@ fn tool(capability: &CapabilityInfo, name: &str, version: &Version) -> Value {
         tool["outputSchema"] = output.into();
     }
     tool
+}
+
+/// The text, unless a reader sees nothing of it.
+fn shown(text: Option<&String>) -> Option<&String> {
+    text.filter(|it| !result::is_blank(it))
 }
 
 /// Whether the tool has an output schema.

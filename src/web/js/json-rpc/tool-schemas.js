@@ -141,7 +141,21 @@ function makeFit(root) {
     const target = pointed(root, reference);
     return typeof target === 'boolean' || known.has(target);
   };
-  return parts.every(({ $ref, $dynamicRef }) => leads($ref) && leads($dynamicRef));
+  if (!parts.every(({ $ref, $dynamicRef }) => leads($ref) && leads($dynamicRef))) return false;
+  parts.forEach(replaceBooleans);
+  return true;
+}
+
+/** Some clients and model interfaces refuse a boolean in the place of a schema. @param {any} schema changed in place */
+function replaceBooleans(schema) {
+  /** @param {any} place @param {string | number} at */
+  const replace = (place, at) => {
+    if (typeof place[at] === 'boolean') place[at] = place[at] ? {} : { not: {} };
+  };
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (ONE.includes(keyword) && !MAY_BE_BOOLEAN.includes(keyword)) replace(schema, keyword);
+    if ((Array.isArray(value) ? SEVERAL : NAMED).includes(keyword)) for (const at of Object.keys(Object(value))) replace(value, at);
+  }
 }
 
 /**
@@ -241,10 +255,10 @@ function hasFiles(schema, depth, around) {
 const mayBeBase64 = (schema) =>
   schema !== false && [schema?.type ?? 'string'].flat().includes('string') && !['uri', 'iri', 'url'].includes(schema?.format);
 
-/** Ensures what clients require: `properties` are schemas that are objects, `required` are names. @param {any} schema */
+/** Ensures what clients require: `properties` are schemas, `required` are names. @param {any} schema */
 function tidy({ properties, required, ...rest }) {
   const tidied = isObject(properties)
-    ? Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, isObject(it) ? it : it === false ? { not: {} } : {}]))
+    ? Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, isObject(it) || typeof it === 'boolean' ? it : {}]))
     : undefined;
   const names = Array.isArray(required) && required.every((it) => typeof it === 'string');
   return { ...rest, ...(tidied && { properties: tidied }), ...(names && { required }) };
@@ -253,6 +267,9 @@ function tidy({ properties, required, ...rest }) {
 const NAMED = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
 const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
 const ONE = ['items', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'unevaluatedProperties', 'propertyNames', 'not', 'if', 'then', 'else', 'contentSchema'];
+
+/** Keywords that people write with `true` or `false`, and that all clients know so. */
+const MAY_BE_BOOLEAN = ['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems'];
 
 /** Keywords whose values may be objects. */
 const OBJECTS = [...NAMED, ...ONE, 'dependentRequired', 'const', 'default'];

@@ -19,9 +19,10 @@ export function tools(documents, { structure }) {
   const names = toolNames(documents.map(({ name }) => name));
   return documents.map(({ name: own, title, description: said, inputSchema: input, outputSchema: output }, at) => {
     const name = names[at];
-    const shown = title ?? (name === own ? undefined : own);
+    const shown = seen(title) ?? (name === own ? undefined : own);
     const { schema, rule } = inputSchema(input);
-    const description = [said, rule].filter(Boolean).join('\n\n');
+    // Some model interfaces refuse an empty description.
+    const description = [seen(said), rule].filter(Boolean).join('\n\n');
     const promised = structure ? outputSchema(output) : undefined;
     return {
       name,
@@ -32,6 +33,9 @@ export function tools(documents, { structure }) {
     };
   });
 }
+
+/** The text, unless a reader sees nothing of it. @param {string | undefined} text */
+const seen = (text) => (text?.trim() ? text : undefined);
 
 /**
  * The capability that a client means: by its own name, or by the name of its tool.

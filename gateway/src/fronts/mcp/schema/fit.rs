@@ -25,6 +25,14 @@ const FOREIGN: [&str; 7] = [
 /// Keywords that accept less when the schemas in them accept more.
 const CONTRARY: [&str; 4] = ["not", "if", "oneOf", "maxContains"];
 
+/// Keywords that people write with `true` or `false`, and that all clients know so. Elsewhere some clients and
+/// model interfaces refuse a boolean in the place of a schema.
+const MAY_BE_BOOLEAN: [&str; 3] = [
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+];
+
 /// Syntax of JavaScript that other languages refuse, in a pattern without its escaped signs.
 static ONLY_IN_JAVASCRIPT: LazyLock<Regex> = LazyLock::new(|| {
     let syntax = r"\(\?(?![:=!])|\\[1-9pPkc]|\\u\{|\[\^?\]";
@@ -59,7 +67,16 @@ impl Found {
         }
         self.accepts_more |= make_part_fit(schema);
         self.has_contrary |= CONTRARY.iter().any(|it| schema.contains_key(*it));
-        inner_mut(schema, |inner| self.enter(inner, depth + 1));
+        inner_mut(schema, |keyword, inner| match inner {
+            Value::Object(inner) => self.enter(inner, depth + 1),
+            Value::Bool(accepts) if !MAY_BE_BOOLEAN.contains(&keyword) => {
+                *inner = match accepts {
+                    true => json!({}),
+                    false => json!({ "not": {} }),
+                };
+            }
+            _ => {}
+        });
     }
 }
 
