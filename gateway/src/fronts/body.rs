@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::refusal::Refusal;
 use crate::bounds::ledger::{Account, Ledgers, NoRoom, Party};
+use crate::wire::BYTE_ORDER_MARK;
 use caphost::call::{Code, Error};
 
 /// The longest pause within a body.
@@ -45,8 +46,10 @@ pub(crate) struct ReadBody {
 impl Deref for ReadBody {
     type Target = [u8];
 
+    /// The bytes without a byte order mark.
     fn deref(&self) -> &[u8] {
-        &self.bytes
+        let marked = self.bytes.strip_prefix(BYTE_ORDER_MARK);
+        marked.unwrap_or(&self.bytes)
     }
 }
 

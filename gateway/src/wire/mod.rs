@@ -32,7 +32,9 @@ pub use envelope::{Envelope, RefusedMessage, Subject};
 pub use incoming::Incoming;
 pub use lines::one_line;
 pub use outline::outline;
-pub use reading::{check_length, check_readable, mended, mended_bytes, read_value};
+pub use reading::{
+    BYTE_ORDER_MARK, check_length, check_readable, mended, mended_bytes, read_value,
+};
 pub use reply::{
     AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed, refusal,
 };

@@ -22,6 +22,8 @@ use super::Failure;
 use super::scan::{Borrowed, too_deep};
 use crate::limits::{Limits, MAX_DEPTH};
 
+/// The mark that some programs write before JSON. It is no part of the JSON.
+pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Takes the place of half a character, and is as long.
 const REPLACEMENT: &str = r"\ufffd";
 /// The prefix of the keys that serde_json uses itself.

@@ -7,7 +7,7 @@ use bytes::{Buf, BytesMut};
 use memchr::memchr;
 use tokio_util::codec::{Decoder, Encoder};
 
-use crate::wire::one_line;
+use crate::wire::{BYTE_ORDER_MARK, one_line};
 
 /// How messages are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +44,6 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// The mark that some shells write before the first message.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// The beginning of every header, in any case.
 const CONTENT: &[u8] = b"content-";
 /// How many bytes all headers of one message may have. LSP has two headers.

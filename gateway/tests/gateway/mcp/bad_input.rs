@@ -75,6 +75,22 @@ async fn bodies_that_are_no_message_are_refused_in_json_rpc() {
 }
 
 #[tokio::test]
+async fn a_byte_order_mark_before_a_body_is_skipped() {
+    let gateway = Gateway::start().await;
+    let _app = demo(&gateway).await;
+    let client = Client::new(&gateway, "/mcp");
+    for body in [
+        format!("\u{feff}{}", initialize(LEGACY)),
+        format!("\u{feff}\n{}", initialize(LEGACY)),
+    ] {
+        assert_eq!(client.post_text(body).await.status(), 200);
+    }
+    // Elsewhere the mark is no part of JSON.
+    let body = format!("\u{feff}\u{feff}{}", initialize(LEGACY));
+    assert_eq!(refused(&client, &body).await.0, 400);
+}
+
+#[tokio::test]
 async fn headers_are_those_the_protocol_wants() {
     let gateway = Gateway::start().await;
     let _app = demo(&gateway).await;
