@@ -14,7 +14,7 @@ const ANY_QUESTION: &str = "elicitation/request";
 
 impl Scope {
     /// Whether the agent may use the capability of that name, if the host has it.
-    pub(super) fn has_capability(&self, name: &str) -> bool {
+    pub fn has_capability(&self, name: &str) -> bool {
         self.capabilities.as_ref().is_none_or(|it| it.have(name))
     }
 

@@ -16,6 +16,7 @@ use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, 
 use crate::broker::runs::{RunId, name};
 use crate::places::{Bound, Full};
 use crate::remembered::Remembered;
+use crate::wire::abp::kind;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error, Millis};
 
@@ -154,7 +155,7 @@ impl Broker {
         }
         match (Request::of(&envelope.kind), &*envelope.kind) {
             (Some(request), _) => self.agent_request(peer, envelope, request, content),
-            (None, "elicitation/response") => self.agent_answers(peer, envelope),
+            (None, kind::ELICITATION_RESPONSE) => self.agent_answers(peer, envelope),
             (None, "error") => {}
             (None, "app/register" | "app/resume" | "app/update") => {
                 let message = "Agents connect here, at /abp: an app connects to /abp/app";
@@ -186,7 +187,7 @@ impl Broker {
             return;
         };
         let header = Header {
-            kind: "elicitation/response",
+            kind: kind::ELICITATION_RESPONSE,
             id: Some(&question.id),
             agent: Some(&agent.handle),
             timestamp: envelope.timestamp.unwrap_or(&self.timestamp),

@@ -17,7 +17,7 @@ use super::stops::LeftBehind;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
 use crate::places::Places;
 use crate::tokens::Identity;
-use crate::wire::abp::ELICITATION_WITHDRAWN;
+use crate::wire::abp::{ELICITATION_WITHDRAWN, kind};
 use crate::wire::{
     Envelope, Failure, Header, Json, Outgoing, RefusedMessage, Request, Subject, error_json,
     invalid_at,
@@ -301,8 +301,13 @@ impl Broker {
             let error: Failure = Error::new(Code::NOT_SUPPORTED, "The agent takes no questions");
             let payload = json!({ "success": false, "error": error_json(&error) }).to_string();
             let handle = agent.handle.clone();
-            let kind = "elicitation/response";
-            return self.send_as(peer, kind, Some(id), Some(&handle), &payload);
+            return self.send_as(
+                peer,
+                kind::ELICITATION_RESPONSE,
+                Some(id),
+                Some(&handle),
+                &payload,
+            );
         }
         // An agent need not answer: its oldest question makes room.
         while agent.questions.len() >= max || !asked.has_room(id) {

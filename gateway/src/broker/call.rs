@@ -94,6 +94,8 @@ pub struct NewOwnCall {
     pub run: NewRun,
     /// The payload of the `capabilities/call`, with the run's callId.
     pub payload: Json,
+    /// The parameters alone, for an app that reads no payloads.
+    pub params: Option<Json>,
     /// Milliseconds after which the app is to cancel the call.
     pub timeout: Option<Millis>,
 }

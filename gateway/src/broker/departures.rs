@@ -8,7 +8,7 @@ use super::load::Load;
 use super::{Backlog, Broker, CloseCode, PeerId, Seat, Wanted};
 use crate::broker::runs::Lost;
 use crate::places::Places;
-use crate::wire::{AGENT_CLOSED, Failure, Request};
+use crate::wire::{Failure, Request};
 use caphost::call::{Code, Error};
 
 pub(super) const APP_GONE: &str = "The app disconnected before it confirmed";
@@ -82,11 +82,6 @@ impl Broker {
             }
         }
         self.bid_farewell(bound, &agent.handle);
-    }
-
-    /// Tells an app that an agent is gone.
-    pub(super) fn bid_farewell(&mut self, app: PeerId, handle: &str) {
-        self.send_as(app, AGENT_CLOSED, None, Some(handle), "{}");
     }
 
     /// Gives back everything that an app has registered.

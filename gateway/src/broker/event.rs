@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::call::{CancelOutcome, NewOwnCall, NewSession, Step};
 use super::peer::{CloseCode, PeerId, Profile, Seat, Wanted};
+use super::port::{FromApp, ToApp};
 use super::{Backlog, Message};
 use crate::broker::runs::RunId;
 use crate::limits::REGISTRATION_BYTES;
@@ -37,6 +38,15 @@ pub enum Event<'a> {
         peer: PeerId,
         /// The message.
         message: Message<'a>,
+    },
+    /// An app inside the gateway says something to one of its agents.
+    Said {
+        /// The app.
+        app: PeerId,
+        /// The agent's name in messages to the app.
+        agent: &'a str,
+        /// The message.
+        message: FromApp<'a>,
     },
     /// A call is made in a session of the gateway itself.
     Call {
@@ -166,6 +176,13 @@ pub enum Action {
         peer: PeerId,
         /// The message.
         message: Outgoing,
+    },
+    /// Give a message to an app inside the gateway.
+    ToApp {
+        /// The app.
+        app: PeerId,
+        /// The message.
+        message: ToApp,
     },
     /// Close a connection after everything sent on it is written. The broker has forgotten the peer.
     Close {

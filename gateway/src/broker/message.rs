@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::PeerId;
-use super::offer::Offer;
+use super::capability_info::CapabilityInfo;
+use super::offer::{AppInfo, Offer};
 use super::offering::{Register, Update};
 use super::runs::{self, RunId};
 use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
@@ -102,6 +103,33 @@ impl<'a> Message<'a> {
                 Some(request) => Content::Answer(request, said(payload)),
                 None => Content::Other,
             },
+        };
+        Message { envelope, content }
+    }
+}
+
+impl Message<'static> {
+    /// An app inside the gateway registers.
+    pub fn registers(app: AppInfo, capabilities: Vec<CapabilityInfo>) -> Self {
+        let register = Register::of(app, capabilities);
+        Message::of_app("app/register", Content::Register(Box::new(Ok(register))))
+    }
+
+    /// An app inside the gateway offers these capabilities from now on.
+    pub fn offers(capabilities: Vec<CapabilityInfo>) -> Self {
+        let update = Update::All(capabilities);
+        Message::of_app("app/update", Content::Update(Box::new(Ok(update))))
+    }
+
+    fn of_app(kind: &'static str, content: Content<'static>) -> Self {
+        let envelope = Envelope {
+            kind: kind.into(),
+            id: None,
+            agent: None,
+            timestamp: None,
+            payload: None,
+            call_id: None,
+            shared: None,
         };
         Message { envelope, content }
     }

@@ -28,6 +28,7 @@ mod offers;
 mod own;
 mod peer;
 mod pending;
+mod port;
 mod questions;
 mod registered;
 mod registration;
@@ -55,6 +56,7 @@ pub use offer::{AppInfo, MAX_NAME_CHARS, Offer};
 pub use offering::DIFFERENCES;
 pub use offers::Offered;
 pub use peer::{CloseCode, Now, PeerId, Profile, Seat, Wanted};
+pub use port::{Ask, FromApp, Start, ToApp};
 #[cfg(test)]
 pub(crate) use questions::{QUESTION_BYTES, QUESTIONS};
 
@@ -162,6 +164,11 @@ impl Broker {
                 true => self.agent_message(peer, message),
                 false => self.app_message(peer, message),
             },
+            Event::Said {
+                app,
+                agent,
+                message,
+            } => self.inside_said(app, agent, message),
             Event::Call {
                 session,
                 client,

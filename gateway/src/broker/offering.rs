@@ -39,6 +39,20 @@ pub(super) struct Register {
 }
 
 impl Register {
+    /// The registration of an app inside the gateway.
+    pub(super) fn of(app: AppInfo, capabilities: Vec<CapabilityInfo>) -> Self {
+        Register {
+            app: Ok(app),
+            capabilities: Ok(capabilities),
+            token: None,
+            resume: false,
+            replaces: None,
+            replaced: None,
+            title: None,
+            instance: None,
+        }
+    }
+
     /// Reads the payload of `app/register`.
     pub(super) fn read(payload: &str, most: usize) -> Result<Self, Failure> {
         #[derive(Deserialize)]

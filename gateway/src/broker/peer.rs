@@ -57,7 +57,8 @@ pub enum Seat {
     /// On a connection to this worker, which is bounded and counted.
     #[default]
     Connected,
-    /// Inside the gateway: a front's session, or a tool server. No connection limit applies to it.
+    /// Inside the gateway: a front's session, or a tool server, which has a port in place of a socket. No
+    /// connection limit applies to it.
     Own,
     /// On another worker, which bounds, counts and registers it.
     Elsewhere,

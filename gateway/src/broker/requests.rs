@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::call::{CancelOutcome, answer_by, cancel_payload, no_new_calls};
 use super::message::{Call, Cancel, Content};
+use super::own::WaitingCall;
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId, Seat};
 use crate::broker::runs::{ID_CHARS, Run, RunId};
@@ -41,7 +42,7 @@ pub(super) enum About<'a> {
     /// A call that begins a run.
     Call(Call<'a>),
     /// The call of a registered run.
-    OwnCall(RunId),
+    OwnCall(&'a WaitingCall),
     /// A cancel of a call.
     Cancel(Cancel<'a>),
     /// Neither a call nor a cancel.
@@ -185,7 +186,7 @@ impl Broker {
                 let token = call.token.as_ref().map_or(0, |token| token.len());
                 3 * call.call_id.len() + token + call.capability.len().min(NAME_BYTES)
             }
-            About::OwnCall(run) => self.runs.get(*run).map_or(0, Run::short_bytes),
+            About::OwnCall(call) => self.runs.get(call.run).map_or(0, Run::short_bytes),
             About::Cancel(_) | About::Nothing => 0,
         };
         id + asked.call_id.map_or(0, str::len) + run
@@ -305,9 +306,50 @@ impl Broker {
         run: Option<RunId>,
         kept: usize,
     ) {
-        let much_waits = self.much_waits();
+        let bytes = match self.is_inside(app) {
+            true => self.hand_over(peer, app, &asked, issued),
+            false => self.write(peer, app, &asked, issued),
+        };
         let Some(agent) = self.agents.get_mut(&peer) else {
             return;
+        };
+        self.counters.relayed += 1;
+        let entry = Entry {
+            issued,
+            request: asked.request,
+            asker: asked.asker,
+            call_id: asked.call_id.map(Box::from),
+            run,
+            bytes: bytes.try_into().unwrap_or(u32::MAX),
+            kept: kept.try_into().unwrap_or(u32::MAX),
+            joined: Vec::new(),
+        };
+        if let Some(app) = self.apps.get_mut(&app) {
+            app.load
+                .add(&agent.profile.owner.name, entry.bytes as usize);
+        }
+        if agent.is_here() {
+            let owner = &agent.profile.owner.name;
+            self.in_flight.add(owner, entry.request, entry.amount());
+        }
+        agent.pending.insert(entry);
+    }
+
+    /// Gives a request to an app inside the gateway. Returns the size of the request.
+    fn hand_over(&mut self, peer: PeerId, app: PeerId, asked: &Asked<'_>, issued: u64) -> usize {
+        let Some(agent) = self.agents.get(&peer) else {
+            return 0;
+        };
+        let (agent, ask) = (agent.handle.clone(), self.ask_of(asked));
+        self.ask_inside(app, agent, issued, ask);
+        asked.payload.len()
+    }
+
+    /// Writes a request to an app. Returns the size of the message.
+    fn write(&mut self, peer: PeerId, app: PeerId, asked: &Asked<'_>, issued: u64) -> usize {
+        let much_waits = self.much_waits();
+        let Some(agent) = self.agents.get(&peer) else {
+            return 0;
         };
         let id = IssuedId::of(issued);
         let header = Header {
@@ -331,26 +373,7 @@ impl Broker {
         };
         let bytes = message.cost();
         self.actions.push_back(Action::Send { peer: app, message });
-        self.counters.relayed += 1;
-        let entry = Entry {
-            issued,
-            request: asked.request,
-            asker: asked.asker,
-            call_id: asked.call_id.map(Box::from),
-            run,
-            bytes: bytes.try_into().unwrap_or(u32::MAX),
-            kept: kept.try_into().unwrap_or(u32::MAX),
-            joined: Vec::new(),
-        };
-        if let Some(app) = self.apps.get_mut(&app) {
-            app.load
-                .add(&agent.profile.owner.name, entry.bytes as usize);
-        }
-        if agent.is_here() {
-            let owner = &agent.profile.owner.name;
-            self.in_flight.add(owner, entry.request, entry.amount());
-        }
-        agent.pending.insert(entry);
+        bytes
     }
 
     /// Answers a request that need not reach the app: a call that was cancelled before it came, or a cancel

@@ -10,6 +10,7 @@ use super::call::{
 };
 use super::deadlines::Due;
 use super::pending::{Asker, Entry, IssuedId};
+use super::port::Ask;
 use super::{Action, Broker};
 use crate::broker::runs::{Ending, Revoking, RunId, RunState};
 use crate::wire::stops::Grade;
@@ -77,6 +78,10 @@ impl Broker {
         let Some(app) = agent.app else { return };
         agent.pending.insert(entry);
         let (id, handle) = (IssuedId::of(issued), agent.handle.clone());
+        if self.is_inside(app) {
+            let ask = Ask::Cancel((*call_id).into());
+            return self.ask_inside(app, handle, issued, ask);
+        }
         let payload = cancel_payload(&call_id, reason.as_deref());
         let kind = Request::Cancel.kind();
         self.send_as(app, kind, Some(id.as_str()), Some(&handle), &payload);

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use uuid::Uuid;
 
 use crate::broker::runs::News;
-use crate::broker::{Action, CloseCode, Event, Now, PeerId, Waiting};
+use crate::broker::{Action, CloseCode, Event, Now, PeerId, ToApp, Waiting};
 use crate::cluster::message::Replaced;
 use crate::gateway::hub::{Hub, State};
 use crate::gateway::lifecycle::Phase;
@@ -57,7 +57,10 @@ impl Hub {
             message.find_replaced(|token, app| state.outboxes.peer_of_session(token, app));
         }
         match event {
-            Event::Gone { peer } => drop(state.outboxes.remove(&peer)),
+            Event::Gone { peer } => {
+                drop(state.outboxes.remove(&peer));
+                state.ports.remove(&peer);
+            }
             Event::Drain => self.lifecycle.enter(Phase::Draining),
             Event::Shutdown => self.lifecycle.enter(Phase::Stopping),
             _ => {}
@@ -149,9 +152,16 @@ impl Hub {
     /// Does one thing that the broker asks for.
     fn perform(&self, state: &mut State, action: Action, now: Now, after: &mut After) {
         let State {
-            broker, outboxes, ..
+            broker,
+            outboxes,
+            ports,
+            ..
         } = state;
         match action {
+            Action::ToApp { app, message } => {
+                // An app whose port is closed is about to leave.
+                let _ = ports.get(&app).map(|port| port.send(message));
+            }
             Action::Send { peer, message } => {
                 let Some(outbox) = outboxes.get(&peer) else {
                     return;
@@ -187,7 +197,9 @@ impl Hub {
                 } else if tracing::enabled!(tracing::Level::DEBUG) {
                     after.log.push(Noticed::Closing(peer, code, reason.clone()));
                 }
-                if let Some(outbox) = outboxes.remove(&peer) {
+                if let Some(port) = ports.remove(&peer) {
+                    let _ = port.send(ToApp::Closed(code, reason));
+                } else if let Some(outbox) = outboxes.remove(&peer) {
                     outbox.close(code, reason);
                 }
             }

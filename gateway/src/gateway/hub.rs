@@ -7,12 +7,12 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
-use tokio::sync::{broadcast, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use uuid::Uuid;
 
 use crate::bounds::searches::Searches;
 use crate::broker::runs::{CancelNotice, RunId};
-use crate::broker::{Broker, CancelOutcome, Counters, Event, Now, PeerId, Seat};
+use crate::broker::{Broker, CancelOutcome, Counters, Event, Now, PeerId, Seat, ToApp};
 use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;
 use crate::gateway::calls::Sink;
@@ -24,7 +24,7 @@ use crate::gateway::outbox::{Budget, Outbox};
 use crate::gateway::resume::Queues;
 use crate::gateway::time::Timer;
 use crate::limits::Limits;
-use crate::tokens::Tokens;
+use crate::tokens::{Identity, Tokens};
 use crate::wire::{Failure, Incoming};
 use rustc_hash::FxHashMap;
 
@@ -68,6 +68,8 @@ pub(crate) struct State {
     pub outboxes: Queues,
     /// The cancels that wait for the outcome of a revocation, by run.
     pub revocations: HashMap<RunId, Vec<oneshot::Sender<CancelOutcome>>>,
+    /// The ports of the apps inside the gateway.
+    pub ports: FxHashMap<PeerId, mpsc::UnboundedSender<ToApp>>,
     /// Where the steps of the fronts' calls go, by run.
     pub sinks: FxHashMap<RunId, Sink>,
 }
@@ -109,6 +111,7 @@ impl Hub {
                 broker,
                 outboxes: Queues::default(),
                 revocations: HashMap::new(),
+                ports: FxHashMap::default(),
                 sinks: FxHashMap::default(),
             }),
             started: Instant::now(),
@@ -166,6 +169,19 @@ impl Hub {
         self.state().outboxes.insert(peer, outbox.clone());
         self.handle(event);
         (peer, outbox, connected)
+    }
+
+    /// Adds an app inside the gateway. What is for the app comes out of the returned port.
+    pub(crate) fn join_inside(self: &Arc<Self>) -> (PeerId, mpsc::UnboundedReceiver<ToApp>) {
+        let peer = self.next_peer();
+        let (to_app, port) = mpsc::unbounded_channel();
+        let event = Event::AppJoined {
+            peer,
+            identity: Some(Identity::anyone()),
+            seat: Seat::Own,
+        };
+        self.handle_with(event, |state| drop(state.ports.insert(peer, to_app)));
+        (peer, port)
     }
 
     /// The id of a new peer.

@@ -246,7 +246,7 @@ impl Gateway {
             cluster.met(MEET).await;
         }
         // Not earlier: an app that is already connected elsewhere keeps its id.
-        let tool_servers = self.tool_servers.start()?;
+        let tool_servers = self.tool_servers.start();
         let timed = hub.clone();
         apart.spawn(async move {
             timed

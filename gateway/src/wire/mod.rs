@@ -35,9 +35,7 @@ pub use outline::outline;
 pub use reading::{
     BYTE_ORDER_MARK, check_length, check_readable, mended, mended_bytes, read_value,
 };
-pub use reply::{
-    AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed, refusal,
-};
+pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
 pub use said::{Said, said, with_grade};
 pub use scan::{member, members, text_of, too_deep};
 

@@ -153,7 +153,7 @@ pub fn error_json<D: Borrow<Value>>(error: &Error<D>) -> Value {
 
 /// The `type` and the payload of the answer that refuses a message of the type `kind`: the typed one
 /// where that is known. `call_id` is the one that a cancel gives.
-pub fn refusal<D: Borrow<Value>>(
+pub(super) fn refusal<D: Borrow<Value>>(
     kind: Option<&str>,
     call_id: &Value,
     error: &Error<D>,

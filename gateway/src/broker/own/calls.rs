@@ -18,10 +18,11 @@ use caphost::call::{Code, Error, LateEnd, Millis, Stop};
 const SLACK_MS: Millis = 100.0;
 
 /// A call that waits for its session to open.
-pub(super) struct WaitingCall {
+pub(in crate::broker) struct WaitingCall {
     pub run: RunId,
     payload: Json,
-    timeout: Option<Millis>,
+    pub params: Option<Json>,
+    pub timeout: Option<Millis>,
 }
 
 /// A call that is not over.
@@ -61,6 +62,7 @@ impl Broker {
         let waiting = WaitingCall {
             run,
             payload: call.payload,
+            params: call.params,
             timeout: call.timeout,
         };
         match self.own_session(session) {
@@ -79,7 +81,7 @@ impl Broker {
         if !self.own_calls.contains_key(&run) {
             return;
         }
-        let sent = self.own_request(session, Request::Call, &call.payload, About::OwnCall(run));
+        let sent = self.own_request(session, Request::Call, &call.payload, About::OwnCall(&call));
         let sent = match sent {
             Ok(sent) => sent,
             Err(error) => return self.fail_own(run, error),

@@ -15,8 +15,7 @@ use super::{Action, Broker, PeerId};
 use crate::broker::runs::RunId;
 use crate::remembered::Remembered;
 use crate::wire::{Failure, Json, Request};
-pub(super) use calls::OwnCall;
-use calls::WaitingCall;
+pub(super) use calls::{OwnCall, WaitingCall};
 use caphost::call::{Code, Error, Millis};
 use serde_json::json;
 

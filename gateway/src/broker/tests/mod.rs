@@ -41,6 +41,8 @@ pub(super) enum Seen {
     Replaced(String, String, String),
     Superseded(u64, String, String, String),
     Left(u64, String),
+    /// A message to an app inside the gateway.
+    ToApp(u64, String),
 }
 
 impl Bench {
@@ -67,6 +69,7 @@ impl Bench {
             .map(|action| match action {
                 Action::Call { run, step } => Seen::Step(run, format!("{step:?}")),
                 Action::CallOver { run } => Seen::CallOver(run),
+                Action::ToApp { app, message } => Seen::ToApp(app.0, format!("{message:?}")),
                 Action::Send { peer, message } => {
                     Seen::Message(peer.0, serde_json::from_str(&message.into_text()).unwrap())
                 }

@@ -31,6 +31,7 @@ fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>)
     let run = RunId::random();
     let payload = json!({ "capability": "a.b", "options": { "callId": id } });
     let call = NewOwnCall {
+        params: None,
         run: NewRun {
             id: run,
             dialect: Dialect::Mcp,

@@ -19,7 +19,7 @@ use crate::gateway::calls::{Call, CancelNotice, NewCall};
 use crate::gateway::{Outcome, Step};
 use crate::wire::abp::{self, Called};
 use crate::wire::json_rpc::{self as message, Id, RpcError, code};
-use crate::wire::{Json, clipped, members, outline};
+use crate::wire::{Json, clipped};
 use caphost::call::{Code, Error, Stop};
 
 /// How many characters of a capability's name an answer may contain.
@@ -119,7 +119,8 @@ impl Peer {
 
     /// `_capabilities/call`
     pub fn call(self: &Arc<Self>, id: Id, params: Option<&str>) {
-        let (called, params) = match read_call(params) {
+        let params = Json::from(params.unwrap_or_default().to_string());
+        let (called, params) = match abp::read_call(&params) {
             Ok(read) => read,
             Err(error) => return self.fail(&id, &error),
         };
@@ -128,7 +129,6 @@ impl Peer {
             capability,
             timeout,
             token,
-            ..
         } = called;
         let max = self.hub.limits.id_bytes;
         if token.as_ref().is_some_and(|it| it.to_string().len() > max) {
@@ -231,35 +231,6 @@ fn document(info: &CapabilityInfo) -> Value {
     let schema = |raw: &Option<Box<RawValue>>| serde_json::from_str(raw.as_deref()?.get()).ok();
     let (input, output) = (schema(&info.input_schema), schema(&info.output_schema));
     abp::capability(&info.name, info.description.as_deref(), input, output)
-}
-
-/// The parameters of a call that are read. The capability's own parameters are passed on as they came.
-const IN_CALL: &[&str] = &[
-    "capability",
-    "params",
-    "callId",
-    "options.timeout",
-    "options.progressToken",
-    "options.callId",
-];
-
-/// Reads the parameters of a call: `{ capability, params?, options?: { timeout?, progressToken?, callId? }
-/// }`. This is the payload of ABP's `capabilities/call`. Returns the capability's own parameters separately,
-/// as they came.
-fn read_call(params: Option<&str>) -> Result<(Called, Json), Error<Value>> {
-    let Some(text) = params.filter(|params| params.starts_with('{')) else {
-        return Err(Error::invalid_params(
-            "The parameters are an object {capability, params?, options?}",
-        ));
-    };
-    let read = abp::read_call(&outline(text.as_bytes(), IN_CALL))?;
-    let mut own: &[u8] = b"{}";
-    members(text.as_bytes(), |key, value| {
-        if key == "params" {
-            own = value;
-        }
-    });
-    Ok((read, Json::from(String::from_utf8_lossy(own).into_owned())))
 }
 
 /// From now on, tells the peer of every cancel through the cancellation API, as `notifications/cancelled`.

@@ -50,6 +50,7 @@ impl Session {
         let timeout = call.timeout.map(|it| it.as_secs_f64() * 1_000.0);
         let new = broker::NewOwnCall {
             payload: payload(&call, &id, timeout),
+            params: call.params,
             timeout,
             run: NewRun {
                 id: run,

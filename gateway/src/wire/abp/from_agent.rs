@@ -1,49 +1,11 @@
-//! The host's half: messages from an agent.
-
-use std::rc::Rc;
+//! What an agent asks of an app: the payloads of `initialize` and `capabilities/call`.
 
 use serde_json::{Value, json};
 
-use super::{VERSION, kind};
-use crate::wire::clipped;
+use super::VERSION;
+use crate::wire::{Json, clipped, member, outline};
 use caphost::call::{CallId, Code, Error, Millis};
 use caphost::session::{Agent, Features, Initialize, Names, Scope};
-
-/// A message that was understood.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Received {
-    /// The id that the reply must carry.
-    pub id: Option<Value>,
-    /// The message.
-    pub message: FromAgent,
-}
-
-/// The messages of an agent.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FromAgent {
-    /// Open the session.
-    Initialize(Initialize),
-    /// Call a capability.
-    Call(Called),
-    /// Cancel a call.
-    Cancel {
-        /// The callId as it was written.
-        given: Value,
-        /// Its text.
-        call: String,
-        /// For logs and the handler.
-        reason: Option<Rc<str>>,
-    },
-    /// List the capabilities, with descriptions and schemas.
-    List,
-    /// End the session.
-    Shutdown {
-        /// For logs.
-        reason: Option<Rc<str>>,
-    },
-    /// Answer a question: the whole `ABPResponse`.
-    Elicited(Value),
-}
 
 /// A call of a capability.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,8 +14,6 @@ pub struct Called {
     pub call: Option<CallId>,
     /// What is called.
     pub capability: String,
-    /// The handler's parameters. An empty object if the message had none.
-    pub params: Value,
     /// Milliseconds after which the call is to be cancelled.
     pub timeout: Option<Millis>,
     /// The token that progress carries.
@@ -62,14 +22,14 @@ pub struct Called {
 
 /// A rule for a property: where it stands, whether it may be missing, its type, and the error that a peer
 /// gets.
-struct Rule {
+pub(super) struct Rule {
     path: &'static str,
     optional: bool,
     is: fn(&Value) -> bool,
     rule: &'static str,
 }
 
-const fn must(path: &'static str, is: fn(&Value) -> bool, rule: &'static str) -> Rule {
+pub(super) const fn must(path: &'static str, is: fn(&Value) -> bool, rule: &'static str) -> Rule {
     Rule {
         path,
         optional: false,
@@ -78,7 +38,7 @@ const fn must(path: &'static str, is: fn(&Value) -> bool, rule: &'static str) ->
     }
 }
 
-const fn may(path: &'static str, is: fn(&Value) -> bool, rule: &'static str) -> Rule {
+pub(super) const fn may(path: &'static str, is: fn(&Value) -> bool, rule: &'static str) -> Rule {
     Rule {
         path,
         optional: true,
@@ -87,24 +47,9 @@ const fn may(path: &'static str, is: fn(&Value) -> bool, rule: &'static str) -> 
     }
 }
 
-fn is_text_or_number(value: &Value) -> bool {
+pub(super) fn is_text_or_number(value: &Value) -> bool {
     value.is_string() || value.is_number()
 }
-
-const ENVELOPE: &[Rule] = &[
-    must(
-        "type",
-        Value::is_string,
-        "a message has a type, which is a string",
-    ),
-    may("id", is_text_or_number, "an id is a string or a number"),
-];
-
-const PAYLOAD: &[Rule] = &[must(
-    "payload",
-    Value::is_object,
-    "the payload is an object",
-)];
 
 const IN_INITIALIZE: &[Rule] = &[
     must("agent", Value::is_object, "the agent is {name, version}"),
@@ -147,42 +92,9 @@ const IN_CALL: &[Rule] = &[
 
 const TIMEOUT: &str = "it is a number of milliseconds, not negative";
 
-/// Reads one envelope.
-pub fn read(envelope: &Value) -> Result<Received, Error<Value>> {
-    if !envelope.is_object() {
-        let message = "A message is an object {type, id, timestamp, payload}";
-        return Err(Error::invalid_params(message));
-    }
-    expect(envelope, ENVELOPE)?;
-    let payload = &envelope["payload"];
-    let message = match text(&envelope["type"]) {
-        kind::SHUTDOWN => FromAgent::Shutdown {
-            reason: reason(payload),
-        },
-        kind::LIST => FromAgent::List,
-        kind @ (kind::INITIALIZE | kind::CALL | kind::CANCEL | kind::ELICITATION_RESPONSE) => {
-            expect(envelope, PAYLOAD)?;
-            match kind {
-                kind::INITIALIZE => initialize(payload)?,
-                kind::CALL => FromAgent::Call(read_call(payload)?),
-                kind::CANCEL => cancel(payload)?,
-                _ => FromAgent::Elicited(payload.clone()),
-            }
-        }
-        kind => {
-            let message = format!("There is no message type \"{}\"", clipped(kind, 64));
-            return Err(Error::new(Code::NOT_IMPLEMENTED, message));
-        }
-    };
-    Ok(Received {
-        id: envelope.get("id").cloned(),
-        message,
-    })
-}
-
 /// Reads the parameters of `initialize`. A feature that is not mentioned counts as wanted. Only questions do
 /// not: an agent must say that it answers them.
-fn initialize(params: &Value) -> Result<FromAgent, Error<Value>> {
+pub fn read_initialize(params: &Value) -> Result<Initialize, Error<Value>> {
     expect(params, IN_INITIALIZE)?;
     let protocol = text(&params["protocolVersion"]);
     if protocol != VERSION {
@@ -193,7 +105,7 @@ fn initialize(params: &Value) -> Result<FromAgent, Error<Value>> {
         return Err(Error::new(Code::NOT_SUPPORTED, message));
     }
     let (agent, features) = (&params["agent"], &params["features"]);
-    Ok(FromAgent::Initialize(Initialize {
+    Ok(Initialize {
         features: Features {
             notifications: features["notifications"].as_bool().unwrap_or(true),
             progress: features["progress"].as_bool().unwrap_or(true),
@@ -207,7 +119,7 @@ fn initialize(params: &Value) -> Result<FromAgent, Error<Value>> {
             capabilities: names(&params["requestedCapabilities"]),
             requests: names(&params["agentCapabilities"]["allowedRequests"]),
         },
-    }))
+    })
 }
 
 fn names(list: &Value) -> Option<Names> {
@@ -215,8 +127,31 @@ fn names(list: &Value) -> Option<Names> {
     Some(Names(names.map(String::from).collect()))
 }
 
-/// Reads the payload of a call.
-pub fn read_call(payload: &Value) -> Result<Called, Error<Value>> {
+/// The members of a call that are read. The capability's own parameters are passed on as they came.
+const OF_CALL: &[&str] = &[
+    "capability",
+    "params",
+    "callId",
+    "options.timeout",
+    "options.progressToken",
+    "options.callId",
+];
+
+/// Reads the payload of a call: `{ capability, params?, options?: { timeout?, progressToken?, callId? } }`.
+/// Returns the capability's own parameters separately, as they came.
+pub fn read_call(payload: &Json) -> Result<(Called, Json), Error<Value>> {
+    let text = payload.as_str();
+    if !text.starts_with('{') {
+        let message = "The parameters are an object {capability, params?, options?}";
+        return Err(Error::invalid_params(message));
+    }
+    let read = called(&outline(text.as_bytes(), OF_CALL))?;
+    let params = member(text.as_bytes(), "params").and_then(|it| str::from_utf8(it).ok());
+    Ok((read, payload.part(params.unwrap_or("{}"))))
+}
+
+/// Reads the payload of a call, except for the capability's own parameters.
+pub(super) fn called(payload: &Value) -> Result<Called, Error<Value>> {
     expect(payload, IN_CALL)?;
     let options = &payload["options"];
     let given = options.get("callId").or_else(|| payload.get("callId"));
@@ -228,38 +163,23 @@ pub fn read_call(payload: &Value) -> Result<Called, Error<Value>> {
     Ok(Called {
         call,
         capability: text(&payload["capability"]).into(),
-        params: payload.get("params").cloned().unwrap_or_else(|| json!({})),
         // An infinite timeout is no timeout.
         timeout: timeout.filter(|timeout| timeout.is_finite()),
         token: options.get("progressToken").cloned(),
     })
 }
 
-fn cancel(payload: &Value) -> Result<FromAgent, Error<Value>> {
-    let given = &payload["callId"];
-    Ok(FromAgent::Cancel {
-        call: call_id(given)?.as_str().into(),
-        given: given.clone(),
-        reason: reason(payload),
-    })
-}
-
-fn call_id(given: &Value) -> Result<CallId, Error<Value>> {
+pub(super) fn call_id(given: &Value) -> Result<CallId, Error<Value>> {
     let id = given.as_str().and_then(|text| CallId::parse(text).ok());
     id.ok_or_else(|| bad("callId", "it is a string of 1 to 128 printable characters"))
 }
 
-/// A reason counts only if it is a string. It is cut to a length that fits a log line.
-fn reason(payload: &Value) -> Option<Rc<str>> {
-    Some(clipped(payload["reason"].as_str()?, 1_024).into())
-}
-
 /// The text of a value that was found to be a string.
-fn text(value: &Value) -> &str {
+pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn expect(object: &Value, rules: &[Rule]) -> Result<(), Error<Value>> {
+pub(super) fn expect(object: &Value, rules: &[Rule]) -> Result<(), Error<Value>> {
     for Rule {
         path,
         optional,

@@ -9,7 +9,7 @@ mod from_app;
 mod tests;
 mod write;
 
-pub use from_agent::{Called, FromAgent, Received, read as read_from_agent, read_call};
+pub use from_agent::{Called, read_call, read_initialize};
 pub use from_app::receive;
 pub use write::*;
 

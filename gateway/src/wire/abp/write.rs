@@ -5,8 +5,8 @@ use std::rc::Rc;
 use serde_json::{Map, Value, json};
 
 use super::{CALL_ENDED, CAPABILITIES_CHANGED, LARGE_MESSAGE, VERSION, kind};
+use crate::wire::error_json;
 use crate::wire::stops::{self, Grade};
-use crate::wire::{self, error_json};
 use caphost::agent::{CancelOutcome, Request, RequestKey, Settled};
 use caphost::call::{CallId, CancelAnswer, Error, LateEnd, Millis, Outcome, Response};
 use caphost::session::{Changes, Initialized};
@@ -223,16 +223,6 @@ pub fn call_ended(call: &CallId, end: LateEnd) -> Value {
     let LateEnd { success, after } = end;
     let data = json!({ "callId": call.as_str(), "success": success, "after": after });
     notification(CALL_ENDED, Some(&data))
-}
-
-/// The answer to an envelope that was not understood: the typed reply if its type is known.
-pub fn refusal(envelope: &Value, failure: &Error<Value>, timestamp: Millis) -> Value {
-    let call_id = &envelope["payload"]["callId"];
-    let (kind, mut payload) = wire::refusal(envelope["type"].as_str(), call_id, failure);
-    if kind == kind::CANCEL_RESULT {
-        payload["reason"] = failure.message.as_ref().into();
-    }
-    self::envelope(kind, Some(&envelope["id"]), timestamp, payload)
 }
 
 #[cfg(test)]

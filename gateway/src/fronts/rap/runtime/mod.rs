@@ -10,9 +10,9 @@
 //! | `client` | HTTP requests to tool servers |
 //! | `options` | the command line |
 //!
-//! One call: the broker queues the agent's message for the app. The app starts the call and gives the
-//! invocation to a separate task (`delivery`). The tool server posts the result to `callbacks`, which puts it
-//! into the app's inbox. The app answers the agent over the broker.
+//! One call: the broker gives the call to the app. The app gives the invocation to a separate task
+//! (`delivery`). The tool server posts the result to `callbacks`, which puts it into the app's inbox. The app
+//! answers the agent over the broker. No text is written or read between the broker and the app.
 //!
 //! Sources: `PROTOCOLS.md` section 2, and the RAP documents "Tool Cancellation Notification" and
 //! "Thread Closure Notification".
@@ -25,15 +25,11 @@ mod options;
 mod result;
 mod toolset;
 
-use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::thread;
 
 use axum::Router;
-use tokio::runtime::Builder;
 use tokio::sync::mpsc;
-use tokio::task::LocalSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::gateway::Hub;
@@ -89,30 +85,19 @@ impl Runtime {
         callbacks::routes(endpoints.collect())
     }
 
-    /// Starts the runtime on its own thread, which keeps the states. The runtime stops when the returned
-    /// guard is dropped.
-    pub fn start(self) -> io::Result<Option<DropGuard>> {
+    /// Starts the runtime as tasks. It stops when the returned guard is dropped.
+    pub fn start(self) -> Option<DropGuard> {
         if self.servers.is_empty() {
-            return Ok(None);
+            return None;
         }
         let over = CancellationToken::new();
-        let timers = Builder::new_current_thread().enable_time().build()?;
-        let told = over.clone();
-        // The state of a host cannot be shared between threads.
-        let run = move || {
-            let local = LocalSet::new();
-            for parts in self.servers {
-                let (tasks, told) = (parts.hub.tasks.clone(), told.clone());
-                local.spawn_local(async move {
-                    tasks.report("tool server", app::run(parts, told)).await;
-                });
-            }
-            timers.block_on(local);
-        };
-        thread::Builder::new()
-            .name("rap-runtime".into())
-            .spawn(run)?;
-        Ok(Some(over.drop_guard()))
+        for parts in self.servers {
+            let (tasks, told) = (parts.hub.tasks.clone(), over.clone());
+            tokio::spawn(async move {
+                tasks.report("tool server", app::run(parts, told)).await;
+            });
+        }
+        Some(over.drop_guard())
     }
 }
 

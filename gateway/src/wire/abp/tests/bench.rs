@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::wire::abp::{self, Called, FromAgent, Received};
+use crate::wire::abp::{self, Called};
 use caphost::agent::{Action as AgentAction, AgentOptions, AgentState, Outgoing, RequestKey};
 use caphost::call::{CallId, CallKey, Code, Error, Outcome, Stop};
 use caphost::offers::{Descriptor, Ending};
 use caphost::session::{Action, Answer, CallRequest, ConnectionId, HostState, Limits, ReplyTo};
 use serde_json::{Value as Json, json};
 
+use super::from_agent::{self, FromAgent, Received};
 use super::lane::{End, pair};
 
 pub const CAPABILITIES: [&str; 11] = [
@@ -236,18 +237,19 @@ impl Bench {
             return false;
         };
         let now = self.now;
-        match abp::read_from_agent(&envelope) {
-            Err(error) => self.host_end.send(abp::refusal(&envelope, &error, 0.0)),
+        match from_agent::read(&envelope) {
+            Err(error) => self
+                .host_end
+                .send(from_agent::refusal(&envelope, &error, 0.0)),
             Ok(Received { id, message }) => match message {
                 FromAgent::Initialize(params) => {
                     self.host
                         .initialize(self.connection, id, params, "session".into(), now);
                 }
-                FromAgent::Call(called) => {
+                FromAgent::Call(called, params) => {
                     let Called {
                         call,
                         capability,
-                        params,
                         timeout,
                         token,
                     } = called;

@@ -5,7 +5,8 @@ use caphost::offers::{Descriptor, Ending};
 use caphost::session::{Action, Answer, CallRequest, HostState, Limits, Question};
 use serde_json::{Value as Json, json};
 
-use crate::wire::abp::{self, FromAgent};
+use super::from_agent::{FromAgent, read};
+use crate::wire::abp;
 
 const VECTORS: &str = include_str!("../../../../../tests/conformance/abp/initialize.json");
 
@@ -68,7 +69,7 @@ fn run(vector: &Json) {
             key => payload[key] = value.clone(),
         }
     }
-    let read = abp::read_from_agent(&abp::envelope("initialize", None, 0.0, payload));
+    let read = read(&abp::envelope("initialize", None, 0.0, payload));
     if let Some(path) = vector.get("refused") {
         let error = read.expect_err("it is refused");
         assert_eq!(error.code.as_str(), "INVALID_PARAMS");

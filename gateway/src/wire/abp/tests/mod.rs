@@ -2,6 +2,7 @@
 //! conformance vectors, and thousands of calls that race with their cancels.
 
 mod bench;
+mod from_agent;
 mod initialize;
 mod lane;
 mod race;

@@ -1,17 +1,18 @@
 //! One tool server as an app on the broker.
 //!
-//! [`HostState`] has the rules of a call. This module turns its actions into HTTP requests, and callbacks
-//! into its events.
+//! The broker gives the app what agents ask. The app turns calls into HTTP requests, and callbacks into
+//! answers. No tool server confirms a stop, so each cancel is answered at once.
 
-mod agents;
-mod broker;
 mod calls;
+mod port;
+mod sessions;
 mod subscriptions;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -20,16 +21,15 @@ use url::Url;
 use super::callbacks::{CallbackEndpoint, Delivered, Input};
 use super::client::{Notices, ToolServerClient};
 use super::toolset::{self, Known};
-use crate::broker::CloseCode;
+use crate::broker::{CloseCode, ToApp};
 use crate::fronts::rap::wire::Toolset;
+use crate::gateway::Hub;
 use crate::gateway::metrics::ToolServerCounters;
-use crate::gateway::{Hub, OutboxStep};
-use crate::wire::{abp, for_log};
-use agents::Agents;
-use broker::{BrokerConnection, app_info};
+use crate::wire::for_log;
 use calls::Calls;
 use caphost::call::Millis;
-use caphost::session::{Action, HostState, Limits, ReplyTo};
+use port::{Port, app_info};
+use sessions::Sessions;
 
 /// The longest single sleep.
 const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
@@ -84,8 +84,9 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
                 continue;
             }
         };
-        let mut app = ToolServerApp::new(&mut parts, &toolset);
-        app.register(&toolset);
+        let info = app_info(&parts.hub, &toolset);
+        let mut app = ToolServerApp::new(&mut parts, &toolset, json!(info));
+        app.register(info, &toolset);
         let end = app.serve(&mut known, &over).await;
         app.leave();
         drop(app);
@@ -109,31 +110,25 @@ pub(super) async fn run(mut parts: Parts, over: CancellationToken) {
 /// A tool server as an app, as long as it is on the broker.
 struct ToolServerApp<'a> {
     parts: &'a mut Parts,
-    broker: BrokerConnection,
-    /// The `app` that it has registered.
+    port: Port,
+    /// The description of the app, as agents get it.
     app: Value,
-    state: HostState<Value, ()>,
-    agents: Agents,
+    /// The tools as agents get them, by name.
+    tools: BTreeMap<String, Value>,
+    sessions: Sessions,
     calls: Calls,
     endpoint: Url,
     started: Instant,
 }
 
 impl<'a> ToolServerApp<'a> {
-    fn new(parts: &'a mut Parts, found: &Toolset) -> Self {
-        let limits = &parts.hub.limits;
-        let limits = Limits {
-            in_flight: limits.in_flight,
-            sessions: limits.sessions,
-            requests_per_second: limits.requests_per_second,
-            ..Limits::default()
-        };
+    fn new(parts: &'a mut Parts, found: &Toolset, app: Value) -> Self {
         ToolServerApp {
-            broker: BrokerConnection::join(&parts.hub),
-            app: app_info(&parts.hub, found),
+            port: Port::join(&parts.hub),
+            app,
+            tools: toolset::capabilities(found),
             parts,
-            state: HostState::new(limits),
-            agents: Agents::default(),
+            sessions: Sessions::default(),
             calls: Calls::default(),
             endpoint: found.endpoint.clone(),
             started: Instant::now(),
@@ -146,20 +141,17 @@ impl<'a> ToolServerApp<'a> {
 
     async fn serve(&mut self, known: &mut watch::Receiver<Known>, over: &CancellationToken) -> End {
         loop {
-            self.drive();
-            let deadline = self.state.next_deadline();
+            let deadline = self.calls.next_deadline();
             let left = deadline.map(|at| (at - self.now()).clamp(0.0, LONGEST_SLEEP_MS));
             let due = sleep(Duration::from_secs_f64(left.unwrap_or_default() / 1_000.0));
             tokio::select! {
-                step = self.broker.next() => match step {
-                    OutboxStep::Message(message, _) => self.receive(&message.into_text()),
-                    OutboxStep::Close(code, reason) => return End::Closed(code, reason),
+                message = self.port.next() => match message {
+                    Some(ToApp::Closed(code, reason)) => return End::Closed(code, reason),
+                    Some(message) => self.receive(message),
+                    None => return End::Over,
                 },
                 Some((input, _room)) = self.parts.inbox.recv() => self.input(input),
-                () = due, if deadline.is_some() => {
-                    let now = self.now();
-                    self.state.handle_timeout(now);
-                }
+                () = due, if deadline.is_some() => self.time_out(),
                 Ok(()) = known.changed() => {
                     let toolset = known.borrow_and_update().clone();
                     match toolset {
@@ -169,58 +161,6 @@ impl<'a> ToolServerApp<'a> {
                 }
                 () = over.cancelled() => return End::Over,
             }
-        }
-    }
-
-    /// Does everything that the state asks for, in order.
-    pub fn drive(&mut self) {
-        while let Some(action) = self.state.poll_action() {
-            self.perform(action);
-        }
-    }
-
-    fn perform(&mut self, action: Action<Value, ()>) {
-        match action {
-            Action::Wake => self.state.run_ready(),
-            Action::Start {
-                key,
-                id,
-                capability,
-                params,
-                ..
-            } => {
-                if let Err(error) = self.start(key, id, &capability, params) {
-                    let now = self.now();
-                    self.state.settle(key, Err(error), true, now);
-                }
-            }
-            Action::Stop { key, .. } => self.stop(key),
-            Action::Respond {
-                to: ReplyTo::Agent(connection, id),
-                response,
-                ..
-            } => {
-                let payload = abp::response(&response);
-                self.post(connection, abp::kind::CALL_RESULT, id, payload);
-            }
-            Action::Answer { to, id, answer } => self.answer(to, id, answer),
-            Action::CallEnded { to, id, end } => {
-                self.post(to, abp::kind::NOTIFICATION, None, abp::call_ended(&id, end));
-            }
-            Action::CapabilitiesChanged { to, changes } => {
-                let payload = abp::capabilities_changed(&changes);
-                self.post(to, abp::kind::NOTIFICATION, None, payload);
-            }
-            // Tools accept any parameters, make no calls, report no progress and ask nothing. Nobody observes
-            // the state.
-            _ => {}
-        }
-    }
-
-    /// Ends every session. Cancels the calls and closes the threads, as far as the tool servers can be told.
-    fn leave(&mut self) {
-        for connection in self.agents.all() {
-            self.disconnect(connection);
         }
     }
 }

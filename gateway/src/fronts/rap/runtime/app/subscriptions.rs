@@ -3,14 +3,13 @@
 use serde_json::json;
 
 use super::ToolServerApp;
-use super::agents::Session;
 use super::calls::Running;
+use super::sessions::Session;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::SubscriptionEvent;
 use crate::seldom::Seldom;
 use crate::wire::abp;
 use caphost::call::CallId;
-use caphost::session::ConnectionId;
 
 /// The ABP notification that carries an event. Its data is `{ callId, text, associative?, final? }`.
 const SUBSCRIPTION_EVENT: &str = "notifications/subscription/event";
@@ -50,7 +49,7 @@ impl ToolServerApp<'_> {
     /// subscriptions.
     pub(super) fn subscribe(&mut self, running: Running) {
         if !running.is_final
-            && let Some(session) = self.agents.session(running.connection)
+            && let Some(session) = self.sessions.of(&running.agent)
         {
             session.subscribe(running.id, running.call_id);
         }
@@ -67,9 +66,9 @@ impl ToolServerApp<'_> {
         } = event;
         let is_final = is_final.unwrap_or_default();
         let call_id = self.note_event(&thread, &id, is_final);
-        let session = self.agents.in_thread(&thread);
+        let session = self.sessions.in_thread(&thread);
         let session = session.filter(|(_, session)| session.notifications);
-        let (Some(call_id), Some((connection, _))) = (call_id, session) else {
+        let (Some(call_id), Some((agent, _))) = (call_id, session) else {
             return self.parts.counters().events_dropped.add();
         };
         let mut data = json!({ "callId": call_id.as_str(), "text": text });
@@ -82,7 +81,7 @@ impl ToolServerApp<'_> {
             }
         }
         let payload = abp::notification(SUBSCRIPTION_EVENT, Some(&data));
-        self.post(connection, abp::kind::NOTIFICATION, None, payload);
+        self.port.notify(agent, &payload);
         self.parts.counters().events.add();
     }
 
@@ -102,7 +101,7 @@ impl ToolServerApp<'_> {
             running.is_final = is_final;
             return Some(running.call_id.clone());
         }
-        let (_, session) = self.agents.in_thread(thread)?;
+        let (_, session) = self.sessions.in_thread(thread)?;
         match is_final {
             true => session.subscriptions.remove(id),
             false => session.subscriptions.get(id).cloned(),
@@ -110,11 +109,11 @@ impl ToolServerApp<'_> {
     }
 
     /// An agent has cancelled a call. This ends the call's subscription, if there is one.
-    pub(super) fn unsubscribe(&mut self, connection: ConnectionId, call_id: &str) {
-        if let Some(session) = self.agents.session(connection)
+    pub(super) fn unsubscribe(&mut self, agent: &str, call_id: &str) {
+        if let Some(session) = self.sessions.of(agent)
             && let Some(id) = session.unsubscribe(call_id)
         {
-            let (thread, keep) = (&session.thread, &self.broker.keep);
+            let (thread, keep) = (&session.thread, &self.port.keep);
             self.parts.notices.cancelled(thread, &id, None, keep);
         }
     }
