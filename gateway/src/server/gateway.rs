@@ -219,12 +219,12 @@ impl Gateway {
     /// no call times out. After `stop` the gateway takes no new calls, gives calls in flight the drain time to
     /// end, tells every peer, and gives each peer the close timeout to leave. The routes answer meanwhile.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), Error> {
-        self.start().await?.until(stop, ready(())).await;
+        self.start().await.until(stop, ready(())).await;
         Ok(())
     }
 
     /// Starts the work in the background.
-    pub(super) async fn start(self) -> Result<Running, Error> {
+    pub(super) async fn start(self) -> Running {
         let hub = self.hub;
         // Each in a task of its own, so that none waits for another.
         let mut apart = JoinSet::new();
@@ -261,13 +261,13 @@ impl Gateway {
                 .keep_going("metrics", || sum_up(&measured))
                 .await;
         });
-        Ok(Running {
+        Running {
             hub,
             elsewhere: self.elsewhere,
             drain: self.drain,
             _apart: apart,
             _tool_servers: tool_servers,
-        })
+        }
     }
 }
 

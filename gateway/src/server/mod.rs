@@ -95,7 +95,7 @@ impl Server {
             gateway,
         } = self;
         let hub = gateway.hub();
-        let running = gateway.start().await?;
+        let running = gateway.start().await;
         let mut apart = JoinSet::new();
         if let Some(tls) = connections.tls.clone() {
             let interval = connections.limits.reload_interval;
