@@ -8,10 +8,12 @@
  * are served only over ports of their own.
  */
 import { acceptPort } from './accept-port.js';
+import { accept } from './accept.js';
 import { claim } from './claim.js';
-import { Connection, LEFT, UNREADABLE, isJsonRpc } from './connection.js';
+import { LEFT } from './connection.js';
 import { abpError, log } from './errors.js';
 import { TYPES } from './from-agent.js';
+import { isJsonRpc } from './json-rpc.js';
 import { onWindow } from './on-window.js';
 import { MAX_NAME, isId, originOf } from './read.js';
 import { toAgent } from './transfer.js';
@@ -28,12 +30,15 @@ const MAX_PORTS = 1024;
 /** The number of refused origins that are reported. */
 const MAX_TOLD = 32;
 
+/** @import { Messenger } from './messenger.js' */
+
 /**
  * @typedef {object} Peer
  * @property {string} origin
  * @property {number[]} from the numbers of its origin and its window
- * @property {Map<unknown, Connection>} connections of plain agents, by the channels of MCP-B
+ * @property {Map<unknown, Messenger>} plain of plain agents, by the channels of MCP-B
  * @property {Map<unknown, (reason?: string) => void>} ports by the id of the initialize that brought them
+ * @property {Set<(reason?: string) => void>} closers of the plain agents
  */
 
 /**
@@ -77,10 +82,10 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
       return;
     }
     // An agent cannot open more channels than that.
-    if (peer.connections.size >= MAX_CHANNELS && !peer.connections.has(data.channel)) return;
-    const connection = peer.connections.get(data.channel) ?? connect(source, peer);
-    peer.connections.set(data.channel, connection);
-    connection.hear(data);
+    if (peer.plain.size >= MAX_CHANNELS && !peer.plain.has(data.channel)) return;
+    const messenger = peer.plain.get(data.channel) ?? messengerOf(source, peer);
+    peer.plain.set(data.channel, messenger);
+    messenger.onmessage?.(data);
   };
 
   /**
@@ -98,12 +103,14 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
   /**
    * @param {any} source
    * @param {Peer} peer
+   * @returns {Messenger} of a plain agent
    */
-  const connect = (source, { origin, from }) => {
-    const connection = new Connection(shell, (envelope) => {
-      toAgent(envelope, (message, transfer) => source.postMessage(message, { targetOrigin: origin, transfer }));
-    }, from);
-    return connection;
+  const messengerOf = (source, { origin, from, closers }) => {
+    const post = (/** @type {any} */ message, /** @type {Transferable[]} */ transfer) => source.postMessage(message, { targetOrigin: origin, transfer });
+    /** @type {Messenger} */
+    const messenger = { from, lasting: true, onmessage: undefined, onclose: undefined, post: (envelope) => toAgent(envelope, post), close() {} };
+    accept(shell, messenger, (close, held) => void closers[held ? 'add' : 'delete'](close));
+    return messenger;
   };
 
   /**
@@ -112,7 +119,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
    */
   const greet = (source, origin) => {
     const from = [allowedOrigins.indexOf(origin) + 1, (windows += 1)];
-    const peer = { origin, from, connections: new Map(), ports: new Map() };
+    const peer = { origin, from, plain: new Map(), ports: new Map(), closers: new Set() };
     peers.set(source, peer);
     looking ??= setInterval(look, LOOK_EVERY);
     return peer;
@@ -134,7 +141,7 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
   const forget = (source, reason) => {
     const peer = peers.get(source);
     peers.delete(source);
-    for (const connection of peer?.connections.values() ?? []) connection.close(reason);
+    for (const messenger of peer?.plain.values() ?? []) messenger.onclose?.(reason);
     for (const close of peer?.ports.values() ?? []) close(reason);
   };
 
@@ -150,22 +157,15 @@ export function acceptMessages(shell, { allowedOrigins: given = ownOrigin(), rep
   const onLost = ({ source, origin }) => {
     const peer = peers.get(source);
     if (peer?.origin !== origin) return;
-    for (const connection of peer.connections.values()) {
-      connection.giveUp(UNREADABLE);
-      connection.leave();
-    }
-    peer.connections.clear();
+    for (const messenger of peer.plain.values()) messenger.onunreadable?.();
+    peer.plain.clear();
   };
 
-  /** @param {string} [reason] */
-  const leave = (reason) => {
-    for (const { connections } of peers.values()) {
-      for (const connection of connections.values()) connection.leave(reason);
-    }
-    for (const source of [...peers.keys()]) forget(source, reason);
-  };
   /** The user leaves the page. The page may come back, but its agents have been told that it is gone. */
-  const onHide = () => leave(LEFT);
+  const onHide = () => {
+    for (const { closers } of peers.values()) for (const close of closers) close(LEFT);
+    for (const source of peers.keys()) forget(source, LEFT);
+  };
 
   /**
    * Clients of MCP-B wait for this message. They may have asked for it before the host was there.

@@ -6,7 +6,7 @@ import { lifeOfAgent } from './life/of-agent.js';
 import { problemWithMessenger } from './messenger.js';
 import { open, problemWithOptions } from './open.js';
 import { uniqueName } from './platform.js';
-import { portMessenger } from './port.js';
+import { portMessenger } from './agent-port.js';
 import { getA } from './read.js';
 import { defaultSocket, openSocket, socketMessenger } from './socket.js';
 import { windowMessenger } from './window.js';

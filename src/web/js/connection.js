@@ -5,12 +5,10 @@
  * @typedef {{ type?: unknown, id?: unknown, payload?: any, timestamp?: number }} Envelope
  */
 import { refusal } from './envelope.js';
-import { failure, log, problem, report, text } from './errors.js';
+import { failure, log, problem, text } from './errors.js';
 import { HOST_CLOSED } from './events.js';
 import { cancelsFirst, lost } from './guard.js';
-import { inspect } from './inspect.js';
-import { fromText, toText } from './json.js';
-import { loadPart } from './part.js';
+import { JsonRpc, isJsonRpc } from './json-rpc.js';
 import { soon } from './platform.js';
 import { get, isId } from './read.js';
 import { receive, receiveCall } from './receive.js';
@@ -25,9 +23,6 @@ export const LEFT = 'The page was left';
 /** Why a session is given up when a message could not be deserialised. */
 export const UNREADABLE = 'A message of the agent could not be read';
 
-/** The functions that modules loaded on demand are given. */
-const KIT = { toText, inspect, problem };
-
 /** The types that are answered under the id of the request. */
 const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
@@ -37,18 +32,8 @@ export class Connection {
   #open;
   /** @type {unknown} */
   #opener;
-  /** Whether the agent is in the page itself. */
-  local = false;
   /** Whether each message comes in a job of its own, in which no code of the app runs. */
-  alone = false;
-  /** Whether the two ends have agreed on short messages. */
-  short = false;
-  /**
-   * Sends the response of a call that has completed in its short form, where the transport has one.
-   *
-   * @type {((id: unknown, data: unknown, duration: number) => void) | undefined}
-   */
-  sendResult;
+  alone;
   /** Called when the session was shut down. @type {(() => void) | undefined} */
   onover;
   /** Called when the agent is gone without a word. @type {(() => void) | undefined} */
@@ -57,36 +42,50 @@ export class Connection {
   life;
   /** Stops waiting for the end of the agent's lock. @type {(() => void) | undefined} */
   unwatch;
-  /** Takes messages in the agent's dialect, once the dialect is known. @type {((message: any) => void) | undefined} */
-  #take;
+  /** Undefined until the first message, and null for an agent that speaks ABP. @type {JsonRpc | null | undefined} */
+  #dialect;
 
   /**
    * @param {import('./shell.js').Shell} shell
-   * @param {(envelope: Envelope) => void} send passes an envelope to the transport; throws for an envelope
-   *   that cannot carry
-   * @param {number[]} from its source, if other agents may have the same source: the numbers of an
-   *   origin and a window, or that of a link
+   * @param {import('./messenger.js').Messenger} messenger
    */
-  constructor(shell, send, [origin = 0, window = 0] = []) {
+  constructor(shell, messenger) {
     this.shell = shell;
-    this.send = send;
+    this.messenger = messenger;
+    this.local = messenger.local === true;
+    this.alone = messenger.alone === true;
+    if (messenger.abp) this.#dialect = null;
+    const [origin = 0, window = 0] = messenger.from ?? [];
     this.number = shell.rust.connect(shell.number, origin, window) ?? 0;
     // A closed host gives out no numbers.
     this.#open = this.number > 0;
     if (this.#open) shell.connections.set(this.number, this);
   }
 
-  /** @param {any} message an agent's, in the dialect of its first */
-  hear(message) {
-    this.#take ??= isJsonRpc(message) ? jsonRpc(this, message) : typeof message?.type === 'string' ? this.receive : undefined;
-    (this.#take ?? this.receive).call(this, message);
+  /**
+   * @param {any} message an agent's, in the dialect of its first
+   * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
+   */
+  receive(message, aborted) {
+    if (this.#dialect === undefined) this.#choose(message);
+    if (this.#dialect) this.#dialect.receive(message);
+    else this.receiveEnvelope(message, aborted);
+  }
+
+  /** @param {any} message the first that shows the dialect */
+  #choose(message) {
+    if (isJsonRpc(message)) {
+      this.#dialect = new JsonRpc(this, message);
+      // Its messages wait for code to be loaded.
+      this.alone = false;
+    } else if (typeof message?.type === 'string') this.#dialect = null;
   }
 
   /**
    * @param {any} envelope any ABP message of an agent
    * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
    */
-  receive(envelope, aborted) {
+  receiveEnvelope(envelope, aborted) {
     if (this.shell.guard.trap) return this.#answerAtOnce(envelope, lost(LOST));
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (envelope?.type === 'initialize') {
@@ -101,8 +100,13 @@ export class Connection {
 
   /** @param {any[]} message a call of the agent in its short form */
   receiveCall(message) {
-    if (this.shell.guard.trap || !this.#open) this.receive(longCall(message));
+    if (this.shell.guard.trap || !this.#open) this.receiveEnvelope(longCall(message));
     else receiveCall(this, message);
+  }
+
+  /** @param {any} envelope the host's, in ABP */
+  #post(envelope) {
+    (this.#dialect ?? this.messenger).post(envelope);
   }
 
   /**
@@ -119,7 +123,7 @@ export class Connection {
   /** @param {Envelope} envelope the host's message */
   deliver(envelope) {
     try {
-      this.send(envelope);
+      this.#post(envelope);
     } catch (error) {
       this.#sendInstead(envelope, text(error));
     }
@@ -137,18 +141,11 @@ export class Connection {
    */
   deliverResult(id, data, duration) {
     try {
-      this.sendResult?.(id, data, duration);
+      this.messenger.postResult?.(id, data, duration);
     } catch (error) {
       this.#sendInstead(longResult([0, id, data, duration]), text(error));
     }
     this.#pending.delete(id);
-  }
-
-  /** A message could not be read. The agent had announced its type and id. @param {Envelope} envelope */
-  lost({ type, id }) {
-    const payload = failure('TRANSPORT_ERROR', UNREADABLE);
-    if (type === 'elicitation/response') this.answer(id, payload);
-    else this.#trySend({ type: 'capabilities/call-result', id, timestamp: Date.now(), payload });
   }
 
   /**
@@ -158,7 +155,7 @@ export class Connection {
    * @param {unknown} payload
    */
   answer(id, payload) {
-    this.receive({ type: 'elicitation/response', id, timestamp: Date.now(), payload });
+    this.receiveEnvelope({ type: 'elicitation/response', id, timestamp: Date.now(), payload });
   }
 
   /**
@@ -182,14 +179,14 @@ export class Connection {
 
   /** The session was shut down. An agent that speaks JSON-RPC may open another session at once. */
   over() {
-    if (this.#take === this.receive) this.onover?.();
+    if (!this.#dialect) this.onover?.();
   }
 
   /** The host ends the session: the calls in flight are cancelled and answered. @param {string} reason */
   giveUp(reason) {
     // The agent must still be told that the session is over.
     this.onover = undefined;
-    this.receive({ type: 'shutdown', payload: { reason } });
+    this.receiveEnvelope({ type: 'shutdown', payload: { reason } });
   }
 
   /** The host goes away. Not every transport can report that by itself. @param {string} [reason] the reason that handlers get */
@@ -202,7 +199,7 @@ export class Connection {
   /** @param {Envelope} envelope */
   #trySend(envelope) {
     try {
-      this.send(envelope);
+      this.#post(envelope);
     } catch {
       // The transport is gone, and its end will be noticed.
     }
@@ -248,62 +245,6 @@ export class Connection {
     if (this.local) soon(forget);
     else forget();
   }
-}
-
-/**
- * The first message shows which dialect an agent speaks.
- *
- * @param {any} message
- * @returns {boolean} whether it is a message of JSON-RPC: an object, a text, or in the envelope of MCP-B
- */
-export const isJsonRpc = (message) =>
-  typeof message === 'string'
-    ? message.includes('"jsonrpc"')
-    : get(Array.isArray(message) ? message[0] : message, 'jsonrpc') === '2.0' || get(message, 'direction') === 'client-to-server';
-
-/**
- * Switches to JSON-RPC. A page without such agents never loads the code for it.
- *
- * @param {Connection} connection
- * @param {any} first
- * @returns {(message: any) => void} takes a message
- */
-function jsonRpc(connection, first) {
-  // The messages wait for that code, and are then taken one after the other in one job.
-  connection.alone = false;
-  /** @type {Promise<(message: any) => void> | undefined} */
-  let taking;
-  return (message) => {
-    taking ??= loadPart(() => import('./json-rpc/peer.js')).then(({ serve }) => serve(connection, first, KIT));
-    taking.then(
-      (take) => take(message),
-      ({ message: why }) => {
-        // The next message tries again.
-        taking = undefined;
-        report(() => refuseAll(connection, message, why));
-      },
-    );
-  };
-}
-
-/**
- * Answers the requests of a message while the JSON-RPC part cannot be loaded. The answers are like
- * those of that part: each under its own id, and wrapped like the message.
- *
- * @param {Connection} connection
- * @param {any} given
- * @param {string} message
- */
-function refuseAll({ send }, given, message) {
-  const wrapped = get(given, 'direction') && given;
-  const inner = wrapped ? wrapped.payload : given;
-  const said = typeof inner === 'string' ? fromText(inner) : inner;
-  const refuse = (/** @type {any} */ it) => isId(get(it, 'id')) && get(it, 'method') !== undefined ? [{ jsonrpc: '2.0', id: it.id, error: { code: -32603, message } }] : [];
-  const answers = Array.isArray(said) ? said.flatMap(refuse) : refuse(said);
-  if (answers.length === 0) return;
-  const answer = Array.isArray(said) ? answers : answers[0];
-  if (wrapped) send(/** @type {any} */ ({ channel: wrapped.channel, type: 'mcp', direction: 'server-to-client', payload: answer }));
-  else send(/** @type {any} */ (typeof given === 'string' ? toText(answer) : answer));
 }
 
 /**

@@ -2,9 +2,8 @@
  * A page's host: the public interface. The rules are in Rust.
  */
 import { acceptMessages } from './accept-messages.js';
-import { acceptMessenger } from './accept-messenger.js';
 import { acceptPort, idles } from './accept-port.js';
-import { Connection } from './connection.js';
+import { accept, messengerOfApp } from './accept.js';
 import { describe, problemWithCapability, problemWithWorker } from './descriptor.js';
 import { abpError, invalid, log, problem, text, thrown } from './errors.js';
 import { exposeAbp } from './in-page.js';
@@ -28,6 +27,8 @@ export class Host {
   #closers = new Set();
   /** @type {import('./workers/workers.js').Workers | undefined} */
   #workers;
+  /** @type {Parameters<typeof accept>[2]} */
+  #hold = (close, held) => void this.#closers[held ? 'add' : 'delete'](close);
   /** The statistics of a closed host. @type {object | undefined} */
   #lastStats;
 
@@ -158,7 +159,7 @@ export class Host {
    */
   acceptPort(port, options = {}) {
     this.#ensureOpen();
-    const release = acceptPort(this.shell, port, (close, held) => void this.#closers[held ? 'add' : 'delete'](close), { replace: options.replace });
+    const release = acceptPort(this.shell, port, this.#hold, { replace: options.replace });
     // No function made here may lead to `release`: it leads to the port, which may become garbage.
     this.#closers.add(idles(port, release));
     return release;
@@ -171,7 +172,7 @@ export class Host {
   accept(messenger) {
     this.#ensureOpen();
     refuseIf(problemWithMessenger(messenger));
-    return acceptMessenger(this.shell, messenger, (close, held) => void this.#closers[held ? 'add' : 'delete'](close));
+    return accept(this.shell, messengerOfApp(messenger), this.#hold).close;
   }
 
   /**
@@ -199,7 +200,7 @@ export class Host {
     };
     loadPart(() => import('./gateway/link.js'), goesOn).then(({ GatewayLink }) => {
       if (this.shell.closed) return;
-      ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, log, onWindow, toText }));
+      ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { accept, fromText, log, onWindow, toText }));
     }, () => {});
   }
 

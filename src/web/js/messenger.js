@@ -1,14 +1,26 @@
 /**
- * The only interface between an agent and a transport.
+ * The only interface between a host or an agent and a transport.
  *
- * @typedef {object} Messenger
+ * @typedef {Common & OfAgents & OfHosts} Messenger
+ *
+ * @typedef {object} Common
  * @property {(envelope: Envelope, transfer?: Transferable[]) => unknown} post throws when the envelope
- *   cannot be sent; once the peer is gone, posted envelopes are dropped. Returns the number of bytes of
- *   a large message on a transport that may be slow
+ *   cannot be sent; once the peer is gone, posted envelopes are dropped. For an agent, returns the number
+ *   of bytes of a large message on a transport that may be slow
  * @property {() => void} close releases everything; no callback is called any more
- * @property {((envelope: any) => void) | undefined} onmessage set by the agent
- * @property {((error?: Error) => void) | undefined} onclose set by the agent; called once, when the
- *   peer is gone, with what went wrong if that is known
+ * @property {((message: any, aborted?: import('./signal.js').Aborted) => void) | undefined} onmessage set by the host
+ *   or agent. `aborted`: of a call that was aborted before it was made
+ * @property {((error?: any) => void) | undefined} onclose set by the host or agent; called once, when the peer is gone,
+ *   with what went wrong if that is known. A host passes that on to its handlers, as a text
+ * @property {boolean} [short] whether the peer accepts messages in their short form
+ *
+ * @typedef {{ type: string, id?: string, timestamp: number, payload: any }} Envelope
+ */
+
+/**
+ * What an agent knows of some transports in addition.
+ *
+ * @typedef {object} OfAgents
  * @property {((certain: boolean) => void) | undefined} [onsuspect] set by the agent; called when
  *   the peer may be gone. If `certain`, it is unless it says something soon.
  * @property {((bytes: number) => void) | undefined} [onexpect] set by the agent; called when the peer
@@ -20,8 +32,26 @@
  * @property {boolean} [forgetful] whether envelopes may be lost while the peer is still starting
  * @property {string | undefined} [stuck] why the app seems not to answer, if that is known
  * @property {string} [hint] where the app was asked, and the likely reason if nobody answers
+ */
+
+/**
+ * What a host knows of some transports in addition.
  *
- * @typedef {{ type: string, id?: string, timestamp: number, payload: any }} Envelope
+ * @typedef {object} OfHosts
+ * @property {() => void} [release] stops listening, and leaves the transport open
+ * @property {((id: unknown, data: unknown, duration: number) => void)} [postResult] the short form of a completed call
+ * @property {((call: any[]) => void) | undefined} [oncall] set by the host; called with a call in its short form
+ * @property {(() => void) | undefined} [onunreadable] set by the host; called when a message could not be read, and it is
+ *   unknown which
+ * @property {number[]} [from] the source, if other agents may have the same: the numbers of an origin and a window, or
+ *   that of a link
+ * @property {boolean} [local] whether messages are objects of the page itself, which nobody has copied
+ * @property {boolean} [alone] whether each message comes in a job of its own, in which no code of the app runs
+ * @property {boolean} [abp] whether agents speak only ABP
+ * @property {boolean} [lasting] whether one connection serves all sessions, one after the other
+ * @property {boolean} [single] whether it serves one session, and is then closed
+ * @property {boolean} [kept] whether the host must close it even when it has no session
+ * @property {boolean} [watched] whether nothing reports that an agent is gone, or that the host's page was left
  */
 
 /** @param {any} messenger of another party @returns {string | undefined} the problem with it, if there is a problem */

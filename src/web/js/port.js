@@ -1,125 +1,73 @@
 /**
- * A MessagePort, a Worker, the inside of a worker, or an extension's port.
+ * What the two ends of a port share: a MessagePort, a Worker, the inside of a worker, or an extension's
+ * port.
  */
 import { abpError, failure } from './errors.js';
-import { asJson } from './json.js';
-import { isSimple } from './inspect.js';
-import { announcement, announcing, foretold, isShortResult, longResult, nextOf, shortCall, takesShort } from './short.js';
+import { nextOf, opensShort } from './short.js';
+
+/** Messages that are answered, with the types of their answers. */
+const ANSWERS = new Map([['capabilities/call', 'capabilities/call-result'], ['elicitation/request', 'elicitation/response']]);
 
 /**
+ * Reads a port for a messenger.
+ *
  * @param {any} port
- * @param {boolean} [ours] whether it was made here, and is closed when the session is over
- * @param {boolean} [short] whether its other end has said that it accepts short messages
- * @returns {import('./messenger.js').Messenger}
+ * @param {import('./messenger.js').Messenger} messenger
+ * @param {(message: any[]) => boolean} readShort reads a message in its short form; false for any other message
+ * @param {string} unreadable the answer to a message that could not be read
  */
-export function portMessenger(port, ours = false, short = false) {
-  const extension = isExtension(port, 'connectPort');
-
-  /**
-   * @param {import('./messenger.js').Envelope} envelope
-   * @param {Transferable[]} [transfer]
-   */
-  const post = (envelope, transfer) => {
-    const { type, id, payload } = envelope;
-    if (short && type === 'capabilities/call') return send(shortCall(Number(id), payload), transfer, isSimple(payload) ? undefined : announcement(type, Number(id)));
-    return send(type === 'initialize' ? announcing(envelope) : envelope, transfer, short ? foretold(envelope) : undefined);
-  };
-
-  /**
-   * @param {number} key
-   * @param {any} payload
-   * @param {Transferable[]} [transfer] given for parameters that are not a copy of plain ones
-   */
-  const postCall = (key, payload, transfer) => {
-    const type = 'capabilities/call';
-    if (!short) return post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
-    return send(shortCall(key, payload), transfer, transfer && announcement(type, key));
-  };
-
-  /**
-   * @param {unknown} message
-   * @param {Transferable[]} [transfer]
-   * @param {unknown[]} [before] its announcement
-   */
-  const send = (message, transfer, before) => {
-    if (before) port.postMessage(before);
-    if (transfer && transfer.length > 0) port.postMessage(message, transfer);
-    else port.postMessage(message);
-  };
-
-  /** @type {import('./messenger.js').Messenger} */
-  const messenger = {
-    // A MessagePort keeps messages until somebody listens. A worker does not, and neither does the port
-    // of an extension that wakes up.
-    forgetful: !port.start,
-    onmessage: undefined,
-    onclose: undefined,
-    onresult: undefined,
-    post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
-    postCall: extension ? undefined : postCall,
-    close() {
-      stop();
-      messenger.onmessage = messenger.onresult = messenger.onclose = undefined;
-      if (ours) port.close();
-    },
-  };
+export function read(port, messenger, readShort, unreadable) {
+  /** The peer has said that it accepts short messages. It may still send them after the end of its session. */
+  let short = messenger.short === true;
+  /** The announced next message. @type {ReturnType<typeof nextOf>} */
+  let next;
   /** @param {any} message */
   const receive = (message) => {
     next = undefined;
-    if (short && Array.isArray(message)) return receiveShort(message);
-    if (message?.type === 'initialize-result') short = takesShort(message.payload);
+    if (short && Array.isArray(message)) {
+      if (readShort(message)) return undefined;
+      next = nextOf(message);
+      if (next) return undefined;
+    } else if (opensShort(message) && !isExtension(port)) short = messenger.short = true;
     return messenger.onmessage?.(message);
   };
-  /** @param {any[]} message */
-  const receiveShort = (message) => {
-    if (!isShortResult(message)) {
-      next = nextOf(message);
-      return next ? undefined : messenger.onmessage?.(message);
-    }
-    const { onresult } = messenger;
-    return onresult ? onresult(message[1], message[2], message[3]) : messenger.onmessage?.(longResult(message));
-  };
   const gone = () => messenger.onclose?.();
-  /** The announced next message. @type {import('./messenger.js').Envelope | undefined} */
-  let next;
   /** A message could not be read. If it is unknown which, the session is over. */
   const lost = () => {
-    if (!next) return gone();
-    const payload = failure('TRANSPORT_ERROR', 'The message of the app could not be read');
+    if (!next) return messenger.onunreadable ? messenger.onunreadable() : gone();
     const { type, id } = next;
+    const answer = ANSWERS.get(type);
+    const said = { type: answer ?? type, id, timestamp: Date.now(), payload: failure('TRANSPORT_ERROR', unreadable) };
     next = undefined;
-    if (type === 'elicitation/request') return post({ type: 'elicitation/response', id, timestamp: 0, payload });
-    return messenger.onmessage?.({ type, id, timestamp: 0, payload });
+    return answer ? messenger.post(said) : messenger.onmessage?.(said);
   };
-
-  const stop = listenTo(port, receive, lost, gone);
-  return messenger;
+  return { receive, stop: listenTo(port, receive, lost, gone) };
 }
+
+/** @param {any} port */
+export const isExtension = (port) => typeof port.onMessage?.addListener === 'function';
 
 /**
  * @param {any} port
  * @param {string} where it was given
- * @returns {boolean} whether it is an extension's
  * @throws {Error} if the value is not a port
  */
-export function isExtension(port, where) {
+export function ensurePort(port, where) {
   // A window is not a port: a host would hear everybody who posts to it.
   const isWindow = port?.window === port && port?.closed !== undefined;
-  const extension = !isWindow && typeof port?.onMessage?.addListener === 'function';
-  if (isWindow || typeof port?.postMessage !== 'function' || !(extension || port.addEventListener || port.on)) {
+  if (isWindow || typeof port?.postMessage !== 'function' || !(isExtension(port) || port.addEventListener || port.on)) {
     throw abpError('INVALID_PARAMS', `${where}(port): port must be a MessagePort, a Worker or an extension port`);
   }
-  return extension;
 }
 
 /**
  * @param {any} port
- * @param {(message: any) => void} hear
+ * @param {(message: any) => void} receive
  * @param {() => void} lost called when a message could not be read
  * @param {() => void} gone
  * @returns {() => void} stops listening
  */
-export function listenTo(port, hear, lost, gone) {
+function listenTo(port, receive, lost, gone) {
   /** @type {(() => void)[]} */
   const stops = [];
   /** @param {any} target @param {string[]} how @param {any[]} what */
@@ -128,13 +76,13 @@ export function listenTo(port, hear, lost, gone) {
     stops.push(() => target?.[remove](...what));
   };
   if (port.onMessage) {
-    on(port.onMessage, ['addListener', 'removeListener'], hear);
+    on(port.onMessage, ['addListener', 'removeListener'], receive);
     on(port.onDisconnect, ['addListener', 'removeListener'], gone);
   } else {
     // A worker of Node has no DOM events.
     const { addEventListener } = port;
     const how = addEventListener ? ['addEventListener', 'removeEventListener'] : ['on', 'off'];
-    on(port, how, 'message', addEventListener ? (/** @type {MessageEvent} */ { data }) => hear(data) : hear);
+    on(port, how, 'message', addEventListener ? (/** @type {MessageEvent} */ { data }) => receive(data) : receive);
     on(port, how, 'messageerror', lost);
     on(port, how, addEventListener ? 'close' : 'exit', gone);
     port.start?.();

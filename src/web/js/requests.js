@@ -1,7 +1,7 @@
 /**
  * An agent inside the page itself: requests on a connection of its own, and promises of their answers.
  */
-import { Connection } from './connection.js';
+import { accept } from './accept.js';
 
 export class Requests {
   /** @type {Map<unknown, (payload: any) => void>} */
@@ -10,16 +10,23 @@ export class Requests {
 
   /**
    * @param {import('./shell.js').Shell} shell
-   * @param {(envelope: import('./connection.js').Envelope) => void} unasked takes the messages that are not answers
+   * @param {(envelope: import('./messenger.js').Envelope) => void} unasked gets the messages that are not answers
    */
   constructor(shell, unasked) {
-    this.connection = new Connection(shell, (envelope) => {
-      const resolve = this.#waiting.get(envelope.id);
-      if (!resolve) return unasked(envelope);
-      this.#waiting.delete(envelope.id);
-      return resolve(envelope.payload);
-    });
-    this.connection.local = true;
+    this.connection = accept(shell, {
+      abp: true,
+      lasting: true,
+      local: true,
+      onmessage: undefined,
+      onclose: undefined,
+      post: (envelope) => {
+        const resolve = this.#waiting.get(envelope.id);
+        if (!resolve) return unasked(envelope);
+        this.#waiting.delete(envelope.id);
+        return resolve(envelope.payload);
+      },
+      close() {},
+    }).connect();
   }
 
   /**

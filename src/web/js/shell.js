@@ -131,7 +131,7 @@ export class Shell {
   respond(key, to, id, state, value, duration) {
     this.running.forget(key);
     const connection = to ? this.connections.get(to) : undefined;
-    if (connection?.sendResult && hasCompleted(state)) return connection.deliverResult(id, value, rounded(duration));
+    if (connection?.messenger.short && hasCompleted(state)) return connection.deliverResult(id, value, rounded(duration));
     const payload = response(state, value, duration);
     return to ? this.post(to, 'capabilities/call-result', id, payload) : this.asks.settle(key, payload);
   }
@@ -164,7 +164,7 @@ export class Shell {
       capabilities: summaries(documents),
       features: { ...features, dynamicCapabilities: true },
       ...(life && { life: {} }),
-      ...(connection?.short && { short: SHORT }),
+      ...(connection?.messenger.short && { short: SHORT }),
     });
     if (life) {
       this.#life ??= new LifeOfAgents(this, this.ids.next());

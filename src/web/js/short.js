@@ -40,6 +40,9 @@ export const announcing = (initialize) => ({ ...initialize, payload: { ...initia
 /** @param {any} payload of an `initialize` or its answer */
 export const takesShort = (payload) => payload?.short === SHORT;
 
+/** @param {any} message @returns {boolean} whether it opens a session, and its sender accepts short messages */
+export const opensShort = (message) => (message?.type === 'initialize' || message?.type === 'initialize-result') && takesShort(message.payload);
+
 /**
  * The announcement before a message that may be one that cannot be deserialised.
  *

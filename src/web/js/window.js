@@ -8,7 +8,7 @@
  */
 import { abpError } from './errors.js';
 import { onWindow } from './on-window.js';
-import { portMessenger } from './port.js';
+import { portMessenger } from './agent-port.js';
 import { originOf } from './read.js';
 import { announcing, takesShort } from './short.js';
 

@@ -6,7 +6,7 @@
 import { CAPABILITIES_CHANGED } from '../events.js';
 import { abpError, problem, text } from '../errors.js';
 import { asJson } from '../json.js';
-import { portMessenger } from '../port.js';
+import { portMessenger } from '../agent-port.js';
 import { openDevTools } from './dev-tools.js';
 import { Invocation } from './invocation.js';
 

@@ -62,7 +62,7 @@ export class GatewayLink {
    * @param {string} url
    * @param {{ token?: string, WebSocket?: any }} options
    * @param {any} socket the first one, opened already
-   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, log: typeof import('../errors.js').log, onWindow: typeof import('../on-window.js').onWindow, toText: (envelope: any) => string }} tools
+   * @param {{ accept: typeof import('../accept.js').accept, fromText: (text: string) => any, log: typeof import('../errors.js').log, onWindow: typeof import('../on-window.js').onWindow, toText: (envelope: any) => string }} tools
    */
   constructor(shell, url, options, socket, tools) {
     this.shell = shell;
@@ -322,8 +322,8 @@ export class GatewayLink {
     let connection = agents.get(agent);
     if (!connection) {
       // The next session may give this agent's name to another agent.
-      const send = (/** @type {object} */ envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
-      connection = new this.tools.Connection(this.shell, send, [this.#number]);
+      const post = (/** @type {object} */ envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
+      connection = this.tools.accept(this.shell, { abp: true, lasting: true, from: [this.#number], onmessage: undefined, onclose: undefined, post, close() {} }).connect();
       agents.set(agent, connection);
     }
     return connection;

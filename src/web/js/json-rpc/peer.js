@@ -46,20 +46,6 @@ import { MAX_BATCH } from './versions.js';
  * @property {((info: any) => { method: string, params: any } | undefined)} [progress]
  */
 
-/**
- * Serves an agent. From now on, the connection sends JSON-RPC.
- *
- * @param {import('../connection.js').Connection} connection
- * @param {unknown} first its first message, which is handled like any other
- * @param {Kit} kit
- * @returns {(raw: unknown) => void} takes a message
- */
-export function serve(connection, first, kit) {
-  const peer = new Peer(connection, framing(first, connection.send, kit.toText), kit);
-  connection.send = (envelope) => peer.tell(envelope);
-  return (raw) => peer.take(raw);
-}
-
 /** The limit for one agent, including requests that listen for changes. The host has its own limit for calls. */
 const MAX_IN_FLIGHT = 16_384;
 
@@ -88,20 +74,20 @@ export class Peer {
 
   /**
    * @param {import('../connection.js').Connection} connection
-   * @param {ReturnType<typeof framing>} frames
+   * @param {unknown} first the agent's first message, which shows how its messages are wrapped
    * @param {Kit} kit
    */
-  constructor(connection, frames, kit) {
+  constructor(connection, first, kit) {
     this.connection = connection;
     this.shell = connection.shell;
-    this.frames = frames;
+    this.frames = framing(first, (message) => connection.messenger.post(message), kit.toText);
     this.kit = kit;
   }
 
   // The messages of the agent.
 
   /** @param {unknown} raw */
-  take(raw) {
+  receive(raw) {
     const { size } = this.shell;
     const text = typeof raw === 'string' ? raw : /** @type {any} */ (raw)?.payload;
     // Checked before parsing: the parsed text would be many times as large.
@@ -109,15 +95,15 @@ export class Peer {
     const { message, unreadable } = this.frames.unwrap(raw);
     if (unreadable) return this.refuse(null, 'INVALID_PARAMS', unreadable, PARSE_ERROR);
     if (message === undefined) return undefined;
-    if (!Array.isArray(message) || !this.#dialect?.batches) return this.#said(message);
+    if (!Array.isArray(message) || !this.#dialect?.batches) return this.#receiveOne(message);
     if (!message.length || message.length > MAX_BATCH) return this.#refuseMessage(null, `A batch has 1 to ${MAX_BATCH} messages`);
     // Each message is answered by itself.
-    for (const one of message) this.#said(one);
+    for (const one of message) this.#receiveOne(one);
     return undefined;
   }
 
   /** @param {any} message @returns {void} */
-  #said(message) {
+  #receiveOne(message) {
     const it = read(message);
     // The message and its parameters are also levels.
     const unfit = this.kit.inspect(message, this.shell.depth + 2, this.shell.size);
@@ -228,7 +214,7 @@ export class Peer {
    * @param {unknown} [number] of the request that waits for the answer
    */
   ask(type, payload, number = `unheard-${(this.#next += 1)}`) {
-    this.connection.receive({ type, id: number, timestamp: Date.now(), payload });
+    this.connection.receiveEnvelope({ type, id: number, timestamp: Date.now(), payload });
   }
 
   /**
@@ -293,7 +279,7 @@ export class Peer {
   // The messages of the host.
 
   /** @param {import('../connection.js').Envelope} envelope */
-  tell({ type, id, payload }) {
+  post({ type, id, payload }) {
     const entry = this.#byNumber.get(id);
     if (type === 'initialize-result' && payload.error) {
       this.#session = false;
@@ -302,7 +288,7 @@ export class Peer {
     if (entry) this.#settle(entry, payload);
     else if (type === 'progress') this.#progress(payload);
     else if (type === 'elicitation/request') this.#question(id, payload);
-    else if (type === 'notification') this.#hear(payload.event, payload.data);
+    else if (type === 'notification') this.#receiveEvent(payload.event, payload.data);
   }
 
   /**
@@ -345,7 +331,7 @@ export class Peer {
   }
 
   /** @param {string} event @param {any} data */
-  #hear(event, data) {
+  #receiveEvent(event, data) {
     if (event === ELICITATION_WITHDRAWN) {
       const way = this.#questions.delete(data.id) && this.#dialect?.cancels();
       if (!way) return;
