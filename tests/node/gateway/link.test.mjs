@@ -69,9 +69,9 @@ class Session {
   static all = [];
   open = true;
 
-  /** @param {any} _ @param {(envelope: any) => void} send */
-  constructor(_, send) {
-    this.say = (/** @type {string} */ text) => send({ type: 'progress', payload: { text } });
+  /** @param {{ post: (envelope: any) => unknown }} messenger */
+  constructor(messenger) {
+    this.say = (/** @type {string} */ text) => messenger.post({ type: 'progress', payload: { text } });
     Session.all.push(this);
   }
 
@@ -99,7 +99,8 @@ const newShell = (events, registered = new Map()) => ({
 });
 /** Tells the last link that the capabilities have changed. */
 let update = () => {};
-const tools = { Connection: /** @type {any} */ (Session), fromText: JSON.parse, log, onWindow, toText: JSON.stringify };
+const accept = /** @type {any} */ ((/** @type {unknown} */ _, /** @type {any} */ messenger) => ({ connect: () => new Session(messenger) }));
+const tools = { accept, fromText: JSON.parse, log, onWindow, toText: JSON.stringify };
 
 /** Makes a link on its first socket. @param {any} [resume] the gateway's offer @param {string} [updates] the updates that the gateway accepts */
 function connect(resume = { token: 'secret', grace: GRACE }, updates) {
