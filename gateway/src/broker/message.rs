@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use super::PeerId;
 use super::capability_info::CapabilityInfo;
 use super::offer::{AppInfo, Offer};
@@ -136,6 +138,18 @@ impl Message<'static> {
 }
 
 impl Message<'_> {
+    /// The run of a call belongs to the worker with that process.
+    pub fn name_run(&mut self, process: Uuid) {
+        if let Content::Call(call) = &mut self.content {
+            call.run = call.run.at(process);
+            if call.completed.is_some() {
+                let id = call.run.to_string();
+                call.completed = with_call_id(self.envelope.payload.unwrap_or_default(), &id);
+                call.call_id = id.into();
+            }
+        }
+    }
+
     /// Whether the message changes what its app offers.
     pub fn is_update(&self) -> bool {
         matches!(self.content, Content::Update(_))

@@ -14,7 +14,6 @@ use super::cancel_message::CancelMessage;
 use super::link::Frame;
 use super::message::{Answer, Message, Parcel, Question, VERSION};
 use super::worker::WorkerId;
-use crate::broker::runs::{Run, RunId};
 use crate::wire::for_log;
 
 /// How long an answer waits for room in the queue to the worker that asked.
@@ -40,15 +39,6 @@ pub trait Here: Send + Sync {
 
     /// Somebody outside the cluster cancels a run.
     fn cancel_heard(&self, message: CancelMessage);
-
-    /// The ids of the runs here, which Redis records for the other workers.
-    fn run_ids(&self) -> Vec<RunId>;
-
-    /// The runs with these ids, if they are remembered.
-    fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Arc<Run>>)>;
-
-    /// Takes over runs of a worker that is gone. Returns the ids of the runs that are remembered now.
-    fn adopt(&self, gone: WorkerId, runs: Vec<Arc<Run>>) -> Vec<RunId>;
 }
 
 /// A cluster and the layers above that hear of the other workers.
@@ -83,12 +73,11 @@ impl Member {
     pub fn forget(&self, worker: WorkerId) {
         let peer = {
             let mut peers = self.peers();
-            peers.orphans.insert(worker, true);
+            peers.lost.insert(worker.process);
             // Nobody waits for an answer of that worker any longer.
             peers.asked.retain(|_, (asked, _)| *asked != worker);
             peers.bury(worker)
         };
-        self.orphaned.notify_one();
         if let Some(peer) = peer {
             tracing::info!(%worker, name = peer.name, "another worker is gone");
             peer.room.notify_waiters();

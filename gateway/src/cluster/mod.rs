@@ -42,8 +42,6 @@ use self::redis::connection;
 pub use self::redis::facts::Away;
 use self::redis::held::Held;
 use self::redis::node::Node;
-use self::redis::records::Records;
-use crate::broker::runs::News;
 use crate::rate_limit::Pace;
 use crate::seldom::Seldom;
 pub use cancel_message::CancelMessage;
@@ -70,7 +68,7 @@ const LOOK_WHEN_LEAVING: Duration = Duration::from_millis(5);
 pub struct WorkerProfile {
     /// The id of the worker's process. The session tokens of its apps begin with it.
     pub process: Uuid,
-    /// How long ended runs are remembered.
+    /// How long ended runs are remembered, and so how long a worker that is gone may have had a run.
     pub retention: Duration,
     /// Whether the worker listens to the channel of cancels and publishes on it.
     pub channel: bool,
@@ -86,9 +84,6 @@ pub struct Cluster {
     outgoing: Notify,
     /// Signals that this worker has another id.
     id_changed: Notify,
-    /// Signals that runs of a worker that is gone can be taken over.
-    orphaned: Notify,
-    records: Records,
     /// Limits how many messages of the channel are read.
     channel_pace: Pace,
     /// Limits the warnings about messages of the channel.
@@ -122,8 +117,6 @@ impl Cluster {
             profile,
             outgoing: Notify::new(),
             id_changed: Notify::new(),
-            orphaned: Notify::new(),
-            records: Records::default(),
             channel_pace: Pace::new(HEARD_PER_SECOND, HEARD_PER_SECOND),
             warned: Seldom::new(),
             leaving: AtomicBool::new(false),
@@ -156,10 +149,6 @@ impl Cluster {
     /// Says goodbye, so that the other workers treat this worker's apps and agents as gone at once.
     pub async fn leave(&self) {
         self.leaving.store(true, Ordering::Relaxed);
-        // The runs must be written first, because a worker that hears the goodbye takes over the written
-        // runs.
-        let is_written = || !self.standing().connected || self.records.is_empty();
-        within(GOODBYE, LOOK_WHEN_LEAVING, is_written).await;
         self.send_all(&Message::Bye.into());
         let is_told = || self.peers().all_acknowledged();
         within(GOODBYE, LOOK_WHEN_LEAVING, is_told).await;
@@ -192,9 +181,15 @@ impl Cluster {
         }
     }
 
-    /// How many workers are gone whose runs no worker has taken over yet.
-    pub fn orphans(&self) -> usize {
-        self.peers().orphans.len()
+    /// Whether a worker is gone that may have had a run which would still be remembered.
+    pub fn has_lost_workers(&self) -> bool {
+        !self.peers().lost.is_empty()
+    }
+
+    /// Whether every worker that lives is known here.
+    pub fn knows_all(&self) -> bool {
+        let now = self.now();
+        self.connected.load(Ordering::Relaxed) && self.peers().leases_are_back(now)
     }
 
     /// The processes that take part, including this one.
@@ -321,17 +316,6 @@ impl Cluster {
         let answer = answer.await.ok().flatten();
         self.peers().asked.remove(&id);
         answer
-    }
-
-    /// Notes events of runs, which the other workers must know if this worker dies. Must be called before any
-    /// of the events leaves this worker.
-    pub fn note(&self, news: &[News]) {
-        self.records.note(news);
-    }
-
-    /// Allows the noted events to be written to Redis.
-    pub fn write_down(&self) {
-        self.outgoing.notify_one();
     }
 
     /// The time in milliseconds on a monotonic clock.

@@ -92,9 +92,8 @@ pub(super) struct Peers {
     last_served: Option<WorkerId>,
     /// The workers that must be told that they were taken for dead.
     pub obituaries: BTreeSet<WorkerId>,
-    /// The workers that are gone and whose runs may not be taken over yet. The value says whether the runs
-    /// may be taken over.
-    pub orphans: BTreeMap<WorkerId, bool>,
+    /// The processes that have left or died, and may have had a run which would still be remembered.
+    pub lost: BTreeSet<Uuid>,
     /// The id up to which this worker's stream has been read.
     pub read: Option<String>,
 }
@@ -112,7 +111,7 @@ impl Peers {
             last_asked: 0,
             last_served: None,
             obituaries: BTreeSet::new(),
-            orphans: BTreeMap::new(),
+            lost: BTreeSet::new(),
             read: None,
         }
     }
@@ -170,12 +169,6 @@ impl Peers {
             }
         }
         frames
-    }
-
-    /// The workers that are gone for good and whose runs can be taken over.
-    pub fn to_adopt(&self) -> Vec<WorkerId> {
-        let due = self.orphans.iter().filter(|(_, due)| **due);
-        due.map(|(id, _)| *id).collect()
     }
 
     /// The frames given out at `then` were written at `now`.
@@ -273,6 +266,16 @@ impl Peers {
         census
     }
 
+    /// Notes which processes are lost. `alive` are the workers of the `directory` that have a lease now.
+    pub fn note_lost(&mut self, directory: &[WorkerId], alive: &[WorkerId]) {
+        // A worker that has just left may still have a lease.
+        let is_gone = |id: &&WorkerId| !alive.contains(id) || self.is_buried(**id);
+        let gone = directory.iter().filter(is_gone).map(|id| id.process);
+        self.lost = gone
+            .filter(|process| self.of_process(*process).is_none())
+            .collect();
+    }
+
     /// Removes a worker that has left or is taken for dead.
     pub fn bury(&mut self, worker: WorkerId) -> Option<OtherWorker> {
         self.dead.insert(worker, ());
@@ -290,7 +293,6 @@ impl Peers {
         self.me = self.me.next_life();
         self.asked.clear();
         self.obituaries.clear();
-        self.orphans.clear();
         self.read = None;
         std::mem::take(&mut self.others)
     }

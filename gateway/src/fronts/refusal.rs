@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use crate::broker::runs::RunId;
-use crate::gateway::Unsure;
+use crate::gateway::{Gone, Unsure};
 use crate::gateway::{Placed, Sought};
 use crate::tokens::Denied;
 use crate::wire::json_rpc::{Id, RpcError, code};
@@ -218,6 +218,14 @@ impl From<Unsure> for Refusal {
     }
 }
 
+/// 410: the run was, or may have been, on a worker that is gone.
+impl From<Gone> for Refusal {
+    fn from(gone: Gone) -> Self {
+        let error = Error::new(Code::DISCONNECTED, gone.to_string());
+        Refusal::new(StatusCode::GONE, error)
+    }
+}
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let body = json!({ "error": error_json(&self.error) });
@@ -283,6 +291,7 @@ pub(crate) fn found(sought: Sought) -> Result<Box<Placed>, Refusal> {
         Sought::None => Err(Refusal::no_run()),
         Sought::Several(runs) => Err(Refusal::ambiguous(&runs)),
         Sought::Unsure(unsure) => Err(unsure.into()),
+        Sought::Gone(gone) => Err(gone.into()),
     }
 }
 

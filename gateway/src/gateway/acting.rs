@@ -42,11 +42,13 @@ impl Hub {
         mut event: Event<'_>,
         before: impl FnOnce(&mut State),
     ) -> bool {
-        if let Event::Message { peer, message } = &mut event
-            && message.is_update()
-            && let Some(offer) = self.offer_on(*peer)
-        {
-            message.prepare(&offer, self.limits.message_bytes);
+        if let Event::Message { peer, message } = &mut event {
+            message.name_run(self.process);
+            if message.is_update()
+                && let Some(offer) = self.offer_on(*peer)
+            {
+                message.prepare(&offer, self.limits.message_bytes);
+            }
         }
         let now = self.now();
         let mut after = After::default();
@@ -69,9 +71,6 @@ impl Hub {
         let refused_before = state.broker.counters().refused;
         state.broker.handle(event, now);
         let is_refused = state.broker.counters().refused > refused_before;
-        if self.cluster().is_some() {
-            after.news = self.note(state.broker.runs_mut());
-        }
         loop {
             while let Some(action) = state.broker.next_action() {
                 self.perform(&mut state, action, now, &mut after);
@@ -82,7 +81,7 @@ impl Hub {
             }
         }
         let offered = state.broker.take_offered();
-        after.news.extend(self.note(state.broker.runs_mut()));
+        after.news = state.broker.runs_mut().take_news();
         self.timer.look(&state.broker);
         drop(state);
         for event in after.log {

@@ -30,4 +30,4 @@ pub use outcome::{AbpError, Confirmation, Outcome, Step};
 pub use resume::{Attached, Lost, Resume, SessionCounts};
 #[cfg(test)]
 pub(crate) use runs::LIST_BYTES;
-pub use runs::{Listed, Placed, Sought, Unsure};
+pub use runs::{Gone, Listed, Placed, Sought, Unsure};

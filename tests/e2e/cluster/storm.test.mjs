@@ -49,9 +49,10 @@ const workerAt = (number) => /** @type {Worker} */ (workers[number - 1]);
  * @param {string} options.prefix of the callIds
  * @param {number} options.calls
  * @param {(number | 'app' | 'redis')[]} options.victims the number of a worker, the worker that has the app, or Redis
+ * @param {boolean} options.kills whether workers are killed, and their runs are lost with them
  * @param {(victim: Worker | 'redis', index: number, callers: ReturnType<typeof keepConnected>[]) => Promise<void>} options.strike
  */
-async function storm(t, { prefix, calls, victims, strike }) {
+async function storm(t, { prefix, calls, victims, kills, strike }) {
   const [front, ...agentFronts] = /** @type {[Front, ...Front[]]} */ (fronts);
   const app = await startStormApp(front);
   const callers = agentFronts.map(keepConnected);
@@ -89,11 +90,9 @@ async function storm(t, { prefix, calls, victims, strike }) {
   assert.ok(count('unknown') <= victims.length * callers.length * width, 'no more than a blow could hit');
   assert.ok(byOperators >= victims.length, 'operators have cancelled across workers');
 
-  // Within one worker, a call does not wait for Redis, so the last moment of a dying worker is not
-  // recorded.
-  const across = outcomes.filter(({ caller }) => caller < callers.length - 1);
-  const registered = across.filter(({ response, callId }) => endOf(response) !== 'unknown' || app.states.has(callId));
-  const wrong = await lostOrUntrue(registered, workers.map(operatorOf));
+  // A call that was refused has no run.
+  const registered = outcomes.filter(({ response, callId }) => endOf(response) !== 'unknown' || app.states.has(callId));
+  const wrong = await lostOrUntrue(registered, workers.map(operatorOf), kills);
   assert.deepEqual(wrong.slice(0, 5), [], `${wrong.length} runs are lost or told wrongly`);
   assert.equal(app.stats().inFlight, 0);
   const seconds = (/** @type {number} */ ms) => (ms / 1_000).toFixed(1);
@@ -103,13 +102,12 @@ async function storm(t, { prefix, calls, victims, strike }) {
 test(`${total} calls and their cancels, while workers and Redis are killed in turn`, { timeout: 240_000 }, (t) => storm(t, {
   prefix: 'killed',
   calls: total,
+  kills: true,
   victims: [2, 'redis', 3, 'redis', 'app', 'redis', 4, 'app', 'redis', 2],
   async strike(victim, index, callers) {
     if (victim === 'redis') {
       await redis.kill();
       await redis.restart();
-      // A call that began while Redis was away is known only to its worker. If that worker dies before
-      // Redis is back, the call is lost.
       for (const worker of workers) while ((await ask(worker, '/readyz')).json.redis !== 'connected') await pause(20);
       return;
     }
@@ -123,6 +121,7 @@ test(`${total} calls and their cancels, while workers and Redis are killed in tu
 test(`${fewer} calls and their cancels, while workers and Redis hang in turn`, { timeout: 240_000 }, (t) => storm(t, {
   prefix: 'hung',
   calls: fewer,
+  kills: false,
   victims: ['app', 2, 'redis', 3, 'app', 4, 'redis'],
   async strike(victim, index) {
     (victim === 'redis' ? redis : victim).hang();

@@ -1,7 +1,7 @@
 //! How much is kept of other people's texts, and of ended runs. Each owner has room of its own, so that
 //! nobody's calls push out those of others.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -83,7 +83,7 @@ impl EndedRuns {
             None => self.by_owner.entry(owner.clone()).or_default(),
         };
         let runs = &mut of_owner.runs;
-        // Runs of a lost worker are older than others here.
+        // The clock may have gone back.
         let place = match runs.back() {
             Some((last, ..)) if *last > at => runs.partition_point(|(other, ..)| *other <= at),
             _ => runs.len(),
@@ -93,20 +93,6 @@ impl EndedRuns {
         self.count += 1;
         self.bytes += bytes;
         self.since = self.since.min(at);
-    }
-
-    /// The run that was added with that end now has this size.
-    pub fn resize(&mut self, owner: &str, at: u64, (id, bytes): (RunId, usize)) {
-        let Some(of_owner) = self.by_owner.get_mut(owner) else {
-            return;
-        };
-        let first = of_owner.runs.partition_point(|(other, ..)| *other < at);
-        let mut rest = of_owner.runs.range_mut(first..);
-        if let Some((.., counted)) = rest.find(|(_, it, _)| *it == id) {
-            let before = std::mem::replace(counted, bytes);
-            of_owner.bytes = of_owner.bytes + bytes - before;
-            self.bytes = self.bytes + bytes - before;
-        }
     }
 
     /// Removes and returns one run over a bound, after a run of `owner` was added. Each owner has bounds for
@@ -146,28 +132,6 @@ impl EndedRuns {
             left += fresh.saturating_sub(most);
         }
         (newest, left)
-    }
-
-    /// Removes these runs.
-    pub fn remove_all(&mut self, ids: &BTreeSet<RunId>) {
-        let EndedRuns {
-            by_owner,
-            count,
-            bytes,
-            ..
-        } = self;
-        by_owner.retain(|_, own| {
-            own.runs.retain(|(_, id, of_one)| {
-                let goes = ids.contains(id);
-                if goes {
-                    own.bytes -= of_one;
-                    *bytes -= of_one;
-                    *count -= 1;
-                }
-                !goes
-            });
-            !own.runs.is_empty()
-        });
     }
 
     /// Removes and returns a run that ended before `since`.

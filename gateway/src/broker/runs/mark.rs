@@ -9,8 +9,6 @@ use super::{Run, RunId};
 pub struct RunMark {
     /// See [`Run::id`].
     pub id: RunId,
-    /// See [`Run::adopted`].
-    pub adopted: bool,
     /// Whether the run has ended.
     pub is_over: bool,
     /// See [`Run::registered_at`].
@@ -23,7 +21,6 @@ impl From<&Run> for RunMark {
     fn from(run: &Run) -> Self {
         RunMark {
             id: run.id,
-            adopted: run.adopted,
             is_over: run.state.is_over(),
             registered_at: run.registered_at,
             ended_at: run.ended_at,

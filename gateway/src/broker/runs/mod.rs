@@ -3,7 +3,6 @@
 //!
 //! The first event that ends a run decides. Ended runs are remembered for a time, up to a bound.
 
-mod adopted;
 #[cfg(test)]
 mod bounds_tests;
 mod early;
@@ -52,7 +51,7 @@ pub struct Runs {
     ended: EndedRuns,
     flying: Flying,
     early: EarlyCancels,
-    /// Rises with every run that is registered or adopted.
+    /// Rises with every run that is registered.
     last_sequence: u64,
     news: SmallVec<[News; 2]>,
 }
@@ -96,8 +95,6 @@ impl Runs {
             seen: None,
             by: None,
             late_end: None,
-            adopted: false,
-            home: None,
             sequence: self.last_sequence,
             place: None,
         });
@@ -239,11 +236,6 @@ impl Runs {
         self.runs.get(&id).cloned()
     }
 
-    /// All remembered runs.
-    pub fn ids(&self) -> Vec<RunId> {
-        self.runs.keys().copied().collect()
-    }
-
     /// The runs in flight.
     pub fn in_flight(&self) -> Vec<RunId> {
         self.flying.newest(None, usize::MAX).0
@@ -284,7 +276,6 @@ impl Runs {
     }
 
     fn forget(&mut self, id: RunId) {
-        self.news.push(News::Forgotten(id));
         if let Some(run) = self.runs.remove(&id) {
             self.by_dialect_id.remove(&run);
         }

@@ -23,8 +23,6 @@ pub enum News {
     EndedLate(RunId, Dialect, LateEnd),
     /// An early cancel, which came before its run, has met the run.
     EarlyTaken(Box<EarlyCancel>),
-    /// The run is no longer remembered.
-    Forgotten(RunId),
 }
 
 /// Somebody has cancelled a run through the cancellation API. Sessions that understand

@@ -15,15 +15,48 @@ use crate::wire::stopped_by;
 use crate::wire::stops::{self, Grade};
 use caphost::call::{Code, LateEnd, Millis, Stop, StoppedBy};
 
-/// The id of a run: a UUID that the gateway makes.
+/// The id of a run: a UUID of version 8 that names the worker of the run, so that nobody has to search for
+/// the run. The first six bytes are those of the worker's process, and the next two tell ids of runs from
+/// other UUIDs. The rest is random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(Uuid);
 
+/// How many bytes of a run's id name its worker.
+const WORKER_BYTES: usize = 6;
+/// The version of the UUID and the bits that tell ids of runs from other UUIDs.
+const MARK: [u8; 2] = [0x8c, 0xa9];
+
 impl RunId {
-    /// A new random id.
+    /// A new id for a run of the worker with that process.
+    pub fn of(process: Uuid) -> Self {
+        let mut bytes = Uuid::new_v4().into_bytes();
+        bytes[..WORKER_BYTES].copy_from_slice(&process.as_bytes()[..WORKER_BYTES]);
+        bytes[WORKER_BYTES..WORKER_BYTES + 2].copy_from_slice(&MARK);
+        RunId(Uuid::from_bytes(bytes))
+    }
+
+    /// A new id for a run of an unknown worker.
     pub fn random() -> Self {
-        RunId(Uuid::new_v4())
+        RunId::of(Uuid::new_v4())
+    }
+
+    /// The same id for a run of the worker with that process.
+    pub fn at(self, process: Uuid) -> Self {
+        let mut bytes = self.0.into_bytes();
+        bytes[..WORKER_BYTES].copy_from_slice(&process.as_bytes()[..WORKER_BYTES]);
+        RunId(Uuid::from_bytes(bytes))
+    }
+
+    /// Whether the id names a worker. Any other UUID belongs to no run.
+    pub fn names_a_worker(self) -> bool {
+        self.0.as_bytes()[WORKER_BYTES..].starts_with(&MARK)
+    }
+
+    /// Whether the id names the worker with that process.
+    pub fn is_of(self, process: Uuid) -> bool {
+        self.names_a_worker()
+            && self.0.as_bytes()[..WORKER_BYTES] == process.as_bytes()[..WORKER_BYTES]
     }
 }
 
@@ -241,12 +274,6 @@ pub struct Run {
         skip_serializing_if = "Option::is_none"
     )]
     pub late_end: Option<LateEnd>,
-    /// Whether the worker of the run is gone, and another remembers the run.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub adopted: bool,
-    /// The process of an adopted run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) home: Option<Uuid>,
     /// The number of the entry. Later entries have greater numbers.
     #[serde(skip)]
     pub(super) sequence: u64,

@@ -352,3 +352,16 @@ fn what_others_write_is_kept_in_part() {
     assert!(found(&runs, &fits, &owner).is_some());
     assert_eq!(found(&runs, &one_more, &owner), None);
 }
+
+#[test]
+fn the_id_of_a_run_names_its_worker() {
+    let [here, there] = [uuid::Uuid::new_v4(), uuid::Uuid::new_v4()];
+    let id = RunId::of(here);
+    let read: RunId = id.to_string().parse().unwrap();
+    assert!(read == id && read.is_of(here) && !read.is_of(there));
+    let moved = id.at(there);
+    assert!(moved.is_of(there) && !moved.is_of(here) && moved != RunId::of(there));
+    // Other UUIDs name no worker, even if they begin like one.
+    let other: RunId = here.to_string().parse().unwrap();
+    assert!(!other.names_a_worker() && !other.is_of(here));
+}

@@ -68,7 +68,6 @@ impl Alone<'_> {
     /// Marks this worker as alone. Returns whether it was connected before.
     fn now(&self) -> bool {
         let Alone(member) = self;
-        member.records.end();
         member.command_by(None);
         let was_connected = member.connected.swap(false, Ordering::Relaxed);
         if was_connected {
@@ -127,7 +126,6 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
     leases::make_stream(member, me, &mut commands).await?;
     member.held.tell_all_again();
     leases::renew(member, me, &mut commands).await?;
-    member.begin_records(me, &mut commands).await?;
     member.connected.store(true, Ordering::Relaxed);
     member.traffic.connections.add();
     member.here.reaches_others(true);
@@ -138,7 +136,6 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
         end = frames::read(member, me, &mut reads) => Err(end.into()),
         end = channel::listen(member, channel) => Err(end.into()),
         end = leases::keep(member, me, commands) => Err(end.into()),
-        never = member.adopt(me) => match never {},
         () = member.until_reborn(me) => Err(End::Reborn),
     }
 }

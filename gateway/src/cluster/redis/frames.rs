@@ -123,11 +123,6 @@ pub(super) async fn write(
 fn collect(member: &Member, me: WorkerId, now: f64) -> (Pipeline, Duration) {
     let node = &member.node;
     let mut commands = pipe();
-    // Runs are written before the calls that begin them. So if this worker dies, the other workers know what
-    // became of the calls.
-    if !member.write_changed(me, &mut commands) {
-        return (commands, Duration::ZERO);
-    }
     // Other workers write only into a stream that exists.
     let existing = || StreamAddOptions::default().nomkstream();
     let most = StreamTrimStrategy::maxlen(StreamTrimmingMode::Approx, STREAM_ENTRIES);

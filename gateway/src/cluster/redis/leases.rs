@@ -1,6 +1,7 @@
 //! The lease of this worker, and the leases of the other workers.
 
 use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, RedisError, RedisResult, SetExpiry, SetOptions, pipe};
@@ -12,9 +13,6 @@ use crate::cluster::{Away, Cluster, WorkerId};
 
 /// How many times a lease is renewed during its lifetime, and during the time in which Redis must answer.
 const RENEWALS: u32 = 6;
-/// How many milliseconds the set of workers stays in Redis: a day. After that nobody takes over the runs of a
-/// worker that is gone.
-const WORKERS_MS: i64 = 86_400_000;
 /// How many milliseconds the stream of a worker that is gone stays in Redis: one minute.
 const STREAM_MS: i64 = 60_000;
 
@@ -39,29 +37,24 @@ pub(super) async fn keep(
 }
 
 /// Renews the lease, tells Redis the facts that it may not know, and reads the leases of the other workers.
+/// A worker without a lease stays in the directory as long as a run of it would be remembered.
 pub(super) async fn renew(
     member: &Member,
     me: WorkerId,
     connection: &mut MultiplexedConnection,
 ) -> RedisResult<()> {
     let node = &member.node;
-    let (stream, workers) = (node.stream(me), node.workers());
+    let (stream, directory) = (node.stream(me), node.directory());
     let lease = member.options.worker_lease.as_millis() as u64;
     let lease = SetOptions::default().with_expiration(SetExpiry::PX(lease));
+    let now = unix_ms();
     let mut renewal = pipe();
     let name = member.options.name();
     renewal.set_options(node.lease(me), name, lease).ignore();
-    renewal.sadd(&workers, me.to_string()).ignore();
-    member.keep_runs(me, &mut renewal);
-    renewal.pexpire(&workers, WORKERS_MS).ignore();
-    renewal.pexpire(&stream, STREAM_MS).smembers(&workers);
-    let (kept, expires, members): (bool, bool, Vec<String>) =
-        renewal.query_async(connection).await?;
-    member.records.set_are_there(kept);
-    if !kept {
-        // Redis had no records, or has lost them.
-        member.write_all_again();
-    }
+    renewal.zadd(&directory, me.to_string(), now).ignore();
+    renewal.pexpire(&stream, STREAM_MS);
+    renewal.zrange_withscores(&directory, 0, -1);
+    let (expires, members): (bool, Vec<(String, f64)>) = renewal.query_async(connection).await?;
     if !expires {
         // Redis has lost everything.
         make_stream(member, me, connection).await?;
@@ -71,9 +64,12 @@ pub(super) async fn renew(
         .answered
         .store(member.now() as u64, Ordering::Relaxed);
     member.tell_untold(connection).await?;
-    let members = members.iter().filter_map(|id| id.parse::<WorkerId>().ok());
-    let (own, others): (Vec<_>, Vec<_>) = members.partition(|id| id.process == me.process);
-    forget_former(member, own.into_iter().filter(|id| *id != me), connection).await?;
+    let members = members
+        .iter()
+        .filter_map(|(id, renewed)| Some((id.parse::<WorkerId>().ok()?, *renewed)));
+    let (own, entries): (Vec<_>, Vec<_>) = members.partition(|(id, _)| id.process == me.process);
+    let former = own.into_iter().map(|(id, _)| id).filter(|id| *id != me);
+    let others: Vec<_> = entries.iter().map(|(id, _)| *id).collect();
     let mut alive = Vec::new();
     if !others.is_empty() {
         let leases: Vec<_> = others.iter().map(|id| node.lease(*id)).collect();
@@ -96,8 +92,14 @@ pub(super) async fn renew(
         member.traffic.workers_lost.add();
         member.forget(id);
     }
-    look_for_orphans(member, &others, &alive);
-    Ok(())
+    let retention = member.profile.retention.as_millis() as f64;
+    let is_past = |renewed: f64| now as f64 - renewed > retention;
+    let without_lease = entries.iter().filter(|(id, _)| !alive.contains(id));
+    let past = without_lease
+        .filter(|(_, renewed)| is_past(*renewed))
+        .map(|(id, _)| *id);
+    member.peers().note_lost(&others, &alive);
+    forget_entries(member, former.chain(past), connection).await
 }
 
 impl Cluster {
@@ -123,17 +125,17 @@ pub(super) async fn make_stream(
     make.exec_async(connection).await
 }
 
-/// Removes the records and leases that this process has left under other ids.
-async fn forget_former(
+/// Removes what workers have left that are gone: former ids of this process, and workers that no longer matter.
+async fn forget_entries(
     member: &Member,
-    former: impl Iterator<Item = WorkerId>,
+    gone: impl Iterator<Item = WorkerId>,
     connection: &mut MultiplexedConnection,
 ) -> RedisResult<()> {
     let node = &member.node;
     let mut forget = pipe();
-    for id in former {
-        forget.unlink(&[node.runs(id), node.lease(id)]).ignore();
-        forget.srem(node.workers(), id.to_string()).ignore();
+    for id in gone {
+        forget.unlink(&[node.stream(id), node.lease(id)]).ignore();
+        forget.zrem(node.directory(), id.to_string()).ignore();
     }
     match forget.is_empty() {
         true => Ok(()),
@@ -141,21 +143,8 @@ async fn forget_former(
     }
 }
 
-/// Finds the workers whose runs can be taken over: all workers without a lease, whether or not this worker
-/// has known them. A worker that is no longer in the set has been taken over.
-fn look_for_orphans(member: &Member, others: &[WorkerId], alive: &[WorkerId]) {
-    let now = member.now();
-    let mut peers = member.peers();
-    peers.orphans.retain(|id, _| others.contains(id));
-    let are_back = peers.leases_are_back(now);
-    for id in others {
-        if peers.others.contains_key(id) {
-            continue;
-        }
-        let due = are_back && !alive.contains(id);
-        *peers.orphans.entry(*id).or_default() |= due;
-    }
-    if peers.orphans.values().any(|due| *due) {
-        member.orphaned.notify_one();
-    }
+/// The time on the clock of this machine, in Unix milliseconds.
+fn unix_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_millis() as u64
 }

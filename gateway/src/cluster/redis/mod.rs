@@ -6,7 +6,6 @@
 //! | [`connection`] | one connection after another, and the work on each |
 //! | [`leases`] | this worker's lease, and the leases of the other workers |
 //! | [`frames`] | the streams of frames between workers |
-//! | [`records`] | runs that are recorded for the other workers, and taken over by them |
 //! | [`facts`] | facts that all workers must know for a while |
 //! | [`held`] | the facts that this worker may have to tell Redis again |
 
@@ -16,4 +15,3 @@ mod frames;
 pub mod held;
 mod leases;
 pub mod node;
-pub mod records;

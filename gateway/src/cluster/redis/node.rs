@@ -2,11 +2,9 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `<prefix>:workers` | a set of the ids of workers |
+//! | `<prefix>:directory` | a sorted set of the ids of workers, with the times of their last renewals |
 //! | `<prefix>:worker:<id>` | a string that expires: the worker's lease |
 //! | `<prefix>:to:<id>` | a stream: frames for that worker |
-//! | `<prefix>:runs:<id>` | a hash that expires: that worker's runs as JSON, by their ids |
-//! | `<prefix>:adopts:<id>` | a string that expires: the worker that takes over the runs of worker `<id>`, which is gone |
 //! | `<prefix>:mcp:<id>` | a string that expires: an MCP session as JSON, empty once it has ended |
 //! | `<prefix>:rap:<…>` | a string that expires: the worker that has taken a RAP invocation, as JSON |
 //!
@@ -73,8 +71,8 @@ impl Node {
         client.get_connection_info().addr().to_string()
     }
 
-    pub fn workers(&self) -> String {
-        self.key("workers")
+    pub fn directory(&self) -> String {
+        self.key("directory")
     }
 
     pub fn lease(&self, worker: WorkerId) -> String {
@@ -83,14 +81,6 @@ impl Node {
 
     pub fn stream(&self, worker: WorkerId) -> String {
         self.key(&format!("to:{worker}"))
-    }
-
-    pub fn runs(&self, worker: WorkerId) -> String {
-        self.key(&format!("runs:{worker}"))
-    }
-
-    pub fn adoption(&self, worker: WorkerId) -> String {
-        self.key(&format!("adopts:{worker}"))
     }
 
     /// The key of a fact or of anything else.
@@ -118,12 +108,7 @@ impl Node {
         Ok(connection)
     }
 
-    /// Another connection for commands that are answered at once.
-    pub async fn connect(&self) -> RedisResult<MultiplexedConnection> {
-        connect(&self.client(), ANSWER).await
-    }
-
-    /// A connection for commands whose answers may take `longer` than usual.
+    /// Another connection for commands whose answers may take `longer` than usual.
     pub async fn connect_for(&self, longer: Duration) -> RedisResult<MultiplexedConnection> {
         connect(&self.client(), ANSWER + longer).await
     }
@@ -139,7 +124,7 @@ impl Node {
         let mut redirects = 0;
         loop {
             let mut connection = connect(&client, ANSWER).await?;
-            let asked = connection.exists::<_, bool>(self.workers()).await;
+            let asked = connection.exists::<_, bool>(self.directory()).await;
             let Err(error) = asked else {
                 return Ok((client, connection));
             };

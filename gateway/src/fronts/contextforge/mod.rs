@@ -25,7 +25,7 @@ use crate::broker::runs::{ID_CHARS, Run, RunState};
 use crate::fronts::auth::Bearer;
 use crate::fronts::body;
 use crate::fronts::refusal::{FastApi, Refusal, found};
-use crate::gateway::{Hub, Placed, Sought};
+use crate::gateway::{Gone, Hub, Placed, Sought};
 use crate::options::defaults;
 use crate::tokens::{Identity, Role};
 use crate::wire::stops::ALREADY_COMPLETED;
@@ -109,7 +109,9 @@ async fn cancel(
     let sought = hub.seek_or_cancel_early(&request_id, reason.clone(), &viewer);
     let placed = match sought.await {
         Sought::One(placed) => Some(placed),
-        Sought::None => None,
+        // Nobody can confirm a cancel of a run that may be lost.
+        Sought::None | Sought::Gone(Gone::SomeWorker) => None,
+        Sought::Gone(gone) => return Err(gone.into()),
         Sought::Several(runs) => return Err(Refusal::ambiguous(&runs).into()),
         Sought::Unsure(unsure) => return Err(unsure.into()),
     };

@@ -45,7 +45,7 @@ impl Session {
     /// becomes the call's outcome.
     pub fn call(&self, call: NewCall) -> Call {
         let broker::NewSession { app, profile, .. } = &self.0.client;
-        let run = RunId::random();
+        let run = RunId::of(self.0.hub.process);
         let id = call.call_id.clone().unwrap_or_else(|| own_id(run));
         let timeout = call.timeout.map(|it| it.as_secs_f64() * 1_000.0);
         let new = broker::NewOwnCall {

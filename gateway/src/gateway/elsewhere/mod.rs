@@ -19,7 +19,7 @@ mod delivery;
 mod proxy;
 mod tunnels;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
@@ -30,7 +30,6 @@ use tokio::sync::Notify;
 use self::announcing::Announced;
 use self::proxy::Proxy;
 use self::tunnels::Tunnels;
-use crate::broker::runs::{Run, RunId};
 use crate::cluster::message::{AppKey, Message, Parcel, TunnelId};
 use crate::cluster::{Answer, CancelMessage, Cluster, Here, Question, WorkerId};
 use crate::gateway::clustered::{AgentKey, Clustered};
@@ -119,7 +118,6 @@ impl Here for Elsewhere {
 
     fn came(&self, worker: WorkerId) {
         self.others().all.entry(worker).or_default();
-        self.hub.give_back(worker.process);
         self.announce_all_to(worker);
         if self.hub.lifecycle.phase() > Phase::Serving {
             self.send(worker, Message::Draining);
@@ -202,26 +200,5 @@ impl Here for Elsewhere {
 
     fn cancel_heard(&self, message: CancelMessage) {
         self.hub.obey_channel(message);
-    }
-
-    fn run_ids(&self) -> Vec<RunId> {
-        self.hub.run_ids()
-    }
-
-    fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Arc<Run>>)> {
-        self.hub.runs_by_id(ids)
-    }
-
-    fn adopt(&self, gone: WorkerId, runs: Vec<Arc<Run>>) -> Vec<RunId> {
-        let cluster = self.cluster();
-        let back: BTreeSet<_> = cluster.processes().collect();
-        let adopted = self
-            .hub
-            .adopt(runs, gone.process, |home| back.contains(&home));
-        // A process that has come back meanwhile may have come before the copies were entered.
-        for process in cluster.processes().filter(|it| !back.contains(it)) {
-            self.hub.give_back(process);
-        }
-        adopted
     }
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::bounded::{LIST_BYTES, bounded};
-use super::sought::{Placed, Sought, Unsure, meant, merged};
+use super::sought::{Gone, Placed, Sought, Unsure, meant};
 use crate::broker::runs::{CancelNotice, Found, NoticedRun, Run, RunId, RunMark, leave_out};
-use crate::cluster::{Answer, Cluster, Notice, Question};
+use crate::cluster::{Answer, Cluster, Notice, Question, WorkerId};
 use crate::gateway::hub::Hub;
 use crate::gateway::{AbpError, Confirmation};
 use crate::tokens::Identity;
@@ -67,6 +67,9 @@ impl Hub {
     }
 
     async fn sought(&self, request_id: &str, viewer: &Identity, cancels: bool) -> Sought {
+        if let Some((run, home)) = self.home_of(request_id) {
+            return self.fetched(home, run, viewer, true).await;
+        }
         let there = self.ask_for(request_id, viewer).await;
         let here = self.matches(request_id, viewer);
         self.meant(request_id, there, here, viewer, cancels).await
@@ -80,6 +83,9 @@ impl Hub {
         reason: Option<String>,
         by: &Identity,
     ) -> Sought {
+        if let Some((run, home)) = self.home_of(request_id) {
+            return self.fetched(home, run, by, true).await;
+        }
         let there = self.ask_for(request_id, by).await;
         let keep = there.runs.is_empty() && there.unsure.is_none();
         let (here, kept) = self.matches_or_keep(request_id, reason, by, keep);
@@ -104,32 +110,59 @@ impl Hub {
         cancels: bool,
     ) -> Sought {
         let marks = here.iter().map(|run| Placed::here(RunMark::from(&**run)));
-        let all = merged(marks.chain(there.runs), |mark| *mark);
+        let all = marks.chain(there.runs).collect();
         let sure = there.unsure.is_none();
         let Placed { run, home, .. } = match (meant(request_id, all, cancels), there.unsure) {
-            (Found::None, None) => return Sought::None,
+            (Found::None, None) => return self.lost(request_id).map_or(Sought::None, Sought::Gone),
             (Found::None, Some(unsure)) => return Sought::Unsure(unsure),
             (Found::Several(runs), _) => return Sought::Several(runs),
             (Found::One(placed), _) => placed,
         };
-        let run = match (home, self.cluster()) {
-            (Some(home), Some(cluster)) => {
-                let viewer = viewer.clone();
-                let question = Question::Run {
-                    run: run.id,
-                    viewer,
-                };
-                match cluster.ask(home, question, PATIENCE).await {
-                    Some(Answer::Runs { mut runs, .. }) => runs.pop(),
-                    _ => return Sought::Unsure(Unsure::Workers(1)),
-                }
-            }
-            _ => here.into_iter().find(|it| it.id == run.id),
-        };
+        if let Some(home) = home {
+            return self.fetched(home, run.id, viewer, sure).await;
+        }
         // The run may have been forgotten meanwhile.
+        let run = here.into_iter().find(|it| it.id == run.id);
         run.map_or(Sought::None, |run| {
             Sought::One(Box::new(Placed { run, home, sure }))
         })
+    }
+
+    /// The run of another worker, as that worker knows it. `sure` says whether no other run can be meant.
+    async fn fetched(&self, home: WorkerId, run: RunId, viewer: &Identity, sure: bool) -> Sought {
+        let Some(cluster) = self.cluster() else {
+            return Sought::None;
+        };
+        let viewer = viewer.clone();
+        let question = Question::Run { run, viewer };
+        let Some(Answer::Runs { mut runs, .. }) = cluster.ask(home, question, PATIENCE).await
+        else {
+            return Sought::Unsure(Unsure::Workers(1));
+        };
+        let home = Some(home);
+        runs.pop().map_or(Sought::None, |run| {
+            Sought::One(Box::new(Placed { run, home, sure }))
+        })
+    }
+
+    /// The run and the worker that an id names, if that is another worker and it can be reached.
+    fn home_of(&self, request_id: &str) -> Option<(RunId, WorkerId)> {
+        let run: RunId = request_id.parse().ok()?;
+        let mut others = self.cluster()?.others().into_iter();
+        let home = others.find(|worker| run.is_of(worker.process))?;
+        Some((run, home))
+    }
+
+    /// Why the run with that id may have been on a worker that is gone. No worker that is left knows the run.
+    fn lost(&self, request_id: &str) -> Option<Gone> {
+        let named: Option<RunId> = request_id.parse().ok();
+        match named.filter(|run| run.names_a_worker()) {
+            Some(run) => (!run.is_of(self.process)).then_some(Gone::ItsWorker),
+            None => self
+                .cluster()?
+                .has_lost_workers()
+                .then_some(Gone::SomeWorker),
+        }
     }
 
     /// Cancels a run on the worker that has it. See [`Hub::cancel`].
@@ -189,7 +222,7 @@ impl Hub {
             let (viewer_name, viewer) = (viewer.name.clone(), viewer.clone());
             let question = Question::List { viewer, ended };
             there = match self.searches.take(&viewer_name).await {
-                Some(_search) => ask_all(cluster, question, listed, |_: &Arc<Run>| false).await,
+                Some(_search) => ask_all(cluster, question, listed).await,
                 None => There::unsure_of(Some(Unsure::Busy)),
             };
         }
@@ -197,9 +230,7 @@ impl Hub {
         omitted += there.omitted;
         let unsure = there.unsure;
         if !there.runs.is_empty() {
-            let here = runs.into_iter().map(Placed::here);
-            let placed = merged(here.chain(there.runs), |run| RunMark::from(&**run));
-            runs = placed.into_iter().map(|it| it.run).collect();
+            runs.extend(there.runs.into_iter().map(|it| it.run));
             // The sort is stable: the runs of one worker keep their order.
             runs.sort_by_key(|run| std::cmp::Reverse(run.registered_at));
             omitted += leave_out(&mut runs, ended);
@@ -212,13 +243,15 @@ impl Hub {
         }
     }
 
-    /// What the other workers say of an id, unless the id names a run of this worker.
+    /// What the other workers say of an id, unless the id names this worker.
     async fn ask_for(&self, request_id: &str, viewer: &Identity) -> There<RunMark> {
-        let id: Option<RunId> = request_id.parse().ok();
-        let own = id.and_then(|id| self.run(id, viewer));
-        let Some(cluster) = self.cluster().filter(|_| own.is_none_or(|run| run.adopted)) else {
+        let named: Option<RunId> = request_id.parse().ok();
+        let Some(cluster) = self.cluster() else {
             return There::default();
         };
+        if named.is_some_and(|run| run.is_of(self.process)) {
+            return There::default();
+        }
         let Some(_search) = self.searches.take(&viewer.name).await else {
             return There::unsure_of(Some(Unsure::Busy));
         };
@@ -226,8 +259,13 @@ impl Hub {
             request_id: request_id.into(),
             viewer: viewer.clone(),
         };
-        let is_it = |mark: &RunMark| Some(mark.id) == id && !mark.adopted;
-        ask_all(cluster, question, found, is_it).await
+        let mut there = ask_all(cluster, question, found).await;
+        // The worker that an id names may be one that has not come yet.
+        let is_named = named.is_some_and(RunId::names_a_worker);
+        if is_named && there.unsure.is_none() && !cluster.knows_all() {
+            there.unsure = Some(Unsure::Workers(1));
+        }
+        there
     }
 }
 
@@ -248,31 +286,22 @@ fn found(answer: Answer) -> Option<(Vec<RunMark>, usize)> {
     }
 }
 
-/// Asks all other workers. The search ends when a worker has the very run that is searched for.
-async fn ask_all<R>(
-    cluster: &Cluster,
-    question: Question,
-    read: Read<R>,
-    is_it: impl Fn(&R) -> bool,
-) -> There<R> {
+/// Asks all other workers at once.
+async fn ask_all<R>(cluster: &Cluster, question: Question, read: Read<R>) -> There<R> {
     let asked = cluster.others().into_iter().map(|worker| {
         let question = question.clone();
         async move { (worker, cluster.ask(worker, question, PATIENCE).await) }
     });
     let mut answers: FuturesUnordered<_> = asked.collect();
-    let (mut there, mut silent) = (There::default(), cluster.orphans());
+    let (mut there, mut silent) = (There::default(), 0);
     while let Some((worker, answer)) = answers.next().await {
         let Some((runs, omitted)) = answer.and_then(read) else {
             silent += 1;
             continue;
         };
-        let is_found = runs.iter().any(&is_it);
         there.omitted += omitted;
         let placed = runs.into_iter().map(|run| Placed::there(worker, run));
         there.runs.extend(placed);
-        if is_found {
-            return there;
-        }
     }
     there.unsure = match cluster.standing().connected {
         false => Some(Unsure::Redis),

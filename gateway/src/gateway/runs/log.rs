@@ -16,26 +16,14 @@ impl Hub {
         let mut state = self.state();
         let runs = state.broker.runs_mut();
         let result = change(runs, now);
-        let news = self.note(runs);
+        let news = runs.take_news();
         drop(state);
         self.report(news);
         result
     }
 
-    /// Takes the events of runs, and tells the cluster before any of them leaves the hub.
-    pub(crate) fn note(&self, runs: &mut Runs) -> SmallVec<[News; 2]> {
-        let news = runs.take_news();
-        if let Some(cluster) = self.cluster() {
-            cluster.note(&news);
-        }
-        news
-    }
-
     /// Counts and logs the events without a lock on the ledger.
     pub(crate) fn report(&self, news: SmallVec<[News; 2]>) {
-        if let Some(cluster) = self.cluster().filter(|_| !news.is_empty()) {
-            cluster.write_down();
-        }
         for event in news {
             match event {
                 News::Registered(run, dialect) => {
@@ -65,7 +53,6 @@ impl Hub {
                         let _ = cluster.tell_all(Notice::EarlyTaken(*early));
                     }
                 }
-                News::Forgotten(_) => {}
             }
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[cfg(test)]
 pub(crate) use bounded::LIST_BYTES;
 pub use everywhere::Listed;
-pub use sought::{Placed, Sought, Unsure};
+pub use sought::{Gone, Placed, Sought, Unsure};
 
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::timeout;

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use crate::broker::runs::{EarlyCancel, Found, Run, RunId, RunMark};
 use crate::cluster::message::Message;
 use crate::cluster::{Answer, CancelMessage, Notice, Question, WorkerId};
@@ -97,7 +95,7 @@ impl Hub {
         // The worker that has the run cancels it, because all workers have heard the same message. The other
         // workers are asked only if a run here matches and may be cancelled.
         let found = self.matches(&message.run_id, &by);
-        let is_live = |run: &Arc<Run>| !run.adopted && !run.state.is_over();
+        let is_live = |run: &Arc<Run>| !run.state.is_over();
         if found.len() != 1 || !found.iter().all(is_live) {
             return;
         }
@@ -122,7 +120,7 @@ impl Hub {
                 );
                 return None;
             }
-            Sought::None | Sought::Unsure(_) => return None,
+            Sought::None | Sought::Unsure(_) | Sought::Gone(_) => return None,
         };
         let is_live = |it: &Placed| it.is_here() && it.is_sure() && !it.run.state.is_over();
         is_live(&placed).then_some(placed.run.id)
@@ -160,34 +158,6 @@ impl Hub {
     pub(crate) fn early_cancels(&self) -> Vec<EarlyCancel> {
         let now = self.now().unix_ms;
         self.state().broker.runs().early_cancels(now)
-    }
-
-    /// Enters the runs of a worker that is gone. Returns the ids of the runs that are remembered now.
-    pub(crate) fn adopt(
-        &self,
-        runs: Vec<Arc<Run>>,
-        gone: Uuid,
-        back: impl Fn(Uuid) -> bool,
-    ) -> Vec<RunId> {
-        self.change_runs(|ledger, now| ledger.adopt(runs, gone, back, now))
-    }
-
-    /// That process is back: the copies of its runs end.
-    pub(crate) fn give_back(&self, home: Uuid) {
-        self.change_runs(|runs, _| runs.give_back(home));
-    }
-
-    /// The ids of all runs that are remembered here.
-    pub(crate) fn run_ids(&self) -> Vec<RunId> {
-        self.state().broker.runs().ids()
-    }
-
-    /// The runs with these ids, if they are remembered here.
-    pub(crate) fn runs_by_id(&self, ids: Vec<RunId>) -> Vec<(RunId, Option<Arc<Run>>)> {
-        let state = self.state();
-        let runs = state.broker.runs();
-        let with_run = |id| (id, runs.shared(id));
-        ids.into_iter().map(with_run).collect()
     }
 }
 

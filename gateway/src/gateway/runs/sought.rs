@@ -1,7 +1,5 @@
 //! Combines what the workers say of an id.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,7 +11,7 @@ use crate::cluster::WorkerId;
 pub enum Unsure {
     /// Redis does not answer, so no worker can be asked.
     Redis,
-    /// How many workers have not answered, or are gone while no worker has taken over their runs yet.
+    /// How many workers have not answered, or may not have come yet.
     Workers(usize),
     /// The requester has too many searches in progress.
     Busy,
@@ -39,6 +37,26 @@ impl fmt::Display for Unsure {
                 )
             }
         }
+    }
+}
+
+/// Why nobody knows a run: the run was, or may have been, on a worker that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// The id names a worker that is gone.
+    ItsWorker,
+    /// A caller has chosen the id, and some worker is gone.
+    SomeWorker,
+}
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Gone::ItsWorker => "The worker of this run is gone: the outcome of the run is unknown",
+            Gone::SomeWorker => {
+                "No worker has this run. It may have been on a worker that is gone: then its outcome is unknown"
+            }
+        })
     }
 }
 
@@ -91,6 +109,8 @@ pub enum Sought {
     Several(Vec<RunId>),
     /// No run on the workers that have answered, but not all workers have answered.
     Unsure(Unsure),
+    /// No run on any worker that is left, and a worker is gone.
+    Gone(Gone),
 }
 
 /// Decides which of the `found` runs an id means. If `cancels` is true and all matching runs have ended, the
@@ -111,35 +131,8 @@ pub(super) fn meant(
     Found::among_by(found, |it| it.run)
 }
 
-/// Each run once. The run of its own worker is preferred to the copy of a worker that has adopted it.
-pub(super) fn merged<R>(
-    all: impl IntoIterator<Item = Placed<R>>,
-    mark: impl Fn(&R) -> RunMark,
-) -> Vec<Placed<R>> {
-    let mut places = HashMap::new();
-    let mut merged: Vec<Placed<R>> = Vec::new();
-    for placed in all {
-        let is = mark(&placed.run);
-        match places.entry(is.id) {
-            Entry::Vacant(place) => {
-                place.insert(merged.len());
-                merged.push(placed);
-            }
-            Entry::Occupied(place) => {
-                let known = &mut merged[*place.get()];
-                if mark(&known.run).adopted && !is.adopted {
-                    *known = placed;
-                }
-            }
-        }
-    }
-    merged
-}
-
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::*;
     use crate::broker::runs::{Dialect, Ending, NewRun, Runs};
     use crate::tokens::Identity;
@@ -170,12 +163,6 @@ mod tests {
         runs.shared(id).unwrap()
     }
 
-    fn adopted(run: &Arc<Run>) -> Arc<Run> {
-        let (mut runs, id) = (Runs::default(), run.id);
-        runs.adopt(vec![run.clone()], Uuid::nil(), |_| false, 3);
-        runs.shared(id).unwrap()
-    }
-
     fn mark(run: &Arc<Run>) -> RunMark {
         RunMark::from(&**run)
     }
@@ -195,19 +182,6 @@ mod tests {
 
     fn there(run: &Arc<Run>) -> Placed<RunMark> {
         Placed::there(WorkerId::random(), mark(run))
-    }
-
-    #[test]
-    fn a_run_is_as_its_own_worker_knows_it() {
-        let (run, home) = (run("1", false), WorkerId::random());
-        let (copy, own) = (adopted(&run), Placed::there(home, mark(&run)));
-        for all in [
-            [Placed::here(mark(&copy)), own.clone()],
-            [there(&copy), own],
-        ] {
-            let found = one(meant("1", merged(all, |it| *it), false));
-            assert!(!found.run.adopted && found.home == Some(home));
-        }
     }
 
     #[test]

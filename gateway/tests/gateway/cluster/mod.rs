@@ -1,12 +1,12 @@
 //! Several workers on one Redis, which must be installed.
 
-mod adoption;
 mod behind;
 mod channel;
 mod draining;
 mod early;
 mod failure;
 mod instances;
+mod lost_workers;
 mod many_apps;
 mod proxy;
 mod redis;
@@ -20,6 +20,7 @@ mod versions;
 
 use std::time::Duration;
 
+use caphost_gateway::for_tests::{CancelNotice, Notice};
 use caphost_gateway::{ClusterOptions, Config, Limits};
 use serde_json::{Value, json};
 
@@ -158,4 +159,13 @@ async fn known(worker: &Gateway, id: &str) -> Value {
 async fn cancel_by_api(worker: &Gateway, id: &str, reason: &str) -> Response {
     let body = json!({ "requestId": id, "reason": reason }).to_string();
     worker.post("/cancellation/cancel", "", &body).await
+}
+
+/// A notice that shows when all messages before it have come.
+fn marker() -> Notice {
+    Notice::Cancelled(CancelNotice {
+        request_id: "marker".into(),
+        reason: None,
+        run: None,
+    })
 }

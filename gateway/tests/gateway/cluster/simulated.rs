@@ -22,15 +22,20 @@ pub struct Simulated {
 impl Simulated {
     /// Joins the cluster of `gateway`, which is the only other worker.
     pub async fn join(redis: &Redis, gateway: &Gateway) -> Self {
+        Simulated::beside(redis, gateway, &[gateway]).await
+    }
+
+    /// Joins the cluster of `workers`, and talks to `gateway`.
+    pub async fn beside(redis: &Redis, gateway: &Gateway, workers: &[&Gateway]) -> Self {
         let mut connection = redis.connection().await;
         let id = format!("{}-0", uuid::Uuid::new_v4().simple());
         let mut join = ::redis::pipe();
         let key = |kind: &str| format!("{{caphost}}:{kind}:{id}");
         join.cmd("XADD").arg(key("to")).arg("*").arg("o").arg("");
         join.cmd("SET").arg(key("worker")).arg("simulated");
-        join.cmd("SADD").arg("{caphost}:workers").arg(&id);
+        join.cmd("ZADD").arg("{caphost}:directory").arg(0).arg(&id);
         join.exec_async(&mut connection).await.unwrap();
-        others(gateway, 1).await;
+        met_as(workers, workers.len()).await;
         Simulated {
             id,
             other: gateway.hub.cluster().unwrap().me().to_string(),
@@ -120,6 +125,13 @@ impl Simulated {
             self.heard.push_back((message, text_of));
             body = &body[8 + head + text..];
         }
+    }
+}
+
+/// Waits until each worker knows `count` others.
+async fn met_as(workers: &[&Gateway], count: usize) {
+    for worker in workers {
+        others(worker, count).await;
     }
 }
 

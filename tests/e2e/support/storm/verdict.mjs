@@ -41,8 +41,9 @@ const foundWithin = 15_000;
  *
  * @param {Outcome[]} outcomes
  * @param {ReturnType<typeof import('./operator.mjs').operatorOf>[]} operators one for each worker
+ * @param {boolean} mayBeLost whether a run may have been on a worker that is gone, and the workers then say so
  */
-export async function lostOrUntrue(outcomes, operators) {
+export async function lostOrUntrue(outcomes, operators, mayBeLost) {
   /** @param {string} state @param {string | undefined} end */
   const agrees = (state, end) => state === 'unknown' || (end === 'unknown' ? ['completed', 'cancelled', 'failed'].includes(state) : state === end);
   let until = Infinity;
@@ -55,6 +56,7 @@ export async function lostOrUntrue(outcomes, operators) {
       for (const [index, outcome] of queue) {
         const operator = /** @type {typeof operators[0]} */ (operators[index % operators.length]);
         const status = await operator.status(outcome.callId);
+        if (mayBeLost && status?.status === 410) continue;
         if (status?.status !== 200 || !agrees(status.json.state, endOf(outcome.response))) wrong.push({ outcome, status });
       }
     }));
