@@ -105,6 +105,19 @@ test('the pictures of the demo and of <cap-activity> are as light or dark as the
   await page.close();
 });
 
+test('the words in the picture of a cancel can be read on a narrow screen', { timeout: 60_000 }, async () => {
+  const page = await browser.newPage();
+  await page.setViewport({ width: 380, height: 800 });
+  await page.goto(server.url('/guide/cancellation.html'), { waitUntil: 'networkidle0' });
+  const [drawn = 0, source = ''] = await page.$eval("img[alt^='In time']", (it) => [it.getBoundingClientRect().width, /** @type {HTMLImageElement} */ (it).src]);
+  const svg = source.startsWith('data:') ? decodeURIComponent(source) : await (await fetch(source)).text();
+  const [, width] = /viewBox=["']0 0 (\d+)/.exec(svg) ?? [];
+  const [, size] = /font: ?(\d+)px/.exec(svg) ?? [];
+  const pixels = Number(size) * (drawn / Number(width));
+  assert.ok(pixels >= 9, `${pixels} px`);
+  await page.close();
+});
+
 test('the keyboard alone: skip to the text, search, and open what was found', { timeout: 60_000 }, async () => {
   const page = await browser.newPage();
   await page.goto(server.url('/guide/cancellation.html'), { waitUntil: 'networkidle0' });
@@ -151,7 +164,10 @@ for (const dark of [false, true]) {
     await shows(agent, '#response', /"words": 3/);
     await call('primes.below', '{ "end": 1000000000000 }');
     await shows(app, '#timeline', /primes\.below: running/);
+    await app.waitForFunction(() => document.querySelector('cap-activity')?.shadowRoot?.textContent?.includes('Count primes'));
     await click(agent, '#cancel');
+    await shows(agent, '#confirmation', /waiting for the confirmation/);
+    await shows(app, '#timeline', /told to stop: The reader pressed Cancel/);
     await shows(agent, '#confirmation', /"stop": "terminated"/);
     await shows(agent, '#response', /"cancelled": true/);
     await shows(app, '#timeline', /primes\.below: cancelled, terminated/);

@@ -56,6 +56,7 @@ test('the console of the app reports a handler that returns an unsendable value,
       const lines = said.filter((it) => it.includes(`${way} ${name}`));
       assert.equal(lines.length, 1, `${way} ${name}: ${said.join('\n')}`);
       assert.ok(lines[0]?.includes(error.message), lines[0]);
+      assert.ok(lines[0]?.includes(`${name} (call ${way} ${name})`), lines[0]);
     }
   }
 });

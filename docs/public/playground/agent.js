@@ -28,7 +28,11 @@ try {
     const callId = crypto.randomUUID();
     progress.value = 0;
     confirmation.textContent = response.textContent = '';
-    cancel.onclick = async () => (confirmation.textContent = `cancel: ${shown(await agent.cancel(callId, 'The reader pressed Cancel'))}`);
+    cancel.onclick = async () => {
+      // Proof that a worker has ended takes two seconds.
+      confirmation.textContent = 'cancel: waiting for the confirmation…';
+      confirmation.textContent = `cancel: ${shown(await agent.cancel(callId, 'The reader pressed Cancel'))}`;
+    };
     try {
       const running = agent.call(capability.value, JSON.parse(params.value), { callId, onProgress: ({ percentage }) => (progress.value = percentage ?? 0) });
       [call.disabled, cancel.disabled] = [true, false];

@@ -678,15 +678,13 @@ var Unfit = class {
     this.why = why;
   }
 };
-function inspect(value, depth2, size) {
+function measure(value, depth2, size) {
   values = 0;
   binary = 0;
   asked = 0;
   try {
     const left = weigh(value, depth2, size);
-    memory = size - left + VALUE * values + binary;
-    if (left >= 0) return void 0;
-    return `is larger than ${size} characters`;
+    return left >= 0 ? size - left + VALUE * values + binary : `is larger than ${size} characters`;
   } catch (error) {
     if (!(error instanceof Unfit)) return "cannot be read";
     return error === TOO_DEEP ? `is cyclic, or nested more than ${depth2} levels deep` : error.why;
@@ -695,7 +693,10 @@ function inspect(value, depth2, size) {
     buffers.clear();
   }
 }
-var memory = 0;
+function inspect(value, depth2, size) {
+  const measured = measure(value, depth2, size);
+  return typeof measured === "string" ? measured : void 0;
+}
 var VALUE = 24;
 var values = 0;
 var binary = 0;
@@ -855,11 +856,12 @@ var moved = existing(MOVED);
 var given = /* @__PURE__ */ new WeakSet();
 var give = (...objects) => objects.forEach((it) => given.add(it));
 var isGiven = (it) => given.has(it);
-var partial = false;
 var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
-function transferables(payload, wants) {
-  partial = false;
-  if (isSimple(payload)) return [];
+var transferables = (payload, wants) => [...search(payload, wants).found];
+var NOTHING2 = { found: [], partial: false };
+function search(payload, wants) {
+  if (isSimple(payload)) return NOTHING2;
+  let partial = false;
   const found = /* @__PURE__ */ new Set();
   const seen = /* @__PURE__ */ new Set();
   const stack = [payload];
@@ -874,7 +876,7 @@ function transferables(payload, wants) {
     else if (isView) partial ||= isPart(item);
     else for (const it of membersOf(item)) stack.push(it);
   }
-  return [...found];
+  return { found: [...found], partial };
 }
 function membersOf(item) {
   if (isRecord(item)) return Object.values(item);
@@ -887,7 +889,7 @@ var built = [Date, RegExp, Error, Boolean, Number, String];
 var isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
 var isPart = (view) => view.byteLength < view.buffer.byteLength;
 function carry(message, post, payload = message, wants, kept = []) {
-  const found = transferables(payload, wants);
+  const { found, partial } = search(payload, wants);
   try {
     return post(partial ? copyOf(message, [...found, ...kept]) : message, found);
   } catch (error) {
@@ -2167,11 +2169,11 @@ var clipped = (text2) => text2.slice(0, 64);
 
 // src/web/js/taken.js
 function check({ depth: depth2, size }, message, around = 2) {
-  const bytes = simpleBytes(message);
-  if (bytes >= 0 && bytes <= size && LEVELS <= depth2) return bytes;
-  const unfit = inspect(message, depth2 + around, size);
-  if (unfit) throw new Refusal(invalid(`The message ${unfit}`));
-  return memory;
+  const simple = simpleBytes(message);
+  if (simple >= 0 && simple <= size && LEVELS <= depth2) return simple;
+  const bytes = measure(message, depth2 + around, size);
+  if (typeof bytes === "string") throw new Refusal(invalid(`The message ${bytes}`));
+  return bytes;
 }
 function copyOf2(shell, given2) {
   try {
@@ -2195,18 +2197,18 @@ function dataOf({ depth: depth2, size }, given2) {
     const bytes = simpleBytes(data ?? given2);
     if (bytes >= 0 && bytes <= size && LEVELS <= depth2) return { data: data ?? given2, unfit: void 0 };
   }
-  let unfit = inspect(data ?? given2, depth2, size);
-  if (unfit === "cannot be read") {
+  let measured = measure(data ?? given2, depth2, size);
+  if (measured === "cannot be read") {
     data = copyIfAny(given2);
-    if (data) unfit = inspect(data, depth2, size);
-  } else if (data === void 0 && !unfit && typeof given2 === "object" && memory <= LARGE3) {
+    if (data) measured = measure(data, depth2, size);
+  } else if (data === void 0 && typeof given2 === "object" && typeof measured === "number" && measured <= LARGE3) {
     try {
       data = carry(given2, (it, transfer) => structuredClone(it, { transfer }), given2, isGiven);
-      unfit = inspect(data, depth2, size);
+      measured = measure(data, depth2, size);
     } catch {
     }
   }
-  return { data: data ?? given2, unfit };
+  return { data: data ?? given2, unfit: typeof measured === "string" ? measured : void 0 };
 }
 
 // src/web/js/receive.js
@@ -2236,7 +2238,7 @@ function enter(connection, id, call, bytes, aborted) {
   call.by = number;
   const given2 = call.callId ?? "";
   const place = shell.ids.name(call);
-  connection.expect(id, "capabilities/call", call.callId);
+  connection.expect(id, "capabilities/call", call.callId, call.capability);
   const unfit = aborted ? rust.callAborted(shell.number, number, id, given2, place, call.capability, call, aborted.reason) : rust.call(shell.number, number, id, given2, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
   if (unfit) throw new Refusal(BAD_CALL_ID);
 }
@@ -2318,7 +2320,7 @@ var UNREADABLE = "A message of the agent could not be read";
 var KIT = { toText, inspect, problem };
 var REQUESTS = ["initialize", "shutdown", "capabilities/call", "capabilities/cancel"];
 var Connection = class {
-  /** @type {Map<unknown, { type: string, callId: unknown }>} */
+  /** @type {Map<unknown, { type: string, callId: unknown, capability?: string }>} */
   #pending = /* @__PURE__ */ new Map();
   #open;
   /** @type {unknown} */
@@ -2389,9 +2391,10 @@ var Connection = class {
    * @param {string | number | undefined} id
    * @param {string} type
    * @param {string} [callId]
+   * @param {string} [capability]
    */
-  expect(id, type, callId) {
-    if (id !== void 0) this.#pending.set(id, { type, callId });
+  expect(id, type, callId, capability) {
+    if (id !== void 0) this.#pending.set(id, { type, callId, capability });
   }
   /** @param {Envelope} envelope the host's message */
   deliver(envelope) {
@@ -2446,7 +2449,10 @@ var Connection = class {
     if (details !== void 0) return this.deliver({ ...envelope, payload: { ...payload, error } });
     const data = type === "capabilities/call-result";
     const failed = failure("OPERATION_FAILED", `${data ? "The capability returned data that" : `The ${type}`} cannot be sent: ${why}`);
-    if (data) log("error", `call ${this.#pending.get(id)?.callId} has failed:`, failed.error.message);
+    if (data) {
+      const { capability, callId } = Object(this.#pending.get(id));
+      log("error", `${capability} (call ${callId}) has failed:`, failed.error.message);
+    }
     if (type === "elicitation/request") this.answer(id, failed);
     else if (id === void 0) log("warn", failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });

@@ -131,9 +131,9 @@ function rpcError(error, code = codeFor(error.code)) {
   const kept = IN_DATA.filter((field) => error[field] !== void 0);
   return { code, message: error.message, data: Object.fromEntries(kept.map((field) => [field, error[field]])) };
 }
-function cancelledError(id, capability, seen) {
+function cancelledError(id, capability, seen2) {
   const requestId = typeof id === "string" ? id : JSON.stringify(id);
-  const data = { code: "CANCELLED", retryable: false, requestId, partial: false, ...seen };
+  const data = { code: "CANCELLED", retryable: false, requestId, partial: false, ...seen2 };
   return { code: CANCELLED, message: `Tool execution cancelled: ${capability}`, data };
 }
 function answerCall(id, capability, payload, failed2, done2) {
@@ -301,7 +301,18 @@ function makeFit(root) {
     const target = pointed(root, reference);
     return typeof target === "boolean" || known.has(target);
   };
-  return parts.every(({ $ref, $dynamicRef }) => leads($ref) && leads($dynamicRef));
+  if (!parts.every(({ $ref, $dynamicRef }) => leads($ref) && leads($dynamicRef))) return false;
+  parts.forEach(replaceBooleans);
+  return true;
+}
+function replaceBooleans(schema) {
+  const replace = (place, at) => {
+    if (typeof place[at] === "boolean") place[at] = place[at] ? {} : { not: {} };
+  };
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (ONE.includes(keyword) && !MAY_BE_BOOLEAN.includes(keyword)) replace(schema, keyword);
+    if ((Array.isArray(value) ? SEVERAL : NAMED).includes(keyword)) for (const at of Object.keys(Object(value))) replace(value, at);
+  }
 }
 function collect(schema, depth, found) {
   found.push(schema);
@@ -360,13 +371,14 @@ function hasFiles(schema, depth, around) {
 }
 var mayBeBase64 = (schema) => schema !== false && [schema?.type ?? "string"].flat().includes("string") && !["uri", "iri", "url"].includes(schema?.format);
 function tidy({ properties, required, ...rest }) {
-  const tidied = isObject(properties) ? Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, isObject(it) ? it : it === false ? { not: {} } : {}])) : void 0;
+  const tidied = isObject(properties) ? Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, isObject(it) || typeof it === "boolean" ? it : {}])) : void 0;
   const names = Array.isArray(required) && required.every((it) => typeof it === "string");
   return { ...rest, ...tidied && { properties: tidied }, ...names && { required } };
 }
 var NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 var SEVERAL = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 var ONE = ["items", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties", "propertyNames", "not", "if", "then", "else", "contentSchema"];
+var MAY_BE_BOOLEAN = ["additionalProperties", "unevaluatedProperties", "unevaluatedItems"];
 var OBJECTS = [...NAMED, ...ONE, "dependentRequired", "const", "default"];
 function schemasIn(schema) {
   const inner = Object.entries(schema).flatMap(([keyword, value]) => {
@@ -436,9 +448,9 @@ function tools(documents, { structure }) {
   const names = toolNames(documents.map(({ name }) => name));
   return documents.map(({ name: own, title, description: said, inputSchema: input, outputSchema: output }, at) => {
     const name = names[at];
-    const shown = title ?? (name === own ? void 0 : own);
+    const shown = seen(title) ?? (name === own ? void 0 : own);
     const { schema, rule } = inputSchema(input);
-    const description = [said, rule].filter(Boolean).join("\n\n");
+    const description = [seen(said), rule].filter(Boolean).join("\n\n");
     const promised = structure ? outputSchema(output) : void 0;
     return {
       name,
@@ -449,6 +461,7 @@ function tools(documents, { structure }) {
     };
   });
 }
+var seen = (text) => text?.trim() ? text : void 0;
 function findTool(documents, wanted) {
   const names = documents.map(({ name }) => name);
   const listed = toolNames(names);

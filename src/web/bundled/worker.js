@@ -130,11 +130,12 @@
   )).filter((type) => typeof type === "function");
   var movable = existing(MOVABLE);
   var moved = existing(MOVED);
-  var partial = false;
   var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
-  function transferables(payload, wants) {
-    partial = false;
-    if (isSimple(payload)) return [];
+  var transferables = (payload, wants) => [...search(payload, wants).found];
+  var NOTHING = { found: [], partial: false };
+  function search(payload, wants) {
+    if (isSimple(payload)) return NOTHING;
+    let partial = false;
     const found = /* @__PURE__ */ new Set();
     const seen = /* @__PURE__ */ new Set();
     const stack = [payload];
@@ -149,7 +150,7 @@
       else if (isView) partial ||= isPart(item);
       else for (const it of membersOf(item)) stack.push(it);
     }
-    return [...found];
+    return { found: [...found], partial };
   }
   function membersOf(item) {
     if (isRecord(item)) return Object.values(item);
@@ -162,7 +163,7 @@
   var isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
   var isPart = (view) => view.byteLength < view.buffer.byteLength;
   function carry(message, post2, payload = message, wants, kept = []) {
-    const found = transferables(payload, wants);
+    const { found, partial } = search(payload, wants);
     try {
       return post2(partial ? copyOf(message, [...found, ...kept]) : message, found);
     } catch (error) {

@@ -27,7 +27,7 @@ export const UNREADABLE = 'A message of the agent could not be read';
 const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
 export class Connection {
-  /** @type {Map<unknown, { type: string, callId: unknown }>} */
+  /** @type {Map<unknown, { type: string, callId: unknown, capability?: string }>} */
   #pending = new Map();
   #open;
   /** @type {unknown} */
@@ -115,9 +115,10 @@ export class Connection {
    * @param {string | number | undefined} id
    * @param {string} type
    * @param {string} [callId]
+   * @param {string} [capability]
    */
-  expect(id, type, callId) {
-    if (id !== undefined) this.#pending.set(id, { type, callId });
+  expect(id, type, callId, capability) {
+    if (id !== undefined) this.#pending.set(id, { type, callId, capability });
   }
 
   /** @param {Envelope} envelope the host's message */
@@ -171,7 +172,10 @@ export class Connection {
     if (details !== undefined) return this.deliver({ ...envelope, payload: { ...payload, error } });
     const data = type === 'capabilities/call-result';
     const failed = failure('OPERATION_FAILED', `${data ? 'The capability returned data that' : `The ${type}`} cannot be sent: ${why}`);
-    if (data) log('error', `call ${this.#pending.get(id)?.callId} has failed:`, failed.error.message);
+    if (data) {
+      const { capability, callId } = Object(this.#pending.get(id));
+      log('error', `${capability} (call ${callId}) has failed:`, failed.error.message);
+    }
     if (type === 'elicitation/request') this.answer(id, failed);
     else if (id === undefined) log('warn', failed.error.message);
     else this.#trySend({ ...envelope, payload: data ? failed : { error: failed.error } });

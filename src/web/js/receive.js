@@ -61,7 +61,7 @@ function enter(connection, id, call, bytes, aborted) {
   call.by = number;
   const given = call.callId ?? '';
   const place = shell.ids.name(call);
-  connection.expect(id, 'capabilities/call', call.callId);
+  connection.expect(id, 'capabilities/call', call.callId, call.capability);
   const unfit = aborted
     ? rust.callAborted(shell.number, number, id, given, place, call.capability, call, aborted.reason)
     : rust.call(shell.number, number, id, given, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
