@@ -10,7 +10,9 @@ import { becomes, choose, newCall, reaches } from '../tests/e2e/support/demo-pag
 import { startGateway } from '../tests/e2e/support/gateway.mjs';
 import { root } from './paths.mjs';
 
-const [gateway, launched] = await Promise.all([startGateway(), launchPuppeteer()]);
+// A browser without a screen has no mouse, and the demo then shows the buttons that a mouse reveals.
+const mouse = '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4';
+const [gateway, launched] = await Promise.all([startGateway(), launchPuppeteer({ args: [mouse] })]);
 try {
   const page = await launched.newPage();
   await page.setViewport({ width: 1280, height: 900 });

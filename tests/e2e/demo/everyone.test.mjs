@@ -38,6 +38,19 @@ test('the keyboard alone: call, watch, cancel, read', { timeout: 120_000 }, asyn
   await page.waitForFunction(() => /export\.archive.*cancelled/i.test(document.querySelector('#announcements')?.textContent ?? ''));
 });
 
+test('no control of a form is cut off at 360 px', { timeout: 60_000 }, async (t) => {
+  const page = await demo.open({ width: 360, height: 740, isMobile: true, hasTouch: true });
+  t.after(() => page.close());
+  for (const [name, preset] of [...names.map((name) => [name, 'Small']), ['stop.never', 'Loop']]) {
+    const form = await choose(page, String(name), String(preset));
+    const cut = await page.$$eval(`${form} :is(label, button, input, select, textarea)`, (controls) => {
+      const isCut = (/** @type {Element} */ it) => it.getBoundingClientRect().right > document.documentElement.clientWidth;
+      return controls.filter((it) => /** @type {HTMLElement} */ (it).offsetParent && isCut(it)).map((it) => it.outerHTML.slice(0, 100));
+    });
+    assert.deepEqual(cut, [], String(name));
+  }
+});
+
 for (const colours of /** @type {const} */ (['light', 'dark'])) {
   test(`nothing scrolls sideways at 360 px, ${colours}`, { timeout: 120_000 }, async (t) => {
     const page = await demo.open({ width: 360, height: 740, isMobile: true, hasTouch: true });
