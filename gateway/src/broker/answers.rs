@@ -1,13 +1,10 @@
 //! The app's answers, on their way to the agent, and the runs that they end.
 
-use std::collections::hash_map::Entry::Occupied;
-
 use super::agents::Agent;
 use super::call::{ANSWERED_WITH_ERROR, Reply, cancel_failed, failed_with};
-use super::deadlines::Due;
 use super::pending::{Asker, Entry, read_issued};
 use super::{Action, Broker, PeerId};
-use crate::broker::runs::{Ending, Lost, RunId};
+use crate::broker::runs::{Ending, Lost};
 use crate::wire::stops::Grade;
 use crate::wire::{
     Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed,
@@ -214,7 +211,7 @@ impl Broker {
 
     /// Answers a pending request in place of the app, which is lost or does not answer.
     pub(super) fn fail(&mut self, agent: PeerId, entry: &Entry, loss: Loss, error: &Failure) {
-        self.run_lost(agent, entry, loss, error);
+        self.run_lost(entry, loss, error);
         if self.told_otherwise(agent, entry, false) {
             return;
         }
@@ -261,15 +258,13 @@ impl Broker {
             }
             (Some(run), Request::Cancel) if !said.cancelled => {
                 self.runs.cancel_refused(run);
-                if let Some(place) = self.runs.place_mut(run) {
-                    place.cancelling = None;
-                }
+                self.cancel_over(run);
             }
             (Some(run), Request::Cancel) => self.run_cancelled(run, grade),
             (None, _) => {}
             (Some(run), _) => {
                 let ending = self.ending_of_answer(agent, said, grade);
-                self.run_over(agent, run, ending, || Some(reply()));
+                self.run_over(run, ending, || Some(reply()));
             }
         }
         // The late end may have come before the end of the run.
@@ -281,7 +276,7 @@ impl Broker {
     }
 
     /// Notes that a call of the gateway itself, or a cancel of it, will never be answered.
-    pub(super) fn run_lost(&mut self, agent: PeerId, entry: &Entry, loss: Loss, error: &Failure) {
+    pub(super) fn run_lost(&mut self, entry: &Entry, loss: Loss, error: &Failure) {
         if let Some(run) = entry.revokes() {
             let known = self.outcome_of_ended(run);
             let outcome = known.unwrap_or_else(|| cancel_failed(loss.reason, error.clone()));
@@ -290,46 +285,7 @@ impl Broker {
         if let Some(run) = entry.run.filter(|_| entry.request != Request::Cancel) {
             let unknown = || Ending::Unknown(error.code.as_str().to_string());
             let ending = loss.who.map_or_else(unknown, Ending::Lost);
-            self.run_over(agent, run, ending, || Some(Reply::Failed(error.clone())));
-        }
-    }
-
-    pub(super) fn run_over(
-        &mut self,
-        agent: PeerId,
-        run: RunId,
-        ending: Ending,
-        reply: impl FnOnce() -> Option<Reply>,
-    ) {
-        let (call_id, place) = self.runs.take_place(run).unzip();
-        let (until, revoking, token) = place.flatten().map_or((None, None, None), |place| {
-            (place.until, place.revoking, place.token)
-        });
-        self.deadlines.change(Due::Response(run), until, None);
-        let revoking = revoking.map(|it| it.until);
-        self.deadlines.change(Due::Revoke(run), revoking, None);
-        let mut is_last = false;
-        if let Some(agent) = self.agents.get_mut(&agent) {
-            if let Some(call_id) = call_id.as_ref().filter(|_| agent.is_connected()) {
-                agent.over.insert(call_id.clone(), run);
-            }
-            match call_id.map(|call_id| agent.calls.entry(call_id)) {
-                Some(Occupied(call)) if *call.get() == run => drop(call.remove()),
-                Some(_) => {}
-                // The run had ended before, and is forgotten.
-                None => agent.calls.retain(|_, it| *it != run),
-            }
-            // A later call may use the same token.
-            if let Some(Occupied(call)) = token.map(|token| agent.tokens.entry(token))
-                && *call.get() == run
-            {
-                call.remove();
-            }
-            is_last = agent.left && agent.pending.calls().next().is_none();
-        }
-        self.end_run(run, ending, reply);
-        if is_last {
-            self.leave(agent);
+            self.run_over(run, ending, || Some(Reply::Failed(error.clone())));
         }
     }
 

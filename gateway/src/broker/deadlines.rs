@@ -11,14 +11,8 @@ use caphost::call::Millis;
 pub(super) enum Due {
     /// A session of the gateway itself opens or closes, or the calls of an agent that has left end.
     Agent(PeerId),
-    /// The app cancels and answers a call of the gateway itself at its timeout.
-    Timeout(RunId),
-    /// The app answers a cancel by the caller of a call of the gateway itself.
-    Cancel(RunId),
-    /// The app answers a cancel by somebody other than the agent, which others have joined.
-    Revoke(RunId),
-    /// The app answers a call after it has confirmed the cancel of that call.
-    Response(RunId),
+    /// Something that a call waits for is overdue.
+    Call(RunId),
 }
 
 /// All deadlines in order of time. The key is the time's bits.
@@ -32,6 +26,13 @@ impl Deadlines {
             self.0.remove(&(before.to_bits(), due));
         }
         self.0.extend(at.map(|at| (at.to_bits(), due)));
+    }
+
+    /// How many deadlines of calls there are.
+    #[cfg(test)]
+    pub(super) fn calls(&self) -> usize {
+        let of_calls = |(_, due): &&(u64, Due)| matches!(due, Due::Call(_));
+        self.0.iter().filter(of_calls).count()
     }
 
     fn first(&self) -> Option<(Millis, Due)> {
@@ -57,10 +58,7 @@ impl Broker {
             match due {
                 Due::Agent(peer) if self.has_left(peer) => self.leave(peer),
                 Due::Agent(session) => self.own_overdue(session),
-                Due::Timeout(run) => self.own_timed_out(run),
-                Due::Cancel(run) => self.own_unanswered(run),
-                Due::Revoke(run) => self.revoke_again(run),
-                Due::Response(run) => self.response_overdue(run),
+                Due::Call(run) => self.call_due(run),
             }
         }
     }

@@ -59,7 +59,7 @@ impl Broker {
             return;
         };
         for entry in agent.pending.take_all() {
-            self.run_lost(peer, &entry, loss, error);
+            self.run_lost(&entry, loss, error);
         }
         if let Some(own) = agent.own.take() {
             self.own_gone(*own, error);

@@ -1,7 +1,6 @@
 //! The end of a run holds: whatever the app says later does not change it.
 
 use super::call::{CancelOutcome, answer_by, not_cancelled};
-use super::deadlines::Due;
 use super::pending::{Asker, Entry};
 use super::{Broker, PeerId, Seat};
 use crate::broker::runs::{Ending, Lost, RunId, RunState};
@@ -35,23 +34,23 @@ impl Broker {
 
     /// The app has confirmed a cancel. It has the confirm timeout to answer the call as well.
     pub(super) fn wait_for_response(&mut self, run: RunId) {
-        let until = Some(self.now.monotonic_ms + self.grace());
-        if let Some(place) = self.runs.place_mut(run) {
-            let before = std::mem::replace(&mut place.until, until);
-            self.deadlines.change(Due::Response(run), before, until);
+        let until = self.now.monotonic_ms + self.grace();
+        if let Some(call) = self.live.get_mut(&run).filter(|call| call.is_sent()) {
+            call.response = Some(until);
+            self.reschedule(run);
         }
     }
 
-    /// The app has not answered the call in time, if the call is still there.
+    /// The app has not answered the call in time.
     pub(super) fn response_overdue(&mut self, run: RunId) {
-        let place = self.runs.get(run).and_then(|run| run.place.as_ref());
-        let Some((agent, issued)) = place.map(|place| (place.agent, place.issued)) else {
-            return;
-        };
-        if let Some(call) = self.give_up(agent, issued) {
+        let call = self.live.get(&run);
+        let sent = call.and_then(|call| Some((call.agent, call.issued?)));
+        if let Some((agent, issued)) = sent
+            && let Some(call) = self.give_up(agent, issued)
+        {
             self.told_otherwise(agent, &call, false);
         }
-        self.run_over(agent, run, Ending::Lost(Lost::App), || None);
+        self.run_over(run, Ending::Lost(Lost::App), || None);
     }
 
     /// How the call of an agent has ended by that answer of the app. When nobody knows the end, the worker of

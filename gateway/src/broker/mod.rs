@@ -19,6 +19,7 @@ mod in_flight;
 mod instance;
 mod instances;
 mod leaving;
+mod live;
 mod load;
 mod message;
 mod noting;
@@ -69,8 +70,8 @@ use agents::Agent;
 use apps::App;
 use deadlines::Deadlines;
 use in_flight::InFlight;
+use live::Live;
 use offers::Directory;
-use own::OwnCall;
 use questions::QuestionBytes;
 use registered::Registered;
 use rustc_hash::FxHashMap;
@@ -98,8 +99,8 @@ pub struct Broker {
     runs: Runs,
     directory: Directory,
     registered: Registered,
-    /// Calls of the gateway itself that are not over.
-    own_calls: FxHashMap<RunId, OwnCall>,
+    /// The calls that are not over.
+    live: FxHashMap<RunId, Live>,
     deadlines: Deadlines,
     /// The agents connected to this worker, by owner.
     connected: Places<Arc<str>>,
@@ -126,7 +127,7 @@ impl Broker {
             runs: Runs::new(limits.retention),
             directory: Directory::default(),
             registered: Registered::default(),
-            own_calls: FxHashMap::default(),
+            live: FxHashMap::default(),
             deadlines: Deadlines::default(),
             connected: Places::default(),
             in_flight: InFlight::default(),

@@ -1,11 +1,10 @@
 //! What a request on its way to an app means for the runs: a call begins one, a cancel is for one.
 
-use std::sync::Arc;
-
+use super::live::{Cancelling, Live};
 use super::message::{Call, Cancel};
 use super::requests::{About, Unsent};
 use super::{Broker, PeerId, Seat};
-use crate::broker::runs::{Cancelling, NewRun, Place, RunId};
+use crate::broker::runs::{NewRun, RunId};
 use crate::wire::{Failure, invalid_at};
 use caphost::call::{CallId, MAX_CALL_ID_CHARS, Stop};
 
@@ -55,8 +54,9 @@ impl Broker {
             call_id: call.call_id.clone(),
         };
         self.runs.register(new, self.now.unix_ms);
-        let place = Place::new(peer, issued, call.token.clone());
-        self.begin(app, call.run, call.call_id.clone(), place)
+        let live = Live::new(peer, call.call_id.clone(), call.token.clone());
+        self.live.insert(call.run, live);
+        self.begin(app, call.run, issued)
     }
 
     /// Notes the call of a registered run.
@@ -67,37 +67,31 @@ impl Broker {
         issued: u64,
         run: RunId,
     ) -> Result<Option<RunId>, Unsent> {
-        let known = self.runs.get(run).ok_or(Unsent::Skipped)?;
-        let call_id = known.call_id.clone();
+        let call = self.live.get(&run).ok_or(Unsent::Skipped)?;
         let agent = self.agents.get(&peer);
-        if agent.is_some_and(|agent| agent.has_used(&call_id)) {
+        if agent.is_some_and(|agent| agent.has_used(&call.call_id)) {
             return Err(used_before().into());
         }
-        let place = Place::new(peer, issued, None);
-        self.begin(app, run, call_id, place)
+        self.begin(app, run, issued)
     }
 
     /// Sends a run to its app, unless the run is already over.
-    fn begin(
-        &mut self,
-        app: PeerId,
-        run: RunId,
-        call_id: Arc<str>,
-        place: Place,
-    ) -> Result<Option<RunId>, Unsent> {
+    fn begin(&mut self, app: PeerId, run: RunId, issued: u64) -> Result<Option<RunId>, Unsent> {
         let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
         let sent = self.runs.sent(run, app_id);
-        let agent = self.agents.get_mut(&place.agent);
+        let call = self.live.get_mut(&run).ok_or(Unsent::Skipped)?;
+        let agent = self.agents.get_mut(&call.agent);
         let agent = agent.ok_or(Unsent::Skipped)?;
         if !sent {
-            agent.stopped.skip(call_id, run);
+            agent.stopped.skip(call.call_id.clone(), run);
+            self.live.remove(&run);
             return Err(Unsent::Skipped);
         }
-        agent.calls.insert(call_id, run);
-        if let Some(token) = &place.token {
+        agent.calls.insert(call.call_id.clone(), run);
+        if let Some(token) = &call.token {
             agent.tokens.insert(token.clone(), run);
         }
-        self.runs.set_place(run, place);
+        call.issued = Some(issued);
         Ok(Some(run))
     }
 
@@ -132,8 +126,9 @@ impl Broker {
             let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
             let until = self.now.monotonic_ms + self.grace();
             self.runs.cancel_requested(run, reason, now);
-            if let Some(place) = self.runs.place_mut(run) {
-                place.cancelling = Some(Cancelling { issued, until });
+            if let Some(call) = self.live.get_mut(&run) {
+                call.cancelling = Some(Cancelling { issued, until });
+                self.reschedule(run);
             }
         }
         Ok(run)

@@ -138,9 +138,9 @@ impl Broker {
             return Ok(false);
         };
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
-        let run = agent.calls.get(call_id).and_then(|run| self.runs.get(*run));
-        let first = run
-            .and_then(|run| run.place.as_ref()?.cancelling)
+        let call = agent.calls.get(call_id).and_then(|run| self.live.get(run));
+        let first = call
+            .and_then(|call| call.cancelling)
             .filter(|first| now < first.until && agent.pending.has(first.issued));
         let Some(first) = first else {
             return Ok(false);
@@ -241,9 +241,8 @@ impl Broker {
             return false;
         };
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
-        let run = agent.calls.get(call_id).and_then(|run| self.runs.get(*run));
-        let place = run.and_then(|run| run.place.as_ref());
-        let is_first = place.is_some_and(|place| place.cancelling.is_none());
+        let call = agent.calls.get(call_id).and_then(|run| self.live.get(run));
+        let is_first = call.is_some_and(|call| call.cancelling.is_none());
         is_first || asked.asker == Asker::Own || !agent.is_here()
     }
 

@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::call::{
     ANSWERED_WITH_ERROR, CancelOutcome, Reply, cancel_failed, cancel_payload, not_cancelled,
 };
-use super::deadlines::Due;
+use super::live::Revoking;
 use super::pending::{Asker, Entry, IssuedId};
 use super::port::Ask;
 use super::{Action, Broker};
-use crate::broker::runs::{Ending, Revoking, RunId, RunState};
+use crate::broker::runs::{Ending, RunId, RunState};
 use crate::wire::stops::Grade;
 use crate::wire::{Json, Request, Said};
 use caphost::call::{Code, Error, Stop};
@@ -42,25 +42,25 @@ impl Broker {
             Some(it) => it.call_id.clone(),
         };
         self.runs.cancel_requested(run, reason.as_deref(), now);
-        let Some(place) = self.runs.place_mut(run) else {
+        let Some(call) = self.live.get_mut(&run).filter(|call| call.is_sent()) else {
             // The call was not sent, and now it never will be.
             let stop = Stop::NeverStarted;
             self.revoked(run, CancelOutcome::confirmed(stop.into()));
             return self.run_cancelled(run, stop.into());
         };
-        if let Some(before) = &mut place.revoking
+        if let Some(before) = &mut call.revoking
             && now_ms < before.until
         {
             // The app may still answer the one before, which answers this one too.
             before.is_joined = true;
-            let until = Some(before.until);
-            return self.deadlines.change(Due::Revoke(run), None, until);
+            return self.reschedule(run);
         }
-        place.revoking = Some(Revoking {
+        call.revoking = Some(Revoking {
             until: now_ms + grace,
             is_joined: false,
         });
-        let agent = place.agent;
+        let agent = call.agent;
+        self.reschedule(run);
         let issued = self.issue();
         let entry = Entry {
             issued,
@@ -90,13 +90,8 @@ impl Broker {
     /// The app has not answered a cancel in time that others have joined, who still wait.
     pub(super) fn revoke_again(&mut self, run: RunId) {
         let known = self.runs.get(run);
-        let is_waited_for = known
-            .and_then(|run| run.place.as_ref()?.revoking)
-            .is_some_and(|revoking| revoking.is_joined);
-        if is_waited_for {
-            let reason = known.and_then(|run| run.cancel_reason.clone());
-            self.revoke(run, reason);
-        }
+        let reason = known.and_then(|run| run.cancel_reason.clone());
+        self.revoke(run, reason);
     }
 
     pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {
@@ -125,10 +120,10 @@ impl Broker {
     }
 
     pub(super) fn revoked(&mut self, run: RunId, outcome: CancelOutcome) {
-        let place = self.runs.place_mut(run);
-        let before = place.and_then(|place| place.revoking.take());
-        let until = before.map(|before| before.until);
-        self.deadlines.change(Due::Revoke(run), until, None);
+        if let Some(call) = self.live.get_mut(&run) {
+            call.revoking = None;
+            self.reschedule(run);
+        }
         self.actions.push_back(Action::Revoked { run, outcome });
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::{OwnSession, Phase};
 use crate::broker::call::{NewOwnCall, NewSession, Reply, Step, cancel_payload};
-use crate::broker::deadlines::Due;
+use crate::broker::live::{Live, OwnCall};
 use crate::broker::message::Cancel;
 use crate::broker::pending::Entry;
 use crate::broker::requests::About;
-use crate::broker::runs::{Ending, Run, RunId, RunState};
+use crate::broker::runs::{Run, RunId};
 use crate::broker::{Action, Broker, PeerId};
 use crate::wire::{Failure, Json, Request};
 use caphost::call::{Code, Error, LateEnd, Millis, Stop};
@@ -25,19 +25,6 @@ pub(in crate::broker) struct WaitingCall {
     pub timeout: Option<Millis>,
 }
 
-/// A call that is not over.
-pub(in crate::broker) struct OwnCall {
-    session: PeerId,
-    /// When the app should have cancelled the call at its timeout, and answered it.
-    timeout: Option<Millis>,
-    is_overdue: bool,
-    /// The number under which the call went to the app, if it did.
-    sent: Option<u64>,
-    /// The number of the unanswered cancel, and when the app should have answered it.
-    asked: Option<u64>,
-    cancel: Option<Millis>,
-}
-
 impl Broker {
     /// Makes a call: registers its run, and opens the session if it is not open.
     pub(in crate::broker) fn own_call(
@@ -46,19 +33,12 @@ impl Broker {
         client: &NewSession,
         call: NewOwnCall,
     ) {
-        let run = call.run.id;
+        let (run, call_id) = (call.run.id, call.run.call_id.clone());
         if let Some(ended) = self.runs.register(call.run, self.now.unix_ms) {
             return self.tell_end(session, ended, None);
         }
-        let own = OwnCall {
-            session,
-            timeout: None,
-            is_overdue: false,
-            sent: None,
-            asked: None,
-            cancel: None,
-        };
-        self.own_calls.insert(run, own);
+        let live = Live::of_own(session, call_id);
+        self.live.insert(run, live);
         let waiting = WaitingCall {
             run,
             payload: call.payload,
@@ -78,20 +58,18 @@ impl Broker {
     /// Sends a call in its open session.
     pub(super) fn send_own(&mut self, session: PeerId, call: WaitingCall) {
         let run = call.run;
-        if !self.own_calls.contains_key(&run) {
+        if !self.live.contains_key(&run) {
             return;
         }
         let sent = self.own_request(session, Request::Call, &call.payload, About::OwnCall(&call));
-        let sent = match sent {
-            Ok(sent) => sent,
-            Err(error) => return self.fail_own(run, error),
-        };
+        if let Err(error) = sent {
+            return self.fail_own(run, error);
+        }
         let slack = SLACK_MS.min(self.grace());
         let until = call.timeout.map(|it| self.now.monotonic_ms + it + slack);
-        if let Some(call) = self.own_calls.get_mut(&run) {
-            call.sent = sent;
-            call.timeout = until;
-            self.deadlines.change(Due::Timeout(run), None, until);
+        if let Some(own) = self.own_call_mut(run) {
+            own.timeout = until;
+            self.reschedule(run);
         }
     }
 
@@ -99,49 +77,39 @@ impl Broker {
     /// little longer.
     pub(in crate::broker) fn own_timed_out(&mut self, run: RunId) {
         let until = self.now.monotonic_ms + (self.grace() - SLACK_MS).max(0.0);
-        let Some(call) = self.own_calls.get_mut(&run) else {
+        let Some(own) = self.own_call_mut(run) else {
             return;
         };
-        if call.is_overdue {
+        if own.is_overdue {
             return self.own_unanswered(run);
         }
-        call.is_overdue = true;
-        call.timeout = Some(until);
-        self.deadlines.change(Due::Timeout(run), None, Some(until));
+        own.is_overdue = true;
+        own.timeout = Some(until);
         self.own_cancel(run, None);
     }
 
     /// The caller cancels its call. If the app does not tell the outcome in time, the gateway stops waiting
     /// for the call. Until then, further cancels join this one.
     pub(in crate::broker) fn own_cancel(&mut self, run: RunId, reason: Option<String>) {
-        let call = self.own_calls.get(&run);
-        let call = call.filter(|call| call.asked.is_none());
-        let Some(session) = call.map(|call| call.session) else {
+        let call = self.live.get(&run).filter(|call| call.own.is_some());
+        let Some(call) = call.filter(|call| call.cancelling.is_none()) else {
             return;
         };
-        let known = self.runs.get(run).filter(|run| run.place.is_some());
-        let Some(call_id) = known.map(|run| run.call_id.clone()) else {
+        let (session, call_id) = (call.agent, call.call_id.clone());
+        if !call.is_sent() {
             // The call was not sent, and now it never will be.
             let (reason, now) = (reason.as_deref(), self.now.unix_ms);
             self.runs.cancel_requested(run, reason, now);
             return self.run_cancelled(run, Stop::NeverStarted.into());
-        };
+        }
         let payload = cancel_payload(&call_id, reason.as_deref()).into();
         let cancel = Cancel {
             call_id: Some((&*call_id).into()),
             reason: reason.map(Into::into),
         };
         let about = About::Cancel(cancel);
-        let Ok(Some(sent)) = self.own_request(session, Request::Cancel, &payload, about) else {
-            // No bound refuses a cancel. Without an app the call ends with the app.
-            return;
-        };
-        let until = self.now.monotonic_ms + self.grace();
-        if let Some(call) = self.own_calls.get_mut(&run) {
-            call.asked = Some(sent);
-            call.cancel = Some(until);
-            self.deadlines.change(Due::Cancel(run), None, Some(until));
-        }
+        // No bound refuses a cancel. Without an app the call ends with the app.
+        let _ = self.own_request(session, Request::Cancel, &payload, about);
     }
 
     /// The app has answered a cancel of a call, with that error if there was any. A call that is not over now
@@ -158,12 +126,8 @@ impl Broker {
             // The answer to the shutdown will tell what became of the call.
             return;
         }
-        if let Some(run) = entry.run
-            && let Some(call) = self.own_calls.get_mut(&run)
-        {
-            call.asked = None;
-            let before = call.cancel.take();
-            self.deadlines.change(Due::Cancel(run), before, None);
+        if let Some(run) = entry.run {
+            self.cancel_over(run);
         }
         if is_lost && self.is_calling(session) {
             self.gone(session);
@@ -172,24 +136,24 @@ impl Broker {
 
     /// The app has not answered a call or its cancel in time. A later answer is dropped.
     pub(in crate::broker) fn own_unanswered(&mut self, run: RunId) {
-        let Some(call) = self.own_calls.get_mut(&run) else {
+        let Some(call) = self.live.get(&run) else {
             return;
         };
-        let session = call.session;
-        let asked: Vec<_> = call.asked.take().into_iter().chain(call.sent).collect();
-        for issued in asked {
+        let session = call.agent;
+        let cancel = call.cancelling.map(|cancel| cancel.issued);
+        for issued in [cancel, call.issued].into_iter().flatten() {
             self.give_up(session, issued);
         }
         let message = "The app gave no answer in time: the outcome is unknown";
         let reply = Reply::Failed(Error::new(Code::TIMEOUT, message));
-        self.run_over(session, run, reply.ending(), || Some(reply));
+        self.run_over(run, reply.ending(), || Some(reply));
     }
 
     /// Progress of a call.
     pub(in crate::broker) fn own_progress(&mut self, session: PeerId, operation: &str, info: Json) {
         let agent = self.agents.get(&session);
         if let Some(run) = agent.and_then(|agent| agent.calls.get(operation).copied())
-            && self.own_calls.contains_key(&run)
+            && self.own_call_mut(run).is_some()
         {
             let step = Step::Progress(info);
             self.actions.push_back(Action::Call { run, step });
@@ -211,28 +175,24 @@ impl Broker {
         }
     }
 
-    /// Ends a run, unless it has already ended. The caller of a call of the gateway itself is told; `reply`
-    /// is for a call that is not cancelled.
-    pub(in crate::broker) fn end_run(
-        &mut self,
-        run: RunId,
-        ending: Ending,
-        reply: impl FnOnce() -> Option<Reply>,
-    ) {
-        let Some(ended) = self.runs.end(run, ending, self.now.unix_ms) else {
-            return;
-        };
-        let Some(call) = self.own_calls.remove(&run) else {
-            return;
-        };
-        self.deadlines.change(Due::Timeout(run), call.timeout, None);
-        self.deadlines.change(Due::Cancel(run), call.cancel, None);
-        let is_cancelled = ended.state == RunState::Cancelled;
-        let reply = if is_cancelled { None } else { reply() };
-        self.tell_end(call.session, ended, reply);
+    /// The agent's cancel of a call is answered, and the call goes on unless it has ended.
+    pub(in crate::broker) fn cancel_over(&mut self, run: RunId) {
+        if let Some(call) = self.live.get_mut(&run) {
+            call.cancelling = None;
+            self.reschedule(run);
+        }
     }
 
-    fn tell_end(&mut self, session: PeerId, ended: Arc<Run>, reply: Option<Reply>) {
+    fn own_call_mut(&mut self, run: RunId) -> Option<&mut OwnCall> {
+        self.live.get_mut(&run)?.own.as_mut()
+    }
+
+    pub(in crate::broker) fn tell_end(
+        &mut self,
+        session: PeerId,
+        ended: Arc<Run>,
+        reply: Option<Reply>,
+    ) {
         let (run, call_id) = (ended.id, ended.call_id.clone());
         let is_abandoned = ended.stop() == Some(Stop::Abandoned);
         let step = Step::Ended(ended, reply);

@@ -15,7 +15,7 @@ use super::{Action, Broker, PeerId};
 use crate::broker::runs::RunId;
 use crate::remembered::Remembered;
 use crate::wire::{Failure, Json, Request};
-pub(super) use calls::{OwnCall, WaitingCall};
+pub(super) use calls::WaitingCall;
 use caphost::call::{Code, Error, Millis};
 use serde_json::json;
 
@@ -161,7 +161,7 @@ impl Broker {
     fn is_calling(&self, session: PeerId) -> bool {
         let agent = self.agents.get(&session);
         let mut runs = agent.into_iter().flat_map(|agent| agent.calls.values());
-        runs.any(|run| self.own_calls.contains_key(run))
+        runs.any(|run| self.live.get(run).is_some_and(|call| call.own.is_some()))
     }
 
     /// Sends a request in a session. Returns the number under which it went to the app, if it did.

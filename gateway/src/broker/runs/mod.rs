@@ -36,7 +36,6 @@ pub use lists::{Found, leave_out, newest};
 pub use mark::RunMark;
 use namesakes::Namesakes;
 pub use news::{CancelNotice, News, NoticedRun};
-pub(super) use run::{Cancelling, Place, Revoking};
 pub use run::{Dialect, Ending, Lost, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
 
@@ -96,7 +95,6 @@ impl Runs {
             by: None,
             late_end: None,
             sequence: self.last_sequence,
-            place: None,
         });
         self.by_dialect_id.add(&run);
         self.flying.add(&run);
@@ -120,25 +118,6 @@ impl Runs {
             run.state = RunState::Running;
         }
         !run.state.is_over()
-    }
-
-    /// Sets the place of the call from now on.
-    pub(super) fn set_place(&mut self, id: RunId, place: Place) {
-        if let Some(run) = self.run_mut(id) {
-            run.place = Some(place);
-        }
-    }
-
-    /// The place of the call, to be changed.
-    pub(super) fn place_mut(&mut self, id: RunId) -> Option<&mut Place> {
-        self.run_mut(id)?.place.as_mut()
-    }
-
-    /// The app has answered the call, or never will. Removes and returns the place, with the callId, if the
-    /// run is not forgotten.
-    pub(super) fn take_place(&mut self, id: RunId) -> Option<(Arc<str>, Option<Place>)> {
-        let run = self.run_mut(id)?;
-        Some((run.call_id.clone(), run.place.take()))
     }
 
     /// Somebody asks to cancel the run.

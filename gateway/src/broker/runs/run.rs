@@ -9,11 +9,10 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::kept;
-use crate::broker::PeerId;
 use crate::tokens::Identity;
 use crate::wire::stopped_by;
 use crate::wire::stops::{self, Grade};
-use caphost::call::{Code, LateEnd, Millis, Stop, StoppedBy};
+use caphost::call::{Code, LateEnd, Stop, StoppedBy};
 
 /// The id of a run: a UUID of version 8 that names the worker of the run, so that nobody has to search for
 /// the run. The first six bytes are those of the worker's process, and the next two tell ids of runs from
@@ -277,58 +276,6 @@ pub struct Run {
     /// The number of the entry. Later entries have greater numbers.
     #[serde(skip)]
     pub(super) sequence: u64,
-    /// The place of the call with the app, until the app has answered or is lost.
-    #[serde(skip)]
-    pub(in crate::broker) place: Option<Place>,
-}
-
-/// The place of a call with the app of its agent.
-#[derive(Clone, Debug)]
-pub(in crate::broker) struct Place {
-    /// The agent of the call.
-    pub agent: PeerId,
-    /// The number under which the call went to the app.
-    pub issued: u64,
-    /// The token of its progress, if that is not the callId.
-    pub token: Option<Arc<str>>,
-    /// The agent's cancel of the call, unless the app has refused that.
-    pub cancelling: Option<Cancelling>,
-    /// The cancel by somebody other than the agent that the app has not answered, if there is any.
-    pub revoking: Option<Revoking>,
-    /// Until when the app is to answer the call, once it has confirmed the cancel.
-    pub until: Option<Millis>,
-}
-
-/// A cancel of a call by its agent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::broker) struct Cancelling {
-    /// The number it was passed on with.
-    pub issued: u64,
-    /// Until then others join it.
-    pub until: Millis,
-}
-
-/// A cancel of a call by somebody else.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::broker) struct Revoking {
-    /// Until then others join it.
-    pub until: Millis,
-    /// Somebody has joined it: it is sent again if the app has not answered by then.
-    pub is_joined: bool,
-}
-
-impl Place {
-    /// The place of a call that goes to the app now, and that nobody has cancelled.
-    pub fn new(agent: PeerId, issued: u64, token: Option<Arc<str>>) -> Self {
-        Place {
-            agent,
-            issued,
-            token,
-            cancelling: None,
-            revoking: None,
-            until: None,
-        }
-    }
 }
 
 impl Run {

@@ -6,6 +6,7 @@ mod bounds;
 mod departures;
 mod draining;
 mod ended;
+mod leftovers;
 mod own;
 mod relaying;
 mod resuming;
