@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use caphost::dialect::pauses::pause;
 use uuid::Uuid;
 
-/// The pauses between attempts. Each pause is twice as long as the one before, up to a longest pause. Each
-/// pause varies by a quarter, so that several tasks that failed together do not retry together.
+/// The pauses between attempts, by the rule that apps have too.
 #[derive(Debug)]
 pub(crate) struct Pauses {
     first: Duration,
     longest: Duration,
-    next: Duration,
+    failed: u32,
 }
 
 impl Pauses {
@@ -18,22 +18,24 @@ impl Pauses {
         Pauses {
             first,
             longest,
-            next: first,
+            failed: 0,
         }
     }
 
     /// The next pause.
     pub(crate) fn next(&mut self) -> Duration {
-        let pause = self.next.min(self.longest);
-        self.next = (pause * 2).min(self.longest);
         // The lower half of a random UUID ends in bits that are all random.
-        let chance = Uuid::new_v4().as_u64_pair().1 as u32;
-        pause.mul_f64(0.75 + f64::from(chance) / f64::from(u32::MAX) / 2.0)
+        let random = Uuid::new_v4().as_u64_pair().1 as u32;
+        let chance = f64::from(random) / f64::from(u32::MAX);
+        let [first, longest] = [self.first, self.longest].map(|it| it.as_secs_f64() * 1_000.0);
+        let pause = pause(self.failed, first, longest, chance);
+        self.failed = self.failed.saturating_add(1);
+        Duration::from_secs_f64(pause / 1_000.0)
     }
 
     /// Starts with the first pause again. Must be called after a success.
     pub(crate) fn reset(&mut self) {
-        self.next = self.first;
+        self.failed = 0;
     }
 }
 

@@ -14,8 +14,10 @@ macro_rules! constants {
 }
 
 pub mod answers;
+pub mod delivery;
 pub mod events;
 pub mod json_rpc;
 pub mod mcp;
+pub mod pauses;
 #[cfg(test)]
 pub(crate) mod written;

@@ -1,6 +1,5 @@
 //! The parts that the fronts share: calls, cancels, runs, queues and metrics.
 
-mod acknowledgements;
 mod acting;
 pub mod background;
 pub mod calls;

@@ -14,9 +14,9 @@ use std::time::Instant;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-use super::acknowledgements::{Misfit, Sent};
 use crate::broker::{Backlog, CloseCode};
 use crate::wire::{Outgoing, for_log};
+use caphost::dialect::delivery::{Misfit, Sent};
 
 /// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,7 +161,7 @@ impl Outbox {
         let Some(kept) = &mut queue.kept else {
             return self.queue(queue, message);
         };
-        let fits = kept.bytes() == 0 || kept.bytes() + cost <= self.limit;
+        let fits = kept.has_room(cost, self.limit);
         if fits {
             self.budget.add(cost);
             kept.keep(message.clone(), cost);

@@ -8,6 +8,7 @@ mod builder;
 mod checkpoint;
 mod child;
 mod context;
+mod delivery;
 mod descriptor;
 mod end;
 mod executor;

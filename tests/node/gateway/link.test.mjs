@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { createHost } from 'caphost';
 import { Capabilities } from '../../../src/web/js/capabilities.js';
 import { onWindow } from '../../../src/web/js/on-window.js';
 import { GatewayLink } from '../../../src/web/js/gateway/link.js';
@@ -7,6 +8,9 @@ import { GatewayLink } from '../../../src/web/js/gateway/link.js';
 const OPEN = 1;
 const CLOSED = 3;
 const GRACE = 5_000;
+
+/** A host whose functions in Rust keep and count the messages. @type {any} */
+const host = await createHost({ app: { id: 'a', name: 'a', version: '1' } });
 
 /** Logs like the page, but synchronously. @param {'warn' | 'error'} how @param {unknown[]} what */
 const log = (how, ...what) => void console[how](`caphost: ${what.shift()}`, ...what);
@@ -86,6 +90,7 @@ class Session {
 /** @param {any[]} events collects the reported events @param {Map<string, any>} [registered] the documents of its capabilities, by name */
 const newShell = (events, registered = new Map()) => ({
   app: { id: 'a' },
+  rust: host.shell.rust,
   capabilities: {
     documents: () => [...registered.values()],
     entry: Capabilities.prototype.entry,
@@ -256,6 +261,44 @@ describe('the link to a gateway', () => {
     assert.deepEqual(last().sent.shift().payload, { received: 65 });
     wait(t, 10_000);
     assert.deepEqual(last().take(), []);
+  });
+
+  for (const count of [4, 1, 2.5, -1, 2 ** 64, 'x', null, undefined]) {
+    test(`gives up when the gateway cannot have received ${count} messages`, (t) => {
+      connect();
+      const session = agent();
+      for (const text of ['1', '2', '3']) session.say(text);
+      last().hear('app/ack', { received: 2 });
+      last().end();
+      wait(t, 100);
+      last().open();
+      last().hear('app/resumed', { received: count });
+      assert.equal(session.open, false);
+      wait(t, 500);
+      last().open();
+      assert.equal(last().sent[0].payload.replaces, 'secret');
+    });
+  }
+
+  test('acknowledges at once after many characters', () => {
+    connect();
+    last().hear('capabilities/call', { text: 'x'.repeat(1 << 20) }, 'a1');
+    assert.deepEqual(last().sent.shift().payload, { received: 1 });
+  });
+
+  test('waits longer before each attempt, up to ten seconds', (t) => {
+    connect(null);
+    t.mock.method(Math, 'random', () => 0.5);
+    const waits = [];
+    for (const expected of [50, 250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]) {
+      const before = Socket.all.length;
+      last().end();
+      wait(t, expected - 1);
+      assert.equal(Socket.all.length, before, String(expected));
+      wait(t, 1);
+      waits.push(Socket.all.length - before);
+    }
+    assert.deepEqual(waits, Array(9).fill(1));
   });
 
   test('gives up when more messages are unsent than it can keep', (t) => {

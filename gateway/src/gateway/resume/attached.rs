@@ -9,16 +9,13 @@ use tokio::time::sleep;
 use super::messages::{self, ACK, AckPayload, RESUME};
 use super::session::{AppSession, Inbound};
 use crate::broker::{CloseCode, Event, PeerId};
-use crate::gateway::acknowledgements::Due;
 use crate::gateway::counted::Counted;
 use crate::gateway::hub::Hub;
 use crate::gateway::noticed::Noticed;
 use crate::gateway::outbox::{Outbox, Pushed, unread};
 use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
 use caphost::call::{Code, Error};
-
-/// How long the first unacknowledged message waits for its acknowledgement, unless more messages come.
-const IDLE: Duration = Duration::from_secs(1);
+use caphost::dialect::delivery::{Due, IDLE};
 
 /// A session on a connection. The connection may be to any worker. The connection's frames go in through
 /// [`Attached::text`], and the messages to the app wait in [`Attached::outbox`]. If this value is dropped,
@@ -136,7 +133,7 @@ impl Drop for Attached {
 
 /// Acknowledges the received messages, a little after the first of them.
 async fn acknowledge_later(hub: Arc<Hub>, session: Arc<AppSession>) {
-    sleep(IDLE).await;
+    sleep(Duration::from_secs_f64(IDLE / 1_000.0)).await;
     let mut inbound = session.inbound();
     inbound.is_timed = false;
     acknowledge(&hub, session.peer, &mut inbound);

@@ -6,9 +6,9 @@ use parking_lot::{Mutex, MutexGuard};
 use subtle::ConstantTimeEq;
 
 use crate::broker::PeerId;
-use crate::gateway::acknowledgements::Received;
 use crate::gateway::outbox::Outbox;
 use crate::tokens::Identity;
+use caphost::dialect::delivery::Received;
 
 /// A session. The queue of the session's connection keeps the messages that the app has not acknowledged.
 pub struct AppSession {

@@ -2,26 +2,13 @@
  * The app's connection to a gateway: many agents over one WebSocket, distinguished by `agent`. If the
  * gateway supports it, the agents survive a broken socket: a new socket takes its place in time.
  */
-import { Delivery } from './delivery.js';
 import { leave, takeLeft } from './left.js';
 import { Offer } from './offer.js';
 
 /** @import { Connection } from '../connection.js' */
 
-/**
- * The longest wait before the first attempt after a loss, in milliseconds. It varies, so that apps do
- * not all come at once.
- */
-const AT_ONCE = 100;
-/** Milliseconds between attempts: doubled each time, and varied a little. */
-const FIRST_PAUSE = 250;
+/** Milliseconds between attempts once the wasm instance is lost. */
 const LONGEST_PAUSE = 10_000;
-/** The lowest number of attempts while a session can be resumed. */
-const TRIES = 5;
-/** Milliseconds from a message to its acknowledgement, unless more messages arrive. */
-const IDLE = 1_000;
-/** The limit of unacknowledged characters. Beyond it, a session cannot be resumed. */
-const MOST_KEPT = 1 << 26;
 /** The number of agents that have left and are remembered. */
 const MOST_LEFT = 1_000;
 /** The id of updates, by which a refused update is recognised. */
@@ -38,12 +25,13 @@ export class GatewayLink {
   #socket;
   /** Whether messages are sent and received over the socket. */
   #live = false;
-  /** The state that survives a socket. @type {{ token: string, grace: number, delivery: Delivery } | undefined} */
+  /** What survives a socket. Rust keeps and counts its messages under the number `delivery`. @type {{ token: string, grace: number, delivery: number } | undefined} */
   #session;
   /** The token of a session that was given up. The gateway may not know that yet. @type {string | undefined} */
   #replaces;
   /** @type {Partial<Record<'retry' | 'grace' | 'told', ReturnType<typeof setTimeout>>>} */
   #timers = {};
+  /** The number of attempts since the last success. */
   #attempts = 0;
   /**
    * Whether any socket has ever opened, or the warning that none opens was given; and whether the
@@ -51,6 +39,7 @@ export class GatewayLink {
    */
   #found = false;
   #open = false;
+  #rust;
   #offer;
   #forgetChanges;
   #forgetWindow;
@@ -69,6 +58,7 @@ export class GatewayLink {
     this.url = url;
     this.options = options;
     this.tools = tools;
+    this.#rust = shell.rust;
     this.#offer = new Offer(shell.capabilities);
     this.#forgetChanges = shell.capabilities.onChanged(() => this.#update());
     this.#use(socket);
@@ -139,12 +129,15 @@ export class GatewayLink {
 
   #opened() {
     this.#found = this.#open = true;
-    if (!this.#session) return this.#register();
-    const { token, delivery } = this.#session;
-    this.#post('app/resume', { resume: token, received: delivery.tell(), token: this.options.token });
+    const session = this.#session;
+    const received = session && this.#rust.received(session.delivery);
+    // A lost instance does not know what has arrived.
+    if (received === undefined) return this.#register();
+    this.#post('app/resume', { resume: session?.token, received, token: this.options.token });
   }
 
   #register() {
+    if (this.#session) this.#replaces = this.#forget();
     const payload = { app: this.shell.app, capabilities: this.#offer.all(), token: this.options.token };
     this.#replaces ??= takeLeft(this.#key);
     // People recognise the tab by its title.
@@ -182,10 +175,9 @@ export class GatewayLink {
   }
 
   #retryLater() {
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#attempts - 1)) * (0.75 + Math.random() / 2);
-    const delay = this.#attempts > 0 ? pause : AT_ONCE * Math.random();
+    const pause = this.#rust.pauseOf(this.#attempts, this.#session?.grace ?? Infinity, Math.random());
     this.#attempts += 1;
-    this.#timers.retry = setTimeout(this.#retryNow, this.#session ? Math.min(delay, this.#session.grace / TRIES) : delay);
+    this.#timers.retry = setTimeout(this.#retryNow, pause ?? LONGEST_PAUSE);
     globalThis.addEventListener?.('online', this.#retryNow);
   }
 
@@ -202,8 +194,7 @@ export class GatewayLink {
 
   /** The session can no longer be resumed. Its agents have been told, or will be told with the next registration. */
   #giveUp = () => {
-    this.#replaces = this.#session?.token;
-    this.#forget();
+    this.#replaces = this.#forget();
     // The answer of the old socket would come too late.
     const socket = this.#socket;
     if (socket?.readyState !== 1) return;
@@ -211,13 +202,22 @@ export class GatewayLink {
     this.#lost(socket);
   };
 
-  /** Ends the session, and the work for its agents. @param {string} [reason] */
+  /** Ends the session, and the work for its agents. @param {string} [reason] @returns the session's token */
   #forget(reason = 'The connection to the gateway was lost') {
     this.#stop('grace');
-    this.#stop('told');
-    this.#session = undefined;
+    const token = this.#giveBack();
     for (const connection of this.#agents.values()) connection.close(reason);
     this.#agents = new Map();
+    return token;
+  }
+
+  /** The session cannot be resumed any more: no message is kept for it. @returns the session's token */
+  #giveBack() {
+    this.#stop('told');
+    const session = this.#session;
+    if (session) this.#rust.endDelivery(session.delivery);
+    this.#session = undefined;
+    return session?.token;
   }
 
   /** @param {string} data */
@@ -233,15 +233,15 @@ export class GatewayLink {
   #takes({ type, id, payload }) {
     if (type === 'app/registered') {
       const resume = payload?.resume;
-      this.#session = resume && { ...resume, delivery: new Delivery(MOST_KEPT) };
+      this.#session = resume && { ...resume, delivery: this.#rust.beginDelivery() };
       this.#replaces = undefined;
       this.#offer.differences = payload?.updates === 'differences';
       this.#begin();
       // Sends the changes since the gateway's request.
       this.#update();
     } else if (type === 'app/resumed') {
-      if (!this.#session?.delivery.acknowledge(payload?.received)) this.#giveUp();
-      else this.#begin(this.#session.delivery.kept);
+      if (!this.#acknowledged(payload)) this.#giveUp();
+      else this.#begin(this.#rust.kept(this.#session?.delivery));
     } else if (type === 'app/lost') {
       this.#forget();
       this.#register();
@@ -254,7 +254,7 @@ export class GatewayLink {
       this.#refused({ ...error, message: said.includes('/abp/app') ? said : `${said}. Apps connect to /abp/app`, retryable: false });
       this.#socket?.close(1000);
     } else if (type === 'app/ack') {
-      this.#session?.delivery.acknowledge(payload?.received);
+      this.#acknowledged(payload);
     } else {
       return false;
     }
@@ -279,16 +279,23 @@ export class GatewayLink {
     this.#state('connected', lacking && { resumed: true });
   }
 
+  /** @param {any} payload the gateway's word for what it has received @returns {boolean | undefined} whether that can be */
+  #acknowledged(payload) {
+    return this.#session && this.#rust.acknowledged(this.#session.delivery, Number(payload?.received));
+  }
+
   /** @param {number} size */
   #count(size) {
-    const delivery = this.#session?.delivery;
-    if (delivery?.note(size)) this.#acknowledge();
-    else if (delivery) this.#timers.told ??= setTimeout(this.#acknowledge, IDLE);
+    if (!this.#session) return;
+    const wait = this.#rust.arrived(this.#session.delivery, size);
+    if (wait === 0) this.#acknowledge();
+    else if (wait > 0) this.#timers.told = setTimeout(this.#acknowledge, wait);
   }
 
   #acknowledge = () => {
     this.#stop('told');
-    if (this.#live && this.#session) this.#post('app/ack', { received: this.#session.delivery.tell() });
+    const received = this.#live && this.#session && this.#rust.received(this.#session.delivery);
+    if (typeof received === 'number') this.#post('app/ack', { received });
   };
 
   /** @param {any} envelope */
@@ -335,9 +342,9 @@ export class GatewayLink {
     // The payload comes last: a gateway that refuses a message for its size still reads the beginning.
     const { payload, ...head } = envelope;
     const text = this.tools.toText({ timestamp: Date.now(), ...head, payload });
-    const kept = this.#session?.delivery.keep(text);
+    const kept = this.#session && this.#rust.keep(this.#session.delivery, text, text.length);
     if (this.#live) {
-      if (kept === false) [this.#replaces, this.#session] = [this.#session?.token, undefined];
+      if (kept === false) this.#replaces = this.#giveBack();
       if (this.#socket.readyState === 1) this.#socket.send(text);
     } else if (!kept) {
       this.#giveUp();

@@ -1,9 +1,14 @@
-//! Which messages the other side has received. Each side counts the messages that it receives. Each side
-//! keeps the messages that it has sent until the other side acknowledges them. On a new connection each side
-//! sends the missing messages again. This resembles XMPP's stream management (XEP-0198).
+//! Which messages the other side of a connection between an app and a gateway has received. Each side counts
+//! the messages that it receives. Each side keeps the messages that it has sent until the other side
+//! acknowledges them. On a new connection each side sends the missing messages again. This resembles XMPP's
+//! stream management (XEP-0198). Page and gateway count by the same code.
 
 use std::collections::VecDeque;
 
+use crate::call::Millis;
+
+/// How long the first unacknowledged message waits for its acknowledgement, unless more messages come.
+pub const IDLE: Millis = 1_000.0;
 /// How many unacknowledged messages make an acknowledgement due.
 const MESSAGES: u64 = 64;
 /// How many unacknowledged bytes make an acknowledgement due.
@@ -32,6 +37,12 @@ impl<M> Default for Sent<M> {
 }
 
 impl<M> Sent<M> {
+    /// Whether there is room for a message of `bytes` bytes among at most `limit` bytes. There is always room for
+    /// one message.
+    pub fn has_room(&self, bytes: usize, limit: usize) -> bool {
+        self.bytes == 0 || self.bytes + bytes <= limit
+    }
+
     /// Keeps a message of about `bytes` bytes.
     pub fn keep(&mut self, message: M, bytes: usize) {
         self.bytes += bytes;
@@ -50,8 +61,9 @@ impl<M> Sent<M> {
         if more > self.kept.len() {
             return Err(Misfit);
         }
-        let arrived = self.kept.drain(..more);
-        self.bytes -= arrived.map(|(_, bytes)| bytes).sum::<usize>();
+        for _ in 0..more {
+            self.bytes -= self.kept.pop_front().map_or(0, |(_, bytes)| bytes);
+        }
         self.acknowledged = received;
         Ok(())
     }
@@ -247,6 +259,18 @@ mod tests {
         assert_eq!(sent.acknowledge(1), Err(Misfit), "forgotten");
         assert_eq!(sent.acknowledge(u64::MAX), Err(Misfit));
         assert_eq!((sent.bytes(), sent.kept().count()), (10, 1));
+    }
+
+    #[test]
+    fn no_more_is_kept_than_fits_but_always_one_message() {
+        let mut sent = Sent::default();
+        assert!(sent.has_room(20, 10));
+        sent.keep((), 20);
+        assert!(!sent.has_room(1, 10));
+        sent.acknowledge(1).unwrap();
+        sent.keep((), 9);
+        assert!(sent.has_room(1, 10));
+        assert!(!sent.has_room(2, 10));
     }
 
     #[test]

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createHost } from 'caphost';
+import { Connection } from '../../../src/web/js/connection.js';
+import { GatewayLink } from '../../../src/web/js/gateway/link.js';
+import { fromText, toText } from '../../../src/web/js/json.js';
+import { onWindow } from '../../../src/web/js/on-window.js';
+
+class Socket {
+  /** @type {Socket[]} */
+  static all = [];
+  readyState = 0;
+  /** @type {any[]} */
+  sent = [];
+  /** @type {any} */ onopen;
+  /** @type {any} */ onmessage;
+  /** @type {any} */ onclose;
+
+  constructor() {
+    Socket.all.push(this);
+  }
+
+  open() {
+    this.readyState = 1;
+    this.onopen();
+  }
+
+  /** @param {string} text */
+  send(text) {
+    this.sent.push(JSON.parse(text));
+  }
+
+  /** @param {string} type @param {any} payload @param {string} [agent] */
+  hear(type, payload, agent) {
+    this.onmessage({ data: JSON.stringify({ type, id: type, agent, payload }) });
+  }
+
+  close() {}
+
+  end() {
+    this.readyState = 3;
+    this.onclose({ code: 1006 });
+  }
+}
+
+const last = () => /** @type {Socket} */ (Socket.all.at(-1));
+
+test('a lost instance still answers over a gateway, and registers in place of resuming, without haste', async (t) => {
+  t.mock.method(console, 'error', () => {});
+  /** @type {any} */
+  const host = await createHost({ app: { id: 'a', name: 'a', version: '1' } });
+  new GatewayLink(host.shell, 'ws://gateway', { WebSocket: Socket }, new Socket(), { Connection, fromText, log: () => {}, onWindow, toText });
+  last().open();
+  last().hear('app/registered', { appId: 'a', resume: { token: 'secret', grace: 60_000 } });
+  // No delivery has this number, so Rust panics.
+  host.shell.rust.received(1e6);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  last().sent.length = 0;
+  last().hear('capabilities/call', { callId: 'c', capability: 'x' }, 'a1');
+  assert.equal(last().sent[0].payload.error.code, 'INTERNAL_ERROR');
+  last().hear('app/ack', { received: 1 });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  last().end();
+  t.mock.timers.tick(9_999);
+  assert.equal(Socket.all.length, 1);
+  t.mock.timers.tick(1);
+  last().open();
+  assert.deepEqual(last().sent.map(({ type, payload }) => [type, payload.replaces]), [['app/register', 'secret']]);
+});
