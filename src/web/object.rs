@@ -51,8 +51,12 @@ pub(super) fn texts_of(texts: &[impl AsRef<str>]) -> JsValue {
 
 /// The texts of a property that is an array; `None` if there is no such property.
 pub(super) fn texts(object: &JsValue, key: &str) -> Option<Vec<String>> {
-    let texts = some(get(object, key))?;
-    Some((0..).map_while(|at| sys::text_at(&texts, at)).collect())
+    Some(elements(&some(get(object, key))?))
+}
+
+/// The texts of an array.
+pub(super) fn elements(array: &JsValue) -> Vec<String> {
+    (0..).map_while(|at| sys::text_at(array, at)).collect()
 }
 
 /// How far a call was seen to stop, as a word. The words are made once: decoding a word takes

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createHost } from 'caphost';
 import { root } from '../../scripts/paths.mjs';
 import { extract } from '../../src/web/js/json-rpc/content.js';
 import { FAULTS, cancelledError, codeFor, read, rpcError } from '../../src/web/js/json-rpc/message.js';
@@ -87,7 +88,10 @@ test('the title of a capability is the title of its tool, where the version has 
   assert.deepEqual(titles('2025-03-26'), [undefined, undefined, undefined]);
 });
 
-test('tools of MCP', () => {
+test('tools of MCP', async () => {
+  /** @type {any} */
+  const host = await createHost({ app: { id: 'a', name: 'a', version: '1' } });
+  const { rust } = host.shell;
   const { listed, inputSchemas, outputSchemas, tools } = vectors('mcp');
   for (const { capability, gives } of listed) assert.deepEqual(toolsOf([capability], version()), [gives]);
   for (const { schema, gives, rule } of inputSchemas) assert.deepEqual(inputSchema(schema), { schema: gives, ...(rule && { rule }) });
@@ -97,7 +101,14 @@ test('tools of MCP', () => {
   const documents = names.map((name) => ({ name }));
   for (const [own, listed] of Object.entries(tools.names)) {
     assert.match(listed, /^[\w-]{1,64}$/);
-    for (const wanted of [own, listed]) assert.equal(findTool(documents, wanted).name, own);
+    for (const wanted of [own, listed]) assert.equal(findTool(documents, wanted, rust).name, own);
   }
-  for (const [wanted, message] of Object.entries(tools.refused)) assert.equal(findTool(documents, wanted), message);
+  for (const [wanted, message] of Object.entries(tools.refused)) assert.equal(findTool(documents, wanted, rust), message);
+  host.close();
+});
+
+test('the schema of structured content is made once for each capability', () => {
+  const schema = { type: 'object', properties: { words: { type: 'number' } } };
+  assert.deepEqual(outputSchema(schema), schema);
+  assert.equal(outputSchema(schema), outputSchema(schema));
 });

@@ -12,7 +12,7 @@ use super::perform::array;
 use super::receive::{question, request, shortened, timeout_of};
 use super::sys::now;
 use crate::call::{CallId, Code, Millis, Stop};
-use crate::offers::Ending;
+use crate::offers::{Ending, near};
 use crate::session::Limits;
 use crate::web::handles::{Handles, Table};
 use crate::web::ids::Batch;
@@ -126,6 +126,13 @@ impl HostHandle {
         let host = HOSTS.get(host);
         let documents = host.map(|host| host.state.borrow().documents(connection));
         array(&documents.unwrap_or_default())
+    }
+
+    /// The names, of an array of names, that `name` may stand for, the nearest first.
+    pub fn near(name: &str, names: &JsValue) -> JsValue {
+        let names = object::elements(names);
+        let near = near(name, names.iter().map(String::as_str));
+        object::texts_of(&near)
     }
 
     /// Makes the next ids of calls. Returns their texts, one after the other.

@@ -14,7 +14,6 @@ import { VERSIONS } from './versions.js';
 const [LEGACY, MODERN] = VERSIONS.slice(-2);
 const NAMES = VERSIONS.map(({ name }) => name);
 
-
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
@@ -128,7 +127,7 @@ export class Mcp {
     const { peer } = this;
     const { name, arguments: given = {}, _meta } = params;
     if (typeof name !== 'string' || !isObject(given)) return this.#badParams(id, 'tools/call');
-    const found = findTool(peer.shell.capabilities.documents(), name);
+    const found = findTool(peer.shell.capabilities.documents(), name, peer.shell.rust);
     if (typeof found === 'string') return peer.fail(id, { code: INVALID_PARAMS, message: found });
     const version = this.#readable(modern);
     const promised = version.structure && outputSchema(found.outputSchema) !== undefined;

@@ -52,14 +52,24 @@ export function inputSchema(given) {
   return { schema: makeFit(schema) ? { ...version, ...schema } : { type: 'object' }, ...(rule && { rule }) };
 }
 
+/** What was made of the schemas of registered capabilities, which nobody can change. @type {WeakMap<object, any>} */
+const promised = new WeakMap();
+
 /**
  * The schema of structured content. A tool has one only if the capability promises an object without
- * files: a client that gets structured content would not show the files.
+ * files: a client that gets structured content would not show the files. Made once for each registration.
  *
  * @param {any} schema
  */
 export function outputSchema(schema) {
-  if (!isObject(schema) || schema.type !== 'object' || hasFiles(schema, 0)) return undefined;
+  if (!isObject(schema)) return undefined;
+  if (!promised.has(schema)) promised.set(schema, promise(schema));
+  return promised.get(schema);
+}
+
+/** @param {any} schema */
+function promise(schema) {
+  if (schema.type !== 'object' || hasFiles(schema, 0)) return undefined;
   const listed = structuredClone(tidy(schema));
   return makeFit(listed) ? listed : undefined;
 }

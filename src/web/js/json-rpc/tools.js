@@ -1,7 +1,6 @@
 /**
  * The capabilities of an app as tools of MCP.
  */
-import { near } from './near.js';
 import { plain, toolNames } from './tool-names.js';
 import { inputSchema, outputSchema } from './tool-schemas.js';
 
@@ -42,15 +41,16 @@ const seen = (text) => (text?.trim() ? text : undefined);
  *
  * @param {any[]} documents
  * @param {string} wanted
+ * @param {any} rust the functions of the wasm half
  * @returns {any} the capability, or, if there is none, the error
  */
-export function findTool(documents, wanted) {
-  const names = documents.map(({ name }) => name);
-  const listed = toolNames(names);
-  const own = names.indexOf(wanted);
-  const at = own < 0 ? listed.indexOf(wanted) : own;
+export function findTool(documents, wanted, rust) {
+  const own = documents.find(({ name }) => name === wanted);
+  if (own) return own;
+  const listed = toolNames(documents.map(({ name }) => name));
+  const at = listed.indexOf(wanted);
   if (at >= 0) return documents[at];
   const characters = [...wanted];
-  const meant = near(plain(wanted), listed).join(', ');
+  const meant = (rust.near(plain(wanted), listed) ?? []).join(', ');
   return `Unknown tool: ${characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join('')}…` : wanted}${meant && `. Did you mean: ${meant}?`}`;
 }
