@@ -3,7 +3,7 @@
  */
 import { LIMITS, problemWithOptions } from '../src/web/js/descriptor.js';
 import { abpError, invalid, thrown } from '../src/web/js/errors.js';
-import { guard } from '../src/web/js/guard.js';
+import { guarded } from '../src/web/js/guard.js';
 import { load } from './host-wasm.js';
 
 export { CapHostError } from '../src/web/js/errors.js';
@@ -18,7 +18,7 @@ export async function createHost(options) {
   const unfit = problemWithOptions(options);
   if (unfit) throw thrown(invalid(unfit));
   // Wasm reads undefined as NaN.
-  const host = guard(handle.make)(handle, options.app, ...LIMITS.map((name) => options[name]));
+  const host = guarded(handle).make(handle, options.app, ...LIMITS.map((name) => options[name]));
   if (!host) throw abpError('INTERNAL_ERROR', 'The wasm instance is lost');
   const { shell } = host;
   shell.liveness = options.liveness ?? shell.liveness;

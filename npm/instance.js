@@ -2,26 +2,29 @@
  * The one instance of a wasm module.
  */
 import { abpError, text } from '../src/web/js/errors.js';
+import { isAlone } from '../src/web/js/guard.js';
 
 /**
  * Makes a function that loads a module once. If loading fails, the next caller tries again.
  *
  * @param {() => Promise<BufferSource>} bytes of the module
  * @param {any} glue the JavaScript that wasm-bindgen wrote for the module
- * @param {object} functions the package's own functions, which the module imports unchanged
+ * @param {object} own the package's own functions, which the module imports unchanged
  * @param {() => any} handle returns the functions of the module
  * @returns {() => Promise<any>} resolves to the functions of the module once it is loaded
  */
-export function once(bytes, glue, functions, handle) {
+export function once(bytes, glue, own, handle) {
   /** @type {Promise<any> | undefined} */
   let loading;
   // The path by which the module names the package's own functions has a hash.
-  const imports = new Proxy({}, { get: (_, module) => (String(module).startsWith('./snippets/') ? functions : glue) });
+  const imports = new Proxy({}, { get: (_, module) => (String(module).startsWith('./snippets/') ? own : glue) });
   const load = async () => {
     const { instance } = await WebAssembly.instantiate(await bytes(), imports).catch(explain);
     glue.__wbg_set_wasm(instance.exports);
     /** @type {any} */ (instance.exports).__wbindgen_start();
-    return handle();
+    const functions = handle();
+    isAlone(functions);
+    return functions;
   };
   const retry = (/** @type {unknown} */ error) => {
     loading = undefined;

@@ -9,9 +9,9 @@ const LONGEST: usize = 64;
 const MOST: usize = 4;
 
 /// The names that `name` may stand for, the nearest first: a few letters differ in one place, or
-/// `name` is the end of them. Avoids the sort and search functions of the standard library, which
-/// are large in a page.
-pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+/// `name` is the end of them. Not generic, and without the sort and search functions of the standard
+/// library, which are large in a page.
+pub fn near<'a>(name: &str, names: &mut dyn Iterator<Item = &'a str>) -> Vec<String> {
     let name = name.as_bytes();
     let mut found = [(usize::MAX, None); SAID];
     if name.is_empty() || name.len() > LONGEST {
@@ -59,7 +59,7 @@ mod tests {
 
     fn of(name: &str) -> Vec<String> {
         let names = ["math.sum", "math.sub", "text.words", "export.pdf"];
-        near(name, names.into_iter())
+        near(name, &mut names.into_iter())
     }
 
     #[test]
@@ -72,7 +72,10 @@ mod tests {
     #[test]
     fn the_end_of_a_name_has_the_whole_said() {
         assert_eq!(of("words"), ["text.words"]);
-        assert_eq!(near("words", ["text_words"].into_iter()), ["text_words"]);
+        assert_eq!(
+            near("words", &mut ["text_words"].into_iter()),
+            ["text_words"]
+        );
     }
 
     #[test]

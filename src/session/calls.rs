@@ -107,7 +107,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let names = self.registry.iter().map(|it| &*it.descriptor.name);
         error.alternatives = near(
             name,
-            names.filter(|it| session.is_none_or(|of| of.scope.has_capability(it))),
+            &mut names.filter(|it| session.is_none_or(|of| of.scope.has_capability(it))),
         );
         error
     }

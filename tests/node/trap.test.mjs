@@ -6,7 +6,7 @@ import { createHost } from 'caphost';
 const app = { id: 'a', name: 'a', version: '1' };
 const code = (/** @type {any} */ it) => it.error?.code;
 
-test('outer stack frames of a lost instance do not continue, and every host and agent of the instance is told at once', async (t) => {
+test('outer stack frames of a lost instance do not continue, every host of the instance is told at once, and the module of agents goes on', async (t) => {
   const logged = t.mock.method(console, 'error', () => {});
   const host = /** @type {any} */ (await createHost({ app }));
   const other = await createHost({ app });
@@ -45,8 +45,17 @@ test('outer stack frames of a lost instance do not continue, and every host and 
   assert.deepEqual(seen.map(code), Array(4).fill('INTERNAL_ERROR'));
   assert.equal(code(await inside), 'INTERNAL_ERROR');
   assert.deepEqual(ran, ['breaks', 'broken']);
-  assert.equal(await agent.closed, 'failed');
+  assert.equal(code(await agent.call('hold')), 'INTERNAL_ERROR');
+  assert.equal(await Promise.race([agent.closed, 'open']), 'open');
   assert.deepEqual(told, ['hold queued ', 'hold running ', 'hold failed INTERNAL_ERROR']);
   assert.equal(logged.mock.callCount(), 1);
   await assert.rejects(createHost({ app }), { code: 'INTERNAL_ERROR' });
+  const plain = new MessageChannel();
+  after(() => plain.port1.close());
+  plain.port1.onmessage = ({ data: { type, id } }) => {
+    const payload = type === 'initialize' ? { sessionId: 's', protocolVersion: '0.1', app, capabilities: [], features: {} } : { success: true, data: 'done' };
+    plain.port1.postMessage({ type: type === 'initialize' ? 'initialize-result' : 'capabilities/call-result', id, timestamp: 0, payload });
+  };
+  const another = await connectPort(/** @type {any} */ (plain.port2));
+  assert.equal((await another.call('work')).data, 'done');
 });

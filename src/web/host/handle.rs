@@ -131,7 +131,7 @@ impl HostHandle {
     /// The names, of an array of names, that `name` may stand for, the nearest first.
     pub fn near(name: &str, names: &JsValue) -> JsValue {
         let names = object::elements(names);
-        let near = near(name, names.iter().map(String::as_str));
+        let near = near(name, &mut names.iter().map(String::as_str));
         object::texts_of(&near)
     }
 

@@ -6,7 +6,7 @@ import { cancelConfirmation, cancelled, cancelResponse } from './envelope.js';
 import { BAD_CALL_ID, failure, report, text, thrown } from './errors.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, HOST_CLOSED } from './events.js';
 import { errorOf, receiveCompleted, receiveFromApp } from './from-app.js';
-import { Guard, cancelsFirst, guarded, lost, oneWay } from './guard.js';
+import { Guard, cancelsFirst, guarded, oneWay } from './guard.js';
 import { idsOf } from './ids.js';
 import { Caller } from './invoke.js';
 import { LIST, complete, isNamed, listOf } from './listing.js';
@@ -43,7 +43,7 @@ export class Agent extends Caller {
   #rust;
   #ids;
   #number;
-  #guard = new Guard(() => this.#lost());
+  #guard;
   /** @type {Map<number, Pending>} */
   #pending = new Map();
   #timer = new Timer(() => this.#rust.tick(this.#number, this.#shell));
@@ -115,6 +115,7 @@ export class Agent extends Caller {
   constructor(handle, messenger, session, options) {
     super();
     this.#rust = guarded(handle);
+    this.#guard = new Guard(handle, () => this.#lost());
     this.#ids = idsOf(this.#rust);
     const { grace = NaN, liveness = Infinity } = options;
     this.#number = this.#rust.open(grace, liveness, session.life !== undefined);
@@ -199,7 +200,7 @@ export class Agent extends Caller {
     const place = this.#ids.name(asked);
     const key = this.#rust.call(this.#number, (callId ?? '').slice(0, MAX_NAME), place, timeout, aborted);
     if (!key) {
-      resolve({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST) });
+      resolve({ success: false, error: key === 0 ? BAD_CALL_ID : this.#guard.lost(LOST) });
       return callId;
     }
     if (timeout !== Infinity) asked.timeout = timeout;
@@ -236,7 +237,7 @@ export class Agent extends Caller {
   cancel(callId, reason) {
     return new Promise((resolve) => {
       const key = typeof callId === 'string' ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
-      if (!key) return resolve(refusal(callId, key === 0 ? BAD_CALL_ID : lost(LOST)));
+      if (!key) return resolve(refusal(callId, key === 0 ? BAD_CALL_ID : this.#guard.lost(LOST)));
       this.#pending.set(key, { resolve, callId });
       return this.#rust.drive(this.#number, this.#shell);
     });
@@ -247,7 +248,7 @@ export class Agent extends Caller {
     const known = this.capabilities;
     const { capabilities, error } = await new Promise((resolve) => {
       const key = this.#rust.list(this.#number);
-      if (!key) return resolve({ error: lost(LOST) });
+      if (!key) return resolve({ error: this.#guard.lost(LOST) });
       this.#pending.set(key, { resolve });
       return this.#rust.drive(this.#number, this.#shell);
     });
@@ -345,7 +346,7 @@ export class Agent extends Caller {
   #lost() {
     const pending = cancelsFirst(this.#pending.values(), ({ callId }) => callId !== undefined);
     this.#pending.clear();
-    const error = lost(LOST);
+    const error = this.#guard.lost(LOST);
     for (const { callId, release, resolve } of pending) {
       report(release);
       resolve(callId === undefined ? { success: false, error } : refusal(callId, error));

@@ -5,7 +5,6 @@
 import { cancelResponse } from './envelope.js';
 import { BAD_CALL_ID, Refusal, failure, problem, text } from './errors.js';
 import { readCall } from './from-agent.js';
-import { lost } from './guard.js';
 import { inspect } from './inspect.js';
 import { MAX_NAME, MILLISECONDS, get, isAmount, isObject } from './read.js';
 import { underSignal } from './signal.js';
@@ -109,7 +108,7 @@ export class Asks {
 
   /** @param {number | undefined} key undefined when the instance is lost */
   #noSuchSession(key) {
-    if (key === undefined) return lost(FAILED);
+    if (key === undefined) return this.#shell.guard.lost(FAILED);
     return this.#shell.closed ? problem('NOT_INITIALIZED', 'The host is closed') : problem('SESSION_INVALID', 'There is no such session');
   }
 
@@ -122,7 +121,7 @@ export class Asks {
     return new Promise((resolve) => {
       const key = ask();
       if (!key) {
-        return resolve({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : lost('The host has failed or is closed') });
+        return resolve({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : this.#shell.guard.lost('The host has failed or is closed') });
       }
       this.#waiting.set(key, resolve);
       return this.#shell.rust.drive(this.#shell.number);
@@ -141,7 +140,7 @@ export class Asks {
 
   /** The wasm instance is lost. */
   fail() {
-    for (const resolve of this.#waiting.values()) resolve({ success: false, error: lost(FAILED) });
+    for (const resolve of this.#waiting.values()) resolve({ success: false, error: this.#shell.guard.lost(FAILED) });
     this.#waiting.clear();
   }
 }

@@ -7,7 +7,7 @@
 import { refusal } from './envelope.js';
 import { failure, log, problem, text } from './errors.js';
 import { HOST_CLOSED } from './events.js';
-import { cancelsFirst, lost } from './guard.js';
+import { cancelsFirst } from './guard.js';
 import { JsonRpc, isJsonRpc } from './json-rpc.js';
 import { soon } from './platform.js';
 import { get, isId } from './read.js';
@@ -86,7 +86,7 @@ export class Connection {
    * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
    */
   receiveEnvelope(envelope, aborted) {
-    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, lost(LOST));
+    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, this.shell.guard.lost(LOST));
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (envelope?.type === 'initialize') {
       this.life = get(get(envelope, 'payload'), 'life');
@@ -213,7 +213,7 @@ export class Connection {
   answerLost() {
     const pending = cancelsFirst(this.#pending, ([, { type }]) => type === 'capabilities/cancel');
     this.#pending.clear();
-    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, lost(LOST));
+    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, this.shell.guard.lost(LOST));
   }
 
   /**

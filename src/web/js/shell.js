@@ -8,7 +8,7 @@ import { hasCompleted, progressInfo, response, rounded, summaries } from './enve
 import { log } from './errors.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './events.js';
 import { failureOf } from './failure.js';
-import { Guard, guarded, lost, oneWay } from './guard.js';
+import { Guard, guarded, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
 import { idsOf } from './ids.js';
 import { inspect } from './inspect.js';
@@ -66,7 +66,7 @@ export class Shell {
     this.app = Object.freeze({ ...app });
     this.depth = depth;
     this.size = size;
-    this.guard = new Guard(() => this.#lost());
+    this.guard = new Guard(handle, () => this.#lost());
   }
 
   wake() {
@@ -258,7 +258,7 @@ export class Shell {
     this.asks.fail();
     for (const connection of this.connections.values()) connection.answerLost();
     // The app's own listeners are called after the answers.
-    const error = lost('The host has failed');
+    const error = this.guard.lost('The host has failed');
     this.timeline.fail(error);
     this.running.stopAll(error.message);
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHost } from 'caphost';
-import { Connection } from '../../../src/web/js/connection.js';
+import { accept } from '../../../src/web/js/accept.js';
 import { GatewayLink } from '../../../src/web/js/gateway/link.js';
 import { fromText, toText } from '../../../src/web/js/json.js';
 import { onWindow } from '../../../src/web/js/on-window.js';
@@ -49,7 +49,7 @@ test('a lost instance still answers over a gateway, and registers in place of re
   t.mock.method(console, 'error', () => {});
   /** @type {any} */
   const host = await createHost({ app: { id: 'a', name: 'a', version: '1' } });
-  new GatewayLink(host.shell, 'ws://gateway', { WebSocket: Socket }, new Socket(), { Connection, fromText, log: () => {}, onWindow, toText });
+  new GatewayLink(host.shell, 'ws://gateway', { WebSocket: Socket }, new Socket(), { accept, fromText, log: () => {}, onWindow, toText });
   last().open();
   last().hear('app/registered', { appId: 'a', resume: { token: 'secret', grace: 60_000 } });
   // No delivery has this number, so Rust panics.

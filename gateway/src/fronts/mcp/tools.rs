@@ -165,9 +165,9 @@ pub fn find<'a>(
     };
     let found = found.filter(|found| is_listed(found));
     found.ok_or_else(|| {
-        let listed = listed(offer, listed_for).map(|(_, name)| name);
+        let mut listed = listed(offer, listed_for).map(|(_, name)| name);
         let name_of_tool: String = plain(name).collect();
-        let near = match near(&name_of_tool, listed).join(", ") {
+        let near = match near(&name_of_tool, &mut listed).join(", ") {
             near if near.is_empty() => near,
             near => format!(". Did you mean: {near}?"),
         };

@@ -151,7 +151,10 @@ impl ToolServerApp<'_> {
             let message = format!("There is no capability \"{tool}\"");
             let mut error = Error::new(Code::UNKNOWN_CAPABILITY, message);
             let names = self.tools.keys().map(String::as_str);
-            error.alternatives = near(&tool, names.filter(|it| session.scope.has_capability(it)));
+            error.alternatives = near(
+                &tool,
+                &mut names.filter(|it| session.scope.has_capability(it)),
+            );
             return Err(error);
         }
         let (id, parts) = (Identifier::random(), &self.parts);
