@@ -20,9 +20,9 @@ pub struct Task<T> {
 
 impl<T> Task<T> {
     /// Wraps a future, without polling it.
-    pub fn new(future: impl Future<Output = T> + 'static) -> Self {
+    pub fn new(future: LocalFuture<T>) -> Self {
         Task {
-            future: RefCell::new(Some(Box::pin(future))),
+            future: RefCell::new(Some(future)),
             stopped: Cell::new(false),
         }
     }
@@ -81,10 +81,10 @@ mod tests {
     fn stop_drops_the_future_before_it_returns() {
         let dropped = Rc::new(Cell::new(false));
         let guard = Guard(dropped.clone());
-        let task = Task::new(async move {
+        let task = Task::new(Box::pin(async move {
             let _guard = guard;
             std::future::pending::<()>().await;
-        });
+        }));
         assert!(poll(&task).is_pending());
         assert!(!dropped.get());
         task.stop();
@@ -99,12 +99,12 @@ mod tests {
         let slot: Rc<RefCell<Option<Rc<Task<()>>>>> = Rc::default();
         let inner = slot.clone();
         let seen = dropped.clone();
-        let task = Rc::new(Task::new(async move {
+        let task = Rc::new(Task::new(Box::pin(async move {
             let _guard = guard;
             inner.borrow().as_ref().unwrap().stop();
             assert!(!seen.get());
             std::future::pending::<()>().await;
-        }));
+        })));
         slot.replace(Some(task.clone()));
         assert_eq!(poll(&task), Poll::Ready(None));
         assert!(dropped.get());
@@ -114,10 +114,10 @@ mod tests {
     fn a_result_that_comes_with_the_stop_is_dropped() {
         let slot: Rc<RefCell<Option<Rc<Task<u8>>>>> = Rc::default();
         let inner = slot.clone();
-        let task = Rc::new(Task::new(async move {
+        let task = Rc::new(Task::new(Box::pin(async move {
             inner.borrow().as_ref().unwrap().stop();
             7
-        }));
+        })));
         slot.replace(Some(task.clone()));
         assert_eq!(poll(&task), Poll::Ready(None));
     }

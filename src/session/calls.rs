@@ -7,7 +7,7 @@ use super::state::{Call, DeadlineOf, Parent, Phase, not_initialized};
 use super::stopping::{PARENT_ENDED, Stopping};
 use super::{Action, CallState, ConnectionId, HostState, ReplyTo};
 use crate::call::{CallId, CallKey, Code, Error, Millis, Outcome, Response, Standing};
-use crate::offers::near;
+use crate::offers::{Registered, near};
 
 /// A well-formed call.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,13 +88,16 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         now: Millis,
     ) -> CallKey {
         let key = self.next_key();
-        let accepted = self.accept(connection, reply.clone(), parent, request, key, now);
-        if let Err(error) = accepted {
-            self.say(Action::Respond {
+        match self.admit(connection, parent, &request, now) {
+            Ok(capability) => {
+                let parent = parent.and_then(|parent| self.begin_child(parent, key));
+                self.accept(connection, reply, parent, request, capability, key, now);
+            }
+            Err(error) => self.say(Action::Respond {
                 key,
                 to: reply,
                 response: Response::refused(error),
-            });
+            }),
         }
         key
     }
@@ -112,15 +115,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         error
     }
 
-    fn accept(
+    /// Whether a call is accepted, and the capability that it calls.
+    fn admit(
         &mut self,
         connection: ConnectionId,
-        reply: ReplyTo<P>,
         parent: Option<CallKey>,
-        request: CallRequest<P>,
-        key: CallKey,
+        request: &CallRequest<P>,
         now: Millis,
-    ) -> Result<(), Error<P>> {
+    ) -> Result<Rc<Registered<P, H>>, Error<P>> {
         let limits = self.limits;
         let session = self.session_mut(connection).ok_or_else(not_initialized)?;
         if let Err(wait) = session.rate.take(&limits, now) {
@@ -147,7 +149,6 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             );
             return Err(Error::new(Code::UNKNOWN_CAPABILITY, message));
         }
-        let session = session.id.clone();
         let Some(capability) = self.registry.get(&request.capability).cloned() else {
             let of_agent = parent.is_none().then_some(connection);
             return Err(self.unknown(&request.capability, of_agent));
@@ -159,30 +160,52 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             error.alternatives = descriptor.alternatives.clone();
             return Err(error);
         }
-        let checked = descriptor.checked;
-        let name = descriptor.name.clone();
-        if let Some(session) = self.session_mut(connection) {
-            session.ledger.enter(&request.id, key);
-            session.bytes += request.bytes;
-        }
+        Ok(capability)
+    }
+
+    fn begin_child(&mut self, parent: CallKey, child: CallKey) -> Option<Parent> {
+        let call = self.calls.get_mut(&parent)?;
+        call.children.push(child);
+        let id = call.id.clone();
+        Some(Parent { key: parent, id })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of the call")]
+    fn accept(
+        &mut self,
+        connection: ConnectionId,
+        reply: ReplyTo<P>,
+        parent: Option<Parent>,
+        request: CallRequest<P>,
+        capability: Rc<Registered<P, H>>,
+        key: CallKey,
+        now: Millis,
+    ) {
+        let Some(session) = self.session_mut(connection) else {
+            return;
+        };
+        session.ledger.enter(&request.id, key);
+        session.bytes += request.bytes;
+        let session = session.id.clone();
         self.counters.calls += 1;
         if let Some(timeout) = request.timeout {
             self.deadlines.insert(now + timeout, DeadlineOf::Call(key));
         }
-        let parent = parent.and_then(|parent| {
-            let call = self.calls.get_mut(&parent)?;
-            call.children.push(key);
-            let id = call.id.clone();
-            Some(Parent { key: parent, id })
+        // A copy of the parameters costs a place in the table of the module.
+        let seen = self.watched.then(|| request.params.clone());
+        let descriptor = &capability.descriptor;
+        let check = descriptor.checked.then(|| Action::Check {
+            key,
+            capability: descriptor.name.clone(),
+            params: request.params.clone(),
         });
-        let params = request.params;
         let call = Call {
             id: request.id,
             connection,
             session,
             capability,
             phase: Phase::Checking,
-            params: Some(params.clone()),
+            params: Some(request.params),
             accepted: now,
             reply,
             parent,
@@ -199,17 +222,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             told: Told::default(),
         };
         self.calls.insert(key, Box::new(call));
-        self.watch_call(key, CallState::Queued(params.clone()));
-        if checked {
-            self.actions.push_back(Action::Check {
-                key,
-                capability: name,
-                params,
-            });
-        } else {
-            self.line_up(key, now);
+        if let Some(params) = seen {
+            self.watch_call(key, CallState::Queued(params));
         }
-        Ok(())
+        match check {
+            Some(check) => self.actions.push_back(check),
+            None => self.line_up(key, now),
+        }
     }
 
     /// The shell has checked a call's parameters.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::state::{Call, Phase};
 use super::stopping::{Asker, PARENT_ENDED};
-use super::{Action, Answer, CallState, HostState};
+use super::{Action, Answer, CallState, HostState, ReplyTo};
 use crate::call::{CallKey, CancelAnswer, End, Millis, Outcome, Response, Stop};
 
 impl<P: Clone, H: Clone> HostState<P, H> {
@@ -118,7 +118,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             let event = self.event(&call, state);
             self.actions.push_back(Action::Call(event));
         }
-        let to = call.reply.clone();
+        let to = std::mem::replace(&mut call.reply, ReplyTo::Nobody);
         self.say(Action::Respond { key, to, response });
         self.close_if_over(&call.session);
         call.parent.map(|parent| parent.key)

@@ -36,7 +36,7 @@ use crate::offers::Task;
 /// ```
 pub fn abortable<F: Future + 'static>(signal: &AbortSignal, future: F) -> Abortable<F::Output> {
     Abortable {
-        task: Rc::new(Task::new(future)),
+        task: Rc::new(Task::new(Box::pin(future))),
         signal: signal.clone(),
         listener: None,
     }

@@ -20,6 +20,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::context::{CallContext, Place};
 use super::end::End;
 use super::handle::HOSTS;
+use super::inner::Inner;
 use super::{inspect, sys};
 use crate::call::{CallId, Response};
 use crate::offers::Task;
@@ -27,10 +28,13 @@ use crate::web::Failure;
 
 pub(super) type Outcome = Result<JsValue, Failure>;
 pub(super) type LocalFuture = Pin<Box<dyn Future<Output = Outcome>>>;
+/// Makes the future of a call. The code of the app runs only when the future is polled.
 pub(super) type RustHandler = Rc<dyn Fn(JsValue, CallContext) -> LocalFuture>;
 
 struct Running {
     task: Task<Outcome>,
+    /// Tells everything that the handler has spawned about the end of its call.
+    end: Rc<End>,
     /// The parameters of the call, as JavaScript gave them.
     given: JsValue,
     waker: Waker,
@@ -45,8 +49,6 @@ pub(super) struct RustCalls {
     /// The number of the host.
     host: u32,
     tasks: RefCell<FxHashMap<u32, Rc<Running>>>,
-    /// Tells everything that handlers have spawned about the end of their calls.
-    ends: RefCell<FxHashMap<u32, Rc<End>>>,
     /// The handlers that wait for the answer to a call or a question.
     pub waiting: RefCell<FxHashMap<u32, oneshot::Sender<Response<JsValue>>>>,
 }
@@ -73,12 +75,28 @@ impl Wake for WakeUp {
     }
 }
 
+impl Running {
+    fn poll(&self, host: &Inner, key: u32) {
+        self.scheduled.set(false);
+        host.running.enter(key, &self.given);
+        let polled = self.task.poll(&mut Context::from_waker(&self.waker));
+        host.running.leave();
+        if self.dropped_later.get() {
+            host.dropping.update(|count| count - 1);
+            host.drive();
+        } else if let Poll::Ready(Some(result)) = polled {
+            let limits = *host.state.borrow().limits();
+            let result = result.and_then(|data| inspect::data(data, &limits));
+            host.with(|state| state.settle(key, result, true, sys::now()));
+        }
+    }
+}
+
 impl RustCalls {
     pub fn new(host: u32) -> Self {
         RustCalls {
             host,
             tasks: RefCell::default(),
-            ends: RefCell::default(),
             waiting: RefCell::default(),
         }
     }
@@ -94,25 +112,15 @@ impl RustCalls {
             return;
         };
         let end = Rc::<End>::default();
-        self.ends.borrow_mut().insert(key, end.clone());
         let place = Place::Page {
             host: host.clone(),
             key,
-            end,
+            end: end.clone(),
         };
-        let context = CallContext { place, id };
-        // The handler's code before it returns its future is not a poll, and may stop its own call.
         let params = given.unchecked_ref::<sys::Given>().params();
-        host.dropping.update(|count| count + 1);
-        host.running.enter(key, &given);
-        let future = handler(params, context);
-        host.running.leave();
-        host.dropping.update(|count| count - 1);
-        if !host.state.borrow().is_in_flight(key) {
-            return;
-        }
-        let running = Running {
-            task: Task::new(future),
+        let running = Rc::new(Running {
+            task: Task::new(handler(params, CallContext { place, id })),
+            end,
             given,
             waker: Waker::from(Arc::new(WakeUp {
                 host: self.host,
@@ -120,35 +128,16 @@ impl RustCalls {
             })),
             scheduled: Cell::new(false),
             dropped_later: Cell::new(false),
-        };
-        self.tasks.borrow_mut().insert(key, running.into());
-        self.poll(key);
+        });
+        self.tasks.borrow_mut().insert(key, running.clone());
+        running.poll(&host, key);
     }
 
     /// Polls a call's future.
     pub fn poll(&self, key: u32) {
-        let Some(running) = self.tasks.borrow().get(&key).cloned() else {
-            return;
-        };
-        let Some(host) = HOSTS.get(self.host) else {
-            return;
-        };
-        running.scheduled.set(false);
-        host.running.enter(key, &running.given);
-        let polled = running.task.poll(&mut Context::from_waker(&running.waker));
-        host.running.leave();
-        if running.dropped_later.get() {
-            host.dropping.update(|count| count - 1);
-            return host.drive();
-        }
-        let Poll::Ready(output) = polled else {
-            return;
-        };
-        self.tasks.borrow_mut().remove(&key);
-        if let Some(result) = output {
-            let limits = *host.state.borrow().limits();
-            let result = result.and_then(|data| inspect::data(data, &limits));
-            host.with(|state| state.settle(key, result, true, sys::now()));
+        let running = self.tasks.borrow().get(&key).cloned();
+        if let (Some(running), Some(host)) = (running, HOSTS.get(self.host)) {
+            running.poll(&host, key);
         }
     }
 
@@ -157,21 +146,21 @@ impl RustCalls {
     /// of that poll.
     pub fn stop(&self, key: u32, reason: Option<&str>) -> bool {
         let running = self.tasks.borrow_mut().remove(&key);
-        let end = self.ends.borrow_mut().remove(&key);
-        if let Some(end) = end {
-            end.stop(reason);
-        }
-        let dropped = running.as_ref().is_none_or(|it| it.task.stop());
-        if let Some(running) = running {
+        running.is_none_or(|running| {
+            running.end.stop(reason);
+            let dropped = running.task.stop();
             running.dropped_later.set(!dropped);
-        }
-        dropped
+            dropped
+        })
     }
 
     /// The job that polled a call was ended from outside, and the call's future is out of reach.
     /// Schedules again the polls that other calls had asked for.
     pub fn lost(&self, key: u32) {
-        self.tasks.borrow_mut().remove(&key);
+        if let Some(running) = self.tasks.borrow().get(&key) {
+            running.scheduled.set(false);
+            running.task.stop();
+        }
         if let Some(host) = HOSTS.get(self.host) {
             for (key, running) in self.tasks.borrow().iter() {
                 if running.scheduled.get() {
@@ -183,9 +172,9 @@ impl RustCalls {
 
     /// Reports that a call is over, either cancelled or ended in another way.
     pub fn ended(&self, key: u32, cancelled: bool) {
-        let end = self.ends.borrow_mut().remove(&key);
-        if let Some(end) = end {
-            end.over(cancelled);
+        let running = self.tasks.borrow_mut().remove(&key);
+        if let Some(running) = running {
+            running.end.over(cancelled);
         }
     }
 

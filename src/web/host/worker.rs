@@ -226,7 +226,7 @@ fn run(call: WorkerCall, end: Rc<End>, future: impl Future<Output = Outcome> + '
     let running = Running {
         call,
         end,
-        task: Task::new(future),
+        task: Task::new(Box::pin(future)),
         waker: Waker::from(Arc::new(WakeUp(COUNT.get()))),
         scheduled: Cell::new(false),
         stops: Cell::new(false),

@@ -2,6 +2,7 @@
  * An agent inside the page itself: requests on a connection of its own, and promises of their answers.
  */
 import { accept } from './accept.js';
+import { completed } from './short.js';
 
 export class Requests {
   /** @type {Map<unknown, (payload: any) => void>} */
@@ -17,16 +18,21 @@ export class Requests {
       abp: true,
       lasting: true,
       local: true,
+      short: true,
       onmessage: undefined,
       onclose: undefined,
-      post: (envelope) => {
-        const resolve = this.#waiting.get(envelope.id);
-        if (!resolve) return unasked(envelope);
-        this.#waiting.delete(envelope.id);
-        return resolve(envelope.payload);
-      },
+      post: (envelope) => this.#settle(envelope.id, envelope.payload) || unasked(envelope),
+      postResult: (id, data, duration) => void this.#settle(id, completed(data, duration)),
       close() {},
     }).connect();
+  }
+
+  /** @param {unknown} id @param {unknown} payload @returns {boolean} whether the answer was waited for */
+  #settle(id, payload) {
+    const resolve = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    resolve?.(payload);
+    return resolve !== undefined;
   }
 
   /**

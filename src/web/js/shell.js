@@ -164,7 +164,8 @@ export class Shell {
       capabilities: summaries(documents),
       features: { ...features, dynamicCapabilities: true },
       ...(life && { life: {} }),
-      ...(connection?.messenger.short && { short: SHORT }),
+      // The page itself sends no messages in their short form.
+      ...(connection?.messenger.short && !connection.messenger.local && { short: SHORT }),
     });
     if (life) {
       this.#life ??= new LifeOfAgents(this, this.ids.next());
