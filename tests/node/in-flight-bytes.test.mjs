@@ -51,6 +51,14 @@ test('waiting calls with many small values are bounded by the memory of the valu
   }
 });
 
+test('a large text that is a property of an array beside its elements counts', async () => {
+  const host = await holding();
+  const agent = onPort(host);
+  await agent.initialize();
+  const params = { a: Object.assign([1], { beside: 'x'.repeat(4 * MB) }) };
+  assert.equal(await accepted(host, agent, params, 40, 'a'), 16);
+});
+
 test('waiting calls with binary data are bounded by the memory of the data', async () => {
   const host = await holding();
   const shared = new SharedArrayBuffer(8 * MB);

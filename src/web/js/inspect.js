@@ -23,18 +23,15 @@ class Unfit {
  *   with the value
  */
 export function measure(value, depth, size) {
-  values = 0;
-  binary = 0;
-  asked = 0;
   try {
-    const left = weigh(value, depth, size);
+    // Most values need no closer look.
+    const bytes = simpleBytes(value);
+    if (bytes >= 0 && bytes <= size && LEVELS <= depth) return bytes;
+    const left = weighAll(value, depth, size);
     return left >= 0 ? size - left + VALUE * values + binary : `is larger than ${size} characters`;
   } catch (error) {
     if (!(error instanceof Unfit)) return 'cannot be read';
     return error === TOO_DEEP ? `is cyclic, or nested more than ${depth} levels deep` : error.why;
-  } finally {
-    known.clear();
-    buffers.clear();
   }
 }
 
@@ -82,6 +79,19 @@ const known = new Map();
 
 // Annotated so that the worker's own script, which has no use for it, leaves it out.
 const TOO_DEEP = /* @__PURE__ */ new Unfit('is nested too deep');
+
+/** Does the same as `weigh`, for a value that is not part of another. @param {unknown} value @param {number} levels @param {number} left */
+function weighAll(value, levels, left) {
+  values = 0;
+  binary = 0;
+  asked = 0;
+  try {
+    return weigh(value, levels, left);
+  } finally {
+    known.clear();
+    buffers.clear();
+  }
+}
 
 /**
  * @param {unknown} value
@@ -242,7 +252,7 @@ export function isPlain(item) {
 }
 
 /** The number of levels that are searched for a simple value. */
-export const LEVELS = 8;
+const LEVELS = 8;
 /** The number of members that are searched. */
 const MEMBERS = 200;
 
@@ -253,9 +263,9 @@ let members = 0;
  * Finds the values that need no closer look, as most do: small ones, made of nothing but what JSON has.
  *
  * @param {unknown} value
- * @returns {number} its approximate memory in bytes, as `measure` counts; negative if the value is not simple
+ * @returns {number} its approximate memory in bytes, as `measure` returns; negative if the value is not simple
  */
-export function simpleBytes(value) {
+function simpleBytes(value) {
   members = MEMBERS;
   return pass(value, LEVELS);
 }
@@ -292,12 +302,13 @@ function passObject(object, levels) {
   let bytes = VALUE + 1;
   if (Array.isArray(object)) {
     members -= object.length;
+    if (members < 0 || !isWhole(object)) return -1;
     for (let at = 0; at < object.length; at += 1) {
-      const more = members < 0 ? -1 : pass(object[at], levels);
+      const more = pass(object[at], levels);
       if (more < 0) return -1;
       bytes += more;
     }
-    return members < 0 ? -1 : bytes;
+    return bytes;
   }
   if (!isPlain(object)) return -1;
   for (const key in object) {

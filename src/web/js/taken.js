@@ -4,7 +4,7 @@
  */
 import { Refusal, invalid, text } from './errors.js';
 import { copyIfAny } from './failure.js';
-import { LEVELS, measure, simpleBytes } from './inspect.js';
+import { measure } from './inspect.js';
 import { copied, small } from './snapshot.js';
 import { carry, isGiven } from './transfer.js';
 
@@ -18,8 +18,6 @@ import { carry, isGiven } from './transfer.js';
  * @throws {Refusal} for a value that is larger or deeper than the host's limits
  */
 export function check({ depth, size }, message, around = 2) {
-  const simple = simpleBytes(message);
-  if (simple >= 0 && simple <= size && LEVELS <= depth) return simple;
   const bytes = measure(message, depth + around, size);
   if (typeof bytes === 'string') throw new Refusal(invalid(`The message ${bytes}`));
   return bytes;
@@ -57,10 +55,6 @@ export function dataOf({ depth, size }, given) {
     data = small(given);
   } catch {
     // A getter of the handler threw. The next check finds the problem.
-  }
-  if (data !== undefined || typeof given !== 'object') {
-    const bytes = simpleBytes(data ?? given);
-    if (bytes >= 0 && bytes <= size && LEVELS <= depth) return { data: data ?? given, unfit: undefined };
   }
   let measured = measure(data ?? given, depth, size);
   if (measured === 'cannot be read') {
