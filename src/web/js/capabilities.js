@@ -2,7 +2,7 @@
  * The capabilities of a host, for all parts that list them.
  */
 import { report } from './errors.js';
-import { SchemaChecks } from './standard-schema.js';
+import { Validators } from './validators.js';
 
 /** @import { Shell } from './shell.js' */
 
@@ -16,7 +16,7 @@ export class Capabilities {
   /** @param {Shell} shell */
   constructor(shell) {
     this.#shell = shell;
-    this.validators = new SchemaChecks((key, verdict) => {
+    this.validators = new Validators((key, verdict) => {
       if (verdict) shell.fail(key, true, verdict);
       else shell.rust.checked(shell.number, key);
     });

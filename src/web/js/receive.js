@@ -22,8 +22,7 @@ const NO_SESSION = problem('NOT_INITIALIZED', 'There is no session: call initial
  */
 export function receive(connection, envelope, aborted) {
   try {
-    const message = readEnvelope(envelope);
-    take(connection, envelope, message, aborted);
+    receiveMessage(connection, envelope, readEnvelope(envelope), aborted);
   } catch (error) {
     refuse(connection, envelope, reasonFor(error));
   }
@@ -76,7 +75,7 @@ function enter(connection, id, call, bytes, aborted) {
  * @param {import('./signal.js').Aborted} [aborted] of a call
  * @throws {Refusal}
  */
-function take(connection, envelope, { type, id, payload }, aborted) {
+function receiveMessage(connection, envelope, { type, id, payload }, aborted) {
   const { shell, number } = connection;
   const { rust } = shell;
   switch (type) {

@@ -104,7 +104,7 @@ export class Shell {
    * @param {Given} given
    */
   check(key, name, given) {
-    this.capabilities.validators.check(key, name, given.params, given);
+    this.capabilities.validators.check(key, name, given);
   }
 
   /**

@@ -7,7 +7,6 @@
 import { abpError, invalid, log, text } from './errors.js';
 import { textOf } from './json.js';
 import { isObject } from './read.js';
-import { Validators } from './validators.js';
 
 /**
  * @typedef {{ message: string, path?: readonly (PropertyKey | { key: PropertyKey })[] }} Issue
@@ -54,7 +53,7 @@ export function withJsonSchemas(name, options) {
  */
 export function answering(name, output, handler) {
   return (params, context) => {
-    const take = (/** @type {Result} */ { issues, value }) => {
+    const dataOf = (/** @type {Result} */ { issues, value }) => {
       if (!issues) return value;
       const message = `The answer of ${name} breaks its outputSchema: ${said(errorsOf(issues))}`;
       // Nobody waits for the answer of a handler that was told to stop.
@@ -63,7 +62,7 @@ export function answering(name, output, handler) {
     };
     const parse = (/** @type {unknown} */ data) => {
       const result = output.validate(data);
-      return result instanceof Promise ? result.then(take) : take(result);
+      return result instanceof Promise ? result.then(dataOf) : dataOf(result);
     };
     const returned = handler(params, context);
     return typeof returned?.then === 'function' ? Promise.resolve(returned).then(parse) : parse(returned);
@@ -89,49 +88,31 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
   return side === 'input' ? { type: 'object' } : {};
 }
 
-/** Checks parameters by JSON Schemas, or by a library's own check. */
-export class SchemaChecks extends Validators {
-  /** @type {Map<string, Standard>} */
-  #standards = new Map();
-
-  /** @param {string} name @param {any} schema @param {Standard} [standard] instead of it */
-  set(name, schema, standard) {
-    this.delete(name);
-    if (standard) this.#standards.set(name, standard);
-    else super.set(name, schema);
-  }
-
-  /** @param {string} name */
-  delete(name) {
-    this.#standards.delete(name);
-    super.delete(name);
-  }
-
-  /**
-   * @param {number} key
-   * @param {string} name
-   * @param {unknown} params
-   * @param {{ params: any }} [given] the object from which the handler gets them
-   */
-  check(key, name, params, given) {
-    const standard = this.#standards.get(name);
-    if (!standard || !given) return super.check(key, name, params);
-    const take = (/** @type {Result} */ { issues, value }) => {
-      if (!issues) given.params = value;
-      this.report(key, issues ? verdictOf(issues) : null);
+/**
+ * The check of parameters by a library. The handler gets the parsed parameters.
+ *
+ * @param {string} name
+ * @param {Standard} standard
+ * @returns {import('./validators.js').Check}
+ */
+export function checkBy(name, standard) {
+  return (params, given) => {
+    const judge = (/** @type {Result} */ { issues, value }) => {
+      if (issues) return verdictOf(issues);
+      given.params = value;
+      return null;
     };
     const fail = (/** @type {unknown} */ error) => {
       log('error', `the inputSchema of ${name} has failed:`, error);
-      this.report(key, invalid(`The parameters cannot be checked: ${text(error)}`));
+      return invalid(`The parameters cannot be checked: ${text(error)}`);
     };
     try {
       const result = standard.validate(params);
-      if (result instanceof Promise) return void result.then(take).catch(fail);
-      return take(result);
+      return result instanceof Promise ? result.then(judge).catch(fail) : judge(result);
     } catch (error) {
       return fail(error);
     }
-  }
+  };
 }
 
 /** @param {readonly Issue[]} issues */

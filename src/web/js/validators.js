@@ -1,15 +1,17 @@
 /**
- * Checks parameters against JSON Schemas. The validator is loaded when the first schema that needs the
+ * Checks parameters against JSON Schemas, or by a library's own check. The validator of JSON Schemas is loaded when the first schema that needs the
  * validator is registered. Until it is loaded, calls wait, and can be cancelled meanwhile.
  */
 import { invalid, log, problem, text } from './errors.js';
 import { loadPart } from './part.js';
 import { examine } from './schema/examine.js';
 import { resolve } from './schema/references.js';
+import { checkBy } from './standard-schema.js';
 
 /**
  * @typedef {{ code: string, message: string, details?: unknown }} Verdict
- * @typedef {(params: unknown) => Verdict | null | Promise<Verdict | null>} Check
+ * @typedef {(params: unknown, given: { params: any }) => Verdict | null | Promise<Verdict | null>} Check gets `given`, from
+ *   which the handler gets the parameters
  * @typedef {{ name: string, schema: any, check?: Check }} Entry
  */
 
@@ -44,13 +46,15 @@ export class Validators {
   /**
    * @param {string} name
    * @param {any} schema a valid schema
+   * @param {import('./standard-schema.js').Standard} [standard] checks in its place
    */
-  set(name, schema) {
-    const entry = { name, schema };
+  set(name, schema, standard) {
+    /** @type {Entry} */
+    const entry = { name, schema, check: standard && checkBy(name, standard) };
     // Parameters are always an object.
-    if (schema?.type === 'object' && Object.keys(schema).length === 1) this.#byName.delete(name);
-    else this.#byName.set(name, entry);
-    if (this.#byName.has(name)) this.#compile(entry).catch(() => {});
+    if (!standard && schema?.type === 'object' && Object.keys(schema).length === 1) return this.delete(name);
+    this.#byName.set(name, entry);
+    if (!standard) this.#compile(entry).catch(() => {});
   }
 
   /** @param {string} name */
@@ -63,12 +67,12 @@ export class Validators {
    *
    * @param {number} key
    * @param {string} name
-   * @param {unknown} params
+   * @param {{ params: any }} given the object from which the handler gets its parameters
    */
-  check(key, name, params) {
+  check(key, name, given) {
     const entry = this.#byName.get(name);
     if (!entry) return this.report(key, null);
-    const verdict = entry.check ? run(entry.check, params) : this.#compile(entry).then((check) => run(check, params), notLoaded);
+    const verdict = entry.check ? run(entry.check, given) : this.#compile(entry).then((check) => run(check, given), notLoaded);
     return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
   }
 
@@ -94,12 +98,12 @@ function checkOf({ name, schema }) {
 
 /**
  * @param {Check} check
- * @param {unknown} params
+ * @param {{ params: any }} given
  * @returns {ReturnType<Check>}
  */
-function run(check, params) {
+function run(check, given) {
   try {
-    const verdict = check(params);
+    const verdict = check(given.params, given);
     return verdict instanceof Promise ? verdict.catch(unreadable) : verdict;
   } catch (error) {
     return unreadable(error);

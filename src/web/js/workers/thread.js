@@ -83,7 +83,7 @@ export class Thread {
     // The messages of the worker's own script begin with this token. Messages of the handler are
     // ignored.
     const token = Math.random();
-    worker.onmessage = ({ data }) => Array.isArray(data) && data[0] === token && this.#hear(data);
+    worker.onmessage = ({ data }) => Array.isArray(data) && data[0] === token && this.#receive(data);
     worker.onmessageerror = () => this.#refuse('OPERATION_FAILED', 'What the worker said cannot be read');
     worker.onerror = () => this.#refuse('BROWSER_ERROR', `No worker: ${script} cannot be loaded, or the policy of the page forbids it (worker-src)`);
     worker.postMessage([this.#lock, this.#flag, token]);
@@ -182,7 +182,7 @@ export class Thread {
   }
 
   /** @param {any[]} message the kind of message, the number of the call, and further parts */
-  #hear(message) {
+  #receive(message) {
     const [, what, about, first, second] = message;
     const job = this.#job;
     if (what === 'unproven') this.#unproven = true;

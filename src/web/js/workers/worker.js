@@ -155,24 +155,24 @@ class Call {
   call(capability, params = {}, options = {}) {
     // Other options may be values that cannot be sent.
     const { signal, timeout, callId, progressToken } = options ?? {};
-    let number = 0;
+    const number = (asked += 1);
     return underSignal(
       signal,
       (reason) => say(['abort', this.serial, number, reason]),
-      (aborted) => {
-        const answer = this.ask('call', capability, params, { timeout, callId, progressToken }, aborted);
-        number = asked;
-        return answer;
-      },
+      (aborted) => this.#ask('call', number, capability, params, { timeout, callId, progressToken }, aborted),
     );
   }
 
   /** @param {string} what @param {any[]} payload @returns {Promise<any>} an ABPResponse */
-  async ask(what, ...payload) {
+  ask(what, ...payload) {
+    return this.#ask(what, (asked += 1), ...payload);
+  }
+
+  /** @param {string} what @param {number} number of the request @param {any[]} payload @returns {Promise<any>} an ABPResponse */
+  async #ask(what, number, ...payload) {
     // The same answer as the page's.
     if (this.#over && what === 'call') return failure('PRECONDITION_FAILED', 'The call that made this one has ended');
     if (this.#over) return { success: false, cancelled: true, metadata: { stop: 'never-started' } };
-    const number = (asked += 1);
     try {
       carry([what, this.serial, number, ...payload], say, payload);
     } catch (error) {
@@ -336,14 +336,14 @@ async function load(url, type) {
 }
 
 /**
- * The handler of the page's next message.
+ * Receives the page's next message.
  *
  * @type {(message: any[]) => unknown}
  */
-let hear = async ([lock, shared, secret]) => {
+let receive = async ([lock, shared, secret]) => {
   flag = shared;
   token = secret;
-  hear = ([url, type]) => begin(url, type);
+  receive = ([url, type]) => begin(url, type);
   // The page waits for the lock before any of the app's code runs here.
   say(['locked', await hold(lock)]);
 };
@@ -352,7 +352,7 @@ let hear = async ([lock, shared, secret]) => {
 scope.addEventListener('message', (/** @type {MessageEvent} */ event) => {
   if (!event.isTrusted) return;
   event.stopImmediatePropagation();
-  hear(event.data);
+  receive(event.data);
 }, true);
 
 // It is unknown which message it was.
@@ -362,7 +362,7 @@ scope.addEventListener('messageerror', () => say(['unread', current?.serial, [..
 async function begin(url, type) {
   try {
     const handler = await load(url, type);
-    hear = ([what, number, ...rest]) => heed(what, number, rest, handler);
+    receive = ([what, number, ...rest]) => receiveMore(what, number, rest, handler);
     say(['ready']);
   } catch (/** @type {any} */ error) {
     const short = url.replace(/^(data:.{35}).+/, '$1…').slice(0, 200);
@@ -380,7 +380,7 @@ async function begin(url, type) {
  * @param {any[]} said
  * @param {Handler} [handler]
  */
-function heed(what, number, said, handler) {
+function receiveMore(what, number, said, handler) {
   if (what === 'answer') {
     asks.get(number)?.(said[0]);
     asks.delete(number);
