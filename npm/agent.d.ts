@@ -40,7 +40,7 @@ export interface CallOptions {
  */
 export class Agent<Caps = any> {
   private constructor();
-  /** Null once the session is over. */
+  /** Null once the session is over, and while the agent connects again. */
   readonly sessionId: string | null;
   readonly app: AppInfo;
   readonly features: Features;
@@ -50,7 +50,12 @@ export class Agent<Caps = any> {
    */
   readonly capabilities: readonly CapabilitySummary[];
   /**
-   * Resolves when the session is over. `shutdown`: this agent shut it down. `disconnected`: the app is
+   * With `reconnect`: resolves with true as soon as the agent is connected, and with false when it is over.
+   * Each loss of the connection makes a new promise. Without `reconnect`, the agent is ready until it is over.
+   */
+  readonly ready: Promise<boolean>;
+  /**
+   * Resolves when the session is over, and with `reconnect` when the agent is. `shutdown`: this agent shut it down. `disconnected`: the app is
    * gone, or the user left the agent's own page. `failed`: this agent itself failed.
    */
   readonly closed: Promise<'shutdown' | 'disconnected' | 'failed'>;
@@ -161,8 +166,24 @@ export interface ConnectOptions {
    * that the promise rejects with an Error whose `code` is `TIMEOUT`.
    */
   connectTimeout?: number | undefined;
-  /** Stops connecting: the promise rejects with the signal's reason. Has no effect once the agent is connected. */
+  /**
+   * Stops connecting: the promise rejects with the signal's reason. Has no effect once the agent is connected,
+   * except that an agent with `reconnect` does not connect again.
+   */
   signal?: AbortSignal | undefined;
+  /**
+   * Connects again whenever the connection is lost: the app is reloaded or comes back, or the gateway is
+   * restarted. Default: false, and the session is over.
+   *
+   * Calls in flight are answered with `DISCONNECTED`, because their outcome is unknown, and are never made
+   * again. Calls made while the agent is connecting wait until it is connected, or until their timeout or
+   * signal cancels them. The agent connects only to the app with the same id. It tries, with pauses that
+   * grow to 10 s, until `shutdown` or `signal` ends it, the frame or page is gone, or it is refused with
+   * `PERMISSION_DENIED` or `NOT_SUPPORTED`.
+   */
+  reconnect?: boolean | undefined;
+  /** With `reconnect`: called when the connection is lost, and when the agent is connected again. */
+  onConnection?: ((state: 'connecting' | 'connected') => void) | undefined;
   /**
    * Milliseconds that the app has to confirm a cancel, or to answer a call after its timeout. After that
    * the outcome is unknown, and the response says so. Default 5 000.
@@ -214,13 +235,19 @@ export interface PortLike {
   postMessage(message: any, transfer?: any): void;
 }
 
-/** Connects to an app behind a port. The port still belongs to the caller, who may close it or use it again. */
-export function connectPort<Caps = any>(port: PortLike, options?: ConnectOptions & LivenessOptions): Promise<Agent<Caps>>;
+/**
+ * Connects to an app behind a port. The port still belongs to the caller, who may close it or use it again.
+ *
+ * @param port a port, or a function that makes it and that is called when the agent can listen. `reconnect` needs a function,
+ *   which makes a port for each connection, such as `() => chrome.runtime.connect()`
+ */
+export function connectPort<Caps = any>(port: PortLike | (() => PortLike | Promise<PortLike>), options?: ConnectOptions & LivenessOptions): Promise<Agent<Caps>>;
 
 /**
  * Connects to an app over your own transport. The other end belongs to `host.accept`.
  *
- * @param messenger the transport, or a function that makes it and that is called when the agent can listen
+ * @param messenger the transport, or a function that makes it and that is called when the agent can listen. `reconnect` needs a
+ *   function, which makes a messenger for each connection
  */
 export function connect<Caps = any>(
   messenger: Messenger | (() => Messenger | Promise<Messenger>),

@@ -10,16 +10,19 @@ import { load } from './agent-wasm.js';
 export { Agent } from '../src/web/js/agent.js';
 export { CapHostError } from '../src/web/js/errors.js';
 
+/** What agents load: the wasm module, and the part for agents that connect again, which most do not need. */
+const parts = { load, reconnecting: () => import('../src/web/js/again/reconnect.js') };
+
 // Separate functions, so that a bundler leaves out the functions that nobody calls.
 
 /** @param {Messenger | (() => Messenger | Promise<Messenger>)} messenger @param {OpenOptions} [options] */
-export const connect = (messenger, options) => to.connect(load, messenger, options);
+export const connect = (messenger, options) => to.connect(parts, messenger, options);
 
 /** @param {Window | null} win @param {OpenOptions & { origin?: string }} [options] */
-export const connectWindow = (win, options) => to.connectWindow(load, win, options);
+export const connectWindow = (win, options) => to.connectWindow(parts, win, options);
 
-/** @param {any} port @param {OpenOptions} [options] */
-export const connectPort = (port, options) => to.connectPort(load, port, options);
+/** @param {any} port a port, or a function that makes one @param {OpenOptions} [options] */
+export const connectPort = (port, options) => to.connectPort(parts, port, options);
 
 /** @param {string | URL} url @param {OpenOptions & { token?: string, WebSocket?: any, transport?: Messenger }} [options] */
-export const connectWebSocket = (url, options) => to.connectWebSocket(load, url, options);
+export const connectWebSocket = (url, options) => to.connectWebSocket(parts, url, options);

@@ -41,6 +41,7 @@ export interface AttachOptions extends ConnectOptions {
  * The session belongs to the document: a navigation, a reload, a crash, or the end of the page or of the
  * browser settles every pending call with DISCONNECTED. A change of the address within the document does
  * not. If the browser restores a document that the user had left (bfcache), you may attach to it again.
+ * With `reconnect: true`, the agent attaches again by itself, to a document of the same origin.
  *
  * If the agent disappears without a word, as after `browser.disconnect()`, and the page stays, the page
  * ends the session 30 to 50 s later. The same happens if the agent's program is stopped for that long, for

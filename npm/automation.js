@@ -1,7 +1,7 @@
 /**
  * Agents for pages that Puppeteer or Playwright drives.
  */
-import { PageMessenger } from '../src/web/js/automation/page-messenger.js';
+import { PageMessenger, isGone } from '../src/web/js/automation/page-messenger.js';
 import { abpError } from '../src/web/js/errors.js';
 import { isAmount } from '../src/web/js/read.js';
 import { connect } from './agent.js';
@@ -18,7 +18,10 @@ export async function attach(page, options = {}) {
   if (terminate !== undefined && typeof terminate !== 'boolean' && !isAmount(after)) {
     throw abpError('INVALID_PARAMS', 'terminate must be true, false, or { after }, a number of milliseconds');
   }
-  return connect(() => new PageMessenger(page, createHost, terminate), options);
+  // An app that comes back has the origin of before.
+  const place = options?.reconnect ? {} : undefined;
+  const make = () => new PageMessenger(page, createHost, terminate, place);
+  return connect(Object.assign(make, { isOver: () => isGone(page) }), options);
 }
 
 /** Loaded only for a page whose capabilities are tools. @param {object} options */

@@ -2,7 +2,8 @@ import { connectWindow } from 'caphost/agent';
 
 const [start, stop, bar, said] = ['start', 'stop', 'bar', 'said'].map((id) => document.getElementById(id));
 const frame = document.querySelector('iframe').contentWindow;
-const agent = await connectWindow(frame, { agent: { name: 'Example parent', version: '1.0.0' } });
+// The agent connects again when the frame is reloaded.
+const agent = await connectWindow(frame, { agent: { name: 'Example parent', version: '1.0.0' }, reconnect: true });
 
 start.onclick = async () => {
   const controller = new AbortController();

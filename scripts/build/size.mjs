@@ -26,6 +26,7 @@ const ON_DEMAND = new Map([
   ['web/js/webmcp/', 'WebMCP'],
   ['web/js/json-rpc/', 'JSON-RPC'],
   ['web/js/gateway/', 'gateway'],
+  ['web/js/again/', 'reconnecting'],
   ['web/js/workers/', 'workers'],
 ]);
 

@@ -116,6 +116,11 @@ pub enum Action<P> {
     SettleCancel(RequestKey, CancelOutcome<P>),
     /// Hand progress to a call's listener.
     Progress(RequestKey, P),
+    /// The connection is lost: release the transport, and connect again. Only for
+    /// [`AgentOptions::reconnects`].
+    ///
+    /// [`AgentOptions::reconnects`]: super::AgentOptions::reconnects
+    Lost,
     /// The session is over, and no action follows: release the transport. The code says why:
     /// [`Code::NOT_INITIALIZED`] after a shutdown, else [`Code::DISCONNECTED`].
     Closed(Code),

@@ -9,6 +9,8 @@ pub(super) struct Pending<P> {
     pub id: CallId,
     /// The call itself, until it is sent.
     pub unsent: Option<Outgoing<P>>,
+    /// When the call is cancelled if it still waits for a connection.
+    pub due: Option<Millis>,
     /// The agent has sent a cancel that no caller asked for.
     pub cancel_sent: bool,
     /// Why the host has told a caller that this call is not cancelled.
@@ -33,6 +35,7 @@ impl<P: Clone> AgentState<P> {
             cancel_sent: false,
             refused: None,
             deadlines: 0,
+            due: None,
             unsent: Some(call),
         };
         self.calls.insert(key, Box::new(pending));
@@ -80,14 +83,24 @@ impl<P: Clone> AgentState<P> {
         }
     }
 
-    /// Sends the calls made since the last flush.
+    /// Sends the calls made since the last flush. While the connection is lost, or may be, the calls wait,
+    /// and their timeouts run.
     pub fn flush(&mut self, now: Millis) {
         self.waking = false;
+        if self.away || now < self.held_until {
+            return self.let_wait(now);
+        }
         while let Some(key) = self.unsent.pop_front() {
-            let pending = self.calls.get_mut(&key);
-            let Some(call) = pending.and_then(|pending| pending.unsent.take()) else {
+            let Some(pending) = self.calls.get_mut(&key) else {
                 continue;
             };
+            let due = pending.due;
+            let Some(mut call) = pending.unsent.take() else {
+                continue;
+            };
+            if let Some(due) = due {
+                call.timeout = Some((due - now).max(0.0));
+            }
             if let Some(timeout) = call.timeout {
                 let slack = self.options.slack.min(self.options.grace);
                 self.deadline(key, now + timeout + slack, DeadlineOf::Backstop(key));
@@ -103,16 +116,35 @@ impl<P: Clone> AgentState<P> {
         }
     }
 
+    fn let_wait(&mut self, now: Millis) {
+        for key in &self.unsent {
+            let Some(pending) = self.calls.get_mut(key).filter(|it| it.due.is_none()) else {
+                continue;
+            };
+            let timeout = pending.unsent.as_ref().and_then(|call| call.timeout);
+            pending.due = timeout.map(|timeout| now + timeout);
+            if let Some(due) = pending.due {
+                pending.deadlines += 1;
+                self.deadlines.insert(due, DeadlineOf::Backstop(*key));
+            }
+        }
+    }
+
+    pub(super) fn is_unsent(&self, key: RequestKey) -> bool {
+        let pending = self.calls.get(&key);
+        pending.is_some_and(|pending| pending.unsent.is_some())
+    }
+
+    /// Cancels a call that was not sent.
+    pub(super) fn never_start(&mut self, key: RequestKey) {
+        if self.is_unsent(key) {
+            self.settle(key, Settled::Cancelled(Stop::NeverStarted.into()));
+        }
+    }
+
     /// The caller's signal has fired. A call that was not sent is cancelled at once. The host
     /// decides about a call that was sent, and has the grace to answer.
     pub fn abort(&mut self, key: RequestKey, reason: Option<String>, now: Millis) {
-        let Some(pending) = self.calls.get(&key) else {
-            return;
-        };
-        if pending.unsent.is_some() {
-            self.settle(key, Settled::Cancelled(Stop::NeverStarted.into()));
-            return;
-        }
         self.deadline(key, now + self.options.grace, DeadlineOf::Call(key));
         self.cancel_quietly(key, reason, now);
     }

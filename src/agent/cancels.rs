@@ -21,7 +21,15 @@ pub(super) struct PendingCancel {
 impl<P: Clone> AgentState<P> {
     /// Cancels a call by its id, and awaits the host's confirmation.
     pub fn cancel(&mut self, call: CallId, reason: Option<String>, now: Millis) -> RequestKey {
-        if let Some((code, message)) = self.closed.clone() {
+        let of = self.ledger.key(&call);
+        if let Some(of) = of.filter(|of| self.is_unsent(*of)) {
+            let key = self.next_key();
+            let confirmed = CancelOutcome::confirmed(Stop::NeverStarted);
+            self.actions.push_back(Action::SettleCancel(key, confirmed));
+            self.never_start(of);
+            return key;
+        }
+        if let Some((code, message)) = self.unreachable() {
             let key = self.next_key();
             let known = self.known_outcome(&call);
             if let Some(known) = known.filter(|_| code == Code::DISCONNECTED) {
@@ -36,25 +44,15 @@ impl<P: Clone> AgentState<P> {
             self.actions.push_back(Action::SettleCancel(key, outcome));
             return key;
         }
-        let of = self.ledger.key(&call);
-        let unsent = of
-            .and_then(|of| self.calls.get(&of))
-            .is_some_and(|it| it.unsent.is_some());
-        if unsent && let Some(of) = of {
-            let key = self.next_key();
-            self.actions.push_back(Action::SettleCancel(
-                key,
-                CancelOutcome::confirmed(Stop::NeverStarted),
-            ));
-            self.settle(of, Settled::Cancelled(Stop::NeverStarted.into()));
-            return key;
-        }
         self.send_cancel(call, of, reason, true, now)
     }
 
     /// Cancels a pending call without a caller's request. The response to the call tells the
     /// outcome.
     pub(super) fn cancel_quietly(&mut self, of: RequestKey, reason: Option<String>, now: Millis) {
+        if self.is_unsent(of) {
+            return self.never_start(of);
+        }
         let Some(pending) = self
             .calls
             .get_mut(&of)

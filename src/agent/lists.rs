@@ -8,7 +8,7 @@ impl<P: Clone> AgentState<P> {
     /// Asks the host for the list of its capabilities.
     pub fn list(&mut self, now: Millis) -> RequestKey {
         let key = self.next_key();
-        if let Some((code, message)) = self.closed.clone() {
+        if let Some((code, message)) = self.unreachable() {
             let failed = Settled::Failed(Error::new(code, message));
             self.actions.push_back(Action::Settle(key, failed));
             return key;

@@ -148,7 +148,7 @@ impl<P: Clone> AgentState<P> {
         let Ok(call) = CallId::parse(PROBE) else {
             return;
         };
-        if self.closed.is_none() && self.ledger.key(&call).is_none() {
+        if self.unreachable().is_none() && self.ledger.key(&call).is_none() {
             let key = self.next_key();
             self.life.probe = Some(Probe {
                 key,

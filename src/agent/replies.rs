@@ -1,8 +1,12 @@
 //! What comes back from the host.
 
+use super::state::DeadlineOf;
 use super::{Action, AgentState, RequestKey, Settled};
 use crate::call::{Code, End, Error, Grade, LateEnd, Millis};
 use crate::dialect::answers::Answer;
+
+/// How long calls are held back while the session may be lost.
+const HOLD: Millis = 250.0;
 
 impl<P: Clone> AgentState<P> {
     /// A message of any kind has come from the host.
@@ -37,6 +41,17 @@ impl<P: Clone> AgentState<P> {
         match end {
             Some(_) => self.settle_as(key, end, settled),
             None => self.settle(key, settled),
+        }
+    }
+
+    /// A call has failed with that code. It may come from the handler, or mean that the session is lost. Then a
+    /// gateway closes the connection a moment later, and a host knows no such session when it is asked.
+    pub fn failed_with(&mut self, code: &str, now: Millis) {
+        let lost = Code::says_no_session(code) || code == Code::DISCONNECTED.as_str();
+        if lost && self.options.reconnects && self.unreachable().is_none() {
+            self.held_until = now + HOLD;
+            self.deadlines.insert(self.held_until, DeadlineOf::Flush);
+            self.suspect(false, now);
         }
     }
 

@@ -27,6 +27,8 @@ pub struct AgentOptions {
     /// first silence of any other host may only mean that the host does not answer cancels.
     /// Default: no.
     pub answers: bool,
+    /// Whether the shell connects again when the connection is lost. Calls wait meanwhile. Default: no.
+    pub reconnects: bool,
     /// How many outcomes are remembered, so that a late confirmation cannot contradict them: 10
     /// 000.
     pub remembered: usize,
@@ -39,6 +41,7 @@ impl Default for AgentOptions {
             slack: 100.0,
             liveness: None,
             answers: false,
+            reconnects: false,
             remembered: 10_000,
         }
     }
@@ -46,7 +49,9 @@ impl Default for AgentOptions {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DeadlineOf {
-    /// The host should have timed the call out: cancel it.
+    /// The session is not lost after all: send the calls that were held back.
+    Flush,
+    /// The host should have timed the call out, or the call has waited too long for a connection: cancel it.
     Backstop(RequestKey),
     /// The call's outcome stays unknown.
     Call(RequestKey),
@@ -73,6 +78,10 @@ pub struct AgentState<P> {
     pub(super) deadlines: Deadlines<DeadlineOf>,
     pub(super) actions: VecDeque<Action<P>>,
     pub(super) closed: Option<(Code, &'static str)>,
+    /// The connection is lost, and the shell connects again.
+    pub(super) away: bool,
+    /// Until when calls are held back, because the session may be lost.
+    pub(super) held_until: Millis,
     pub(super) shutting_down: Option<RequestKey>,
     pub(super) life: Liveness,
     pub(super) waking: bool,
@@ -92,6 +101,8 @@ impl<P: Clone> AgentState<P> {
             deadlines: Deadlines::default(),
             actions: VecDeque::new(),
             closed: None,
+            away: false,
+            held_until: 0.0,
             shutting_down: None,
             life: Liveness::of(options.answers),
             waking: false,
@@ -140,6 +151,7 @@ impl<P: Clone> AgentState<P> {
     pub fn handle_timeout(&mut self, now: Millis) {
         while let Some(key) = self.deadlines.pop_expired(now) {
             match key {
+                DeadlineOf::Flush => self.flush(now),
                 DeadlineOf::Backstop(key) => self.cancel_quietly(key, None, now),
                 DeadlineOf::Call(key) => self.call_unanswered(key),
                 DeadlineOf::Cancel(key) => self.cancel_unanswered(key),
@@ -179,6 +191,7 @@ fn live<P>(
     key: DeadlineOf,
 ) -> bool {
     match key {
+        DeadlineOf::Flush => true,
         DeadlineOf::Backstop(key) | DeadlineOf::Call(key) => calls.contains_key(&key),
         DeadlineOf::Cancel(key) => cancels.contains_key(&key),
         DeadlineOf::List(key) => lists.contains(&key),

@@ -6,6 +6,7 @@ mod ends;
 mod late;
 mod lists;
 mod liveness;
+mod reconnects;
 mod timeouts;
 
 use super::*;

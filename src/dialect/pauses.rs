@@ -16,6 +16,20 @@ pub fn pause(failed: u32, first: Millis, longest: Millis, chance: f64) -> Millis
     pause.min(longest) * (0.75 + chance / 2.0)
 }
 
+/// The longest wait before the first attempt to connect again. It varies, so that not all come at once.
+const AT_ONCE: Millis = 100.0;
+/// The pauses between further attempts.
+const FIRST: Millis = 250.0;
+const LONGEST: Millis = 10_000.0;
+
+/// The pause of an app or agent before its next attempt to connect again, after `failed` failed attempts.
+pub fn reconnecting(failed: u32, chance: f64) -> Millis {
+    match failed.checked_sub(1) {
+        None => AT_ONCE * chance,
+        Some(failed) => pause(failed, FIRST, LONGEST, chance),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

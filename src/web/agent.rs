@@ -16,6 +16,7 @@ use crate::agent::{
 };
 use crate::call::{CallId, Code, Grade, LateEnd, Millis, Stop, StoppedBy};
 use crate::dialect::answers::{Answer, Confirmation};
+use crate::dialect::pauses::reconnecting;
 
 #[wasm_bindgen]
 extern "C" {
@@ -27,10 +28,10 @@ extern "C" {
     /// means never.
     #[wasm_bindgen(method)]
     fn arm(this: &AgentShell, at: Millis);
-    /// Sends a call, whose parameters the shell keeps. If the call cannot be sent, the shell
+    /// Sends a call, whose parameters the shell keeps. `timeout` is what is left of its timeout, or NaN. If the call cannot be sent, the shell
     /// reports that with [`AgentHandle::unsendable`].
     #[wasm_bindgen(method, js_name = sendCall)]
-    fn send_call(this: &AgentShell, key: u32);
+    fn send_call(this: &AgentShell, key: u32, timeout: Millis);
     #[wasm_bindgen(method, js_name = sendCancel)]
     fn send_cancel(this: &AgentShell, key: u32, id: &str, reason: Option<&str>);
     #[wasm_bindgen(method, js_name = sendList)]
@@ -55,6 +56,10 @@ extern "C" {
     fn refuse(this: &AgentShell, key: u32, reason: Option<&str>, error: &JsValue);
     #[wasm_bindgen(method)]
     fn progress(this: &AgentShell, key: u32, info: &JsValue);
+    /// The connection is lost. The shell calls [`AgentHandle::reconnected`] or
+    /// [`AgentHandle::give_up`] later.
+    #[wasm_bindgen(method)]
+    fn lost(this: &AgentShell);
     #[wasm_bindgen(method)]
     fn ended(this: &AgentShell, disconnected: bool);
 }
@@ -145,14 +150,15 @@ impl Agent {
 #[wasm_bindgen]
 impl AgentHandle {
     /// Creates an agent and returns its number. Times are in milliseconds; a `grace` of NaN means the
-    /// default, an infinite `liveness` means none. `answers` says that the host has announced that it answers when asked for a sign
+    /// default, an infinite `liveness` means none. `reconnects` says that the shell connects again after a loss. `answers` says that the host has announced that it answers when asked for a sign
     /// of life.
-    pub fn open(grace: Millis, liveness: Millis, answers: bool) -> u32 {
+    pub fn open(grace: Millis, liveness: Millis, answers: bool, reconnects: bool) -> u32 {
         let default = AgentOptions::default();
         let options = AgentOptions {
             grace: if grace.is_nan() { default.grace } else { grace },
             liveness: Some(liveness).filter(|it| it.is_finite()),
             answers,
+            reconnects,
             ..default
         };
         AGENTS.add(|_| Agent {
@@ -262,6 +268,24 @@ impl AgentHandle {
         with(agent, shell, AgentState::disconnected);
     }
 
+    /// Reports that the shell has connected again.
+    pub fn reconnected(agent: u32, shell: &AgentShell, answers: bool) {
+        with(agent, shell, |state| state.reconnected(answers, now()));
+    }
+
+    /// How long to wait before the next attempt to connect again, after so many failed ones. `chance` is a
+    /// random number from 0 to 1.
+    #[wasm_bindgen(js_name = pauseOf)]
+    pub fn pause_of(failed: u32, chance: f64) -> Millis {
+        reconnecting(failed, chance)
+    }
+
+    /// Reports that the shell does not connect again.
+    #[wasm_bindgen(js_name = giveUp)]
+    pub fn give_up(agent: u32, shell: &AgentShell) {
+        with(agent, shell, AgentState::give_up);
+    }
+
     /// Reports a message of the host that does not concern calls.
     pub fn heard(agent: u32, shell: &AgentShell) {
         hear(agent, shell, |_| {});
@@ -284,7 +308,12 @@ impl AgentHandle {
     ) {
         let metadata = grade_of(stop, step, took);
         let answer = Answer::of(success, cancelled, code.as_deref(), metadata);
-        hear(agent, shell, |state| state.called(key, answer, response));
+        hear(agent, shell, |state| {
+            state.called(key, answer, response);
+            if let Some(code) = code {
+                state.failed_with(&code, now());
+            }
+        });
     }
 
     /// Takes the host's answer to a cancel, in the same way. `call` is the callId that it names.
@@ -352,7 +381,9 @@ fn perform(shell: &AgentShell, action: Action<JsValue>) {
     match action {
         // The shell flushes by itself soon after each call.
         Action::Wake => {}
-        Action::Send(key, Request::Call(_)) => shell.send_call(key),
+        Action::Send(key, Request::Call(call)) => {
+            shell.send_call(key, call.timeout.unwrap_or(f64::NAN))
+        }
         Action::Send(key, Request::Cancel { call, reason }) => {
             shell.send_cancel(key, call.as_str(), reason.as_deref());
         }
@@ -385,6 +416,7 @@ fn perform(shell: &AgentShell, action: Action<JsValue>) {
             shell.refuse(key, it.reason.as_deref(), &failure);
         }
         Action::Progress(key, info) => shell.progress(key, &info),
+        Action::Lost => shell.lost(),
         Action::Closed(code) => shell.ended(code == Code::DISCONNECTED),
     }
 }

@@ -12,6 +12,9 @@ export async function anAgent(frame: HTMLIFrameElement, worker: Worker, puppetee
     await connectWebSocket('ws://127.0.0.1:8787/abp', { token: 'secret', onElicitation: async (request, { signal }) => (signal.aborted ? undefined : request) }),
     await connectWebSocket(new URL('ws://127.0.0.1:8787/abp'), { WebSocket }),
     await attach(puppeteer),
+    await attach(playwright, { reconnect: true, onConnection: (state) => void (state satisfies 'connecting' | 'connected') }),
+    await connectPort(() => new MessageChannel().port1, { reconnect: true }),
+    await connectPort(async () => new MessageChannel().port1),
     await attach(playwright, { connectTimeout: 5000, grace: 100, signal: AbortSignal.timeout(10_000) }),
   ];
   for (const agent of agents) {

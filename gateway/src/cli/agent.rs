@@ -197,7 +197,7 @@ impl Agent {
                     self.events.push_back(Event::Cancelled(confirmation));
                 }
                 Action::Progress(_, info) => self.events.push_back(Event::Progress(info)),
-                Action::Closed(_) => self.over = true,
+                Action::Lost | Action::Closed(_) => self.over = true,
             }
         }
     }

@@ -7,18 +7,13 @@ use wasm_bindgen::prelude::*;
 use super::handle::HostHandle;
 use crate::call::Millis;
 use crate::dialect::delivery::{Due, IDLE, Received, Sent};
-use crate::dialect::pauses::pause;
+use crate::dialect::pauses::reconnecting;
 use crate::web::handles::{Handles, Table};
 use crate::web::sys;
 
 /// How many unacknowledged characters are kept. Beyond them, a session cannot be resumed.
 const MOST_KEPT: usize = 1 << 26;
 
-/// The longest wait before the first attempt after a loss. It varies, so that apps do not all come at once.
-const AT_ONCE: Millis = 100.0;
-/// The pauses between further attempts.
-const FIRST_PAUSE: Millis = 250.0;
-const LONGEST_PAUSE: Millis = 10_000.0;
 /// The lowest number of attempts while a session can be resumed.
 const TRIES: f64 = 5.0;
 
@@ -110,10 +105,6 @@ impl HostHandle {
     /// random number from 0 to 1.
     #[wasm_bindgen(js_name = pauseOf)]
     pub fn pause_of(failed: u32, grace: Millis, chance: f64) -> Millis {
-        let wait = match failed.checked_sub(1) {
-            None => AT_ONCE * chance,
-            Some(failed) => pause(failed, FIRST_PAUSE, LONGEST_PAUSE, chance),
-        };
-        wait.min(grace / TRIES)
+        reconnecting(failed, chance).min(grace / TRIES)
     }
 }

@@ -49,20 +49,25 @@ export class Agent extends Caller {
   #timer = new Timer(() => this.#rust.tick(this.#number, this.#shell));
   /** Whether there are calls that the next microtask sends. */
   #flushing = false;
+  /** @type {any} */
   #messenger;
   #options;
+  /** @type {any} */
   #questions;
   /** @type {(how: string) => void} */
   #close = () => {};
+  /** @type {import('./again/reconnect.js').Again | undefined} until this agent is over */
+  #again;
 
   /** The functions that Rust calls. None of them throws. */
   #shell = {
-    /** @param {number} key */
-    sendCall: (key) => {
+    /** @param {number} key @param {number} timeout NaN for none */
+    sendCall: (key, timeout) => {
       const pending = this.#pending.get(key);
       if (!pending) return;
       const { payload, transfer } = pending;
       pending.payload = pending.transfer = undefined;
+      if (timeout >= 0) /** @type {any} */ (payload).options.timeout = timeout;
       this.#post(key, CALL, payload, transfer);
     },
 
@@ -102,6 +107,12 @@ export class Agent extends Caller {
     /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
     arm: (at) => this.#timer.arm(at),
 
+    /** The connection is lost, and this agent connects again. */
+    lost: () => {
+      this.#part();
+      this.#again?.lost();
+    },
+
     /** @param {boolean} disconnected rather than shut down */
     ended: (disconnected) => this.#end(disconnected ? 'disconnected' : 'shutdown'),
   };
@@ -111,37 +122,59 @@ export class Agent extends Caller {
    * @param {import('./messenger.js').Messenger} messenger over which the session was opened
    * @param {any} session the payload of the initialize-result
    * @param {import('./open.js').OpenOptions} options
+   * @param {import('./again/reconnect.js').Again} [again] connects this agent again
    */
-  constructor(handle, messenger, session, options) {
+  constructor(handle, messenger, session, options, again) {
     super();
     this.#rust = guarded(handle);
     this.#guard = new Guard(handle, () => this.#lost());
     this.#ids = idsOf(this.#rust);
     const { grace = NaN, liveness = Infinity } = options;
-    this.#number = this.#rust.open(grace, liveness, session.life !== undefined);
-    oneWay(this.#shell, ['sendCall', 'sendCancel', 'sendList', 'sendShutdown', 'progress', 'ended']);
+    this.#number = this.#rust.open(grace, liveness, session.life !== undefined, again !== undefined);
+    oneWay(this.#shell, ['sendCall', 'sendCancel', 'sendList', 'sendShutdown', 'progress', 'lost', 'ended']);
     unreachable.register(this, [this.#rust, this.#number]);
-    this.#messenger = messenger;
     this.#options = options;
-    this.#questions = new Questions(messenger, options.onElicitation);
+    this.#again = again;
+    /** How the session ended: 'shutdown', 'disconnected', or 'failed'. */
+    this.closed = new Promise((resolve) => {
+      this.#close = resolve;
+    });
+    this.#adopt(messenger, session);
+    again?.begin(session.app, (next, its) => {
+      if (!next) return this.#rust.giveUp(this.#number, this.#shell);
+      this.#adopt(next, its);
+      return this.#rust.reconnected(this.#number, this.#shell, its.life !== undefined);
+    });
+    this.#stay = onWindow('pagehide', this.#leave);
+    // The instance was lost before this agent was made.
+    if (this.#guard.trap !== undefined) this.#lost();
+  }
+
+  /**
+   * Uses a session that was opened over that messenger.
+   *
+   * @param {import('./messenger.js').Messenger} messenger
+   * @param {any} session the payload of the initialize-result
+   */
+  #adopt(messenger, session) {
+    this.#messenger = messenger;
+    this.#questions = new Questions(messenger, this.#options.onElicitation);
     /** @type {string | null} */
     this.sessionId = session.sessionId;
     this.app = session.app;
     this.features = session.features;
     /** @type {any[]} */
     this.capabilities = listOf(session.capabilities).filter(isNamed);
-    /** How the session ended: 'shutdown', 'disconnected', or 'failed'. */
-    this.closed = new Promise((resolve) => {
-      this.#close = resolve;
-    });
     messenger.onmessage = (envelope) => this.#receive(envelope);
     messenger.onresult = (id, data, duration) => receiveCompleted(this.#rust, this.#number, this.#shell, id, completed(data, duration));
     messenger.onclose = this.#disconnected;
-    this.#stay = onWindow('pagehide', this.#leave);
     messenger.onsuspect = (certain) => this.#rust.suspect(this.#number, this.#shell, certain);
     messenger.onexpect = (bytes) => this.#rust.expect(this.#number, this.#shell, bytes);
-    // The instance was lost before this agent was made.
-    if (this.#guard.trap !== undefined) this.#lost();
+  }
+
+  /** Whether this agent is connected, once it is or will not be any more. @returns {Promise<boolean>} */
+  get ready() {
+    return this.#again?.ready ?? Promise.resolve(this.sessionId !== null);
   }
 
   /**
@@ -203,7 +236,6 @@ export class Agent extends Caller {
       resolve({ success: false, error: key === 0 ? BAD_CALL_ID : this.#guard.lost(LOST) });
       return callId;
     }
-    if (timeout !== Infinity) asked.timeout = timeout;
     if (onProgress) asked.progressToken = asked.callId;
     if (transfer) asked.transfer = true;
     const payload = { capability, params: sent.params, options: asked };
@@ -245,6 +277,7 @@ export class Agent extends Caller {
 
   /** @returns {Promise<any[]>} the Capability objects of the app */
   async listCapabilities() {
+    if (this.sessionId === null) await this.ready;
     const known = this.capabilities;
     const { capabilities, error } = await new Promise((resolve) => {
       const key = this.#rust.list(this.#number);
@@ -328,17 +361,28 @@ export class Agent extends Caller {
    * page comes back, the session ends as a lost connection, because nobody has asked for a shutdown.
    */
   #leave = () => {
+    if (this.sessionId === null) return;
     report(() => this.#messenger.post({ type: 'shutdown', timestamp: Date.now(), payload: { reason: 'The page of the agent was left' } }));
     this.#disconnected();
   };
+
+  /** The session is over. */
+  #part() {
+    const messenger = this.#messenger;
+    this.sessionId = null;
+    this.#questions.close();
+    // The messenger may be anybody's, and say something after its end.
+    messenger.onmessage = messenger.onclose = undefined;
+    report(() => messenger.close());
+  }
 
   /** @param {string} how */
   #end(how) {
     this.#timer.stop();
     this.#stay();
-    this.sessionId = null;
-    this.#questions.close();
-    report(() => this.#messenger.close());
+    if (this.sessionId !== null) this.#part();
+    this.#again?.end();
+    this.#again = undefined;
     this.#close(how);
   }
 
@@ -352,7 +396,7 @@ export class Agent extends Caller {
       resolve(callId === undefined ? { success: false, error } : refusal(callId, error));
     }
     // If the session was already over, `closed` has said so.
-    if (this.sessionId !== null) this.#end('failed');
+    if (this.sessionId !== null || this.#again) this.#end('failed');
   }
 }
 

@@ -1,7 +1,9 @@
 /**
- * The ways to connect an agent. `load` returns the functions of the wasm half, once they are loaded.
+ * The ways to connect an agent.
  */
-import { abpError, text } from './errors.js';
+import { Agent } from './agent.js';
+import { abpError, log, report, text } from './errors.js';
+import { guarded } from './guard.js';
 import { lifeOfAgent } from './life/of-agent.js';
 import { problemWithMessenger } from './messenger.js';
 import { open, problemWithOptions } from './open.js';
@@ -15,31 +17,48 @@ import { windowMessenger } from './window.js';
 const LIVENESS = 30_000;
 
 /** @typedef {import('./messenger.js').Messenger} Messenger */
-/** @typedef {() => Promise<any>} Load gives the functions of the wasm half */
+/**
+ * Makes a messenger. `isOver` says that the app can never come back, `once` that there is no other messenger.
+ *
+ * @typedef {(() => Messenger | Promise<Messenger>) & { isOver?: () => boolean, once?: boolean }} Make
+ */
+
+/**
+ * @typedef {object} Parts loaded when they are used
+ * @property {() => Promise<any>} load gives the functions of the wasm half
+ * @property {() => Promise<typeof import('./again/reconnect.js')>} [reconnecting]
+ */
 
 /**
  * Connects over a messenger. A function that makes the messenger is called last: when the module is
  * loaded, and the agent can listen.
  *
- * @param {Load} load
- * @param {Messenger | (() => Messenger | Promise<Messenger>)} messenger
+ * @param {Parts} parts
+ * @param {Messenger | Make} messenger
  * @param {import('./open.js').OpenOptions | null} [given]
  */
-export async function connect(load, messenger, given) {
+export async function connect({ load, reconnecting }, messenger, given) {
   const options = given ?? {};
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError('INVALID_PARAMS', unfit);
   options.signal?.throwIfAborted();
-  const handle = await load();
+  const [handle, part] = await Promise.all([load(), options.reconnect ? reconnecting?.() : undefined]);
   options.signal?.throwIfAborted();
-  const made = typeof messenger === 'function' ? await madeBy(messenger) : messenger;
-  const odd = problemWithMessenger(made);
-  if (odd) throw abpError('INVALID_PARAMS', odd);
-  return open(handle, made, options);
+  const again = part && new part.Again(handle, messenger, options, { abpError, log, madeBy, open, report, rust: guarded(handle) });
+  const made = await madeBy(messenger);
+  return open(handle, made, options, (session) => new Agent(handle, made, session, options, again));
 }
 
-/** @param {() => Messenger | Promise<Messenger>} make */
-async function madeBy(make) {
+/** @param {Messenger | Make} messenger */
+export async function madeBy(messenger) {
+  const made = typeof messenger === 'function' ? await madeNow(messenger) : messenger;
+  const odd = problemWithMessenger(made);
+  if (odd) throw abpError('INVALID_PARAMS', odd);
+  return made;
+}
+
+/** @param {Make} make */
+async function madeNow(make) {
   try {
     return await make();
   } catch (error) {
@@ -50,44 +69,53 @@ async function madeBy(make) {
 /**
  * Connects over a transport that does not report a lost peer: both sides give signs of life.
  *
- * @param {Load} load
- * @param {() => Messenger} messenger
+ * @param {Parts} parts
+ * @param {() => Promise<() => Messenger>} prepare
  * @param {import('./open.js').OpenOptions | null} [options]
+ * @param {Pick<Make, 'isOver' | 'once'>} [about]
  */
-async function connectNearby(load, messenger, options) {
+async function connectNearby(parts, prepare, options, about) {
   // Called when the module is loaded: it takes a lock, which nobody would release if the loading
   // failed.
-  const shown = async () => (await lifeOfAgent(uniqueName()))(messenger);
-  return connect(load, shown, { liveness: LIVENESS, ...options });
+  const shown = async () => {
+    const messenger = await prepare();
+    return (await lifeOfAgent(uniqueName()))(messenger);
+  };
+  return connect(parts, Object.assign(shown, about), { liveness: LIVENESS, ...options });
 }
 
 /**
- * @param {Load} load
+ * @param {Parts} parts
  * @param {Window | null} win
  * @param {import('./open.js').OpenOptions & { origin?: string } | null} [options]
  */
-export async function connectWindow(load, win, options) {
+export async function connectWindow(parts, win, options) {
   if (!globalThis.document) throw abpError('NOT_SUPPORTED', 'connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect');
   if (typeof win?.postMessage !== 'function') throw abpError('INVALID_PARAMS', win === null ? 'the frame has no window: it is not in the document' : 'connectWindow takes a window, such as iframe.contentWindow');
-  return connectNearby(load, () => windowMessenger(win, options?.origin), options);
+  return connectNearby(parts, async () => () => windowMessenger(win, options?.origin), options, { isOver: () => win.closed });
 }
 
 /**
- * @param {Load} load
- * @param {any} port
+ * @param {Parts} parts
+ * @param {any} port a port, or a function that makes one
  * @param {import('./open.js').OpenOptions | null} [options]
  */
-export async function connectPort(load, port, options) {
-  return connectNearby(load, () => portMessenger(port), options);
+export async function connectPort(parts, port, options) {
+  const made = typeof port === 'function';
+  const prepare = async () => {
+    const its = made ? await port() : port;
+    return () => portMessenger(its);
+  };
+  return connectNearby(parts, prepare, options, { once: !made });
 }
 
 /**
- * @param {Load} load
+ * @param {Parts} parts
  * @param {string | URL} url
  * @param {import('./open.js').OpenOptions & { token?: string, WebSocket?: any, transport?: Messenger } | null} [options]
  */
-export async function connectWebSocket(load, url, options) {
+export async function connectWebSocket(parts, url, options) {
   const { token, transport, WebSocket } = options ?? {};
   const Socket = transport ? undefined : (WebSocket ?? defaultSocket());
-  return connect(load, () => transport ?? socketMessenger(openSocket(url, token, Socket)), { liveness: LIVENESS, ...options });
+  return connect(parts, transport ?? (() => socketMessenger(openSocket(url, token, Socket))), { liveness: LIVENESS, ...options });
 }

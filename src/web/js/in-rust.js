@@ -3,11 +3,11 @@
  */
 import { connect, connectPort, connectWebSocket, connectWindow } from './connect.js';
 
-/** @import { Load } from './connect.js' */
+/** @import { Parts } from './connect.js' */
 /** @import { Messenger } from './messenger.js' */
 /** @import { OpenOptions } from './open.js' */
 
-/** @type {Record<string, (load: Load, to: any, options: OpenOptions) => Promise<import('./agent.js').Agent>>} */
+/** @type {Record<string, (parts: Parts, to: any, options: OpenOptions) => Promise<import('./agent.js').Agent>>} */
 const WAYS = { page: connectHere, port: connectPort, window: connectWindow, gateway: connectWebSocket };
 
 /**
@@ -17,24 +17,24 @@ const WAYS = { page: connectHere, port: connectPort, window: connectWindow, gate
  * @param {OpenOptions} options
  */
 export async function connectFromRust(handle, way, to, options) {
-  return WAYS[way]?.(async () => handle, to, options);
+  return WAYS[way]?.({ load: async () => handle }, to, options);
 }
 
 /**
  * Connects to a host of the same page. Each end receives the other end's messages at once, so a cancel
  * has taken effect when the function that made it returns.
  *
- * @param {Load} load
+ * @param {Parts} parts
  * @param {import('./host.js').Host} host
  * @param {OpenOptions} options
  */
-async function connectHere(load, host, options) {
+async function connectHere(parts, host, options) {
   /** @type {Messenger} */
   const ours = end(() => theirs);
   /** @type {Messenger} */
   const theirs = end(() => ours);
   host.accept(theirs);
-  return connect(load, ours, options);
+  return connect(parts, ours, options);
 }
 
 /** @param {() => Messenger} other @returns {Messenger} an end of a transport inside the page */

@@ -1,7 +1,6 @@
 /**
- * Opens a session: `initialize`, and an Agent if the app agrees.
+ * Opens a session: `initialize`, and its answer.
  */
-import { Agent } from './agent.js';
 import { abpError } from './errors.js';
 import { guarded } from './guard.js';
 import { idsOf } from './ids.js';
@@ -15,10 +14,10 @@ const DOUBT = 500;
 
 const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 
-const CALLED = /** @type {const} */ (['onNotification', 'onElicitation']);
+const CALLED = /** @type {const} */ (['onNotification', 'onElicitation', 'onConnection']);
 
 /** The options of all ways to connect. */
-const KNOWN = [...TIMES, ...CALLED, 'signal', 'agent', 'requestedCapabilities', 'allowedRequests', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
+const KNOWN = [...TIMES, ...CALLED, 'signal', 'reconnect', 'agent', 'requestedCapabilities', 'allowedRequests', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
 
 /** @param {OpenOptions} options @returns {string | undefined} the problem with them, if there is a problem */
 export function problemWithOptions(options) {
@@ -31,12 +30,14 @@ export function problemWithOptions(options) {
 }
 
 /**
+ * @template T
  * @param {any} handle the functions of the wasm half
  * @param {import('./messenger.js').Messenger} messenger
  * @param {OpenOptions} options
- * @returns {Promise<Agent>}
+ * @param {(session: any) => T} begin uses the session, before another message comes
+ * @returns {Promise<T>} what it returns
  */
-export function open(handle, messenger, options) {
+export function open(handle, messenger, options, begin) {
   const { agent = { name: 'caphost', version: '0.1' }, requestedCapabilities, allowedRequests, onElicitation } = options;
   const { connectTimeout = 10_000, signal } = options;
   const id = idsOf(guarded(handle)).next();
@@ -103,7 +104,7 @@ export function open(handle, messenger, options) {
         fail(abpError('TRANSPORT_ERROR', 'The app did not answer with an initialize-result'));
       } else {
         settle();
-        resolve(new Agent(handle, messenger, envelope.payload, options));
+        resolve(begin(envelope.payload));
       }
     };
     messenger.onclose = (error) => fail(error ?? abpError('DISCONNECTED', 'The app disconnected'));

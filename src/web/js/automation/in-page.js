@@ -36,6 +36,8 @@ export const takesTurns = () =>
 
 export const loadingState = () => document.readyState;
 
+export const originHere = () => location.origin;
+
 /**
  * The objects of one connection in one document. They are sent to the page once. Each call then sends
  * only its own request.

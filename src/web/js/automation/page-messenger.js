@@ -8,7 +8,7 @@ import { LIST } from '../listing.js';
 import { exposeCallbacks } from './callbacks.js';
 import { deskOver } from './desk.js';
 import { openDevTools } from './dev-tools.js';
-import { hasApp, loadingState, makeDesk, perform, sendAway, takesTurns, untilDeparture, waitFor } from './in-page.js';
+import { hasApp, loadingState, makeDesk, originHere, perform, sendAway, takesTurns, untilDeparture, waitFor } from './in-page.js';
 import { PageTools } from './page-tools.js';
 import { Thread } from './thread.js';
 
@@ -88,12 +88,17 @@ export class PageMessenger {
   /** The debugger of the page, attached with the first call. @type {Promise<Thread | undefined> | undefined} */
   #thread;
 
+  /** Where the app is, for an agent that reconnects. @type {{ origin?: string } | undefined} */
+  #place;
+
   /**
    * @param {Page | Frame} frame
    * @param {(options: object) => Promise<import('../host.js').Host>} createHost
    * @param {boolean | { after?: number }} [terminate] whether the job of a call that holds the thread may be ended
+   * @param {{ origin?: string }} [place] holds the only origin at which the app may be, once an app has been found
    */
-  constructor(frame, createHost, terminate = true) {
+  constructor(frame, createHost, terminate = true, place = undefined) {
+    this.#place = place;
     this.#createHost = createHost;
     this.#terminateAfter = terminate === false ? Infinity : (Object(terminate).after ?? TERMINATE_AFTER);
     if (typeof frame?.evaluate !== 'function' || typeof frame.evaluateHandle !== 'function') {
@@ -157,11 +162,11 @@ export class PageMessenger {
   async #connect(envelope, text) {
     const { id } = envelope;
     while (!this.#closed) {
-      if (this.#page.isClosed?.() || this.#frame.isDetached?.() || this.#frame.detached) return this.#gone();
+      if (isGone(this.#frame)) return this.#gone();
       try {
         const found = await this.#frame.evaluate(waitFor);
         // The tools of all frames belong to the page.
-        if (found === 'tools' && this.#isPage && (await this.#useTools(envelope))) return;
+        if (found === 'tools' && this.#isPage && (await this.#isInPlace(this.#frame)) && (await this.#useTools(envelope))) return;
         if (found !== 'app') {
           this.#explain().catch(() => {}); // The frame may disappear meanwhile.
           continue;
@@ -171,6 +176,12 @@ export class PageMessenger {
         const loading = (await this.#frame.evaluate(loadingState)) === 'loading';
         const devTools = this.#isPage ? await (this.#devTools ??= openDevTools(this.#page)) : undefined;
         const desk = devTools ? await deskOver(devTools, makeDesk) : await this.#frame.evaluateHandle(makeDesk);
+        if (!(await this.#isInPlace(desk))) {
+          this.hint = `: the ${this.#isPage ? 'page' : 'frame'} is at another origin than ${this.#place?.origin}`;
+          void this.#leave(desk);
+          await new Promise((resolve) => setTimeout(resolve, RETRY));
+          continue;
+        }
         this.#desk = desk;
         const departed = this.#untilDeparted(desk);
         const payload = await this.#perform(desk, text);
@@ -200,6 +211,14 @@ export class PageMessenger {
         await new Promise((resolve) => setTimeout(resolve, RETRY));
       }
     }
+  }
+
+  /** @param {{ evaluate: (work: any) => Promise<any> }} document */
+  async #isInPlace(document) {
+    if (!this.#place) return true;
+    const origin = await document.evaluate(originHere);
+    this.#place.origin ??= origin;
+    return origin === this.#place.origin;
   }
 
   get #isPage() {
@@ -413,6 +432,13 @@ export class PageMessenger {
     target.on(event, listener);
     this.#release.push(() => target.off(event, listener));
   }
+}
+
+/** @param {any} frame the page, or one of it @returns {boolean} whether nothing can be loaded there any more */
+export function isGone(frame) {
+  const page = typeof frame.page === 'function' ? frame.page() : frame;
+  const browser = page.browser?.() ?? page.context?.()?.browser?.();
+  return page.isClosed?.() || frame.isDetached?.() || frame.detached || (browser?.connected ?? browser?.isConnected?.()) === false;
 }
 
 /**
