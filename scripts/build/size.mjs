@@ -9,7 +9,7 @@ import { packageDir, root } from '../paths.mjs';
  *
  * @type {Record<Role, number>}
  */
-export const sizeBudgets = { host: 80_000, agent: 48_000 };
+export const sizeBudgets = { host: 80_000, agent: 49_000 };
 
 const report = join(root, 'target', 'package-size.json');
 
