@@ -67,7 +67,7 @@ test('the command line reaches the app through the gateway', async (t) => {
   assert.equal(runs.match(/text\.words .* completed after /g)?.length, 2);
 });
 
-test('websocket.mjs and signal.mjs reach the app through the gateway', async (t) => {
+test('websocket.mjs, reconnect.mjs and signal.mjs reach the app through the gateway', async (t) => {
   const page = await browser.newPage();
   t.after(() => page.close());
   await page.goto(site.url('/'));
@@ -75,6 +75,7 @@ test('websocket.mjs and signal.mjs reach the app through the gateway', async (t)
   await page.waitForFunction(async () => (await (await fetch('/abp.json')).json()).app?.id === 'my-app');
   const answered = "My app [ { name: 'text.words', available: true } ]\n{ words: 5 }";
   assert.equal(await site.runAgent('websocket.mjs'), answered);
+  assert.equal(await site.runAgent('reconnect.mjs'), '{ words: 3 }');
   assert.equal(await site.runAgent('signal.mjs'), format('stopped\n%O', { callId: 'mine', cancelled: true, metadata: { stop: 'returned' } }));
 });
 
@@ -139,6 +140,6 @@ test('the file that names a browser for wasm-pack is JSON that ChromeDriver acce
 });
 
 test('these tests cover every block of the README', () => {
-  const tested = ['own-transport.mjs', 'host.js', 'hooks.ts', 'composables.js', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'schemas-map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', '.cargo/config.toml', 'tests/primes.rs', 'start.js', 'console.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'signal.mjs', 'words.mjs', 'words.test.mjs', 'webdriver.json'];
+  const tested = ['own-transport.mjs', 'host.js', 'hooks.ts', 'composables.js', 'mcp.json', 'responses.ts', 'invoke.ts', 'map.ts', 'schemas-map.ts', 'progress.ts', 'schemas.ts', 'app.js', 'index.html', 'src/lib.rs', 'Cargo.toml', '.cargo/config.toml', 'tests/primes.rs', 'start.js', 'console.js', 'playwright.mjs', 'puppeteer.mjs', 'evaluate.mjs', 'parent.js', 'websocket.mjs', 'reconnect.mjs', 'signal.mjs', 'words.mjs', 'words.test.mjs', 'webdriver.json'];
   assert.deepEqual([...blocks.keys()].sort(), tested.sort());
 });
