@@ -213,7 +213,7 @@ impl Bench {
                     let given = self.asked.get(&key).map_or("", String::as_str);
                     self.settled.push((key, abp::confirmation(given, outcome)));
                 }
-                AgentAction::Progress(..) | AgentAction::Closed(_) => {}
+                AgentAction::Progress(..) | AgentAction::Lost | AgentAction::Closed(_) => {}
             }
         }
         moved
