@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use super::{Agent, CancelKey, Cancelled, Changes, ConnectionId, ElicitationKey, Initialized};
+use super::terms::{
+    Agent, CancelKey, Cancelled, Changes, ConnectionId, ElicitationKey, Initialized,
+};
 use crate::call::{CallId, CallKey, CancelAnswer, Error, LateEnd, Response};
 
 /// Who is waiting for a call's response.

@@ -2,29 +2,13 @@
 
 use std::rc::Rc;
 
-use super::progress::Told;
-use super::state::{Call, DeadlineOf, Parent, Phase, not_initialized};
-use super::stopping::{PARENT_ENDED, Stopping};
-use super::{Action, CallState, ConnectionId, HostState, ReplyTo};
-use crate::call::{CallId, CallKey, Code, Error, Millis, Outcome, Response, Standing};
+use super::action::{Action, CallState, ReplyTo};
+use super::records::{Call, DeadlineOf, Parent, Phase, Stopping, Told};
+use super::state::{HostState, not_initialized};
+use super::stopping::PARENT_ENDED;
+use super::terms::{CallRequest, ConnectionId};
+use crate::call::{CallKey, Code, Error, Millis, Outcome, Response, Standing};
 use crate::offers::{Registered, near};
-
-/// A well-formed call.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CallRequest<P> {
-    /// The agent's callId, or a callId that the shell has just made.
-    pub id: CallId,
-    /// What is called.
-    pub capability: String,
-    /// What the handler gets.
-    pub params: P,
-    /// Milliseconds after which the host cancels the call.
-    pub timeout: Option<Millis>,
-    /// The token that progress of this call carries.
-    pub token: Option<P>,
-    /// About the size of the parameters, as far as the shell counts.
-    pub bytes: usize,
-}
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// An agent calls. A refused call is answered at once and not remembered. Returns the key of

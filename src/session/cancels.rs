@@ -2,14 +2,11 @@
 
 use std::rc::Rc;
 
-use super::connection::Session;
-use super::state::not_initialized;
-use super::stopping::Asker;
-use super::{Action, Answer, CancelKey, ConnectionId, HostState};
-use crate::call::{CallId, CallKey, CancelAnswer, Error, Millis, Standing};
-
-/// The answer to a cancel. Without a session it is an error.
-pub type Cancelled<P> = Result<CancelAnswer, Error<P>>;
+use super::action::{Action, Answer};
+use super::records::{Asker, Session};
+use super::state::{HostState, not_initialized};
+use super::terms::{CancelKey, ConnectionId};
+use crate::call::{CallId, CallKey, CancelAnswer, Millis, Standing};
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// An agent cancels. The answer is an action that comes as soon as the host knows how far the

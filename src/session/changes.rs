@@ -1,24 +1,12 @@
 //! Changes of the set of capabilities, collected until agents are told.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{Action, HostState, Scope};
-
-/// What has changed in the set of capabilities. Each name stands in one of the lists, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// New names.
-    pub added: Vec<Rc<str>>,
-    /// Removed names.
-    pub removed: Vec<Rc<str>>,
-    /// Names that were removed and registered again.
-    pub changed: Vec<Rc<str>>,
-}
-
-/// The names that agents are still to be told of. The flag says whether the name was registered
-/// when agents were last told.
-pub(super) type Untold = BTreeMap<Rc<str>, bool>;
+use super::action::Action;
+use super::records::Untold;
+use super::scope::Scope;
+use super::state::HostState;
+use super::terms::Changes;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// A name was registered or removed. Agents are told once for all names when the turn is over,

@@ -2,81 +2,13 @@
 
 use std::rc::Rc;
 
+use super::action::{Action, Answer, ReplyTo};
 use super::limits::Rate;
-use super::liveness::Life;
+use super::records::{Asker, Closing, Connection, Session};
 use super::scope::Scope;
-use super::state::not_initialized;
-use super::{Action, Answer, ConnectionId, HostState, Party, ReplyTo};
+use super::state::{HostState, not_initialized};
+use super::terms::{ConnectionId, Initialize, Initialized, Party};
 use crate::call::{Code, Error, Ledger, Millis, in_order};
-
-/// The agent, as it names itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Agent {
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-}
-
-/// What the agent accepts from the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Features {
-    /// Notifications.
-    pub notifications: bool,
-    /// Progress.
-    pub progress: bool,
-    /// Questions, and it answers them.
-    pub elicitation: bool,
-}
-
-/// A well-formed `initialize`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Initialize {
-    /// The agent that asks.
-    pub agent: Agent,
-    /// What the agent accepts.
-    pub features: Features,
-    /// Which capabilities and requests the agent wants.
-    pub scope: Scope,
-}
-
-/// The answer to `initialize`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Initialized<P> {
-    /// Names the session, for logs.
-    pub session: Rc<str>,
-    /// What was agreed on.
-    pub features: Features,
-    /// The `Capability` documents registered.
-    pub capabilities: Vec<P>,
-}
-
-/// A session that ends with the last of its calls.
-pub(super) struct Closing<P> {
-    pub session: Rc<str>,
-    agent: Agent,
-    /// The connection that asked for the end, if it is still there, and the id of its request.
-    asker: Option<(ConnectionId, Option<P>)>,
-}
-
-/// A transport, and the session on it, if there is any.
-pub(super) struct Connection {
-    pub session: Option<Session>,
-    pub party: Party,
-}
-
-pub(super) struct Session {
-    pub id: Rc<str>,
-    pub agent: Agent,
-    pub features: Features,
-    pub scope: Scope,
-    pub ledger: Ledger,
-    /// Bytes of the calls in flight.
-    pub bytes: usize,
-    pub rate: Rate,
-    /// How the agent answers when it is asked for a sign of life, if it does.
-    pub life: Option<Life>,
-}
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// A transport has come up.
@@ -200,7 +132,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         for key in self.calls_where(|call| call.connection == connection) {
             if let Some(call) = self.calls.get_mut(&key) {
                 call.askers
-                    .retain(|(asker, _)| matches!(asker, super::stopping::Asker::App(_)));
+                    .retain(|(asker, _)| matches!(asker, Asker::App(_)));
                 if matches!(call.reply, ReplyTo::Agent(..)) {
                     call.reply = ReplyTo::Nobody;
                 }

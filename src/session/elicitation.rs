@@ -1,24 +1,10 @@
 //! Questions from the app to an agent.
 
-use super::state::DeadlineOf;
-use super::{Action, ConnectionId, ElicitationKey, HostState};
+use super::action::Action;
+use super::records::{DeadlineOf, Elicitation};
+use super::state::HostState;
+use super::terms::{ConnectionId, ElicitationKey, Question};
 use crate::call::{CallKey, Code, Error, Millis, Outcome, Response, Stop, in_order};
-
-/// A question to an agent.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Question<P> {
-    /// The kind of question, such as `elicitation/input`. Empty where the question does not say.
-    pub method: String,
-    /// The whole request.
-    pub request: P,
-    /// Milliseconds after which an answer is no longer wanted.
-    pub timeout: Option<Millis>,
-}
-
-pub(super) struct Elicitation {
-    pub connection: ConnectionId,
-    pub call: Option<CallKey>,
-}
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// A running call asks its agent. The answer is [`Action::Elicited`] under the key returned.

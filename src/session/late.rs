@@ -3,32 +3,13 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
-
-use super::state::Call;
-use super::{Action, ConnectionId, HostState};
-use crate::call::{CallId, CallKey, LateEnd, Millis};
-
-/// A call that was answered as abandoned and whose work has not ended.
-pub(super) struct Abandoned {
-    connection: ConnectionId,
-    session: Rc<str>,
-    id: CallId,
-    parent: Option<CallKey>,
-    /// When the call was answered.
-    since: Millis,
-    /// The handler of the call itself still runs.
-    runs: bool,
-    /// How many of the calls that this call made have not ended.
-    below: usize,
-    success: bool,
-}
+use super::action::Action;
+use super::records::{Abandoned, Call};
+use super::state::HostState;
+use crate::call::{CallKey, LateEnd, Millis};
 
 /// How many late ends are waited for. Some handlers never end.
 const MOST: usize = 10_000;
-
-/// Abandoned calls by their keys.
-pub(super) type AbandonedCalls = FxHashMap<CallKey, Abandoned>;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// A call was answered as abandoned at `now`. `runs` says that its own handler still runs, and

@@ -1,30 +1,16 @@
 //! Whether agents are alive, on transports that do not report a lost peer. An agent that has announced
 //! that it answers is asked while a call of that agent is in flight.
 
-use super::{Action, ConnectionId, HostState};
+use super::action::Action;
+use super::records::Life;
+use super::state::HostState;
+use super::terms::ConnectionId;
 use crate::call::{Millis, in_order};
 use crate::dialect::events::LIFE_ASKED;
 
 /// An agent is gone after one question without an answer. A question that may have been answered in time
 /// counts half.
 const WHOLE: u8 = 2;
-
-/// When the host looks after its agents.
-#[derive(Default)]
-pub(super) struct Looks {
-    /// Milliseconds from one look to the next.
-    every: Millis,
-    next: Option<Millis>,
-}
-
-/// What is known of an agent that answers when it is asked.
-pub(super) struct Life {
-    /// A message has come since the last question.
-    heard: bool,
-    asked: Millis,
-    /// The questions in a row that have no answer.
-    unanswered: u8,
-}
 
 #[derive(PartialEq)]
 enum Seen {

@@ -16,31 +16,22 @@ mod late;
 mod limits;
 mod liveness;
 mod progress;
+mod records;
 mod scope;
 mod shares;
 mod slots;
 mod state;
 mod stopping;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 pub use action::{Action, Answer, CallEvent, CallState, ReplyTo};
-pub use calls::CallRequest;
-pub use cancels::Cancelled;
-pub use changes::Changes;
-pub use connection::{Agent, Features, Initialize, Initialized};
-pub use elicitation::Question;
 pub use limits::Limits;
 pub use scope::{Names, Scope};
-pub use shares::Party;
 pub use state::{Counters, HostState};
-
-/// Names one agent's connection to a host. Never reused while the host lives.
-pub type ConnectionId = u32;
-
-/// Names one cancel by the app itself. Never reused while the host lives.
-pub type CancelKey = u32;
-
-/// Names one question to an agent. Never reused while the host lives.
-pub type ElicitationKey = u32;
+pub use terms::{
+    Agent, CallRequest, CancelKey, Cancelled, Changes, ConnectionId, ElicitationKey, Features,
+    Initialize, Initialized, Party, Question,
+};

@@ -1,8 +1,10 @@
 //! Progress of calls. A handler may report in an inner loop. The agent gets the first reports one
 //! by one; after those it gets the newest once per frame, and the last before the call ends.
 
-use super::state::{DeadlineOf, Phase};
-use super::{Action, ConnectionId, HostState};
+use super::action::Action;
+use super::records::{DeadlineOf, Phase};
+use super::state::HostState;
+use super::terms::ConnectionId;
 use crate::call::{CallId, CallKey, Millis};
 
 /// How many reports of one call are sent one by one.
@@ -10,27 +12,6 @@ const EACH: u32 = 256;
 
 /// Milliseconds between two later reports: people see no more than a frame.
 const FRAME: Millis = 16.0;
-
-/// What was reported of one call.
-pub(super) struct Told<P> {
-    count: u32,
-    at: Millis,
-    /// The newest report, if it waits for its frame.
-    waiting: Option<P>,
-    /// A deadline is set for the waiting report.
-    armed: bool,
-}
-
-impl<P> Default for Told<P> {
-    fn default() -> Self {
-        Told {
-            count: 0,
-            at: 0.0,
-            waiting: None,
-            armed: false,
-        }
-    }
-}
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// Whether anybody is told how far a call is. A report that comes when it does not run is counted.

@@ -1,26 +1,7 @@
 //! How many of a host's sessions each party may open, so that no party locks out the others.
 
-use super::HostState;
-
-/// Where an agent's connection comes from. No party takes more of the free sessions than it leaves
-/// to others: an origin gets at most half of all sessions, a window half of its origin's. A party
-/// without a session gets the last one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Party {
-    /// A place that is used by this connection alone, such as the page itself or a port.
-    #[default]
-    Alone,
-    /// A window of an origin.
-    Window {
-        /// The number of the origin.
-        origin: u32,
-        /// The number of the window.
-        window: u32,
-    },
-    /// A link, such as to a gateway. Many agents stand behind it, and together they may have nearly
-    /// all sessions.
-    Link(u32),
-}
+use super::state::HostState;
+use super::terms::Party;
 
 /// A link may have this many times what it leaves free.
 const LINK: usize = 8;

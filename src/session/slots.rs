@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::HostState;
-use super::state::{Call, Phase};
+use super::records::{Call, Phase};
+use super::state::HostState;
 use crate::call::{CallKey, Code, Error, Millis, Outcome};
 use crate::offers::Registered;
 

@@ -1,20 +1,17 @@
 //! The host's state, and how it is driven.
 
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::changes::Untold;
-use super::connection::{Closing, Connection};
-use super::elicitation::Elicitation;
-use super::late::AbandonedCalls;
-use super::liveness::Looks;
-use super::progress::Told;
-use super::stopping::{Asker, Stopping};
-use super::{Action, CallEvent, CallState, ConnectionId, ElicitationKey, Limits, ReplyTo};
-use crate::call::{CallId, CallKey, Deadlines, Error, Millis, in_order};
-use crate::offers::{Descriptor, Registered, Registry};
+use super::action::{Action, CallEvent, CallState};
+use super::limits::Limits;
+use super::records::{
+    AbandonedCalls, Call, Closing, Connection, DeadlineOf, Elicitation, Looks, Untold,
+};
+use super::terms::{ConnectionId, ElicitationKey};
+use crate::call::{CallKey, Deadlines, Error, Millis, in_order};
+use crate::offers::{Descriptor, Registry};
 
 /// Counters since the host began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,62 +26,6 @@ pub struct Counters {
     pub ended_late: u64,
     /// Progress that came after its call had ended, and was dropped.
     pub late_progress: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    Checking,
-    Waiting,
-    Ready,
-    Running,
-    /// The call was told to end. The party that cancelled it waits for the outcome.
-    Stopping,
-}
-
-/// The call that made another.
-pub(super) struct Parent {
-    pub key: CallKey,
-    pub id: CallId,
-}
-
-pub(super) struct Call<P, H> {
-    pub id: CallId,
-    pub connection: ConnectionId,
-    /// The session of the call, which may be over before the call is.
-    pub session: Rc<str>,
-    pub capability: Rc<Registered<P, H>>,
-    pub phase: Phase,
-    pub params: Option<P>,
-    pub accepted: Millis,
-    pub reply: ReplyTo<P>,
-    pub parent: Option<Parent>,
-    pub children: Vec<CallKey>,
-    /// For which capabilities the calls below wait, and how many of them do.
-    pub awaited: Vec<(Rc<Registered<P, H>>, usize)>,
-    /// How many of the calls that this call made were abandoned and have not ended.
-    pub abandoned_below: usize,
-    pub stopping: Stopping,
-    /// Who waits for the cancel of this call, and for which reason.
-    pub askers: Vec<(Asker<P>, Option<Rc<str>>)>,
-    pub token: Option<P>,
-    /// How many bytes this call adds to those in flight.
-    pub bytes: usize,
-    pub has_slot: bool,
-    /// How many deadlines are set for the call.
-    pub deadlines: usize,
-    pub elicitations: Vec<ElicitationKey>,
-    /// What was reported of its progress.
-    pub told: Told<P>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum DeadlineOf {
-    Call(CallKey),
-    /// The grace of a handler is over, or the time for the proof of its end.
-    Settle(CallKey),
-    Elicitation(ElicitationKey),
-    /// The next report of progress may go out.
-    Progress(CallKey),
 }
 
 /// An empty table with more room than this gives the room back.

@@ -8,36 +8,12 @@
 
 use std::rc::Rc;
 
-use super::state::{DeadlineOf, Phase};
-use super::{CancelKey, ConnectionId, HostState};
+use super::action::Action;
+use super::records::{DeadlineOf, Phase, Stopping};
+use super::state::HostState;
+use super::terms::ConnectionId;
 use crate::call::{CallKey, Error, Millis, Outcome, Step, Stop, StoppedBy};
 use crate::offers::Ending;
-use crate::session::Action;
-
-/// What is known about a call that is being stopped.
-#[derive(Default)]
-pub(super) struct Stopping {
-    pub reason: Option<Rc<str>>,
-    /// Whether the handler knows of the stop: it has taken its signal, or the cancel has ended one
-    /// of its own calls or questions.
-    pub told: bool,
-    /// How far the stop of its own handler was seen, once that is known.
-    pub own: Option<Stop>,
-    /// The weakest grade of the calls below that were stopped with this call.
-    pub below: Option<Stop>,
-    /// When the handler was told.
-    since: Millis,
-    /// What has reached the handler, if it can be ended from outside.
-    step: Option<Step>,
-}
-
-/// Who waits for the outcome of a cancel.
-pub(super) enum Asker<P> {
-    /// An agent: the id of its request, and the callId as it was written.
-    Agent(ConnectionId, Option<P>, P),
-    /// The app itself.
-    App(CancelKey),
-}
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// Cancels a call and everything below it, from the leaves up. All handlers are told before any

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use super::state::{Call, Phase};
-use super::stopping::{Asker, PARENT_ENDED};
-use super::{Action, Answer, CallState, HostState, ReplyTo};
+use super::action::{Action, Answer, CallState, ReplyTo};
+use super::records::{Asker, Call, Phase};
+use super::state::HostState;
+use super::stopping::PARENT_ENDED;
 use crate::call::{CallKey, CancelAnswer, End, Millis, Outcome, Response, Stop};
 
 impl<P: Clone, H: Clone> HostState<P, H> {

@@ -1,7 +1,7 @@
 //! Calls that wait for a slot which is held by those who wait for them.
 
 use super::*;
-use crate::session::state::Phase;
+use crate::session::records::Phase;
 
 #[test]
 fn two_capabilities_that_call_each_other_from_two_roots_do_not_wait_for_ever() {
