@@ -1,7 +1,9 @@
 //! What an agent asks its shell to do.
 
-use super::RequestKey;
 use crate::call::{CallId, Code, Error, Grade, Millis};
+
+/// Names one request of an agent; its text is the envelope's id. Never reused.
+pub type RequestKey = u32;
 
 /// A call to make.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,23 +1,10 @@
 //! Calls, from the request to the settlement.
 
+use super::action::{Action, Outgoing, Request, RequestKey, Settled};
 use super::late::says_completed;
-use super::state::DeadlineOf;
-use super::{Action, AgentState, Outgoing, Request, RequestKey, Settled};
+use super::records::{DeadlineOf, Pending};
+use super::state::AgentState;
 use crate::call::{CallId, Code, End, Error, Grade, Millis, Standing, Stop};
-
-pub(super) struct Pending<P> {
-    pub id: CallId,
-    /// The call itself, until it is sent.
-    pub unsent: Option<Outgoing<P>>,
-    /// When the call is cancelled if it still waits for a connection.
-    pub due: Option<Millis>,
-    /// The agent has sent a cancel that no caller asked for.
-    pub cancel_sent: bool,
-    /// Why the host has told a caller that this call is not cancelled.
-    pub refused: Option<String>,
-    /// How many deadlines are set for the call.
-    pub deadlines: usize,
-}
 
 impl<P: Clone> AgentState<P> {
     /// Makes a call. It is sent with the next [`AgentState::flush`].

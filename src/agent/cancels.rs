@@ -1,22 +1,12 @@
 //! Cancels, from the request to the confirmation or its absence.
 
-use super::state::DeadlineOf;
-use super::{Action, AgentState, CancelOutcome, Request, RequestKey, Settled};
+use super::action::{Action, CancelOutcome, Request, RequestKey, Settled};
+use super::records::{DeadlineOf, PendingCancel};
+use super::state::AgentState;
 use crate::call::{
     CallId, CancelAnswer, Code, End, Error, Grade, Millis, Standing, Stop, in_order,
 };
 use crate::dialect::answers::Confirmation;
-
-pub(super) struct PendingCancel {
-    pub call: CallId,
-    /// The call to cancel, while that call is pending in this agent.
-    pub of: Option<RequestKey>,
-    /// Whether somebody waits for the confirmation.
-    pub wanted: bool,
-    /// The session was over when the cancel came. The response to the call will tell what the
-    /// shutdown did to it.
-    pub overtaken: bool,
-}
 
 impl<P: Clone> AgentState<P> {
     /// Cancels a call by its id, and awaits the host's confirmation.

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::action::{Action, CancelOutcome, Request, Settled};
 use super::liveness::Liveness;
-use super::state::DeadlineOf;
-use super::{Action, AgentState, CancelOutcome, Request, Settled};
+use super::records::DeadlineOf;
+use super::state::AgentState;
 use crate::call::{Code, Deadlines, Error, Millis, in_order};
 
 const GONE: &str = "The connection to the app was lost";

@@ -1,7 +1,7 @@
 //! What the host says about the end of a call. A late answer counts too, even if the agent has
 //! given up. It does not change what the agent has said, but later cancels get the true answer.
 
-use super::CancelOutcome;
+use super::action::CancelOutcome;
 use crate::call::{CancelAnswer, End};
 
 impl<P> CancelOutcome<P> {

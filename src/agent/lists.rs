@@ -1,7 +1,8 @@
 //! Requests for the list of the host's capabilities.
 
-use super::state::DeadlineOf;
-use super::{Action, AgentState, Request, RequestKey, Settled};
+use super::action::{Action, Request, RequestKey, Settled};
+use super::records::DeadlineOf;
+use super::state::AgentState;
 use crate::call::{Code, Error, Millis};
 
 impl<P: Clone> AgentState<P> {

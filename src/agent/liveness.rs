@@ -1,59 +1,46 @@
-//! Whether the host is alive, on a transport that does not report a lost peer.
+//! What an agent knows of whether its host is alive, on a transport that does not report a lost peer.
 
-use super::{Action, AgentState, Request, RequestKey};
-use crate::call::{CallId, Millis};
-
-/// The callId that a probe asks to cancel. A host that knows cancels answers that there is no such
-/// call.
-const PROBE: &str = "caphost.probe";
+use super::action::RequestKey;
+use crate::call::Millis;
 
 /// The first probe goes out early. Only a host that has answered a probe proves something by a
 /// later silence, because a host need not answer cancels.
 const FIRST_LOOK: Millis = 250.0;
 
-/// A host that has never answered a probe may be silent this many times longer.
-const BENEFIT_OF_DOUBT: f64 = 4.0;
-
-/// How long a host that may be gone has to give a sign of life.
-const SIGN_OF_LIFE: Millis = 2_000.0;
-
-/// The slowest line that is served, in bytes a millisecond: 16 kB/s.
-const SLOWEST_LINE: f64 = 16.0;
-
 #[derive(Default)]
 pub(super) struct Liveness {
     /// When the host was last heard. While an announced message is on its way: when that is there at
     /// the latest.
-    heard: Millis,
+    pub heard: Millis,
     /// Large requests that are perhaps still on their way.
-    upload: Option<Upload>,
+    pub upload: Option<Upload>,
     /// When to check next. `None` while no call is pending.
-    look_at: Option<Millis>,
-    probe: Option<Probe>,
+    pub look_at: Option<Millis>,
+    pub probe: Option<Probe>,
     /// The host has answered a probe.
-    answers: bool,
+    pub answers: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Probe {
-    key: RequestKey,
-    sent: Millis,
-    due: Millis,
+pub(super) struct Probe {
+    pub key: RequestKey,
+    pub sent: Millis,
+    pub due: Millis,
     /// The host is known to answer probes, so that silence means its loss.
-    sure: bool,
+    pub sure: bool,
     /// The timer of this probe, or of the probe before, came late: everything had stood still.
-    late: bool,
+    pub late: bool,
 }
 
 /// What a large request holds up: an answer to anything sent later cannot come before it has left.
 #[derive(Clone, Copy)]
-struct Upload {
+pub(super) struct Upload {
     /// The last of the large requests.
-    key: RequestKey,
+    pub key: RequestKey,
     /// The newest request that was made when that was sent.
-    newest: RequestKey,
+    pub newest: RequestKey,
     /// When the slowest line has carried all of it.
-    until: Millis,
+    pub until: Millis,
 }
 
 impl Liveness {
@@ -116,89 +103,5 @@ impl Liveness {
     pub fn next(&self) -> Millis {
         let due = self.probe.map_or(f64::INFINITY, |probe| probe.due);
         due.min(self.look_at.unwrap_or(f64::INFINITY))
-    }
-}
-
-impl<P: Clone> AgentState<P> {
-    /// The host has announced that its next message has so many bytes, on a transport that shows only
-    /// the end of a message. Until that, the host is given the time that the slowest line takes.
-    pub fn expect(&mut self, bytes: f64, now: Millis) {
-        self.life.heard(now + bytes.max(0.0) / SLOWEST_LINE);
-    }
-
-    /// The request of that key, of so many bytes, has been given to the transport. What is sent later
-    /// is answered later by the time that the slowest line takes, at most.
-    pub fn uploads(&mut self, key: RequestKey, bytes: f64, now: Millis) {
-        let from = self.life.upload.map_or(now, |before| before.until.max(now));
-        self.life.upload = Some(Upload {
-            key,
-            newest: self.newest_key(),
-            until: from + bytes / SLOWEST_LINE,
-        });
-    }
-
-    /// The transport has reason to think that the host is gone. If `sure`, silence of the host proves that.
-    pub fn suspect(&mut self, sure: bool, now: Millis) {
-        self.probe(SIGN_OF_LIFE, sure, now);
-    }
-
-    /// Asks the host for a sign of life within `within` milliseconds. If `sure`, the host is known
-    /// to answer cancels, and counts as lost if it stays silent.
-    fn probe(&mut self, within: Millis, sure: bool, now: Millis) {
-        let Ok(call) = CallId::parse(PROBE) else {
-            return;
-        };
-        if self.unreachable().is_none() && self.ledger.key(&call).is_none() {
-            let key = self.next_key();
-            self.life.probe = Some(Probe {
-                key,
-                sent: now,
-                due: now + within,
-                sure,
-                late: false,
-            });
-            let request = Request::Cancel { call, reason: None };
-            self.actions.push_back(Action::Send(key, request));
-        }
-    }
-
-    pub(super) fn look_for_life(&mut self, now: Millis) {
-        let life = &mut self.life;
-        if let Some(probe) = life.probe.take_if(|probe| probe.due <= now)
-            && life.heard <= probe.sent
-        {
-            let within = probe.due - probe.sent;
-            let uploading = life.upload.is_some_and(|it| probe.sent < it.until);
-            let doubt = self
-                .options
-                .liveness
-                .map_or(f64::INFINITY, |it| it * BENEFIT_OF_DOUBT);
-            if uploading {
-                // The answer may wait behind what is still leaving. The next look asks again.
-            } else if !probe.late && now - probe.due > within / 2.0 {
-                // The app may have stood still as well, or its answer is still unread. Ask once
-                // more, and only once: the timers of a hidden page are always late.
-                self.probe(within, probe.sure, now);
-                if let Some(again) = &mut self.life.probe {
-                    again.late = true;
-                }
-            } else if probe.sure || life.answers || now - life.heard >= doubt {
-                self.disconnected();
-                return;
-            }
-        }
-        let life = &mut self.life;
-        let (Some(at), Some(liveness)) = (life.look_at, self.options.liveness) else {
-            return;
-        };
-        if at > now {
-            return;
-        }
-        let half = liveness / 2.0;
-        life.look_at = Some(now + half);
-        let silent = now - life.heard >= half;
-        if life.probe.is_none() && (silent || !life.answers) {
-            self.probe(half, false, now);
-        }
     }
 }

@@ -12,13 +12,12 @@ mod end;
 mod late;
 mod lists;
 mod liveness;
+mod probes;
+mod records;
 mod replies;
 mod state;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, CancelOutcome, Outgoing, Request, Settled};
+pub use action::{Action, CancelOutcome, Outgoing, Request, RequestKey, Settled};
 pub use state::{AgentOptions, AgentState};
-
-/// Names one request of an agent; its text is the envelope's id. Never reused.
-pub type RequestKey = u32;

@@ -1,7 +1,8 @@
 //! What comes back from the host.
 
-use super::state::DeadlineOf;
-use super::{Action, AgentState, RequestKey, Settled};
+use super::action::{Action, RequestKey, Settled};
+use super::records::DeadlineOf;
+use super::state::AgentState;
 use crate::call::{Code, End, Error, Grade, LateEnd, Millis};
 use crate::dialect::answers::Answer;
 

@@ -4,10 +4,9 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::calls::Pending;
-use super::cancels::PendingCancel;
+use super::action::{Action, RequestKey};
 use super::liveness::Liveness;
-use super::{Action, RequestKey};
+use super::records::{DeadlineOf, Pending, PendingCancel};
 use crate::call::{Code, Deadlines, Ledger, Millis};
 
 /// How long an agent waits.
@@ -45,24 +44,6 @@ impl Default for AgentOptions {
             remembered: 10_000,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum DeadlineOf {
-    /// The session is not lost after all: send the calls that were held back.
-    Flush,
-    /// The host should have timed the call out, or the call has waited too long for a connection: cancel it.
-    Backstop(RequestKey),
-    /// The call's outcome stays unknown.
-    Call(RequestKey),
-    /// The cancel stays unconfirmed.
-    Cancel(RequestKey),
-    /// The list has not come.
-    List(RequestKey),
-    /// Check whether everything that a shutdown waits for has been answered.
-    Shutdown,
-    /// Stop waiting for the end of a shutdown.
-    Close,
 }
 
 /// One agent on one transport. `P` is the payload type, opaque here.

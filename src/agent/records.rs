@@ -1,0 +1,47 @@
+//! What an agent holds of its pending calls and cancels.
+
+use super::action::{Outgoing, RequestKey};
+use crate::call::{CallId, Millis};
+
+pub(super) struct Pending<P> {
+    pub id: CallId,
+    /// The call itself, until it is sent.
+    pub unsent: Option<Outgoing<P>>,
+    /// When the call is cancelled if it still waits for a connection.
+    pub due: Option<Millis>,
+    /// The agent has sent a cancel that no caller asked for.
+    pub cancel_sent: bool,
+    /// Why the host has told a caller that this call is not cancelled.
+    pub refused: Option<String>,
+    /// How many deadlines are set for the call.
+    pub deadlines: usize,
+}
+
+pub(super) struct PendingCancel {
+    pub call: CallId,
+    /// The call to cancel, while that call is pending in this agent.
+    pub of: Option<RequestKey>,
+    /// Whether somebody waits for the confirmation.
+    pub wanted: bool,
+    /// The session was over when the cancel came. The response to the call will tell what the
+    /// shutdown did to it.
+    pub overtaken: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum DeadlineOf {
+    /// The session is not lost after all: send the calls that were held back.
+    Flush,
+    /// The host should have timed the call out, or the call has waited too long for a connection: cancel it.
+    Backstop(RequestKey),
+    /// The call's outcome stays unknown.
+    Call(RequestKey),
+    /// The cancel stays unconfirmed.
+    Cancel(RequestKey),
+    /// The list has not come.
+    List(RequestKey),
+    /// Check whether everything that a shutdown waits for has been answered.
+    Shutdown,
+    /// Stop waiting for the end of a shutdown.
+    Close,
+}
