@@ -1,7 +1,7 @@
 //! Writes fonts as PDF objects: only the used glyphs, and the character of each glyph.
 
-use super::file::deflate;
 use super::fonts::Font;
+use super::packed::deflate;
 use crate::failure::Failure;
 use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Filter, Finish, Name, Pdf, Rect, Ref, Str};

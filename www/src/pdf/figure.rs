@@ -8,15 +8,9 @@ use crate::binary::Source;
 use crate::failure::Failure;
 use crate::pace::Pace;
 use pdf_writer::Name;
-use std::collections::HashMap;
 
 /// Points per CSS pixel.
 const PIXEL: f32 = 0.75;
-
-/// The images of a document by their `data:` URL, each once. None means that an image is not
-/// readable.
-#[derive(Default)]
-pub struct Figures(HashMap<String, Option<Raster>>);
 
 impl Flow {
     /// Shows an image in its own size if it fits the page; otherwise its alternative text.

@@ -4,14 +4,12 @@ use super::block::Emphasis;
 use super::embed;
 use super::fonts::Fonts;
 use super::outline::{self, Heading};
+use super::packed::deflate;
 use super::page::{FONT_NAMES, MARGIN, Page};
 use crate::failure::Failure;
 use crate::pace::Pace;
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
 use pdf_writer::types::{ActionType, AnnotationType};
 use pdf_writer::{Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
-use std::io::{self, Write};
 use std::rc::Rc;
 
 const CATALOG: Ref = Ref::new(1);
@@ -196,16 +194,4 @@ impl File {
             }
         }
     }
-}
-
-/// Compresses bytes for a stream.
-pub fn deflate(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
-    let failed = |error: io::Error| {
-        Failure::failed(format!(
-            "a part of the document could not be packed: {error}"
-        ))
-    };
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::new(4));
-    packed.write_all(bytes).map_err(failed)?;
-    packed.finish().map_err(failed)
 }

@@ -1,13 +1,13 @@
 //! Lays out blocks on pages, from top to bottom.
 
 use super::block::{Block, Content, Emphasis, Role, Text};
-use super::figure::Figures;
+use super::columns::Columns;
 use super::file::File;
 use super::fonts::Fonts;
 use super::lines::Lines;
 use super::outline::Heading;
 use super::page::{MARGIN, Page, PageSize};
-use super::table::Columns;
+use super::raster::Figures;
 use crate::failure::Failure;
 use crate::pace::{Meter, Pace};
 

@@ -19,6 +19,7 @@
 //! loaded.
 
 mod block;
+mod columns;
 mod context;
 mod embed;
 mod face;
@@ -29,6 +30,7 @@ mod fonts;
 mod inline;
 mod lines;
 mod outline;
+mod packed;
 mod page;
 mod parse;
 mod raster;

@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use image::metadata::Orientation;
 use pdf_writer::{Filter, Finish, Ref};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// An image object.
@@ -18,6 +19,11 @@ pub struct Raster {
     pub width: u32,
     pub height: u32,
 }
+
+/// The images of a document by their `data:` URL, each once. None means that an image is not
+/// readable.
+#[derive(Default)]
+pub struct Figures(pub HashMap<String, Option<Raster>>);
 
 /// Writes an image file as an object of the document. Returns none if the file cannot be read.
 pub async fn embed<P: Pace>(

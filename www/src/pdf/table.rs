@@ -2,6 +2,7 @@
 //! page.
 
 use super::block::{Align, Cell, Emphasis, Text};
+use super::columns::{Columns, share};
 use super::flow::{BYTE, Flow, LEADING};
 use super::fonts::Fonts;
 use super::lines::{Line, Lines};
@@ -14,53 +15,6 @@ const RULE: f32 = 0.6;
 
 /// How much text of a cell is read to find the width of its column.
 const SAMPLE: usize = 400;
-
-/// The division of a table's width into columns.
-pub struct Columns {
-    /// The left edges of the columns and the right edge of the last, in points from the table's
-    /// left edge.
-    lefts: Vec<f32>,
-    /// The row of headings, if the table begins with one.
-    header: Option<Vec<Cell>>,
-}
-
-impl Columns {
-    /// The left edge of `column`, in points from the table's left edge.
-    fn left(&self, column: usize) -> f32 {
-        self.lefts[column.min(self.lefts.len() - 1)]
-    }
-
-    fn width(&self) -> f32 {
-        self.left(usize::MAX)
-    }
-}
-
-/// Gives each column the width that it wants or, if that is too much, the width that it needs and a
-/// fair part of the rest.
-fn share(wanted: &[f32], needed: &[f32], width: f32) -> Vec<f32> {
-    let (all_wanted, all_needed): (f32, f32) = (wanted.iter().sum(), needed.iter().sum());
-    let pairs = wanted.iter().zip(needed);
-    if all_wanted <= width {
-        return pairs
-            .map(|(wanted, needed)| wanted.max(*needed))
-            .collect::<Vec<_>>();
-    }
-    if all_needed >= width {
-        return needed
-            .iter()
-            .map(|needed| needed * width / all_needed)
-            .collect();
-    }
-    let more = pairs
-        .map(|(wanted, needed)| (wanted - needed).max(0.0))
-        .collect::<Vec<_>>();
-    let all_more: f32 = more.iter().sum::<f32>().max(1.0);
-    needed
-        .iter()
-        .zip(more)
-        .map(|(needed, more)| needed + more * (width - all_needed) / all_more)
-        .collect()
-}
 
 /// The width of a text's longest line, and the approximate width of its longest word.
 fn extent(fonts: &mut Fonts, text: &Text) -> (f32, f32) {

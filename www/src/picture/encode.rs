@@ -1,14 +1,13 @@
 //! Encodes image files.
 
-use super::MAX_PIXELS_ENCODED_AT_ONCE;
 use super::encode_jpeg::encode_jpeg;
 use super::params::Format;
+use super::{MAX_PIXELS_ENCODED_AT_ONCE, unwritten};
 use crate::failure::Failure;
 use crate::pace::{Meter, Pace};
 use image::codecs::webp::WebPEncoder;
 use image::{ExtendedColorType, RgbaImage};
 use png::{BitDepth, ColorType, Compression, Encoder};
-use std::fmt::Display;
 use std::io::Write;
 
 /// Encodes an image file.
@@ -32,17 +31,17 @@ async fn png<P: Pace>(pixels: &RgbaImage, pace: &P) -> Result<Vec<u8>, Failure> 
     encoder.set_color(ColorType::Rgba);
     encoder.set_depth(BitDepth::Eight);
     encoder.set_compression(Compression::Fast);
-    let mut header = encoder.write_header().map_err(failed)?;
-    let mut writer = header.stream_writer().map_err(failed)?;
+    let mut header = encoder.write_header().map_err(unwritten)?;
+    let mut writer = header.stream_writer().map_err(unwritten)?;
     let mut meter = Meter::default();
     for (y, row) in pixels.chunks_exact(width as usize * 4).enumerate() {
-        writer.write_all(row).map_err(failed)?;
+        writer.write_all(row).map_err(unwritten)?;
         pace.progress(y + 1, height as usize, "encoding");
         if meter.due(row.len() * 8) {
             pace.checkpoint().await;
         }
     }
-    writer.finish().map_err(failed)?;
+    writer.finish().map_err(unwritten)?;
     drop(header);
     Ok(file)
 }
@@ -59,12 +58,8 @@ async fn webp<P: Pace>(pixels: &RgbaImage, pace: &P) -> Result<Vec<u8>, Failure>
     let mut file = Vec::new();
     WebPEncoder::new_lossless(&mut file)
         .encode(pixels, width, height, ExtendedColorType::Rgba8)
-        .map_err(failed)?;
+        .map_err(unwritten)?;
     pace.progress(1, 1, "encoding");
     pace.checkpoint().await;
     Ok(file)
-}
-
-pub(super) fn failed(error: impl Display) -> Failure {
-    Failure::failed(format!("the image could not be written: {error}"))
 }

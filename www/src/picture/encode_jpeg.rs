@@ -4,7 +4,7 @@
 //! decoding starts afresh. So each strip of 8 or 16 rows is encoded as a separate file with the
 //! same tables. Restart markers then join the scans of all strips under the header of the first.
 
-use super::encode::failed;
+use super::unwritten;
 use crate::failure::Failure;
 use crate::pace::{Meter, Pace};
 use image::RgbaImage;
@@ -41,8 +41,8 @@ pub async fn encode_jpeg<P: Pace>(
         encoder.set_restart_interval(width.div_ceil(block) as u16);
         encoder
             .encode(&rgb, side, rows as u16, ColorType::Rgb)
-            .map_err(failed)?;
-        let scan = scan_start(&part).ok_or_else(|| failed("the encoder wrote no scan"))?;
+            .map_err(unwritten)?;
+        let scan = scan_start(&part).ok_or_else(|| unwritten("the encoder wrote no scan"))?;
         let end = part.len() - 2;
         if index == 0 {
             set_height(&mut part[..scan], height as u16);

@@ -34,6 +34,12 @@ use crate::failure::Failure;
 use crate::pace::Pace;
 use crate::stages::Weights;
 use serde::Serialize;
+use std::fmt::Display;
+
+/// An image could not be written.
+fn unwritten(error: impl Display) -> Failure {
+    Failure::failed(format!("the image could not be written: {error}"))
+}
 
 /// The most pixels of an image in parameters or in results.
 pub const MAX_PIXELS: u64 = 64_000_000;
