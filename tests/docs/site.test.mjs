@@ -10,7 +10,7 @@ import { filesUnder } from '../../scripts/build/stamp.mjs';
 import { run } from '../../scripts/command.mjs';
 import { root } from '../../scripts/paths.mjs';
 import { launchPuppeteer } from '../e2e/support/browsers.mjs';
-import { click, comesTo, fill, type } from '../e2e/support/hands.mjs';
+import { click, comesTo, fill, look, type } from '../e2e/support/hands.mjs';
 import { serveFiles } from '../e2e/support/static-server.mjs';
 
 const built = join(root, 'target', 'docs');
@@ -109,8 +109,8 @@ test('the words in the picture of a cancel can be read on a narrow screen', { ti
   const page = await browser.newPage();
   await page.setViewport({ width: 380, height: 800 });
   await page.goto(server.url('/guide/cancellation.html'), { waitUntil: 'networkidle0' });
-  const [drawn = 0, source = ''] = await page.$eval("img[alt^='In time']", (it) => [it.getBoundingClientRect().width, /** @type {HTMLImageElement} */ (it).src]);
-  const svg = await (await fetch(source)).text();
+  const { drawn, source } = await look(page, "img[alt^='In time']", (it) => ({ drawn: it.getBoundingClientRect().width, source: it.getAttribute('src') ?? '' }));
+  const svg = await (await fetch(new URL(source, page.url()))).text();
   const [, width] = /viewBox=["']0 0 (\d+)/.exec(svg) ?? [];
   const [, size] = /font: ?(\d+)px/.exec(svg) ?? [];
   const pixels = Number(size) * (drawn / Number(width));

@@ -154,7 +154,7 @@ var GatewayLink = class {
    * @param {string} url
    * @param {{ token?: string, WebSocket?: any }} options
    * @param {any} socket the first one, opened already
-   * @param {{ Connection: typeof Connection, fromText: (text: string) => any, log: typeof import('../errors.js').log, onWindow: typeof import('../on-window.js').onWindow, toText: (envelope: any) => string }} tools
+   * @param {{ accept: typeof import('../accept.js').accept, fromText: (text: string) => any, log: typeof import('../errors.js').log, onWindow: typeof import('../on-window.js').onWindow, toText: (envelope: any) => string }} tools
    */
   constructor(shell, url, options, socket, tools) {
     this.shell = shell;
@@ -376,8 +376,9 @@ var GatewayLink = class {
     const agents = this.#agents;
     let connection = agents.get(agent);
     if (!connection) {
-      const send = (envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
-      connection = new this.tools.Connection(this.shell, send, [this.#number]);
+      const post = (envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
+      connection = this.tools.accept(this.shell, { abp: true, lasting: true, from: [this.#number], onmessage: void 0, onclose: void 0, post, close() {
+      } }).connect();
       agents.set(agent, connection);
     }
     return connection;

@@ -987,6 +987,7 @@ var PROGRESS = 1;
 var TRANSFER = 2;
 var announcing = (initialize) => ({ ...initialize, payload: { ...initialize.payload, short: SHORT2 } });
 var takesShort = (payload) => payload?.short === SHORT2;
+var opensShort = (message) => (message?.type === "initialize" || message?.type === "initialize-result") && takesShort(message.payload);
 var announcement = (type, id) => [NEXT, type, id];
 var foretold = ({ type, id, payload }) => isSimple(payload) ? void 0 : announcement(type, id);
 function nextOf(message) {
@@ -1477,16 +1478,71 @@ function toBase64(bytes) {
 }
 
 // src/web/js/port.js
+var ANSWERS = /* @__PURE__ */ new Map([["capabilities/call", "capabilities/call-result"], ["elicitation/request", "elicitation/response"]]);
+function read(port, messenger, readShort, unreadable2) {
+  let short = messenger.short === true;
+  let next;
+  const receive2 = (message) => {
+    next = void 0;
+    if (short && Array.isArray(message)) {
+      if (readShort(message)) return void 0;
+      next = nextOf(message);
+      if (next) return void 0;
+    } else if (opensShort(message) && !isExtension(port)) short = messenger.short = true;
+    return messenger.onmessage?.(message);
+  };
+  const gone = () => messenger.onclose?.();
+  const lost2 = () => {
+    if (!next) return messenger.onunreadable ? messenger.onunreadable() : gone();
+    const { type, id } = next;
+    const answer2 = ANSWERS.get(type);
+    const said3 = { type: answer2 ?? type, id, timestamp: Date.now(), payload: failure("TRANSPORT_ERROR", unreadable2) };
+    next = void 0;
+    return answer2 ? messenger.post(said3) : messenger.onmessage?.(said3);
+  };
+  return { receive: receive2, stop: listenTo(port, receive2, lost2, gone) };
+}
+var isExtension = (port) => typeof port.onMessage?.addListener === "function";
+function ensurePort(port, where) {
+  const isWindow = port?.window === port && port?.closed !== void 0;
+  if (isWindow || typeof port?.postMessage !== "function" || !(isExtension(port) || port.addEventListener || port.on)) {
+    throw abpError("INVALID_PARAMS", `${where}(port): port must be a MessagePort, a Worker or an extension port`);
+  }
+}
+function listenTo(port, receive2, lost2, gone) {
+  const stops = [];
+  const on = (target, [add2 = "", remove = ""], ...what) => {
+    target?.[add2](...what);
+    stops.push(() => target?.[remove](...what));
+  };
+  if (port.onMessage) {
+    on(port.onMessage, ["addListener", "removeListener"], receive2);
+    on(port.onDisconnect, ["addListener", "removeListener"], gone);
+  } else {
+    const { addEventListener } = port;
+    const how = addEventListener ? ["addEventListener", "removeEventListener"] : ["on", "off"];
+    on(port, how, "message", addEventListener ? ({ data }) => receive2(data) : receive2);
+    on(port, how, "messageerror", lost2);
+    on(port, how, addEventListener ? "close" : "exit", gone);
+    port.start?.();
+  }
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+// src/web/js/agent-port.js
 function portMessenger(port, ours = false, short = false) {
-  const extension = isExtension(port, "connectPort");
+  ensurePort(port, "connectPort");
+  const extension = isExtension(port);
   const post = (envelope, transfer) => {
     const { type, id, payload } = envelope;
-    if (short && type === "capabilities/call") return send(shortCall(Number(id), payload), transfer, isSimple(payload) ? void 0 : announcement(type, Number(id)));
-    return send(type === "initialize" ? announcing(envelope) : envelope, transfer, short ? foretold(envelope) : void 0);
+    if (messenger.short && type === "capabilities/call") return send(shortCall(Number(id), payload), transfer, isSimple(payload) ? void 0 : announcement(type, Number(id)));
+    return send(type === "initialize" ? announcing(envelope) : envelope, transfer, messenger.short ? foretold(envelope) : void 0);
   };
   const postCall = (key, payload, transfer) => {
     const type = "capabilities/call";
-    if (!short) return post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
+    if (!messenger.short) return post({ type, id: String(key), timestamp: Date.now(), payload }, transfer);
     return send(shortCall(key, payload), transfer, transfer && announcement(type, key));
   };
   const send = (message, transfer, before) => {
@@ -1498,6 +1554,7 @@ function portMessenger(port, ours = false, short = false) {
     // A MessagePort keeps messages until somebody listens. A worker does not, and neither does the port
     // of an extension that wakes up.
     forgetful: !port.start,
+    short,
     onmessage: void 0,
     onclose: void 0,
     onresult: void 0,
@@ -1509,61 +1566,15 @@ function portMessenger(port, ours = false, short = false) {
       if (ours) port.close();
     }
   };
-  const receive2 = (message) => {
-    next = void 0;
-    if (short && Array.isArray(message)) return receiveShort(message);
-    if (message?.type === "initialize-result") short = takesShort(message.payload);
-    return messenger.onmessage?.(message);
-  };
-  const receiveShort = (message) => {
-    if (!isShortResult(message)) {
-      next = nextOf(message);
-      return next ? void 0 : messenger.onmessage?.(message);
-    }
+  const readShort = (message) => {
+    if (!isShortResult(message)) return false;
     const { onresult } = messenger;
-    return onresult ? onresult(message[1], message[2], message[3]) : messenger.onmessage?.(longResult(message));
+    if (onresult) onresult(message[1], message[2], message[3]);
+    else messenger.onmessage?.(longResult(message));
+    return true;
   };
-  const gone = () => messenger.onclose?.();
-  let next;
-  const lost2 = () => {
-    if (!next) return gone();
-    const payload = failure("TRANSPORT_ERROR", "The message of the app could not be read");
-    const { type, id } = next;
-    next = void 0;
-    if (type === "elicitation/request") return post({ type: "elicitation/response", id, timestamp: 0, payload });
-    return messenger.onmessage?.({ type, id, timestamp: 0, payload });
-  };
-  const stop = listenTo(port, receive2, lost2, gone);
+  const { stop } = read(port, messenger, readShort, "The message of the app could not be read");
   return messenger;
-}
-function isExtension(port, where) {
-  const isWindow = port?.window === port && port?.closed !== void 0;
-  const extension = !isWindow && typeof port?.onMessage?.addListener === "function";
-  if (isWindow || typeof port?.postMessage !== "function" || !(extension || port.addEventListener || port.on)) {
-    throw abpError("INVALID_PARAMS", `${where}(port): port must be a MessagePort, a Worker or an extension port`);
-  }
-  return extension;
-}
-function listenTo(port, hear, lost2, gone) {
-  const stops = [];
-  const on = (target, [add2 = "", remove = ""], ...what) => {
-    target?.[add2](...what);
-    stops.push(() => target?.[remove](...what));
-  };
-  if (port.onMessage) {
-    on(port.onMessage, ["addListener", "removeListener"], hear);
-    on(port.onDisconnect, ["addListener", "removeListener"], gone);
-  } else {
-    const { addEventListener } = port;
-    const how = addEventListener ? ["addEventListener", "removeEventListener"] : ["on", "off"];
-    on(port, how, "message", addEventListener ? ({ data }) => hear(data) : hear);
-    on(port, how, "messageerror", lost2);
-    on(port, how, addEventListener ? "close" : "exit", gone);
-    port.start?.();
-  }
-  return () => {
-    for (const stop of stops) stop();
-  };
 }
 
 // src/web/js/socket.js
@@ -2060,24 +2071,6 @@ function failureOf(error, { depth: depth2, size } = { depth: 32, size: 2 * MAX_T
   };
 }
 
-// src/web/js/claim.js
-function claim(target, what, replace, release) {
-  const mark2 = markOf(what);
-  const root = target.document?.documentElement;
-  const before = target[mark2];
-  if (before && !replace && before.root === root) {
-    throw abpError("INVALID_PARAMS", `This ${target.window === target ? "window" : what} has a host already: close it first, or pass { replace: true }`);
-  }
-  report(before?.release);
-  const mine = { root, release };
-  Reflect.defineProperty(target, mark2, { value: mine, configurable: true });
-  return () => {
-    if (target[mark2] === mine) delete target[mark2];
-  };
-}
-var isClaimed = (target, what, release) => target[markOf(what)]?.release === release;
-var markOf = (what) => /* @__PURE__ */ Symbol.for(`caphost.${what}`);
-
 // src/web/js/part.js
 var FIRST_PAUSE = 250;
 var LONGEST_PAUSE = 1e4;
@@ -2091,6 +2084,49 @@ async function loadPart(load2, goesOn = (_, tries) => tries < TRIES) {
     }
     await new Promise((resolve2) => setTimeout(resolve2, pause));
   }
+}
+
+// src/web/js/json-rpc.js
+var KIT = { toText, inspect, problem };
+var isJsonRpc = (message) => typeof message === "string" ? message.includes('"jsonrpc"') : get(Array.isArray(message) ? message[0] : message, "jsonrpc") === "2.0" || get(message, "direction") === "client-to-server";
+var JsonRpc = class {
+  #connection;
+  #first;
+  /** @type {import('./json-rpc/peer.js').Peer | undefined} */
+  #peer;
+  /** @type {Promise<import('./json-rpc/peer.js').Peer> | undefined} */
+  #loading;
+  /** @param {Connection} connection @param {any} first the agent's first message */
+  constructor(connection, first) {
+    this.#connection = connection;
+    this.#first = first;
+  }
+  /** @param {any} message the agent's. Messages that wait for the code are received one after the other in one job */
+  receive(message) {
+    this.#loading ??= loadPart(() => import("./peer.js")).then(({ Peer }) => this.#peer = new Peer(this.#connection, this.#first, KIT));
+    this.#loading.then(
+      (peer) => peer.receive(message),
+      ({ message: why }) => {
+        this.#loading = void 0;
+        report(() => refuseAll(this.#connection.messenger, message, why));
+      }
+    );
+  }
+  /** @param {any} envelope the host's */
+  post(envelope) {
+    (this.#peer ?? this.#connection.messenger).post(envelope);
+  }
+};
+function refuseAll(messenger, given2, message) {
+  const wrapped = get(given2, "direction") && given2;
+  const inner = wrapped ? wrapped.payload : given2;
+  const said3 = typeof inner === "string" ? fromText(inner) : inner;
+  const refuse2 = (it) => isId(get(it, "id")) && get(it, "method") !== void 0 ? [{ jsonrpc: "2.0", id: it.id, error: { code: -32603, message } }] : [];
+  const answers = Array.isArray(said3) ? said3.flatMap(refuse2) : refuse2(said3);
+  if (answers.length === 0) return;
+  const answer2 = Array.isArray(said3) ? answers : answers[0];
+  if (wrapped) messenger.post({ channel: wrapped.channel, type: "mcp", direction: "server-to-client", payload: answer2 });
+  else messenger.post(typeof given2 === "string" ? toText(answer2) : answer2);
 }
 
 // src/web/js/from-agent.js
@@ -2317,7 +2353,6 @@ var LOST2 = "The host has failed and cannot go on";
 var CLOSED = problem("NOT_INITIALIZED", "The host is closed");
 var LEFT = "The page was left";
 var UNREADABLE = "A message of the agent could not be read";
-var KIT = { toText, inspect, problem };
 var REQUESTS = ["initialize", "shutdown", "capabilities/call", "capabilities/cancel"];
 var Connection = class {
   /** @type {Map<unknown, { type: string, callId: unknown, capability?: string }>} */
@@ -2325,18 +2360,8 @@ var Connection = class {
   #open;
   /** @type {unknown} */
   #opener;
-  /** Whether the agent is in the page itself. */
-  local = false;
   /** Whether each message comes in a job of its own, in which no code of the app runs. */
-  alone = false;
-  /** Whether the two ends have agreed on short messages. */
-  short = false;
-  /**
-   * Sends the response of a call that has completed in its short form, where the transport has one.
-   *
-   * @type {((id: unknown, data: unknown, duration: number) => void) | undefined}
-   */
-  sendResult;
+  alone;
   /** Called when the session was shut down. @type {(() => void) | undefined} */
   onover;
   /** Called when the agent is gone without a word. @type {(() => void) | undefined} */
@@ -2345,32 +2370,44 @@ var Connection = class {
   life;
   /** Stops waiting for the end of the agent's lock. @type {(() => void) | undefined} */
   unwatch;
-  /** Takes messages in the agent's dialect, once the dialect is known. @type {((message: any) => void) | undefined} */
-  #take;
+  /** Undefined until the first message, and null for an agent that speaks ABP. @type {JsonRpc | null | undefined} */
+  #dialect;
   /**
    * @param {import('./shell.js').Shell} shell
-   * @param {(envelope: Envelope) => void} send passes an envelope to the transport; throws for an envelope
-   *   that cannot carry
-   * @param {number[]} from its source, if other agents may have the same source: the numbers of an
-   *   origin and a window, or that of a link
+   * @param {import('./messenger.js').Messenger} messenger
    */
-  constructor(shell, send, [origin = 0, window = 0] = []) {
+  constructor(shell, messenger) {
     this.shell = shell;
-    this.send = send;
+    this.messenger = messenger;
+    this.local = messenger.local === true;
+    this.alone = messenger.alone === true;
+    if (messenger.abp) this.#dialect = null;
+    const [origin = 0, window = 0] = messenger.from ?? [];
     this.number = shell.rust.connect(shell.number, origin, window) ?? 0;
     this.#open = this.number > 0;
     if (this.#open) shell.connections.set(this.number, this);
   }
-  /** @param {any} message an agent's, in the dialect of its first */
-  hear(message) {
-    this.#take ??= isJsonRpc(message) ? jsonRpc(this, message) : typeof message?.type === "string" ? this.receive : void 0;
-    (this.#take ?? this.receive).call(this, message);
+  /**
+   * @param {any} message an agent's, in the dialect of its first
+   * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
+   */
+  receive(message, aborted) {
+    if (this.#dialect === void 0) this.#choose(message);
+    if (this.#dialect) this.#dialect.receive(message);
+    else this.receiveEnvelope(message, aborted);
+  }
+  /** @param {any} message the first that shows the dialect */
+  #choose(message) {
+    if (isJsonRpc(message)) {
+      this.#dialect = new JsonRpc(this, message);
+      this.alone = false;
+    } else if (typeof message?.type === "string") this.#dialect = null;
   }
   /**
    * @param {any} envelope any ABP message of an agent
    * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
    */
-  receive(envelope, aborted) {
+  receiveEnvelope(envelope, aborted) {
     if (this.shell.guard.trap) return this.#answerAtOnce(envelope, lost(LOST2));
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (envelope?.type === "initialize") {
@@ -2382,8 +2419,12 @@ var Connection = class {
   }
   /** @param {any[]} message a call of the agent in its short form */
   receiveCall(message) {
-    if (this.shell.guard.trap || !this.#open) this.receive(longCall(message));
+    if (this.shell.guard.trap || !this.#open) this.receiveEnvelope(longCall(message));
     else receiveCall(this, message);
+  }
+  /** @param {any} envelope the host's, in ABP */
+  #post(envelope) {
+    (this.#dialect ?? this.messenger).post(envelope);
   }
   /**
    * Passes a request on to Rust, which answers it unless the instance is lost.
@@ -2399,7 +2440,7 @@ var Connection = class {
   /** @param {Envelope} envelope the host's message */
   deliver(envelope) {
     try {
-      this.send(envelope);
+      this.#post(envelope);
     } catch (error) {
       this.#sendInstead(envelope, text(error));
     }
@@ -2415,17 +2456,11 @@ var Connection = class {
    */
   deliverResult(id, data, duration) {
     try {
-      this.sendResult?.(id, data, duration);
+      this.messenger.postResult?.(id, data, duration);
     } catch (error) {
       this.#sendInstead(longResult([0, id, data, duration]), text(error));
     }
     this.#pending.delete(id);
-  }
-  /** A message could not be read. The agent had announced its type and id. @param {Envelope} envelope */
-  lost({ type, id }) {
-    const payload = failure("TRANSPORT_ERROR", UNREADABLE);
-    if (type === "elicitation/response") this.answer(id, payload);
-    else this.#trySend({ type: "capabilities/call-result", id, timestamp: Date.now(), payload });
   }
   /**
    * The answer to a question.
@@ -2434,7 +2469,7 @@ var Connection = class {
    * @param {unknown} payload
    */
   answer(id, payload) {
-    this.receive({ type: "elicitation/response", id, timestamp: Date.now(), payload });
+    this.receiveEnvelope({ type: "elicitation/response", id, timestamp: Date.now(), payload });
   }
   /**
    * Tells the waiting party about an envelope that cannot be sent. An error is sent without its
@@ -2459,12 +2494,12 @@ var Connection = class {
   }
   /** The session was shut down. An agent that speaks JSON-RPC may open another session at once. */
   over() {
-    if (this.#take === this.receive) this.onover?.();
+    if (!this.#dialect) this.onover?.();
   }
   /** The host ends the session: the calls in flight are cancelled and answered. @param {string} reason */
   giveUp(reason) {
     this.onover = void 0;
-    this.receive({ type: "shutdown", payload: { reason } });
+    this.receiveEnvelope({ type: "shutdown", payload: { reason } });
   }
   /** The host goes away. Not every transport can report that by itself. @param {string} [reason] the reason that handlers get */
   leave(reason = "The host has let go of the agent") {
@@ -2475,7 +2510,7 @@ var Connection = class {
   /** @param {Envelope} envelope */
   #trySend(envelope) {
     try {
-      this.send(envelope);
+      this.#post(envelope);
     } catch {
     }
   }
@@ -2516,133 +2551,162 @@ var Connection = class {
     else forget();
   }
 };
-var isJsonRpc = (message) => typeof message === "string" ? message.includes('"jsonrpc"') : get(Array.isArray(message) ? message[0] : message, "jsonrpc") === "2.0" || get(message, "direction") === "client-to-server";
-function jsonRpc(connection, first) {
-  connection.alone = false;
-  let taking;
-  return (message) => {
-    taking ??= loadPart(() => import("./peer.js")).then(({ serve: serve2 }) => serve2(connection, first, KIT));
-    taking.then(
-      (take2) => take2(message),
-      ({ message: why }) => {
-        taking = void 0;
-        report(() => refuseAll(connection, message, why));
-      }
-    );
-  };
-}
-function refuseAll({ send }, given2, message) {
-  const wrapped = get(given2, "direction") && given2;
-  const inner = wrapped ? wrapped.payload : given2;
-  const said3 = typeof inner === "string" ? fromText(inner) : inner;
-  const refuse2 = (it) => isId(get(it, "id")) && get(it, "method") !== void 0 ? [{ jsonrpc: "2.0", id: it.id, error: { code: -32603, message } }] : [];
-  const answers = Array.isArray(said3) ? said3.flatMap(refuse2) : refuse2(said3);
-  if (answers.length === 0) return;
-  const answer2 = Array.isArray(said3) ? answers : answers[0];
-  if (wrapped) send(
-    /** @type {any} */
-    { channel: wrapped.channel, type: "mcp", direction: "server-to-client", payload: answer2 }
-  );
-  else send(
-    /** @type {any} */
-    typeof given2 === "string" ? toText(answer2) : answer2
-  );
-}
 var isUuid = (id) => typeof id === "string" && /^[0-9a-f-]{36}$/i.test(id);
 var isQuestion = (id) => typeof id === "string" && id.startsWith("elicitation-");
 
-// src/web/js/accept-port.js
-function acceptPort(shell, port, hold2, { replace, initialize, from } = {}) {
-  const extension = isExtension(port, "acceptPort");
+// src/web/js/accept.js
+function accept(shell, messenger, hold2 = () => {
+}) {
   let connection;
   let forget;
-  let short = false;
-  const post = (message, moved2) => moved2.length > 0 ? port.postMessage(message, moved2) : port.postMessage(message);
-  const postResult = (id, data, duration) => {
-    const message = shortResult(id, data, duration);
-    if (!isSimple(data)) port.postMessage(announcement("capabilities/call-result", id));
-    else {
-      try {
-        return port.postMessage(message);
-      } catch {
-      }
-    }
-    return carry(message, post, data, isGiven);
-  };
   const connect2 = () => {
-    const made = new Connection(shell, (envelope) => {
-      if (extension) return port.postMessage(asJson(envelope));
-      const before = made.short && foretold(envelope);
-      if (before) port.postMessage(before);
-      return toAgent(envelope, post);
-    }, from);
-    if (!made.number) return made;
-    made.onover = initialize ? () => close() : part;
-    made.onlost = lose;
-    made.alone = !extension;
+    if (connection) return connection;
+    connection = new Connection(shell, messenger);
+    if (!connection.number) return connection;
+    if (!messenger.lasting) connection.onover = messenger.single ? close : part;
+    if (messenger.watched) {
+      connection.onlost = lose;
+      forget = onWindow("pagehide", () => lose(LEFT));
+    }
     hold2(close, true);
-    forget = onWindow("pagehide", onHide);
-    return made;
+    return connection;
   };
-  const part = () => {
+  const part = (reason) => {
     forget?.();
-    hold2(close, extension);
-    connection?.close();
+    hold2(close, messenger.kept === true);
+    connection?.close(reason);
     connection = void 0;
+    messenger.short = false;
+  };
+  const leave = (reason) => {
+    connection?.leave(reason);
+    part();
   };
   const end2 = (reason) => {
-    unclaim();
-    stop();
-    connection?.leave(reason);
-    part();
+    leave(reason);
     hold2(close, false);
+    messenger.onmessage = messenger.oncall = messenger.onclose = messenger.onunreadable = void 0;
   };
-  const release = () => end2();
   const close = (reason) => {
     end2(reason);
-    if (extension) port.disconnect?.();
-    else if (port instanceof MessagePort) port.close();
+    messenger.close();
   };
-  const gone = () => {
-    part();
-    close();
+  const lose = (reason = "The agent disconnected") => messenger.single ? close(reason) : leave(reason);
+  messenger.onmessage = (message, aborted) => connect2().receive(message, aborted);
+  messenger.oncall = (call) => connect2().receiveCall(call);
+  messenger.onclose = (reason) => {
+    part(reason);
+    end2();
   };
-  const lose = (reason = "The agent disconnected") => {
-    if (initialize) return close(reason);
-    connection?.leave(reason);
-    return part();
-  };
-  const onHide = () => lose(LEFT);
-  const onLost = () => {
-    if (next && connection) return connection.lost(next);
+  messenger.onunreadable = () => {
     connection?.giveUp(UNREADABLE);
     lose();
   };
-  const hear = (message) => {
-    connection ??= connect2();
-    if (!extension && message?.type === "initialize" && takesShort(message.payload)) {
-      short = connection.short = true;
-      connection.sendResult = postResult;
+  if (messenger.kept) hold2(close, true);
+  return {
+    /** The connection of the current session, which is made if there is none. */
+    connect: connect2,
+    /** Ends the session, and closes the messenger. */
+    close,
+    /** Ends the session, and leaves the transport open. */
+    release() {
+      end2();
+      messenger.release?.();
     }
-    connection.hear(message);
   };
-  let next;
-  const onMessage = (data) => {
-    next = void 0;
-    if (short && Array.isArray(data)) hearShort(data);
-    else hear(data);
+}
+function messengerOfApp(transport) {
+  const messenger = {
+    local: true,
+    kept: true,
+    onmessage: void 0,
+    onclose: void 0,
+    post: (envelope) => toAgent(envelope, (message, moved2) => transport.post(message, moved2)),
+    close() {
+      transport.onmessage = transport.onclose = void 0;
+      transport.close();
+    }
   };
-  const hearShort = (message) => {
-    if (isShortCall(message)) return (connection ??= connect2()).receiveCall(message);
-    next = nextOf(message);
-    return next ? void 0 : hear(message);
+  transport.onmessage = (message) => messenger.onmessage?.(message);
+  transport.onclose = () => {
+    transport.onmessage = transport.onclose = void 0;
+    messenger.onclose?.();
   };
+  return messenger;
+}
+
+// src/web/js/claim.js
+function claim(target, what, replace, release) {
+  const mark2 = markOf(what);
+  const root = target.document?.documentElement;
+  const before = target[mark2];
+  if (before && !replace && before.root === root) {
+    throw abpError("INVALID_PARAMS", `This ${target.window === target ? "window" : what} has a host already: close it first, or pass { replace: true }`);
+  }
+  report(before?.release);
+  const mine = { root, release };
+  Reflect.defineProperty(target, mark2, { value: mine, configurable: true });
+  return () => {
+    if (target[mark2] === mine) delete target[mark2];
+  };
+}
+var isClaimed = (target, what, release) => target[markOf(what)]?.release === release;
+var markOf = (what) => /* @__PURE__ */ Symbol.for(`caphost.${what}`);
+
+// src/web/js/accept-port.js
+function acceptPort(shell, port, hold2, { replace, initialize, from } = {}) {
+  ensurePort(port, "acceptPort");
+  const extension = isExtension(port);
+  const release = () => accepted.release();
   const unclaim = claim(port, "port", replace, release);
-  if (extension) hold2(close, true);
-  const stop = listenTo(port, onMessage, onLost, gone);
+  const post = (message, moved2) => moved2.length > 0 ? port.postMessage(message, moved2) : port.postMessage(message);
+  const messenger = {
+    from,
+    alone: !extension,
+    kept: extension,
+    single: initialize !== void 0,
+    watched: true,
+    short: false,
+    onmessage: void 0,
+    oncall: void 0,
+    onclose: void 0,
+    post(envelope) {
+      if (extension) return port.postMessage(asJson(envelope));
+      const before = messenger.short && foretold(envelope);
+      if (before) port.postMessage(before);
+      return toAgent(envelope, post);
+    },
+    postResult(id, data, duration) {
+      const message = shortResult(id, data, duration);
+      if (!isSimple(data)) port.postMessage(announcement("capabilities/call-result", id));
+      else {
+        try {
+          return port.postMessage(message);
+        } catch {
+        }
+      }
+      return carry(message, post, data, isGiven);
+    },
+    release() {
+      unclaim();
+      stop();
+    },
+    close() {
+      messenger.release?.();
+      if (extension) port.disconnect?.();
+      else if (port instanceof MessagePort) port.close();
+    }
+  };
+  const readShort = (message) => {
+    const isCall = isShortCall(message);
+    if (isCall) messenger.oncall?.(message);
+    return isCall;
+  };
+  const accepted = accept(shell, messenger, hold2);
+  const { receive: receive2, stop } = read(port, messenger, readShort, UNREADABLE);
   if (initialize) {
-    hear(initialize);
-    if (connection && !shell.rust.sessionId(shell.number, connection.number)) close();
+    receive2(initialize);
+    if (messenger.onmessage && !shell.rust.sessionId(shell.number, accepted.connect().number)) accepted.close();
   }
   return release;
 }
@@ -2685,25 +2749,26 @@ function acceptMessages(shell, { allowedOrigins: given2 = ownOrigin(), replace }
       if (isNew && (data.id === void 0 || isId(data.id) && String(data.id).length <= MAX_NAME)) adopt(ports[0], data, peer);
       return;
     }
-    if (peer.connections.size >= MAX_CHANNELS && !peer.connections.has(data.channel)) return;
-    const connection = peer.connections.get(data.channel) ?? connect2(source2, peer);
-    peer.connections.set(data.channel, connection);
-    connection.hear(data);
+    if (peer.plain.size >= MAX_CHANNELS && !peer.plain.has(data.channel)) return;
+    const messenger = peer.plain.get(data.channel) ?? messengerOf(source2, peer);
+    peer.plain.set(data.channel, messenger);
+    messenger.onmessage?.(data);
   };
   const tell = (origin, why) => {
     if (told3.has(origin) || told3.size >= MAX_TOLD) return;
     told3.add(origin);
     log("warn", `ignored a message from ${origin}: ${why}`);
   };
-  const connect2 = (source2, { origin, from }) => {
-    const connection = new Connection(shell, (envelope) => {
-      toAgent(envelope, (message, transfer) => source2.postMessage(message, { targetOrigin: origin, transfer }));
-    }, from);
-    return connection;
+  const messengerOf = (source2, { origin, from, closers }) => {
+    const post = (message, transfer) => source2.postMessage(message, { targetOrigin: origin, transfer });
+    const messenger = { from, lasting: true, onmessage: void 0, onclose: void 0, post: (envelope) => toAgent(envelope, post), close() {
+    } };
+    accept(shell, messenger, (close, held) => void closers[held ? "add" : "delete"](close));
+    return messenger;
   };
   const greet = (source2, origin) => {
     const from = [allowedOrigins.indexOf(origin) + 1, windows += 1];
-    const peer = { origin, from, connections: /* @__PURE__ */ new Map(), ports: /* @__PURE__ */ new Map() };
+    const peer = { origin, from, plain: /* @__PURE__ */ new Map(), ports: /* @__PURE__ */ new Map(), closers: /* @__PURE__ */ new Set() };
     peers.set(source2, peer);
     looking ??= setInterval(look2, LOOK_EVERY2);
     return peer;
@@ -2716,7 +2781,7 @@ function acceptMessages(shell, { allowedOrigins: given2 = ownOrigin(), replace }
   const forget = (source2, reason) => {
     const peer = peers.get(source2);
     peers.delete(source2);
-    for (const connection of peer?.connections.values() ?? []) connection.close(reason);
+    for (const messenger of peer?.plain.values() ?? []) messenger.onclose?.(reason);
     for (const close of peer?.ports.values() ?? []) close(reason);
   };
   const look2 = () => {
@@ -2729,19 +2794,13 @@ function acceptMessages(shell, { allowedOrigins: given2 = ownOrigin(), replace }
   const onLost = ({ source: source2, origin }) => {
     const peer = peers.get(source2);
     if (peer?.origin !== origin) return;
-    for (const connection of peer.connections.values()) {
-      connection.giveUp(UNREADABLE);
-      connection.leave();
-    }
-    peer.connections.clear();
+    for (const messenger of peer.plain.values()) messenger.onunreadable?.();
+    peer.plain.clear();
   };
-  const leave = (reason) => {
-    for (const { connections } of peers.values()) {
-      for (const connection of connections.values()) connection.leave(reason);
-    }
-    for (const source2 of [...peers.keys()]) forget(source2, reason);
+  const onHide = () => {
+    for (const { closers } of peers.values()) for (const close of closers) close(LEFT);
+    for (const source2 of peers.keys()) forget(source2, LEFT);
   };
-  const onHide = () => leave(LEFT);
   const announce = (target, origin, channel2) => {
     if (origin === void 0 || origin === "null" || !allowedOrigins.includes(origin)) return;
     target.postMessage({ channel: channel2, type: "mcp", direction: "server-to-client", payload: "mcp-server-ready" }, origin);
@@ -2766,38 +2825,6 @@ function isFromApp(type) {
   return type.endsWith("-result") || ["notification", "progress", "elicitation/request", "error"].includes(type);
 }
 
-// src/web/js/accept-messenger.js
-function acceptMessenger(shell, messenger, hold2) {
-  let connection;
-  const connect2 = () => {
-    const made = new Connection(shell, (envelope) => toAgent(envelope, (message, moved2) => messenger.post(message, moved2)));
-    made.onover = part;
-    made.local = true;
-    return made;
-  };
-  const part = () => {
-    connection?.close();
-    connection = void 0;
-  };
-  const release = () => {
-    messenger.onmessage = messenger.onclose = void 0;
-    part();
-    hold2(close, false);
-  };
-  const close = () => {
-    connection?.leave();
-    release();
-    messenger.close();
-  };
-  messenger.onmessage = (message) => {
-    connection ??= connect2();
-    connection.hear(message);
-  };
-  messenger.onclose = release;
-  hold2(close, true);
-  return close;
-}
-
 // src/web/js/requests.js
 var Requests = class {
   /** @type {Map<unknown, (payload: any) => void>} */
@@ -2805,16 +2832,24 @@ var Requests = class {
   #next = 0;
   /**
    * @param {import('./shell.js').Shell} shell
-   * @param {(envelope: import('./connection.js').Envelope) => void} unasked takes the messages that are not answers
+   * @param {(envelope: import('./messenger.js').Envelope) => void} unasked gets the messages that are not answers
    */
   constructor(shell, unasked) {
-    this.connection = new Connection(shell, (envelope) => {
-      const resolve2 = this.#waiting.get(envelope.id);
-      if (!resolve2) return unasked(envelope);
-      this.#waiting.delete(envelope.id);
-      return resolve2(envelope.payload);
-    });
-    this.connection.local = true;
+    this.connection = accept(shell, {
+      abp: true,
+      lasting: true,
+      local: true,
+      onmessage: void 0,
+      onclose: void 0,
+      post: (envelope) => {
+        const resolve2 = this.#waiting.get(envelope.id);
+        if (!resolve2) return unasked(envelope);
+        this.#waiting.delete(envelope.id);
+        return resolve2(envelope.payload);
+      },
+      close() {
+      }
+    }).connect();
   }
   /**
    * @param {string} type
@@ -3367,6 +3402,8 @@ var Host = class {
   #closers = /* @__PURE__ */ new Set();
   /** @type {import('./workers/workers.js').Workers | undefined} */
   #workers;
+  /** @type {Parameters<typeof accept>[2]} */
+  #hold = (close, held) => void this.#closers[held ? "add" : "delete"](close);
   /** The statistics of a closed host. @type {object | undefined} */
   #lastStats;
   /** @param {Shell} shell */
@@ -3484,7 +3521,7 @@ var Host = class {
    */
   acceptPort(port, options = {}) {
     this.#ensureOpen();
-    const release = acceptPort(this.shell, port, (close, held) => void this.#closers[held ? "add" : "delete"](close), { replace: options.replace });
+    const release = acceptPort(this.shell, port, this.#hold, { replace: options.replace });
     this.#closers.add(idles(port, release));
     return release;
   }
@@ -3495,7 +3532,7 @@ var Host = class {
   accept(messenger) {
     this.#ensureOpen();
     refuseIf(problemWithMessenger(messenger));
-    return acceptMessenger(this.shell, messenger, (close, held) => void this.#closers[held ? "add" : "delete"](close));
+    return accept(this.shell, messengerOfApp(messenger), this.#hold).close;
   }
   /**
    * @param {string} url
@@ -3521,7 +3558,7 @@ var Host = class {
     };
     loadPart(() => import("./link.js"), goesOn).then(({ GatewayLink }) => {
       if (this.shell.closed) return;
-      ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { Connection, fromText, log, onWindow, toText }));
+      ({ close } = new GatewayLink(this.shell, to, { ...options, WebSocket: Socket }, socket, { accept, fromText, log, onWindow, toText }));
     }, () => {
     });
   }
@@ -4028,7 +4065,7 @@ var Shell = class {
   respond(key, to, id, state, value, duration) {
     this.running.forget(key);
     const connection = to ? this.connections.get(to) : void 0;
-    if (connection?.sendResult && hasCompleted(state)) return connection.deliverResult(id, value, rounded(duration));
+    if (connection?.messenger.short && hasCompleted(state)) return connection.deliverResult(id, value, rounded(duration));
     const payload = response(state, value, duration);
     return to ? this.post(to, "capabilities/call-result", id, payload) : this.asks.settle(key, payload);
   }
@@ -4059,7 +4096,7 @@ var Shell = class {
       capabilities: summaries(documents),
       features: { ...features, dynamicCapabilities: true },
       ...life && { life: {} },
-      ...connection?.short && { short: SHORT2 }
+      ...connection?.messenger.short && { short: SHORT2 }
     });
     if (life) {
       this.#life ??= new LifeOfAgents(this, this.ids.next());

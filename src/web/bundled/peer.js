@@ -731,11 +731,6 @@ var Own = class {
 };
 
 // src/web/js/json-rpc/peer.js
-function serve(connection, first, kit) {
-  const peer = new Peer(connection, framing(first, connection.send, kit.toText), kit);
-  connection.send = (envelope) => peer.tell(envelope);
-  return (raw) => peer.take(raw);
-}
 var MAX_IN_FLIGHT = 16384;
 var OURS = ["elicitation/create", "_elicitation/request"];
 var Peer = class {
@@ -759,18 +754,18 @@ var Peer = class {
   #shutDown = false;
   /**
    * @param {import('../connection.js').Connection} connection
-   * @param {ReturnType<typeof framing>} frames
+   * @param {unknown} first the agent's first message, which shows how its messages are wrapped
    * @param {Kit} kit
    */
-  constructor(connection, frames, kit) {
+  constructor(connection, first, kit) {
     this.connection = connection;
     this.shell = connection.shell;
-    this.frames = frames;
+    this.frames = framing(first, (message) => connection.messenger.post(message), kit.toText);
     this.kit = kit;
   }
   // The messages of the agent.
   /** @param {unknown} raw */
-  take(raw) {
+  receive(raw) {
     const { size } = this.shell;
     const text = typeof raw === "string" ? raw : (
       /** @type {any} */
@@ -780,13 +775,13 @@ var Peer = class {
     const { message, unreadable } = this.frames.unwrap(raw);
     if (unreadable) return this.refuse(null, "INVALID_PARAMS", unreadable, PARSE_ERROR);
     if (message === void 0) return void 0;
-    if (!Array.isArray(message) || !this.#dialect?.batches) return this.#said(message);
+    if (!Array.isArray(message) || !this.#dialect?.batches) return this.#receiveOne(message);
     if (!message.length || message.length > MAX_BATCH) return this.#refuseMessage(null, `A batch has 1 to ${MAX_BATCH} messages`);
-    for (const one of message) this.#said(one);
+    for (const one of message) this.#receiveOne(one);
     return void 0;
   }
   /** @param {any} message @returns {void} */
-  #said(message) {
+  #receiveOne(message) {
     const it = read(message);
     const unfit = this.kit.inspect(message, this.shell.depth + 2, this.shell.size);
     if (unfit) return it.kind === "request" || it.kind === "invalid" ? this.#refuseMessage(it.id, `The message ${unfit}`) : void 0;
@@ -890,7 +885,7 @@ var Peer = class {
    * @param {unknown} [number] of the request that waits for the answer
    */
   ask(type, payload, number = `unheard-${this.#next += 1}`) {
-    this.connection.receive({ type, id: number, timestamp: Date.now(), payload });
+    this.connection.receiveEnvelope({ type, id: number, timestamp: Date.now(), payload });
   }
   /**
    * Opens the agent's session with the host.
@@ -947,7 +942,7 @@ var Peer = class {
   }
   // The messages of the host.
   /** @param {import('../connection.js').Envelope} envelope */
-  tell({ type, id, payload }) {
+  post({ type, id, payload }) {
     const entry = this.#byNumber.get(id);
     if (type === "initialize-result" && payload.error) {
       this.#session = false;
@@ -956,7 +951,7 @@ var Peer = class {
     if (entry) this.#settle(entry, payload);
     else if (type === "progress") this.#progress(payload);
     else if (type === "elicitation/request") this.#question(id, payload);
-    else if (type === "notification") this.#hear(payload.event, payload.data);
+    else if (type === "notification") this.#receiveEvent(payload.event, payload.data);
   }
   /**
    * @param {Entry} entry
@@ -995,7 +990,7 @@ var Peer = class {
     this.frames.send({ jsonrpc: "2.0", id, method, params });
   }
   /** @param {string} event @param {any} data */
-  #hear(event, data) {
+  #receiveEvent(event, data) {
     if (event === ELICITATION_WITHDRAWN) {
       const way = this.#questions.delete(data.id) && this.#dialect?.cancels();
       if (!way) return;
@@ -1022,6 +1017,5 @@ var Peer = class {
 };
 var isQuestion = (id) => typeof id === "string" && /^elicitation-\d+$/.test(id);
 export {
-  Peer,
-  serve
+  Peer
 };
