@@ -151,7 +151,7 @@ var ENDED = "_capabilities/ended";
 var PROGRESS = "$/progress";
 
 // src/web/js/json-rpc/content.js
-var IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+var IMAGES = [["image/png", /^iVBORw0KGgo/], ["image/jpeg", /^\/9j\//], ["image/gif", /^R0lGODdh|^R0lGODlh/], ["image/webp", /^UklGR.{6}XRUJQ/]];
 function extract(data, first, version, callId) {
   const blocks = [];
   const visit = (value, around) => {
@@ -177,9 +177,10 @@ function take(members, around, first, version, callId, blocks) {
   if (!name || !base64) return;
   const index = first + blocks.length;
   const essence = mimeType?.replace(/;.*/s, "").trim().toLowerCase();
-  const kind = IMAGES.includes(essence) ? "image" : version.audio && essence?.startsWith("audio/") ? "audio" : void 0;
+  const [image] = essence?.startsWith("image/") ? IMAGES.find(([, begins]) => begins.test(base64)) ?? IMAGES.find(([type]) => type === essence) ?? [] : [];
+  const kind = image ? "image" : version.audio && essence?.startsWith("audio/") ? "audio" : void 0;
   const uri = () => `caphost://${callId}/${index}/${encodeURIComponent(typeof filename === "string" ? filename : name)}`;
-  blocks.push(kind ? { type: kind, data: base64, mimeType: essence } : { type: "resource", resource: { uri: uri(), ...mimeType !== void 0 && { mimeType }, blob: base64 } });
+  blocks.push(kind ? { type: kind, data: base64, mimeType: image ?? essence } : { type: "resource", resource: { uri: uri(), ...mimeType !== void 0 && { mimeType }, blob: base64 } });
   members[name] = `#/content/${index}/${kind ? "data" : "resource/blob"}`;
 }
 function canonical(text) {

@@ -5,7 +5,8 @@
 //! file that is text stays in the data.
 //!
 //! Only images that model interfaces accept are `image`. An image of another type, such as SVG or TIFF, would
-//! end the conversation, so it is an embedded resource, as any other file is.
+//! end the conversation, so it is an embedded resource, as any other file is. So would an image under the name of
+//! another type, so the bytes decide on the type.
 
 use serde_json::{Value, json};
 use url::Url;
@@ -47,9 +48,9 @@ fn block(
     run: RunId,
 ) -> (Value, &'static str) {
     let media_type = file.media_type.as_deref();
-    match media_type.and_then(|it| shown_as(&essence(it), version)) {
-        Some(kind) => {
-            let mut block = json!({ "type": kind, "mimeType": media_type.map(essence) });
+    match media_type.and_then(|it| shown_as(essence(it), &base64, version)) {
+        Some((kind, shown_type)) => {
+            let mut block = json!({ "type": kind, "mimeType": shown_type });
             block["data"] = base64.into();
             (block, "data")
         }
@@ -67,12 +68,28 @@ fn block(
     }
 }
 
-/// The block type for files of that type, if there is a special one.
-fn shown_as(media_type: &str, version: &Version) -> Option<&'static str> {
-    if IMAGES.contains(&media_type) {
-        return Some("image");
+/// The block type for a file that is said to have that type, and the type to show, if there is a special one.
+fn shown_as(media_type: String, base64: &str, version: &Version) -> Option<(&'static str, String)> {
+    if media_type.starts_with("image/") {
+        let known = IMAGES.contains(&&*media_type).then_some(&*media_type);
+        let shown_type = image_type(base64).or(known)?.to_string();
+        return Some(("image", shown_type));
     }
-    (version.audio && media_type.starts_with("audio/")).then_some("audio")
+    let is_sound = version.audio && media_type.starts_with("audio/");
+    is_sound.then_some(("audio", media_type))
+}
+
+/// The type of an image that models accept, by its first bytes.
+fn image_type(base64: &str) -> Option<&'static str> {
+    let begins = |signature: &str| base64.starts_with(signature);
+    let [png, jpeg, gif, webp] = IMAGES;
+    match base64 {
+        _ if begins("iVBORw0KGgo") => Some(png),
+        _ if begins("/9j/") => Some(jpeg),
+        _ if begins("R0lGODdh") || begins("R0lGODlh") => Some(gif),
+        _ if begins("UklGR") && base64.get(11..16) == Some("XRUJQ") => Some(webp),
+        _ => None,
+    }
 }
 
 /// The name of an embedded resource. Clients cannot read it: the bytes are in the block.

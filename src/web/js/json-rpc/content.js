@@ -7,12 +7,12 @@
  *
  * Only the image types that model interfaces accept are `image`. An image of another type, such as SVG
  * or TIFF, would end the conversation that shows it. It becomes an embedded resource, like any other
- * file.
+ * file. So would an image under the name of another type, so the bytes decide on the type.
  */
 import { isObject } from './message.js';
 
-/** The image types that model interfaces accept. */
-const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+/** The image types that model interfaces accept, and how the base64 of such an image begins. @type {[string, RegExp][]} */
+const IMAGES = [['image/png', /^iVBORw0KGgo/], ['image/jpeg', /^\/9j\//], ['image/gif', /^R0lGODdh|^R0lGODlh/], ['image/webp', /^UklGR.{6}XRUJQ/]];
 
 /**
  * Takes the bytes out of `data`, which is changed in place. The first of their blocks will be at index
@@ -70,9 +70,10 @@ function take(members, around, first, version, callId, blocks) {
   if (!name || !base64) return;
   const index = first + blocks.length;
   const essence = mimeType?.replace(/;.*/s, '').trim().toLowerCase();
-  const kind = IMAGES.includes(essence) ? 'image' : version.audio && essence?.startsWith('audio/') ? 'audio' : undefined;
+  const [image] = essence?.startsWith('image/') ? IMAGES.find(([, begins]) => begins.test(base64)) ?? IMAGES.find(([type]) => type === essence) ?? [] : [];
+  const kind = image ? 'image' : version.audio && essence?.startsWith('audio/') ? 'audio' : undefined;
   const uri = () => `caphost://${callId}/${index}/${encodeURIComponent(typeof filename === 'string' ? filename : name)}`;
-  blocks.push(kind ? { type: kind, data: base64, mimeType: essence } : { type: 'resource', resource: { uri: uri(), ...(mimeType !== undefined && { mimeType }), blob: base64 } });
+  blocks.push(kind ? { type: kind, data: base64, mimeType: image ?? essence } : { type: 'resource', resource: { uri: uri(), ...(mimeType !== undefined && { mimeType }), blob: base64 } });
   members[name] = `#/content/${index}/${kind ? 'data' : 'resource/blob'}`;
 }
 
