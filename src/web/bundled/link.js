@@ -123,6 +123,7 @@ var MOST_KEPT = 1 << 26;
 var MOST_LEFT = 1e3;
 var UPDATE = "update";
 var BROKEN = 1006;
+var TOO_LARGE = 1009;
 var links = 0;
 var GatewayLink = class {
   /** @type {Map<string, Connection>} */
@@ -210,7 +211,7 @@ var GatewayLink = class {
     socket.onmessage = ({ data }) => {
       if (socket === this.#socket && typeof data === "string") this.#heard(data);
     };
-    socket.onclose = ({ code }) => this.#lost(socket, code);
+    socket.onclose = ({ code, reason }) => this.#lost(socket, code, reason);
     socket.onerror = () => {
       if (!this.#live) this.#lost(socket, BROKEN);
     };
@@ -232,9 +233,13 @@ var GatewayLink = class {
   /**
    * @param {any} socket
    * @param {number} [code]
+   * @param {string} [reason]
    */
-  #lost(socket, code) {
+  #lost(socket, code, reason) {
     if (socket !== this.#socket) return;
+    if (code === TOO_LARGE && this.#open && !this.#live && !this.#session) {
+      this.#refused({ code: "INVALID_PARAMS", message: `The descriptions and schemas of its capabilities are too large: ${reason}`, retryable: false });
+    }
     const over = !this.#session || this.#live && code !== BROKEN;
     this.#socket = void 0;
     this.#live = false;

@@ -53,10 +53,10 @@ class Socket {
     this.readyState = 2;
   }
 
-  /** @param {number} [code] */
-  end(code = 1006) {
+  /** @param {number} [code] @param {string} [reason] */
+  end(code = 1006, reason = '') {
     this.readyState = CLOSED;
-    this.onclose({ code });
+    this.onclose({ code, reason });
   }
 
   /** Takes the messages that were sent since the last time: the type of each, or its content. */
@@ -325,6 +325,24 @@ describe('the link to a gateway', () => {
     wait(t, 2 * GRACE);
     assert.equal(Socket.all.length, 1);
     assert.deepEqual(states(), ['connected', 'disconnected']);
+  });
+
+  test('an app whose registration is too large is refused once, with the words of the gateway', (t) => {
+    const said = t.mock.method(console, 'warn', () => {});
+    const { states, events } = connect(/** @type {any} */ (null));
+    last().end();
+    wait(t, 500);
+    last().open();
+    assert.deepEqual(states(), ['connected', 'disconnected', 'connecting']);
+    last().end(1009, 'A message may have at most 1114112 bytes');
+    const message = 'The descriptions and schemas of its capabilities are too large: A message may have at most 1114112 bytes';
+    assert.deepEqual(events.map(({ state, error }) => [state, error]), [
+      ['refused', { code: 'INVALID_PARAMS', message, retryable: false }],
+      ['disconnected', undefined],
+    ]);
+    assert.deepEqual(said.mock.calls.map((it) => it.arguments), [[`caphost: ws://gateway refuses this app: ${message}`]]);
+    wait(t, 60_000);
+    assert.equal(Socket.all.length, 2);
   });
 
   test('tries again when a failure to connect is reported only by an error event', (t) => {

@@ -15,6 +15,8 @@ const MOST_LEFT = 1_000;
 const UPDATE = 'update';
 /** The close code of a socket that broke. */
 const BROKEN = 1006;
+/** The close code of a gateway that does not read a message of this size. */
+const TOO_LARGE = 1009;
 
 let links = 0;
 
@@ -116,7 +118,7 @@ export class GatewayLink {
     socket.onmessage = (/** @type {{ data: unknown }} */ { data }) => {
       if (socket === this.#socket && typeof data === 'string') this.#heard(data);
     };
-    socket.onclose = (/** @type {{ code?: number }} */ { code }) => this.#lost(socket, code);
+    socket.onclose = (/** @type {{ code?: number, reason?: string }} */ { code, reason }) => this.#lost(socket, code, reason);
     // If the browser refuses to connect, there may be no close event: for a blocked port in WebKit, for
     // a violation of the page's Content-Security-Policy in Chromium. After a socket has opened, a close
     // event always comes.
@@ -148,9 +150,14 @@ export class GatewayLink {
   /**
    * @param {any} socket
    * @param {number} [code]
+   * @param {string} [reason]
    */
-  #lost(socket, code) {
+  #lost(socket, code, reason) {
     if (socket !== this.#socket) return;
+    // The next registration would be too large, too.
+    if (code === TOO_LARGE && this.#open && !this.#live && !this.#session) {
+      this.#refused({ code: 'INVALID_PARAMS', message: `The descriptions and schemas of its capabilities are too large: ${reason}`, retryable: false });
+    }
     // A gateway that closes the connection has ended the session.
     const over = !this.#session || (this.#live && code !== BROKEN);
     this.#socket = undefined;
