@@ -62,6 +62,7 @@ export function portMessenger(port, ours = false, short = false) {
     post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
     postCall: extension ? undefined : postCall,
     close() {
+      messenger.life?.end?.();
       stop();
       messenger.onmessage = messenger.onresult = messenger.onclose = undefined;
       if (ours) port.close();

@@ -334,7 +334,8 @@ export class Agent extends Caller {
   /** @param {string | undefined} event @param {any} data */
   #notified(event, data) {
     // The app does not need to see messages about signs of life.
-    if (event === undefined || event.startsWith('notifications/life/')) return undefined;
+    if (event === undefined) return undefined;
+    if (event.startsWith('notifications/life/')) return this.#messenger.life?.receive?.(event, data, this.#messenger);
     if (event === HOST_CLOSED) return this.#disconnected();
     if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
     if (event === CAPABILITIES_CHANGED) {

@@ -4,7 +4,7 @@
 import { Agent } from './agent.js';
 import { abpError, log, report, text } from './errors.js';
 import { guarded } from './guard.js';
-import { lifeOfAgent } from './life/of-agent.js';
+import { LifeOfAgent } from './life/of-agent.js';
 import { problemWithMessenger } from './messenger.js';
 import { open, problemWithOptions } from './open.js';
 import { uniqueName } from './platform.js';
@@ -70,16 +70,21 @@ async function madeNow(make) {
  * Connects over a transport that does not report a lost peer: both sides give signs of life.
  *
  * @param {Parts} parts
- * @param {() => Promise<() => Messenger>} prepare
+ * @param {() => Messenger | Promise<Messenger>} make
  * @param {import('./open.js').OpenOptions | null} [options]
  * @param {Pick<Make, 'isOver' | 'once'>} [about]
  */
-async function connectNearby(parts, prepare, options, about) {
+async function connectNearby(parts, make, options, about) {
   // Called when the module is loaded: it takes a lock, which nobody would release if the loading
   // failed.
   const shown = async () => {
-    const messenger = await prepare();
-    return (await lifeOfAgent(uniqueName()))(messenger);
+    const life = await LifeOfAgent.begin(uniqueName());
+    try {
+      return Object.assign(await make(), { life });
+    } catch (error) {
+      life.end();
+      throw error;
+    }
   };
   return connect(parts, Object.assign(shown, about), { liveness: LIVENESS, ...options });
 }
@@ -92,7 +97,7 @@ async function connectNearby(parts, prepare, options, about) {
 export async function connectWindow(parts, win, options) {
   if (!globalThis.document) throw abpError('NOT_SUPPORTED', 'connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect');
   if (typeof win?.postMessage !== 'function') throw abpError('INVALID_PARAMS', win === null ? 'the frame has no window: it is not in the document' : 'connectWindow takes a window, such as iframe.contentWindow');
-  return connectNearby(parts, async () => () => windowMessenger(win, options?.origin), options, { isOver: () => win.closed });
+  return connectNearby(parts, () => windowMessenger(win, options?.origin), options, { isOver: () => win.closed });
 }
 
 /**
@@ -102,11 +107,7 @@ export async function connectWindow(parts, win, options) {
  */
 export async function connectPort(parts, port, options) {
   const made = typeof port === 'function';
-  const prepare = async () => {
-    const its = made ? await port() : port;
-    return () => portMessenger(its);
-  };
-  return connectNearby(parts, prepare, options, { once: !made });
+  return connectNearby(parts, async () => portMessenger(made ? await port() : port), options, { once: !made });
 }
 
 /**

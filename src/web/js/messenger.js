@@ -29,6 +29,9 @@
  *   an agent, whose parameters are a copy of plain ones unless `transfer` is given
  * @property {((id: unknown, data: unknown, duration: unknown) => void) | undefined} [onresult] set by the agent; called
  *   with the response of a call that has completed, if that came in a short form
+ * @property {{ announced: object, receive?: (event: string, data: any, messenger: Messenger) => void, end?: () => void }} [life]
+ *   how the agent gives signs of life: what it announces with `initialize`, and what it does with the host's notifications
+ *   about that. The messenger ends it when it closes
  * @property {boolean} [forgetful] whether envelopes may be lost while the peer is still starting
  * @property {string | undefined} [stuck] why the app seems not to answer, if that is known
  * @property {string} [hint] where the app was asked, and the likely reason if nobody answers

@@ -47,6 +47,7 @@ export function open(handle, messenger, options, begin) {
     agent, protocolVersion: '0.1', features,
     ...(requestedCapabilities !== undefined && { requestedCapabilities }),
     ...(allowedRequests !== undefined && { agentCapabilities: { allowedRequests } }),
+    ...(messenger.life && { life: messenger.life.announced }),
   };
 
   return new Promise((resolve, reject) => {

@@ -58,6 +58,7 @@ export function windowMessenger(win, given) {
     },
     close() {
       messenger.onmessage = messenger.onclose = messenger.onsuspect = undefined;
+      messenger.life?.end?.();
       stop.abort();
       for (const off of offs) off();
       retract();
