@@ -88,7 +88,7 @@ const entry = (owner, name, instance) => (/** @type {any} */ a, /** @type {any} 
  * @param {(...args: Args) => T} work calls into the module of an app in Rust
  * @returns {(...args: Args) => T | undefined} the same function, which returns undefined once the instance is lost
  */
-export const guard = (work) => entry({ work }, 'work', shared);
+export const guard = (work) => /** @type {any} */ (entry({ work }, 'work', shared));
 
 /** How many frames on the stack lead into wasm. */
 export const guardDepth = () => depth;
