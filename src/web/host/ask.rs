@@ -4,7 +4,7 @@ use futures::channel::oneshot;
 
 use wasm_bindgen::JsValue;
 
-use super::executor::Outcome as Answer;
+use super::end::Outcome as Answer;
 use super::inner::{Inner, State};
 use crate::call::{Code, Outcome, Response};
 use crate::web::Failure;

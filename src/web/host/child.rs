@@ -11,10 +11,9 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use super::ask::await_response;
-use super::context::{CallContext, Place};
-use super::inner::State;
+use super::inner::{CallContext, Place, State};
 use super::sys::now;
-use super::{inspect, worker};
+use super::{inspect, worker_call};
 use crate::session::CallRequest;
 use crate::web::object::{object, put};
 use crate::web::{Error, data, ids, millis};
@@ -119,7 +118,7 @@ impl<T: DeserializeOwned + 'static> IntoFuture for ChildCall<T> {
                     await_response(host, cancel_child, ask).await
                 }
                 Place::Worker { call, .. } => {
-                    worker::call(call, &capability, &params, timeout).await
+                    worker_call::call(call, &capability, &params, timeout).await
                 }
             };
             data::read("The call has completed", answer.map_err(Error::of)?)

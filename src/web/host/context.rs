@@ -1,7 +1,6 @@
 //! The context of one call, for its Rust capability.
 
 use std::fmt;
-use std::rc::Rc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,71 +9,15 @@ use web_sys::AbortSignal;
 use super::ask::await_response;
 use super::builder::Progress;
 use super::end::End;
-use super::inner::{Inner, State};
+use super::inner::{CallContext, Place, State};
 use super::inspect;
-use super::receive::question;
+use super::requests::question;
 use super::sys::now;
-use super::worker::{self, WorkerCall};
-use crate::call::CallId;
+use super::worker_call;
 #[cfg(doc)]
 use crate::call::Code;
 use crate::web::object::get;
 use crate::web::{Error, data};
-
-/// One call, as its handler sees it.
-///
-/// A handler needs no code for cancellation: a cancel drops the handler's future and everything the
-/// future holds. [`CallContext::signal`] passes the cancel on to JavaScript, and
-/// [`CallContext::checkpoint`] lets a cancel arrive during a long computation.
-///
-/// ```no_run
-/// use caphost::{CallContext, Error, Progress};
-/// use serde_json::Value;
-/// use wasm_bindgen_futures::JsFuture;
-///
-/// #[derive(serde::Deserialize)]
-/// struct Params {
-///     pages: u32,
-/// }
-///
-/// async fn report(Params { pages }: Params, context: CallContext) -> Result<usize, Error> {
-///     // A cancel breaks off the download,
-///     let options = web_sys::RequestInit::new();
-///     options.set_signal(Some(&context.signal()?));
-///     let window = web_sys::window().ok_or_else(|| Error::other("no page"))?;
-///     JsFuture::from(window.fetch_with_str_and_init("/data", &options)).await?;
-///     // ends a long computation here,
-///     for page in 0..pages {
-///         context.checkpoint().await;
-///         context.progress(Progress::new(page, pages));
-///     }
-///     // and cancels what the capability has called.
-///     let words: Vec<Value> = context
-///         .call("text.words", &serde_json::json!({ "pages": pages }))
-///         .await?;
-///     Ok(words.len())
-/// }
-/// ```
-#[derive(Clone)]
-pub struct CallContext {
-    pub(super) place: Place,
-    pub(super) id: CallId,
-}
-
-/// Where a handler runs.
-#[derive(Clone)]
-pub(super) enum Place {
-    /// In the page, beside its host.
-    Page {
-        host: Rc<Inner>,
-        key: u32,
-        end: Rc<End>,
-    },
-    Worker {
-        call: WorkerCall,
-        end: Rc<End>,
-    },
-}
 
 impl fmt::Debug for CallContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,7 +46,7 @@ impl CallContext {
     pub async fn checkpoint(&self) {
         match &self.place {
             Place::Page { .. } => super::checkpoint::checkpoint().await,
-            Place::Worker { call, .. } => worker::checkpoint(call).await,
+            Place::Worker { call, .. } => worker_call::checkpoint(call).await,
         }
     }
 
@@ -213,7 +156,7 @@ impl CallContext {
                 let ask = |state: &mut State| state.elicit(*key, question(request, timeout), now());
                 await_response(host, State::withdraw, ask).await
             }
-            Place::Worker { call, .. } => worker::elicit(call, &request).await,
+            Place::Worker { call, .. } => worker_call::elicit(call, &request).await,
         };
         data::read("The agent has answered", answer.map_err(Error::of)?)
     }

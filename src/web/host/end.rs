@@ -6,11 +6,15 @@ use std::rc::Rc;
 
 use futures::channel::oneshot;
 use futures::future::{FutureExt as _, Shared};
+use wasm_bindgen::JsValue;
 use web_sys::{AbortController, AbortSignal};
 
 use super::sys;
 use crate::call::Code;
-use crate::web::Error;
+use crate::web::{Error, Failure};
+
+/// The result of a handler.
+pub(super) type Outcome = Result<JsValue, Failure>;
 
 /// The end of a call. The parts that wait for it are made on first use, as most handlers never need
 /// them. A module without Rust capabilities does not contain them.

@@ -6,52 +6,19 @@
 //! answers; `spawn_local` of wasm-bindgen-futures polls in a microtask of its own, without the
 //! guard.
 
-use std::cell::{Cell, RefCell};
-use std::future::Future;
-use std::pin::Pin;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use futures::channel::oneshot;
-use rustc_hash::FxHashMap;
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::context::{CallContext, Place};
 use super::end::End;
-use super::handle::HOSTS;
-use super::inner::Inner;
+use super::inner::{CallContext, HOSTS, Inner, Place, RustHandler};
+use super::rust_calls::{Running, RustCalls};
 use super::{inspect, sys};
-use crate::call::{CallId, Response};
+use crate::call::CallId;
 use crate::offers::Task;
-use crate::web::Failure;
-
-pub(super) type Outcome = Result<JsValue, Failure>;
-pub(super) type LocalFuture = Pin<Box<dyn Future<Output = Outcome>>>;
-/// Makes the future of a call. The code of the app runs only when the future is polled.
-pub(super) type RustHandler = Rc<dyn Fn(JsValue, CallContext) -> LocalFuture>;
-
-struct Running {
-    task: Task<Outcome>,
-    /// Tells everything that the handler has spawned about the end of its call.
-    end: Rc<End>,
-    /// The parameters of the call, as JavaScript gave them.
-    given: JsValue,
-    waker: Waker,
-    scheduled: Cell<bool>,
-    /// Whether the future was stopped within a poll, and is dropped at the end of that poll. Until
-    /// then the host sends nothing.
-    dropped_later: Cell<bool>,
-}
-
-/// The state of the running calls of Rust capabilities, by their keys.
-pub(super) struct RustCalls {
-    /// The number of the host.
-    host: u32,
-    tasks: RefCell<FxHashMap<u32, Rc<Running>>>,
-    /// The handlers that wait for the answer to a call or a question.
-    pub waiting: RefCell<FxHashMap<u32, oneshot::Sender<Response<JsValue>>>>,
-}
 
 /// Names the task to wake by its number: a waker may go to any thread, so it cannot hold the task.
 struct WakeUp {
@@ -93,19 +60,6 @@ impl Running {
 }
 
 impl RustCalls {
-    pub fn new(host: u32) -> Self {
-        RustCalls {
-            host,
-            tasks: RefCell::default(),
-            waiting: RefCell::default(),
-        }
-    }
-
-    /// How many futures are held.
-    pub fn tasks(&self) -> usize {
-        self.tasks.borrow().len()
-    }
-
     /// Starts a call's future, and polls it for the first time at once.
     pub fn start(&self, key: u32, id: CallId, handler: &RustHandler, given: JsValue) {
         let Some(host) = HOSTS.get(self.host) else {
@@ -141,19 +95,6 @@ impl RustCalls {
         }
     }
 
-    /// Fires a call's signal and drops its future. When this returns true, the drop guards have
-    /// run. When it returns false, the future is being polled, and the drop guards run at the end
-    /// of that poll.
-    pub fn stop(&self, key: u32, reason: Option<&str>) -> bool {
-        let running = self.tasks.borrow_mut().remove(&key);
-        running.is_none_or(|running| {
-            running.end.stop(reason);
-            let dropped = running.task.stop();
-            running.dropped_later.set(!dropped);
-            dropped
-        })
-    }
-
     /// The job that polled a call was ended from outside, and the call's future is out of reach.
     /// Schedules again the polls that other calls had asked for.
     pub fn lost(&self, key: u32) {
@@ -168,24 +109,5 @@ impl RustCalls {
                 }
             }
         }
-    }
-
-    /// Reports that a call is over, either cancelled or ended in another way.
-    pub fn ended(&self, key: u32, cancelled: bool) {
-        let running = self.tasks.borrow_mut().remove(&key);
-        if let Some(running) = running {
-            running.end.over(cancelled);
-        }
-    }
-
-    /// Gives a response to the future that waits for it. Returns the response if no future waits.
-    pub fn hand_over(&self, key: u32, response: Response<JsValue>) -> Option<Response<JsValue>> {
-        let waiting = self.waiting.borrow_mut().remove(&key);
-        let Some(sender) = waiting else {
-            return Some(response);
-        };
-        // The handler may be gone by now. Then nobody waits.
-        drop(sender.send(response));
-        None
     }
 }

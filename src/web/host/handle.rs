@@ -1,20 +1,16 @@
 //! The functions of a host that its JavaScript glue calls.
 
-use std::cell::RefMut;
-use std::rc::Rc;
-
 use wasm_bindgen::prelude::*;
 
 use super::descriptor::descriptor;
-use super::inner::{Handler, Inner, State};
+use super::inner::{HOSTS, Handler, Inner};
 use super::numbers;
-use super::perform::array;
-use super::receive::{question, request, shortened, timeout_of};
+use super::perform::{Work, array};
+use super::requests::{IDS, question, request, shortened, timeout_of};
 use super::sys::now;
 use crate::call::{CallId, Code, Millis, Stop};
 use crate::offers::{Ending, near};
 use crate::session::Limits;
-use crate::web::handles::{Handles, Table};
 use crate::web::ids::Batch;
 use crate::web::{Failure, failure, object};
 
@@ -30,33 +26,6 @@ impl HostHandle {
     /// The class as JavaScript has it.
     pub fn class() -> JsValue {
         object::class_of(HostHandle)
-    }
-}
-
-thread_local! {
-    static TABLE: Table<Inner> = const { Table::new() };
-    pub(super) static IDS: Batch = const { Batch::new() };
-}
-
-pub(super) static HOSTS: Handles<Inner> = Handles(&TABLE);
-
-/// A host during some work. Dropping it performs the resulting actions.
-pub(super) struct Work(Rc<Inner>);
-
-impl Work {
-    pub fn of(host: u32) -> Option<Work> {
-        HOSTS.get(host).map(Work)
-    }
-
-    pub fn state(&self) -> RefMut<'_, State> {
-        self.0.state.borrow_mut()
-    }
-}
-
-impl Drop for Work {
-    #[inline(never)]
-    fn drop(&mut self) {
-        self.0.drive();
     }
 }
 

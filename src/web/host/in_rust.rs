@@ -10,11 +10,8 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::builder::{App, Capability};
-use super::context::CallContext;
 use super::descriptor::descriptor;
-use super::executor::LocalFuture;
-use super::handle::HOSTS;
-use super::inner::{Handler, Inner};
+use super::inner::{CallContext, HOSTS, Handler, Inner, LocalFuture};
 use super::watch::{self, Observer, Stats};
 use super::worker_module::WorkerModule;
 use super::{HostHandle, params, sys, worker};

@@ -1,23 +1,40 @@
-//! One host: its state, and the JavaScript objects that belong to it.
+//! One host: its state, the JavaScript objects that belong to it, and the contexts of its calls.
 
 use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
 
 use super::JsHost;
-use super::executor::RustCalls;
-use super::handle::HOSTS;
+use super::end::{End, Outcome};
+use super::rust_calls::RustCalls;
 use super::sys::{Running, Shell, Timeline};
+use super::worker_call::WorkerCall;
+use crate::call::CallId;
 use crate::session::{HostState, Limits};
+use crate::web::handles::{Handles, Table};
+
+pub(super) type LocalFuture = Pin<Box<dyn Future<Output = Outcome>>>;
+
+/// Makes the future of a call. The code of the app runs only when the future is polled.
+pub(super) type RustHandler = Rc<dyn Fn(JsValue, CallContext) -> LocalFuture>;
 
 /// The code that runs a capability.
 #[derive(Clone)]
 pub(super) enum Handler {
     Js(JsValue),
-    Rust(super::executor::RustHandler),
+    Rust(RustHandler),
 }
 
 pub(super) type State = HostState<JsValue, Handler>;
+
+thread_local! {
+    static TABLE: Table<Inner> = const { Table::new() };
+}
+
+pub(super) static HOSTS: Handles<Inner> = Handles(&TABLE);
 
 pub(super) struct Inner {
     pub state: RefCell<State>,
@@ -58,11 +75,59 @@ impl Inner {
             }
         })
     }
+}
 
-    /// Works on the state, then performs the resulting actions.
-    pub fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
-        let result = work(&mut self.state.borrow_mut());
-        self.drive();
-        result
-    }
+/// One call, as its handler sees it.
+///
+/// A handler needs no code for cancellation: a cancel drops the handler's future and everything the
+/// future holds. [`CallContext::signal`] passes the cancel on to JavaScript, and
+/// [`CallContext::checkpoint`] lets a cancel arrive during a long computation.
+///
+/// ```no_run
+/// use caphost::{CallContext, Error, Progress};
+/// use serde_json::Value;
+/// use wasm_bindgen_futures::JsFuture;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Params {
+///     pages: u32,
+/// }
+///
+/// async fn report(Params { pages }: Params, context: CallContext) -> Result<usize, Error> {
+///     // A cancel breaks off the download,
+///     let options = web_sys::RequestInit::new();
+///     options.set_signal(Some(&context.signal()?));
+///     let window = web_sys::window().ok_or_else(|| Error::other("no page"))?;
+///     JsFuture::from(window.fetch_with_str_and_init("/data", &options)).await?;
+///     // ends a long computation here,
+///     for page in 0..pages {
+///         context.checkpoint().await;
+///         context.progress(Progress::new(page, pages));
+///     }
+///     // and cancels what the capability has called.
+///     let words: Vec<Value> = context
+///         .call("text.words", &serde_json::json!({ "pages": pages }))
+///         .await?;
+///     Ok(words.len())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct CallContext {
+    pub(super) place: Place,
+    pub(super) id: CallId,
+}
+
+/// Where a handler runs.
+#[derive(Clone)]
+pub(super) enum Place {
+    /// In the page, beside its host.
+    Page {
+        host: Rc<Inner>,
+        key: u32,
+        end: Rc<End>,
+    },
+    Worker {
+        call: WorkerCall,
+        end: Rc<End>,
+    },
 }

@@ -1,8 +1,11 @@
 //! Performs the actions of the core.
 
+use std::cell::RefMut;
+use std::rc::Rc;
+
 use wasm_bindgen::JsValue;
 
-use super::inner::{Handler, Inner};
+use super::inner::{HOSTS, Handler, Inner, State};
 use super::{numbers, sys};
 use crate::call::{CallId, CancelAnswer, Outcome, Response};
 use crate::dialect::events::CALL_ENDED;
@@ -19,7 +22,34 @@ const MOST_LOOPS: u32 = 8;
 /// The connection number of a handler that asks, in place of an agent's connection.
 const PARENT: u32 = 0;
 
+/// A host during some work. Dropping it performs the resulting actions.
+pub(super) struct Work(pub Rc<Inner>);
+
+impl Work {
+    pub fn of(host: u32) -> Option<Work> {
+        HOSTS.get(host).map(Work)
+    }
+
+    pub fn state(&self) -> RefMut<'_, State> {
+        self.0.state.borrow_mut()
+    }
+}
+
+impl Drop for Work {
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.0.drive();
+    }
+}
+
 impl Inner {
+    /// Works on the state, then performs the resulting actions.
+    pub fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        let result = work(&mut self.state.borrow_mut());
+        self.drive();
+        result
+    }
+
     /// Performs all actions in order, with no borrow held, as an action may call back. The
     /// consequences of a callback are performed before the host returns to the callback: for
     /// example, a cancel fires the signal. But no handler starts on the stack of another handler.

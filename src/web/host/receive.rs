@@ -1,17 +1,15 @@
 //! The functions through which a host's JavaScript glue passes on the messages of agents.
 
-use std::rc::Rc;
-
 use wasm_bindgen::prelude::*;
 
-use super::handle::{HOSTS, HostHandle, IDS, Work};
+use super::handle::HostHandle;
+use super::inner::HOSTS;
+use super::perform::Work;
+use super::requests::{request, shortened};
 use super::sys::now;
 use crate::call::CallId;
-use crate::session::{Agent, CallRequest, Features, Initialize, Names, Party, Question, Scope};
+use crate::session::{Agent, Features, Initialize, Names, Party, Scope};
 use crate::web::{failure, ids, object};
-
-/// The number of characters of a reason that are kept.
-const REASON_CHARACTERS: usize = 1_024;
 
 #[wasm_bindgen]
 #[allow(clippy::too_many_arguments)]
@@ -200,47 +198,4 @@ impl HostHandle {
             state.answered(connection, key, Ok(data));
         }
     }
-}
-
-/// A call, with its parameters as JavaScript has given them: `{ callId, params }`. Its id is a text
-/// or a place.
-pub(super) fn request(
-    (call, place): (&str, u32),
-    capability: String,
-    given: JsValue,
-    timeout: f64,
-    token: JsValue,
-) -> Option<CallRequest<JsValue>> {
-    Some(CallRequest {
-        id: IDS.with(|ids| ids.id(call, place))?,
-        capability,
-        params: given,
-        timeout: timeout_of(timeout),
-        token: Some(token),
-        bytes: 0,
-    })
-}
-
-/// A question of a handler or of the app to an agent.
-pub(super) fn question(request: JsValue, timeout: Option<f64>) -> Question<JsValue> {
-    let method = object::get(&request, "method").as_string();
-    Question {
-        method: method.unwrap_or_default(),
-        request,
-        timeout,
-    }
-}
-
-/// `None` for an infinite timeout.
-pub(super) fn timeout_of(timeout: f64) -> Option<f64> {
-    Some(timeout).filter(|it| it.is_finite())
-}
-
-/// The reason, cut to a length that fits a log line.
-pub(super) fn shortened(reason: Option<&str>) -> Option<Rc<str>> {
-    let reason = reason?;
-    let end = reason.char_indices().nth(REASON_CHARACTERS);
-    // Uses `get`, because the panic message of an index out of range takes 7 kB of the module.
-    let kept = end.and_then(|(at, _)| reason.get(..at));
-    Some(kept.unwrap_or(reason).into())
 }
