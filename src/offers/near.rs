@@ -11,7 +11,7 @@ const MOST: usize = 4;
 /// The names that `name` may stand for, the nearest first: a few letters differ in one place, or
 /// `name` is the end of them. Not generic, and without the sort and search functions of the standard
 /// library, which are large in a page.
-pub fn near<'a>(name: &str, names: &mut dyn Iterator<Item = &'a str>) -> Vec<String> {
+pub fn near(name: &str, names: &mut dyn Iterator<Item = &str>) -> Vec<String> {
     let name = name.as_bytes();
     let mut found = [(usize::MAX, None); SAID];
     if name.is_empty() || name.len() > LONGEST {
