@@ -50,13 +50,13 @@ impl Broker {
         envelope: &Envelope<'_>,
         (request, said): (Request, &Said<'_>),
     ) {
-        let Some(entry) = self.settle(peer, agent, envelope.id, |it| it == request) else {
+        let Some(mut entry) = self.settle(peer, agent, envelope.id, |it| it == request) else {
             return;
         };
         let payload = match readable(&entry, envelope, said) {
             Ok(payload) => payload,
             Err(error) => {
-                self.answer_lost(agent, &entry, &error);
+                self.answer_lost(agent, &mut entry, &error);
                 return self.refuse(
                     peer,
                     &Subject {
@@ -72,7 +72,7 @@ impl Broker {
             Some(mended) => (mended, None),
             None => (payload, envelope.shared),
         };
-        self.run_answered(agent, &entry, (said, grade), || {
+        self.run_answered(agent, &mut entry, (said, grade), || {
             Reply::Json(Json::keep(payload, shared))
         });
         if self.told_otherwise(agent, &entry, said.cancelled) {
@@ -83,7 +83,7 @@ impl Broker {
             Asker::Own => {
                 return self.own_answered(agent, &entry, said.error.map(failed_with));
             }
-            Asker::Nobody => return,
+            Asker::Others(_) | Asker::Nobody => return,
         }
         let graded = said.cancelled
             && matches!(request, Request::Call | Request::Cancel)
@@ -115,12 +115,12 @@ impl Broker {
         envelope: &Envelope<'_>,
         error: Option<&(&str, Said<'_>)>,
     ) {
-        let Some(entry) = self.settle(peer, agent, envelope.id, |_| true) else {
+        let Some(mut entry) = self.settle(peer, agent, envelope.id, |_| true) else {
             return;
         };
         let Some((error, said)) = error.filter(|_| envelope.object().is_ok()) else {
             let error = Error::invalid_params("an `error` without an error");
-            return self.answer_lost(agent, &entry, &error);
+            return self.answer_lost(agent, &mut entry, &error);
         };
         let payload = match entry.request {
             Request::Initialize | Request::List => format!(r#"{{"error":{error}}}"#),
@@ -133,14 +133,14 @@ impl Broker {
             _ => format!(r#"{{"success":false,"error":{error}}}"#),
         };
         let nothing = Stop::Abandoned.into();
-        self.run_answered(agent, &entry, (said, nothing), || failed_with(error));
+        self.run_answered(agent, &mut entry, (said, nothing), || failed_with(error));
         if self.told_otherwise(agent, &entry, false) {
             return;
         }
         match entry.asker {
             Asker::Agent(_) => self.answer_all(agent, &entry, &payload),
             Asker::Own => self.own_answered(agent, &entry, Some(failed_with(error))),
-            Asker::Nobody => {}
+            Asker::Others(_) | Asker::Nobody => {}
         }
     }
 
@@ -155,8 +155,9 @@ impl Broker {
         let Some(request) = subject.kind.as_deref().and_then(Request::answered_by) else {
             return;
         };
-        if let Some(entry) = self.settle(peer, agent, subject.id.as_deref(), |it| it == request) {
-            self.answer_lost(agent, &entry, error);
+        if let Some(mut entry) = self.settle(peer, agent, subject.id.as_deref(), |it| it == request)
+        {
+            self.answer_lost(agent, &mut entry, error);
         }
     }
 
@@ -186,7 +187,7 @@ impl Broker {
     }
 
     /// The app has answered, but the answer cannot be passed on. The outcome is unknown.
-    fn answer_lost(&mut self, agent: PeerId, entry: &Entry, cause: &Failure) {
+    fn answer_lost(&mut self, agent: PeerId, entry: &mut Entry, cause: &Failure) {
         let message = format!("The app's answer could not be relayed: {}", cause.message);
         let error = Error::new(Code::TRANSPORT_ERROR, message);
         let loss = Loss {
@@ -210,7 +211,7 @@ impl Broker {
     }
 
     /// Answers a pending request in place of the app, which is lost or does not answer.
-    pub(super) fn fail(&mut self, agent: PeerId, entry: &Entry, loss: Loss, error: &Failure) {
+    pub(super) fn fail(&mut self, agent: PeerId, entry: &mut Entry, loss: Loss, error: &Failure) {
         self.run_lost(entry, loss, error);
         if self.told_otherwise(agent, entry, false) {
             return;
@@ -221,7 +222,7 @@ impl Broker {
                 let error = Reply::Failed(error.clone());
                 return self.own_answered(agent, entry, Some(error));
             }
-            Asker::Nobody => return,
+            Asker::Others(_) | Asker::Nobody => return,
         }
         for id in entry.ids() {
             let subject = entry.subject(id);
@@ -248,13 +249,14 @@ impl Broker {
     fn run_answered(
         &mut self,
         agent: PeerId,
-        entry: &Entry,
+        entry: &mut Entry,
         (said, grade): (&Said<'_>, Grade),
         reply: impl FnOnce() -> Reply,
     ) {
         match (entry.run, entry.request) {
-            (Some(run), Request::Cancel) if entry.asker == Asker::Nobody => {
-                self.revocation_answered(run, said, grade);
+            (Some(run), _) if entry.revokes().is_some() => {
+                let told = entry.take_waiters();
+                self.revocation_answered(run, (said, grade), told);
             }
             (Some(run), Request::Cancel) if !said.cancelled => {
                 self.runs.cancel_refused(run);
@@ -276,11 +278,11 @@ impl Broker {
     }
 
     /// Notes that a call of the gateway itself, or a cancel of it, will never be answered.
-    pub(super) fn run_lost(&mut self, entry: &Entry, loss: Loss, error: &Failure) {
+    pub(super) fn run_lost(&mut self, entry: &mut Entry, loss: Loss, error: &Failure) {
         if let Some(run) = entry.revokes() {
             let known = self.outcome_of_ended(run);
             let outcome = known.unwrap_or_else(|| cancel_failed(loss.reason, error.clone()));
-            return self.revoked(run, outcome);
+            return self.revoked(run, outcome, entry.take_waiters());
         }
         if let Some(run) = entry.run.filter(|_| entry.request != Request::Cancel) {
             let unknown = || Ending::Unknown(error.code.as_str().to_string());

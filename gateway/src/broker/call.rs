@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio::sync::oneshot;
 
-use super::{Profile, Wanted};
+use super::{Profile, Sink, Wanted};
 use crate::broker::runs::{Ending, NewRun, Run};
 use crate::wire::stops::{self, Grade};
 use crate::wire::{Failure, Json, Request, said, stopped_by};
@@ -87,8 +88,11 @@ pub struct NewSession {
     pub hello: Json,
 }
 
+/// Who is told the outcome of a cancel.
+pub type Waiter = oneshot::Sender<CancelOutcome>;
+
 /// A call of the gateway itself.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct NewOwnCall {
     /// The run that the call begins.
     pub run: NewRun,
@@ -98,6 +102,8 @@ pub struct NewOwnCall {
     pub params: Option<Json>,
     /// Milliseconds after which the app is to cancel the call.
     pub timeout: Option<Millis>,
+    /// Where the steps of the call go.
+    pub(crate) sink: Sink,
 }
 
 /// A reply of the app, or of the gateway in its place.

@@ -58,8 +58,8 @@ impl Broker {
         let Some(mut agent) = self.agents.remove(&peer) else {
             return;
         };
-        for entry in agent.pending.take_all() {
-            self.run_lost(&entry, loss, error);
+        for mut entry in agent.pending.take_all() {
+            self.run_lost(&mut entry, loss, error);
         }
         if let Some(own) = agent.own.take() {
             self.own_gone(*own, error);
@@ -198,12 +198,12 @@ impl Broker {
         };
         let unknown = Error::new(Code::DISCONNECTED, format!("{why}: the outcome is unknown"));
         let nothing = Error::new(Code::DISCONNECTED, why);
-        for entry in agent.pending.take_all() {
+        for mut entry in agent.pending.take_all() {
             let error = match entry.request {
                 Request::Call | Request::Cancel => &unknown,
                 _ => &nothing,
             };
-            self.fail(peer, &entry, loss, error);
+            self.fail(peer, &mut entry, loss, error);
         }
         if let Some(own) = agent.own.take() {
             self.own_gone(*own, &unknown);

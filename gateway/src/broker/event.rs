@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::call::{CancelOutcome, NewOwnCall, NewSession, Step};
+use super::call::{NewOwnCall, NewSession, Waiter};
 use super::peer::{CloseCode, PeerId, Profile, Seat, Wanted};
 use super::port::{FromApp, ToApp};
 use super::{Backlog, Message};
@@ -116,12 +116,14 @@ pub enum Event<'a> {
         /// The agent's name in messages to the app.
         agent: String,
     },
-    /// Somebody other than its agent wants a run cancelled. `Action::Revoked` tells the outcome.
+    /// Somebody other than its agent wants a run cancelled.
     Revoke {
         /// The run.
         run: RunId,
         /// The reason, for logs and the handler.
         reason: Option<String>,
+        /// Who is told the outcome. It is dropped if the call ends before the app has answered.
+        told: Option<Waiter>,
     },
     /// The worker of an app is about to stop: the app takes no new calls.
     AppDraining {
@@ -235,24 +237,5 @@ pub enum Action {
         agent: PeerId,
         /// The app's message.
         message: Outgoing,
-    },
-    /// The outcome of [`Event::Revoke`]. Several requests for one run get this once.
-    Revoked {
-        /// The run.
-        run: RunId,
-        /// The app's answer, or why there is none.
-        outcome: CancelOutcome,
-    },
-    /// A call of the gateway itself goes on.
-    Call {
-        /// The run of the call.
-        run: RunId,
-        /// What has happened to it.
-        step: Step,
-    },
-    /// No more steps of a call of the gateway itself will come.
-    CallOver {
-        /// The run of the call.
-        run: RunId,
     },
 }

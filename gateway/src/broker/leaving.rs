@@ -51,7 +51,7 @@ impl Broker {
         agent.pending.leave();
         self.wait_for(peer, Some(self.grace()));
         for run in calls {
-            self.revoke(run, Some(REASON.into()));
+            self.revoke(run, Some(REASON.into()), None);
         }
     }
 

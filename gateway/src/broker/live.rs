@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::call::Reply;
 use super::deadlines::Due;
-use super::{Broker, PeerId};
+use super::{Broker, PeerId, Sink};
 use crate::broker::runs::{Ending, RunId};
 #[cfg(test)]
 use crate::wire::Request;
@@ -34,8 +34,10 @@ pub(super) struct Live {
 }
 
 /// The caller's half of a call of the gateway itself.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 pub(super) struct OwnCall {
+    /// Where the steps of the call go.
+    pub sink: Sink,
     /// When the app should have cancelled the call at its timeout, and answered it.
     pub timeout: Option<Millis>,
     /// The gateway has cancelled the call at its timeout.
@@ -54,6 +56,8 @@ pub(super) struct Cancelling {
 /// A cancel of a call by somebody else.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Revoking {
+    /// The number it was passed on with. Those who have asked for it wait for its answer.
+    pub issued: u64,
     /// Until then others join it.
     pub until: Millis,
     /// Somebody has joined it: it is sent again if the app has not answered by then.
@@ -77,9 +81,13 @@ impl Live {
     }
 
     /// A call of the gateway itself, in that session.
-    pub fn of_own(session: PeerId, call_id: Arc<str>) -> Self {
+    pub fn of_own(session: PeerId, call_id: Arc<str>, sink: Sink) -> Self {
         Live {
-            own: Some(OwnCall::default()),
+            own: Some(OwnCall {
+                sink,
+                timeout: None,
+                is_overdue: false,
+            }),
             ..Live::new(session, call_id, None)
         }
     }
@@ -91,18 +99,24 @@ impl Live {
 
     /// When the gateway stops waiting for the answer to a cancel, if it waits.
     fn confirmation(&self) -> Option<Millis> {
-        self.own.and(self.cancelling).map(|cancel| cancel.until)
+        let cancel = self.own.as_ref().and(self.cancelling);
+        cancel.map(|cancel| cancel.until)
+    }
+
+    /// When the app should have ended the call at its timeout.
+    fn timeout(&self) -> Option<Millis> {
+        self.own.as_ref()?.timeout
     }
 
     /// When a cancel is sent again.
     fn again(&self) -> Option<Millis> {
-        let joined = self.revoking.filter(|revoking| revoking.is_joined);
+        let joined = self.revoking.filter(|it| it.is_joined);
         joined.map(|revoking| revoking.until)
     }
 
     /// The next deadline of the call.
     fn next(&self) -> Option<Millis> {
-        let timeout = self.own.and_then(|own| own.timeout);
+        let timeout = self.timeout();
         let all = [self.response, self.confirmation(), timeout, self.again()];
         all.into_iter().flatten().reduce(Millis::min)
     }
@@ -133,7 +147,7 @@ impl Broker {
             return self.own_unanswered(run);
         }
         let again = is_past(call.again());
-        if is_past(call.own.and_then(|own| own.timeout)) {
+        if is_past(call.timeout()) {
             self.own_timed_out(run);
         }
         if again {
@@ -172,7 +186,8 @@ impl Broker {
             }
             is_last = agent.left && agent.pending.calls().next().is_none();
         }
-        self.finish(run, call.own.map(|_| call.agent), ending, reply);
+        let own = call.own.map(|own| (call.agent, own.sink));
+        self.finish(run, own, ending, reply);
         if is_last {
             self.leave(call.agent);
         }
@@ -190,9 +205,9 @@ impl Broker {
             // It never went to the app, and now it never will.
             Some(call) if !call.is_sent() => self.run_over(run, ending, reply),
             Some(call) => {
-                let session = call.own.take().map(|_| call.agent);
+                let own = call.own.take().map(|own| (call.agent, own.sink));
                 self.reschedule(run);
-                self.finish(run, session, ending, reply);
+                self.finish(run, own, ending, reply);
             }
             None => self.finish(run, None, ending, reply),
         }
@@ -201,18 +216,18 @@ impl Broker {
     fn finish(
         &mut self,
         run: RunId,
-        session: Option<PeerId>,
+        own: Option<(PeerId, Sink)>,
         ending: Ending,
         reply: impl FnOnce() -> Option<Reply>,
     ) {
         let ended = self.runs.end(run, ending, self.now.unix_ms);
-        if let (Some(ended), Some(session)) = (ended, session) {
+        if let (Some(ended), Some((session, sink))) = (ended, own) {
             let reply = if ended.stop().is_some() {
                 None
             } else {
                 reply()
             };
-            self.tell_end(session, ended, reply);
+            self.tell_end(session, sink, ended, reply);
         }
     }
 }

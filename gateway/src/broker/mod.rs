@@ -36,6 +36,7 @@ mod registration;
 mod requests;
 mod revocation;
 pub mod runs;
+mod steps;
 mod stops;
 #[cfg(test)]
 mod tests;
@@ -60,6 +61,7 @@ pub use peer::{CloseCode, Now, PeerId, Profile, Seat, Wanted};
 pub use port::{Ask, FromApp, Start, ToApp};
 #[cfg(test)]
 pub(crate) use questions::{QUESTION_BYTES, QUESTIONS};
+pub(crate) use steps::{Sink, Steps, steps};
 
 use crate::broker::runs::{Dialect, RunId, Runs};
 use crate::limits::Limits;
@@ -200,7 +202,7 @@ impl Broker {
             Event::Gone { peer } => self.gone(peer),
             Event::Emptied { peer } => self.emptied(peer),
             Event::AgentLost { app, agent } => self.agent_lost(app, &agent),
-            Event::Revoke { run, reason } => self.revoke(run, reason),
+            Event::Revoke { run, reason, told } => self.revoke(run, reason, told),
             Event::AppDraining { peer } => self.app_draining(peer),
             Event::Drain => self.stopping = true,
             Event::Shutdown => self.shutdown(),

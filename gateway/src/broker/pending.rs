@@ -8,11 +8,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::broker::amount::Amount;
+use crate::broker::call::Waiter;
 use crate::broker::runs::RunId;
 use crate::wire::{Request, Subject};
 
 /// One request that an app is to answer.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct Entry {
     /// The number under which the request went to the app.
     pub issued: u64,
@@ -32,13 +33,15 @@ pub(super) struct Entry {
 }
 
 /// Who waits for the answer to a request.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) enum Asker {
     /// The agent, under its own id of the request, as JSON.
     Agent(Option<Arc<str>>),
     /// A session of the gateway itself.
     Own,
-    /// Nobody: the agent has left, or somebody else has cancelled its call.
+    /// Others than the agent, who have cancelled its call.
+    Others(Vec<Waiter>),
+    /// Nobody: the agent has left.
     Nobody,
 }
 
@@ -57,7 +60,7 @@ impl Entry {
     pub(super) fn ids(&self) -> impl Iterator<Item = Option<&str>> {
         let own = match &self.asker {
             Asker::Agent(id) => Some(id),
-            Asker::Own | Asker::Nobody => None,
+            Asker::Own | Asker::Others(_) | Asker::Nobody => None,
         };
         own.into_iter().chain(&self.joined).map(Option::as_deref)
     }
@@ -66,15 +69,24 @@ impl Entry {
     /// cancel for which a call of the gateway itself always has room.
     pub(super) fn amount(&self) -> Amount {
         match (&self.asker, self.request) {
-            (Asker::Nobody, _) | (Asker::Own, Request::Cancel) => Amount::default(),
+            (Asker::Others(_) | Asker::Nobody, _) | (Asker::Own, Request::Cancel) => {
+                Amount::default()
+            }
             (Asker::Agent(_) | Asker::Own, _) => Amount::one(self.kept as usize),
         }
     }
 
-    /// The run that the request cancels, if no agent waits for the answer.
+    /// Those who have cancelled a call of somebody else's with this request.
+    pub(super) fn take_waiters(&mut self) -> Vec<Waiter> {
+        match &mut self.asker {
+            Asker::Others(waiters) => std::mem::take(waiters),
+            Asker::Agent(_) | Asker::Own | Asker::Nobody => Vec::new(),
+        }
+    }
+
+    /// The run that the request cancels, if others than its agent wait for the answer.
     pub(super) fn revokes(&self) -> Option<RunId> {
-        let is_nobodys = self.asker == Asker::Nobody && self.request == Request::Cancel;
-        self.run.filter(|_| is_nobodys)
+        self.run.filter(|_| matches!(self.asker, Asker::Others(_)))
     }
 }
 
@@ -118,6 +130,14 @@ impl Pending {
     /// Cancels that have joined others.
     pub(super) fn joined(&self) -> usize {
         self.joined
+    }
+
+    /// Those who wait for the answer to that cancel by others than the agent.
+    pub(super) fn waiters(&mut self, issued: u64) -> Option<&mut Vec<Waiter>> {
+        match &mut self.entries.get_mut(&issued)?.asker {
+            Asker::Others(waiters) => Some(waiters),
+            Asker::Agent(_) | Asker::Own | Asker::Nobody => None,
+        }
     }
 
     /// Whether the request with that number waits for its answer.
@@ -184,7 +204,10 @@ impl Pending {
     pub(super) fn leave(&mut self) {
         for entry in std::mem::take(self).entries.into_values() {
             let is_call = entry.request == Request::Call && entry.run.is_some();
-            if is_call || entry.revokes().is_some() {
+            let is_others = entry.revokes().is_some();
+            if is_others {
+                self.insert(Entry { bytes: 0, ..entry });
+            } else if is_call {
                 let (asker, bytes) = (Asker::Nobody, 0);
                 let entry = Entry {
                     asker,

@@ -178,7 +178,7 @@ impl Broker {
     fn kept(&self, asked: &Asked<'_>) -> usize {
         let id = match &asked.asker {
             Asker::Agent(id) => id.as_ref().map_or(0, |id| id.len()),
-            Asker::Own | Asker::Nobody => 0,
+            Asker::Own | Asker::Others(_) | Asker::Nobody => 0,
         };
         let run = match &asked.about {
             // The run, its dialect's id and its agent share one callId. The bound counts all three.
@@ -243,7 +243,7 @@ impl Broker {
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
         let call = agent.calls.get(call_id).and_then(|run| self.live.get(run));
         let is_first = call.is_some_and(|call| call.cancelling.is_none());
-        is_first || asked.asker == Asker::Own || !agent.is_here()
+        is_first || matches!(asked.asker, Asker::Own) || !agent.is_here()
     }
 
     /// Binds an agent to the app of its `initialize`.

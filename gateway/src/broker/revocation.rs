@@ -5,13 +5,13 @@
 
 use serde_json::Value;
 
+use super::Broker;
 use super::call::{
-    ANSWERED_WITH_ERROR, CancelOutcome, Reply, cancel_failed, cancel_payload, not_cancelled,
+    ANSWERED_WITH_ERROR, CancelOutcome, Reply, Waiter, cancel_failed, cancel_payload, not_cancelled,
 };
 use super::live::Revoking;
 use super::pending::{Asker, Entry, IssuedId};
 use super::port::Ask;
-use super::{Action, Broker};
 use crate::broker::runs::{Ending, RunId, RunState};
 use crate::wire::stops::Grade;
 use crate::wire::{Json, Request, Said};
@@ -29,43 +29,54 @@ impl Broker {
         cancel_failed("The run has ended, and its outcome is not known", error)
     }
 
-    pub(super) fn revoke(&mut self, run: RunId, reason: Option<String>) {
+    /// Somebody other than its agent cancels a run. The outcome is told to whoever asks, if anybody.
+    pub(super) fn revoke(&mut self, run: RunId, reason: Option<String>, told: Option<Waiter>) {
         let (now, now_ms, grace) = (self.now.unix_ms, self.now.monotonic_ms, self.grace());
-        if let Some(outcome) = self.outcome_of_ended(run) {
-            return self.revoked(run, outcome);
-        }
-        let call_id = match self.runs.get(run) {
-            None => return self.revoked(run, not_cancelled("Operation not found")),
-            Some(it) if it.state == RunState::Unknown => {
-                return self.revoked(run, self.outcome_unknown(run));
-            }
-            Some(it) => it.call_id.clone(),
+        let known = match self.runs.get(run) {
+            None => Some(not_cancelled("Operation not found")),
+            Some(it) if it.state == RunState::Unknown => Some(self.outcome_unknown(run)),
+            Some(_) => self.outcome_of_ended(run),
         };
+        if let Some(outcome) = known {
+            return self.revoked(run, outcome, told);
+        }
         self.runs.cancel_requested(run, reason.as_deref(), now);
         let Some(call) = self.live.get_mut(&run).filter(|call| call.is_sent()) else {
             // The call was not sent, and now it never will be.
             let stop = Stop::NeverStarted;
-            self.revoked(run, CancelOutcome::confirmed(stop.into()));
+            self.revoked(run, CancelOutcome::confirmed(stop.into()), told);
             return self.run_cancelled(run, stop.into());
         };
+        let agent = self.agents.get_mut(&call.agent);
+        let waiters = agent
+            .zip(call.revoking)
+            .and_then(|(agent, before)| agent.pending.waiters(before.issued));
         if let Some(before) = &mut call.revoking
             && now_ms < before.until
         {
             // The app may still answer the one before, which answers this one too.
             before.is_joined = true;
+            if let Some(waiters) = waiters {
+                waiters.extend(told);
+            }
             return self.reschedule(run);
         }
+        let mut waiters = waiters.map(std::mem::take).unwrap_or_default();
+        waiters.retain(|it| !it.is_closed());
+        waiters.extend(told);
+        self.issued += 1;
+        let issued = self.issued;
         call.revoking = Some(Revoking {
+            issued,
             until: now_ms + grace,
             is_joined: false,
         });
-        let agent = call.agent;
+        let (agent, call_id) = (call.agent, call.call_id.clone());
         self.reschedule(run);
-        let issued = self.issue();
         let entry = Entry {
             issued,
             request: Request::Cancel,
-            asker: Asker::Nobody,
+            asker: Asker::Others(waiters),
             call_id: Some(Value::from(&*call_id).to_string().into()),
             run: Some(run),
             bytes: 0,
@@ -91,10 +102,15 @@ impl Broker {
     pub(super) fn revoke_again(&mut self, run: RunId) {
         let known = self.runs.get(run);
         let reason = known.and_then(|run| run.cancel_reason.clone());
-        self.revoke(run, reason);
+        self.revoke(run, reason, None);
     }
 
-    pub(super) fn revocation_answered(&mut self, run: RunId, said: &Said<'_>, grade: Grade) {
+    pub(super) fn revocation_answered(
+        &mut self,
+        run: RunId,
+        (said, grade): (&Said<'_>, Grade),
+        told: Vec<Waiter>,
+    ) {
         // The end of the run counts, whatever the app says later.
         let outcome = self.outcome_of_ended(run);
         let outcome = outcome.unwrap_or_else(|| match said.cancelled {
@@ -106,7 +122,7 @@ impl Broker {
                 CancelOutcome::refused(reason, error)
             }
         });
-        self.revoked(run, outcome);
+        self.revoked(run, outcome, told);
         match said.cancelled {
             true => self.run_cancelled(run, grade),
             false => self.runs.cancel_refused(run),
@@ -119,11 +135,23 @@ impl Broker {
         self.end_run(run, Ending::Cancelled(grade.stop, grade.by), || None);
     }
 
-    pub(super) fn revoked(&mut self, run: RunId, outcome: CancelOutcome) {
-        if let Some(call) = self.live.get_mut(&run) {
-            call.revoking = None;
-            self.reschedule(run);
+    /// Tells those who have cancelled a run the outcome: `told`, and those who wait for the app.
+    pub(super) fn revoked(
+        &mut self,
+        run: RunId,
+        outcome: CancelOutcome,
+        told: impl IntoIterator<Item = Waiter>,
+    ) {
+        let call = self.live.get_mut(&run);
+        let before = call.and_then(|call| Some((call.agent, call.revoking.take()?)));
+        let waiters = before.and_then(|(agent, before)| {
+            let agent = self.agents.get_mut(&agent)?;
+            agent.pending.waiters(before.issued).map(std::mem::take)
+        });
+        self.reschedule(run);
+        for waiter in waiters.into_iter().flatten().chain(told) {
+            // Some wait no longer.
+            let _ = waiter.send(outcome.clone());
         }
-        self.actions.push_back(Action::Revoked { run, outcome });
     }
 }

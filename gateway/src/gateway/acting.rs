@@ -241,17 +241,6 @@ impl Hub {
                 }
             }
             Action::Left { agent, message } => after.left.push((agent, message)),
-            Action::Revoked { run, outcome } => {
-                for waiting in state.revocations.remove(&run).unwrap_or_default() {
-                    let _ = waiting.send(outcome.clone());
-                }
-            }
-            Action::Call { run, step } => {
-                if let Some(sink) = state.sinks.get(&run) {
-                    sink.push(step);
-                }
-            }
-            Action::CallOver { run } => drop(state.sinks.remove(&run)),
         }
     }
 

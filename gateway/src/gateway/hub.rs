@@ -1,21 +1,19 @@
 //! The hub: the broker, and the queues that the broker writes into.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, watch};
 use uuid::Uuid;
 
 use crate::bounds::searches::Searches;
-use crate::broker::runs::{CancelNotice, RunId};
-use crate::broker::{Broker, CancelOutcome, Counters, Event, Now, PeerId, Seat, ToApp};
+use crate::broker::runs::CancelNotice;
+use crate::broker::{Broker, Counters, Event, Now, PeerId, Seat, ToApp};
 use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;
-use crate::gateway::calls::Sink;
 use crate::gateway::clustered::Clustered;
 use crate::gateway::lifecycle::Lifecycle;
 use crate::gateway::listeners::Listeners;
@@ -66,12 +64,8 @@ pub struct Hub {
 pub(crate) struct State {
     pub broker: Broker,
     pub outboxes: Queues,
-    /// The cancels that wait for the outcome of a revocation, by run.
-    pub revocations: HashMap<RunId, Vec<oneshot::Sender<CancelOutcome>>>,
     /// The ports of the apps inside the gateway.
     pub ports: FxHashMap<PeerId, mpsc::UnboundedSender<ToApp>>,
-    /// Where the steps of the fronts' calls go, by run.
-    pub sinks: FxHashMap<RunId, Sink>,
 }
 
 /// Counts a connection until it is dropped.
@@ -110,9 +104,7 @@ impl Hub {
             state: Mutex::new(State {
                 broker,
                 outboxes: Queues::default(),
-                revocations: HashMap::new(),
                 ports: FxHashMap::default(),
-                sinks: FxHashMap::default(),
             }),
             started: Instant::now(),
             last_number: AtomicU64::new(0),

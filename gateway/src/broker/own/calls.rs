@@ -9,7 +9,7 @@ use crate::broker::message::Cancel;
 use crate::broker::pending::Entry;
 use crate::broker::requests::About;
 use crate::broker::runs::{Run, RunId};
-use crate::broker::{Action, Broker, PeerId};
+use crate::broker::{Broker, PeerId, Sink};
 use crate::wire::{Failure, Json, Request};
 use caphost::call::{Code, Error, LateEnd, Millis, Stop};
 
@@ -35,9 +35,9 @@ impl Broker {
     ) {
         let (run, call_id) = (call.run.id, call.run.call_id.clone());
         if let Some(ended) = self.runs.register(call.run, self.now.unix_ms) {
-            return self.tell_end(session, ended, None);
+            return self.tell_end(session, call.sink, ended, None);
         }
-        let live = Live::of_own(session, call_id);
+        let live = Live::of_own(session, call_id, call.sink);
         self.live.insert(run, live);
         let waiting = WaitingCall {
             run,
@@ -153,10 +153,9 @@ impl Broker {
     pub(in crate::broker) fn own_progress(&mut self, session: PeerId, operation: &str, info: Json) {
         let agent = self.agents.get(&session);
         if let Some(run) = agent.and_then(|agent| agent.calls.get(operation).copied())
-            && self.own_call_mut(run).is_some()
+            && let Some(own) = self.own_call_mut(run)
         {
-            let step = Step::Progress(info);
-            self.actions.push_back(Action::Call { run, step });
+            own.sink.push(Step::Progress(info));
         }
     }
 
@@ -168,10 +167,8 @@ impl Broker {
         end: LateEnd,
     ) {
         let own = self.own_session(session);
-        if let Some(run) = own.and_then(|own| own.abandoned.remove(call_id)) {
-            let step = Step::Late(end);
-            self.actions.push_back(Action::Call { run, step });
-            self.actions.push_back(Action::CallOver { run });
+        if let Some(sink) = own.and_then(|own| own.abandoned.remove(call_id)) {
+            sink.push(Step::Late(end));
         }
     }
 
@@ -187,22 +184,20 @@ impl Broker {
         self.live.get_mut(&run)?.own.as_mut()
     }
 
+    /// Tells a caller the end of its call, and later how the handler of an abandoned call has ended.
     pub(in crate::broker) fn tell_end(
         &mut self,
         session: PeerId,
+        sink: Sink,
         ended: Arc<Run>,
         reply: Option<Reply>,
     ) {
-        let (run, call_id) = (ended.id, ended.call_id.clone());
         let is_abandoned = ended.stop() == Some(Stop::Abandoned);
-        let step = Step::Ended(ended, reply);
-        self.actions.push_back(Action::Call { run, step });
-        let over = match self.own_session(session) {
-            Some(own) if is_abandoned => own.abandoned.insert(call_id, run),
-            _ => Some(run),
-        };
-        self.actions
-            .extend(over.map(|run| Action::CallOver { run }));
+        let call_id = ended.call_id.clone();
+        sink.push(Step::Ended(ended, reply));
+        if let Some(own) = self.own_session(session).filter(|_| is_abandoned) {
+            own.abandoned.insert(call_id, sink);
+        }
     }
 
     pub(super) fn fail_own(&mut self, run: RunId, error: Failure) {

@@ -11,8 +11,7 @@ use super::call::{NewSession, Reply, no_new_calls};
 use super::message::Cancel;
 use super::pending::{Asker, Entry};
 use super::requests::{About, Asked, Unsent};
-use super::{Action, Broker, PeerId};
-use crate::broker::runs::RunId;
+use super::{Broker, PeerId, Sink};
 use crate::remembered::Remembered;
 use crate::wire::{Failure, Json, Request};
 pub(super) use calls::WaitingCall;
@@ -32,7 +31,7 @@ const ABANDONED: usize = 1_024;
 pub(super) struct OwnSession {
     phase: Phase,
     /// Abandoned calls whose handlers may still run, by callId.
-    abandoned: Remembered<Arc<str>, RunId, ABANDONED>,
+    abandoned: Remembered<Arc<str>, Sink, ABANDONED>,
 }
 
 enum Phase {
@@ -126,9 +125,6 @@ impl Broker {
             for call in calls {
                 self.fail_own(call.run, why.clone());
             }
-        }
-        for (_, run) in own.abandoned.into_all() {
-            self.actions.push_back(Action::CallOver { run });
         }
     }
 

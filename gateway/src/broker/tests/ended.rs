@@ -19,6 +19,7 @@ fn confirmed(bench: &mut Bench, by_operator: bool) -> Value {
             &bench.event(Event::Revoke {
                 run: id,
                 reason: None,
+                told: None,
             }),
             1,
         )
@@ -138,6 +139,7 @@ fn an_operator_whose_cancel_is_answered_with_an_error_is_told_so() {
     let sent = bench.event(Event::Revoke {
         run: id,
         reason: None,
+        told: None,
     });
     let error = json!({ "error": { "code": "NOT_IMPLEMENTED", "message": "" } });
     let seen = bench.send(1, answer(only(&sent, 1), "error", error));

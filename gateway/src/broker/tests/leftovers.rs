@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::broker::runs::NewRun;
-use crate::broker::{NewOwnCall, NewSession};
+use crate::broker::{NewOwnCall, NewSession, steps};
 
 const APP: u64 = 1;
 const AGENT: u64 = 2;
@@ -139,7 +139,10 @@ impl Scene {
             name: None,
             seat: Seat::Own,
         };
+        let (sink, steps) = steps();
+        self.bench.steps.push((run, steps));
         let call = NewOwnCall {
+            sink,
             params: None,
             run: NewRun {
                 id: run,
@@ -190,7 +193,11 @@ impl Scene {
 
     fn revoke(&mut self) {
         if let Some(run) = self.run {
-            self.event(Event::Revoke { run, reason: None });
+            self.event(Event::Revoke {
+                run,
+                reason: None,
+                told: None,
+            });
         }
     }
 
@@ -247,6 +254,12 @@ impl Scene {
         }
     }
 
+    fn is_over(&self, what: &str) {
+        let kept = self.bench.broker.leftovers();
+        let kept: Vec<_> = kept.into_iter().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(kept, [], "{what}");
+    }
+
     fn gone(&mut self, peer: u64) {
         match (peer, self.own) {
             (AGENT, true) => self.event(Event::Left {
@@ -297,9 +310,13 @@ fn every_end_of_a_call_at_every_phase_leaves_nothing_behind() {
                     scene.gone(AGENT);
                 }
                 scene.pass_time();
-                let kept = scene.bench.broker.leftovers();
-                let kept: Vec<_> = kept.into_iter().filter(|(_, count)| *count > 0).collect();
-                assert_eq!(kept, [], "{what}");
+                scene.is_over(&what);
+                // The late end of an abandoned call is waited for as long as its session lasts.
+                scene.gone(AGENT);
+                scene.pass_time();
+                scene.is_over(&what);
+                let told = scene.bench.steps.len() + scene.bench.revoked.len();
+                assert_eq!(told, 0, "{what}: somebody still waits");
                 if let Some(run) = scene.run {
                     let run = scene.bench.broker.runs().get(run);
                     assert!(run.is_some_and(|run| run.state.is_over()), "{what}");

@@ -14,9 +14,13 @@ mod runs;
 mod stops;
 mod updates;
 
+use futures_util::FutureExt;
 use serde_json::{Value, json};
+use tokio::sync::oneshot::{self, error::TryRecvError};
 
-use super::{Action, Backlog, Broker, CancelOutcome, Event, Now, PeerId, Profile, Seat, Wanted};
+use super::{
+    Action, Backlog, Broker, CancelOutcome, Event, Now, PeerId, Profile, Seat, Steps, Wanted,
+};
 use crate::broker::runs::{Dialect, Found, Run, RunId};
 use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
@@ -27,6 +31,10 @@ pub(super) struct Bench {
     pub broker: Broker,
     pub limits: Limits,
     pub now: Now,
+    /// The callers of the gateway's own calls.
+    pub steps: Vec<(RunId, Steps)>,
+    /// Those who wait for the outcome of a cancel.
+    revoked: Vec<(RunId, oneshot::Receiver<CancelOutcome>)>,
 }
 
 /// An action for one peer.
@@ -61,22 +69,60 @@ impl Bench {
             broker,
             limits,
             now,
+            steps: Vec::new(),
+            revoked: Vec::new(),
         }
     }
 
-    pub fn event(&mut self, event: Event<'_>) -> Vec<Seen> {
+    pub fn event(&mut self, mut event: Event<'_>) -> Vec<Seen> {
+        if let Event::Revoke { run, told, .. } = &mut event {
+            let (waiter, outcome) = oneshot::channel();
+            *told = Some(waiter);
+            self.revoked.push((*run, outcome));
+        }
         self.broker.handle(event, self.now);
+        let mut seen = self.told();
+        seen.extend(self.done());
+        seen
+    }
+
+    /// What callers have been told: the outcomes of cancels, then the steps of calls.
+    fn told(&mut self) -> Vec<Seen> {
+        let mut seen = Vec::new();
+        self.revoked.retain_mut(|(run, outcome)| {
+            let told = outcome.try_recv();
+            // Those who have joined a cancel are told the same.
+            if let Ok(outcome) = &told {
+                let told = Seen::Revoked(*run, outcome.clone());
+                if !seen.contains(&told) {
+                    seen.push(told);
+                }
+            }
+            told == Err(TryRecvError::Empty)
+        });
+        self.steps.retain(|(run, steps)| {
+            while let Some(next) = steps.next().now_or_never() {
+                let Some(step) = next else {
+                    seen.push(Seen::CallOver(*run));
+                    return false;
+                };
+                seen.push(Seen::Step(*run, format!("{step:?}")));
+            }
+            true
+        });
+        seen
+    }
+
+    /// What the broker has done.
+    fn done(&mut self) -> Vec<Seen> {
         std::iter::from_fn(|| self.broker.next_action())
             .map(|action| match action {
-                Action::Call { run, step } => Seen::Step(run, format!("{step:?}")),
-                Action::CallOver { run } => Seen::CallOver(run),
                 Action::ToApp { app, message } => Seen::ToApp(app.0, format!("{message:?}")),
                 Action::Send { peer, message } => {
                     Seen::Message(peer.0, serde_json::from_str(&message.into_text()).unwrap())
                 }
                 Action::Close { peer, code, .. } => Seen::Closed(peer.0, code.0),
                 Action::Left { agent, message } => Seen::Left(agent.0, message.into_text()),
-                Action::Revoked { run, outcome } => Seen::Revoked(run, outcome),
                 Action::Resumable { peer, id, app, .. } => {
                     Seen::Resumable(peer.0, id, app.to_string())
                 }

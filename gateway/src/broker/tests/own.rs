@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::NewOwnCall;
 use crate::broker::runs::{Found, NewRun, RunState};
+use crate::broker::{NewOwnCall, steps};
 use crate::broker::{NewSession, Reply, Step};
 use caphost::call::{LateEnd, Stop};
 
@@ -30,7 +30,10 @@ fn client() -> NewSession {
 fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>) {
     let run = RunId::random();
     let payload = json!({ "capability": "a.b", "options": { "callId": id } });
+    let (sink, steps) = steps();
+    bench.steps.push((run, steps));
     let call = NewOwnCall {
+        sink,
         params: None,
         run: NewRun {
             id: run,
@@ -227,7 +230,11 @@ fn what_is_given_up_is_in_flight_no_more() {
     };
     let tokens = ["agent=a".parse().unwrap(), "app=b".parse().unwrap()];
     let (mut bench, run, call) = calling_with(limits, Tokens::new(tokens.into()));
-    let revoke = bench.event(Event::Revoke { run, reason: None });
+    let revoke = bench.event(Event::Revoke {
+        run,
+        reason: None,
+        told: None,
+    });
     let sent = only(&cancel(&mut bench, run), 1).clone();
     pass(&mut bench);
     assert_eq!(state(&bench, "c"), RunState::Unknown);
@@ -256,7 +263,11 @@ fn what_is_given_up_is_in_flight_no_more() {
 #[test]
 fn a_revocation_that_is_not_answered_is_not_waited_for_once_its_call_is_over() {
     let (mut bench, run, call) = calling();
-    bench.event(Event::Revoke { run, reason: None });
+    bench.event(Event::Revoke {
+        run,
+        reason: None,
+        told: None,
+    });
     assert_eq!(bench.broker.in_flight(), 1, "the call");
     let response = json!({ "success": true });
     bench.send(1, answer(&call, "capabilities/call-result", response));
@@ -328,7 +339,11 @@ fn a_run_that_is_over_before_its_session_is_open_is_not_sent() {
     bench.app(1, "demo");
     let (run, seen) = make(&mut bench, "c", None);
     let hello = only(&seen, 1).clone();
-    let seen = bench.event(Event::Revoke { run, reason: None });
+    let seen = bench.event(Event::Revoke {
+        run,
+        reason: None,
+        told: None,
+    });
     let told = Seen::Revoked(run, CancelOutcome::confirmed(Stop::NeverStarted.into()));
     let over = ended(&bench, run, None);
     assert_eq!(seen, [told, over, Seen::CallOver(run)]);
@@ -374,7 +389,11 @@ fn repeated_cancels_of_a_caller_join_the_first() {
     }
     assert_eq!(bench.broker.next_deadline(), due);
     // An operator's cancel is sent separately.
-    let revoke = bench.event(Event::Revoke { run, reason: None });
+    let revoke = bench.event(Event::Revoke {
+        run,
+        reason: None,
+        told: None,
+    });
     let revoke = only(&revoke, 1).clone();
     let kind = "capabilities/cancel-result";
     let confirmed = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "returned" } });
@@ -412,7 +431,11 @@ fn a_cancel_after_one_that_was_refused_is_sent_and_waited_for() {
 fn an_operators_confirmed_cancel_is_how_its_caller_hears_the_call_ends() {
     let (mut bench, run, call) = calling();
     let reason = Some("stop".into());
-    let sent = bench.event(Event::Revoke { run, reason });
+    let sent = bench.event(Event::Revoke {
+        run,
+        reason,
+        told: None,
+    });
     let confirmed = json!({
         "callId": "c", "cancelled": true, "metadata": { "stop": "dropped", "by": "runtime" },
     });

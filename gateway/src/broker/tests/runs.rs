@@ -14,6 +14,7 @@ fn revoke(bench: &mut Bench, run: &Run) -> Vec<Seen> {
     bench.event(Event::Revoke {
         run: run.id,
         reason: Some("enough".into()),
+        told: None,
     })
 }
 

@@ -138,6 +138,7 @@ fn an_operator_is_told_what_the_agent_is() {
     let revoke = Event::Revoke {
         run: it.id,
         reason: None,
+        told: None,
     };
     let sent = bench.event(revoke);
     let confirmation = with(
@@ -187,6 +188,7 @@ fn a_late_end_reaches_its_agent_its_run_and_every_later_cancel() {
     let revoke = Event::Revoke {
         run: it.id,
         reason: None,
+        told: None,
     };
     let seen = bench.event(revoke);
     assert!(
@@ -205,6 +207,7 @@ fn a_late_end_that_is_heard_before_its_run_is_over_is_kept() {
     let revoke = |id| Event::Revoke {
         run: id,
         reason: None,
+        told: None,
     };
     for heard_in in ["notification", CALL_RESULT, CANCEL_RESULT] {
         let mut bench = Bench::session();

@@ -4,9 +4,8 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use super::steps::{Steps, steps};
 use crate::broker::runs::{Run, RunId};
-use crate::broker::{self, Event, PeerId, Reply};
+use crate::broker::{self, Event, PeerId, Reply, Steps};
 use crate::gateway::{AbpError, Hub, Outcome, Step};
 use caphost::call::{LateEnd, Stop};
 
@@ -68,17 +67,14 @@ impl Canceller {
 }
 
 impl Call {
-    /// Makes a call.
-    pub(super) fn make(way: Arc<Way>, call: broker::NewOwnCall) -> Self {
-        let (sink, steps) = steps();
+    /// Makes a call, whose steps come out of `steps`.
+    pub(super) fn make(way: Arc<Way>, call: broker::NewOwnCall, steps: Steps) -> Self {
         let (run, call_id) = (call.run.id, call.run.call_id.clone());
-        let event = Event::Call {
+        way.hub.handle(Event::Call {
             session: way.peer,
             client: &way.client,
             call: Box::new(call),
-        };
-        way.hub
-            .handle_with(event, |state| drop(state.sinks.insert(run, sink)));
+        });
         Call {
             id: run,
             call_id,
@@ -167,11 +163,6 @@ impl Drop for Call {
         if self.end == End::Awaited {
             let reason = "The caller has gone away";
             self.canceller.cancel(Some(reason.into()));
-        }
-        if self.end != End::Told {
-            // The sink is dropped once the lock is released.
-            let sink = self.canceller.way.hub.state().sinks.remove(&self.id);
-            drop(sink);
         }
     }
 }

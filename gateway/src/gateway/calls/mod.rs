@@ -7,7 +7,6 @@
 
 mod call;
 mod session;
-mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +19,6 @@ use crate::wire::Json;
 pub use call::{Call, Canceller};
 use caphost::call::CallId;
 pub use session::Session;
-pub(crate) use steps::Sink;
 
 /// The client of a session.
 #[derive(Clone, Debug)]

@@ -48,7 +48,9 @@ impl Session {
         let run = RunId::of(self.0.hub.process);
         let id = call.call_id.clone().unwrap_or_else(|| own_id(run));
         let timeout = call.timeout.map(|it| it.as_secs_f64() * 1_000.0);
+        let (sink, steps) = broker::steps();
         let new = broker::NewOwnCall {
+            sink,
             payload: payload(&call, &id, timeout),
             params: call.params,
             timeout,
@@ -67,7 +69,7 @@ impl Session {
                 call_id: id.as_str().into(),
             },
         };
-        Call::make(self.0.clone(), new)
+        Call::make(self.0.clone(), new, steps)
     }
 }
 

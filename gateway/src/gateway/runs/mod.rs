@@ -96,13 +96,12 @@ impl Hub {
             return Confirmation::refused(Some("Operation not found".into()), None);
         }
         let (confirm, confirmed) = oneshot::channel();
-        {
-            let mut state = self.state();
-            let waiting = state.revocations.entry(id).or_default();
-            waiting.retain(|it| !it.is_closed());
-            waiting.push(confirm);
-        }
-        self.handle(Event::Revoke { run: id, reason });
+        let told = Some(confirm);
+        self.handle(Event::Revoke {
+            run: id,
+            reason,
+            told,
+        });
         let outcome = timeout(self.limits.confirm_timeout, confirmed).await;
         let outcome = outcome.ok().and_then(Result::ok);
         // The app may have answered the call meanwhile, but not the cancel.

@@ -7,7 +7,7 @@ use std::task::{Poll, Waker};
 
 use parking_lot::Mutex;
 
-use crate::broker::Step;
+use super::Step;
 
 /// How many progress messages wait for a caller that does not take them. Beyond that the newest message
 /// replaces the one before: a caller that is behind wants to know how far the call is now.
@@ -19,7 +19,7 @@ pub(crate) struct Sink(Arc<Slot>);
 
 /// The caller's end.
 #[derive(Clone, Debug)]
-pub(super) struct Steps(Arc<Slot>);
+pub(crate) struct Steps(Arc<Slot>);
 
 #[derive(Debug, Default)]
 struct Slot(Mutex<Waiting>);
@@ -32,7 +32,7 @@ struct Waiting {
 }
 
 /// Both ends of a new channel of steps.
-pub(super) fn steps() -> (Sink, Steps) {
+pub(crate) fn steps() -> (Sink, Steps) {
     let slot = Arc::new(Slot::default());
     (Sink(slot.clone()), Steps(slot))
 }
@@ -71,7 +71,7 @@ impl Drop for Sink {
 impl Steps {
     /// The next step, or `None` if no more steps come. The returned future may be dropped, and the function
     /// may be called again.
-    pub(super) async fn next(&self) -> Option<Step> {
+    pub(crate) async fn next(&self) -> Option<Step> {
         poll_fn(|context| {
             let mut waiting = self.0.0.lock();
             match waiting.steps.pop_front() {
