@@ -6,13 +6,12 @@ import { abpError, problem } from '../errors.js';
 import { expressed, toBase64 } from '../json.js';
 import { LIST } from '../listing.js';
 import { exposeCallbacks } from './callbacks.js';
-import { deskOver } from './desk.js';
-import { openDevTools } from './dev-tools.js';
+import { deskOver, openDevTools } from './dev-tools.js';
 import { hasApp, loadingState, makeDesk, originHere, perform, sendAway, takesTurns, untilDeparture, waitFor } from './in-page.js';
 import { PageTools } from './page-tools.js';
 import { Thread } from './thread.js';
 
-/** @import { Desk } from './desk.js' */
+/** @import { Desk } from './dev-tools.js' */
 
 /**
  * The common part of both libraries, as far as this package needs it.

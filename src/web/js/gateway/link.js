@@ -116,7 +116,7 @@ export class GatewayLink {
     this.#open = false;
     socket.onopen = () => this.#opened();
     socket.onmessage = (/** @type {{ data: unknown }} */ { data }) => {
-      if (socket === this.#socket && typeof data === 'string') this.#heard(data);
+      if (socket === this.#socket && typeof data === 'string') this.#receiveText(data);
     };
     socket.onclose = (/** @type {{ code?: number, reason?: string }} */ { code, reason }) => this.#lost(socket, code, reason);
     // If the browser refuses to connect, there may be no close event: for a blocked port in WebKit, for
@@ -228,16 +228,16 @@ export class GatewayLink {
   }
 
   /** @param {string} data */
-  #heard(data) {
+  #receiveText(data) {
     const envelope = this.tools.fromText(data);
-    if (envelope && this.#takes(envelope)) return;
+    if (envelope && this.#receiveOwn(envelope)) return;
     // Counts first: whatever the message causes, it has arrived.
     if (this.#live) this.#count(data.length);
     if (envelope) this.#receive(envelope);
   }
 
-  /** @param {any} envelope @returns {boolean} whether it concerns the connection itself, and is not counted */
-  #takes({ type, id, payload }) {
+  /** @param {any} envelope @returns {boolean} false for any other than those of the connection itself, which are not counted */
+  #receiveOwn({ type, id, payload }) {
     if (type === 'app/registered') {
       const resume = payload?.resume;
       this.#session = resume && { ...resume, delivery: this.#rust.beginDelivery() };
@@ -337,7 +337,8 @@ export class GatewayLink {
     if (!connection) {
       // The next session may give this agent's name to another agent.
       const post = (/** @type {object} */ envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
-      connection = this.tools.accept(this.shell, { abp: true, lasting: true, from: [this.#number], onmessage: undefined, onclose: undefined, post, close() {} }).connect();
+      const messenger = { abp: true, lasting: true, from: [this.#number], onmessage: undefined, onclose: undefined, post, close() {} };
+      connection = this.tools.accept(this.shell, messenger).connect();
       agents.set(agent, connection);
     }
     return connection;
