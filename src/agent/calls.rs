@@ -17,6 +17,7 @@ impl<P: Clone> AgentState<P> {
         }
         // The host decides whether a callId may be used again after a response.
         self.ledger.enter(&call.id, key);
+        self.unsent_timeout |= call.timeout.is_some();
         let pending = Pending {
             id: call.id.clone(),
             cancel_sent: false,
@@ -71,12 +72,13 @@ impl<P: Clone> AgentState<P> {
     }
 
     /// Sends the calls made since the last flush. While the connection is lost, or may be, the calls wait,
-    /// and their timeouts run.
+    /// and their timeouts run. The time counts only if [`AgentState::needs_time`].
     pub fn flush(&mut self, now: Millis) {
         self.waking = false;
         if self.away || now < self.held_until {
             return self.let_wait(now);
         }
+        self.unsent_timeout = false;
         while let Some(key) = self.unsent.pop_front() {
             let Some(pending) = self.calls.get_mut(&key) else {
                 continue;

@@ -19,6 +19,13 @@ const SIGN_OF_LIFE: Millis = 2_000.0;
 const SLOWEST_LINE: f64 = 16.0;
 
 impl<P: Clone> AgentState<P> {
+    /// Whether anything depends on when messages are sent and heard: a call with a timeout has not
+    /// been sent, the life of the host is watched, or the connection was lost.
+    pub fn needs_time(&self) -> bool {
+        let watched = self.options.liveness.is_some() || self.life.probe.is_some();
+        watched || self.unsent_timeout || self.away || self.held_until > 0.0
+    }
+
     /// The host has announced that its next message has so many bytes, on a transport that shows only
     /// the end of a message. Until that, the host is given the time that the slowest line takes.
     pub fn expect(&mut self, bytes: f64, now: Millis) {

@@ -52,6 +52,8 @@ pub struct AgentState<P> {
     /// In boxes, so that the table stays small once the calls have settled.
     pub(super) calls: FxHashMap<RequestKey, Box<Pending<P>>>,
     pub(super) unsent: VecDeque<RequestKey>,
+    /// Whether a call that has not been sent has a timeout.
+    pub(super) unsent_timeout: bool,
     pub(super) cancels: FxHashMap<RequestKey, PendingCancel>,
     pub(super) lists: Vec<RequestKey>,
     /// Calls by their ids: the pending calls, and the ends of the last calls.
@@ -76,6 +78,7 @@ impl<P: Clone> AgentState<P> {
             options,
             calls: FxHashMap::default(),
             unsent: VecDeque::new(),
+            unsent_timeout: false,
             cancels: FxHashMap::default(),
             lists: Vec::new(),
             ledger: Ledger::new(options.remembered),

@@ -45,7 +45,9 @@ impl Agent {
 
     fn sent_call(&mut self, call: Outgoing<&'static str>) -> RequestKey {
         let key = self.make(call);
-        self.state.flush(self.now);
+        // Where no time is needed, any time may be given.
+        let needed = self.state.needs_time();
+        self.state.flush(if needed { self.now } else { f64::NAN });
         self.actions();
         key
     }

@@ -34,6 +34,26 @@ fn assert_lost(agent: &mut Agent) {
 }
 
 #[test]
+fn only_a_timeout_or_a_watched_host_needs_the_time() {
+    let mut agent = Agent::new();
+    let key = agent.sent("a");
+    assert!(!agent.state.needs_time());
+    agent.make(Outgoing {
+        timeout: Some(50.0),
+        ..call("b")
+    });
+    assert!(agent.state.needs_time());
+    agent.state.flush(agent.now);
+    assert!(!agent.state.needs_time());
+    // A host that may be gone is watched until it has answered.
+    agent.state.suspect(true, agent.now);
+    assert!(agent.state.needs_time());
+    agent.answer(key, "data");
+    assert!(agent.state.needs_time());
+    assert!(watching().state.needs_time());
+}
+
+#[test]
 fn short_calls_are_never_probed() {
     let mut agent = watching();
     for name in ["a", "b", "c"] {

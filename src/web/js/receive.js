@@ -34,10 +34,12 @@ export function receive(connection, envelope, aborted) {
  */
 export function receiveCall(connection, message) {
   try {
-    const [id, timeout] = [message[1], message[5]];
+    const id = message[1];
     ensureId(id);
-    const call = callOf(message[2], message[3], message[4], timeout === undefined ? Infinity : timeout, tokenOf(message));
-    enter(connection, id, call, checkFor(connection.shell, message, 1));
+    const call = callOf(message[2], message[3], message[4], message[5] === undefined ? Infinity : message[5], tokenOf(message));
+    // All else of the message has a known size, if its id is a number.
+    const bytes = typeof id === 'number' ? checkFor(connection.shell, call.params, 0) : checkFor(connection.shell, message, 1);
+    enter(connection, id, call, bytes);
   } catch (error) {
     refuse(connection, longCall(message), reasonFor(error));
   }
