@@ -154,8 +154,9 @@ impl HostHandle {
         match (request, HOSTS.get(host)) {
             (Some(request), Some(host)) => {
                 let mut state = host.state.borrow_mut();
-                let key = state.call_from(parent, request, now());
-                state.cancel_child(key, shortened(reason.as_deref()), now());
+                let now = now();
+                let key = state.call_from(parent, request, now);
+                state.cancel_child(key, shortened(reason.as_deref()), now);
                 key
             }
             _ => 0,

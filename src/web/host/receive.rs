@@ -146,8 +146,9 @@ impl HostHandle {
         };
         if let Some(host) = Work::of(host) {
             let mut state = host.state();
-            let key = state.call(connection, Some(id), request, now());
-            state.cancel_child(key, shortened(reason.as_deref()), now());
+            let now = now();
+            let key = state.call(connection, Some(id), request, now);
+            state.cancel_child(key, shortened(reason.as_deref()), now);
         }
         false
     }
