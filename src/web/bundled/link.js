@@ -1,63 +1,5 @@
 // Made of ../js by `npm run build`, and to be changed there.
 
-// src/web/js/gateway/delivery.js
-var MESSAGES = 64;
-var CHARACTERS = 1 << 20;
-var Delivery = class {
-  /** The messages that were sent and not acknowledged, in order. @type {string[]} */
-  kept = [];
-  /** The number of messages that have arrived. */
-  received = 0;
-  #most;
-  #size = 0;
-  #acknowledged = 0;
-  #told = 0;
-  #untold = 0;
-  /** @param {number} most characters that are kept, or one message */
-  constructor(most) {
-    this.#most = most;
-  }
-  /**
-   * Keeps a message.
-   *
-   * @param {string} text
-   * @returns {boolean} whether there was room for it
-   */
-  keep(text) {
-    if (this.#size > 0 && this.#size + text.length > this.#most) return false;
-    this.#size += text.length;
-    this.kept.push(text);
-    return true;
-  }
-  /**
-   * @param {unknown} received the number of messages that the other side has acknowledged
-   * @returns {boolean} whether that is possible
-   */
-  acknowledge(received) {
-    const more = Number(received) - this.#acknowledged;
-    if (!Number.isInteger(more) || more < 0 || more > this.kept.length) return false;
-    for (const text of this.kept.splice(0, more)) this.#size -= text.length;
-    this.#acknowledged += more;
-    return true;
-  }
-  /**
-   * A message has arrived.
-   *
-   * @param {number} size in characters
-   * @returns {boolean} whether to acknowledge now, rather than a little later
-   */
-  note(size) {
-    this.received += 1;
-    this.#untold += size;
-    return this.received - this.#told >= MESSAGES || this.#untold >= CHARACTERS;
-  }
-  /** The number of messages that have arrived, for the acknowledgement. */
-  tell() {
-    this.#untold = 0;
-    return this.#told = this.received;
-  }
-};
-
 // src/web/js/gateway/left.js
 function inTab(work) {
   try {
@@ -114,12 +56,7 @@ var Offer = class {
 };
 
 // src/web/js/gateway/link.js
-var AT_ONCE = 100;
-var FIRST_PAUSE = 250;
 var LONGEST_PAUSE = 1e4;
-var TRIES = 5;
-var IDLE = 1e3;
-var MOST_KEPT = 1 << 26;
 var MOST_LEFT = 1e3;
 var UPDATE = "update";
 var BROKEN = 1006;
@@ -132,12 +69,13 @@ var GatewayLink = class {
   #socket;
   /** Whether messages are sent and received over the socket. */
   #live = false;
-  /** The state that survives a socket. @type {{ token: string, grace: number, delivery: Delivery } | undefined} */
+  /** What survives a socket. Rust keeps and counts its messages under the number `delivery`. @type {{ token: string, grace: number, delivery: number } | undefined} */
   #session;
   /** The token of a session that was given up. The gateway may not know that yet. @type {string | undefined} */
   #replaces;
   /** @type {Partial<Record<'retry' | 'grace' | 'told', ReturnType<typeof setTimeout>>>} */
   #timers = {};
+  /** The number of attempts since the last success. */
   #attempts = 0;
   /**
    * Whether any socket has ever opened, or the warning that none opens was given; and whether the
@@ -145,6 +83,7 @@ var GatewayLink = class {
    */
   #found = false;
   #open = false;
+  #rust;
   #offer;
   #forgetChanges;
   #forgetWindow;
@@ -162,6 +101,7 @@ var GatewayLink = class {
     this.url = url;
     this.options = options;
     this.tools = tools;
+    this.#rust = shell.rust;
     this.#offer = new Offer(shell.capabilities);
     this.#forgetChanges = shell.capabilities.onChanged(() => this.#update());
     this.#use(socket);
@@ -220,11 +160,13 @@ var GatewayLink = class {
   }
   #opened() {
     this.#found = this.#open = true;
-    if (!this.#session) return this.#register();
-    const { token, delivery } = this.#session;
-    this.#post("app/resume", { resume: token, received: delivery.tell(), token: this.options.token });
+    const session = this.#session;
+    const received = session && this.#rust.received(session.delivery);
+    if (received === void 0) return this.#register();
+    this.#post("app/resume", { resume: session?.token, received, token: this.options.token });
   }
   #register() {
+    if (this.#session) this.#replaces = this.#forget();
     const payload = { app: this.shell.app, capabilities: this.#offer.all(), token: this.options.token };
     this.#replaces ??= takeLeft(this.#key);
     const title = globalThis.document?.title;
@@ -260,10 +202,9 @@ var GatewayLink = class {
     return this.tools.log("warn", `${this.url} cannot be connected to. Is the gateway running${origin ? `, and does it allow this page? If not: caphost serve --allow-origin ${origin}. The page's Content-Security-Policy must allow it too: connect-src` : "?"}`);
   }
   #retryLater() {
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#attempts - 1)) * (0.75 + Math.random() / 2);
-    const delay = this.#attempts > 0 ? pause : AT_ONCE * Math.random();
+    const pause = this.#rust.pauseOf(this.#attempts, this.#session?.grace ?? Infinity, Math.random());
     this.#attempts += 1;
-    this.#timers.retry = setTimeout(this.#retryNow, this.#session ? Math.min(delay, this.#session.grace / TRIES) : delay);
+    this.#timers.retry = setTimeout(this.#retryNow, pause ?? LONGEST_PAUSE);
     globalThis.addEventListener?.("online", this.#retryNow);
   }
   #retryNow = () => {
@@ -277,20 +218,27 @@ var GatewayLink = class {
   }
   /** The session can no longer be resumed. Its agents have been told, or will be told with the next registration. */
   #giveUp = () => {
-    this.#replaces = this.#session?.token;
-    this.#forget();
+    this.#replaces = this.#forget();
     const socket = this.#socket;
     if (socket?.readyState !== 1) return;
     socket.close(1e3);
     this.#lost(socket);
   };
-  /** Ends the session, and the work for its agents. @param {string} [reason] */
+  /** Ends the session, and the work for its agents. @param {string} [reason] @returns the session's token */
   #forget(reason = "The connection to the gateway was lost") {
     this.#stop("grace");
-    this.#stop("told");
-    this.#session = void 0;
+    const token = this.#giveBack();
     for (const connection of this.#agents.values()) connection.close(reason);
     this.#agents = /* @__PURE__ */ new Map();
+    return token;
+  }
+  /** The session cannot be resumed any more: no message is kept for it. @returns the session's token */
+  #giveBack() {
+    this.#stop("told");
+    const session = this.#session;
+    if (session) this.#rust.endDelivery(session.delivery);
+    this.#session = void 0;
+    return session?.token;
   }
   /** @param {string} data */
   #heard(data) {
@@ -303,14 +251,14 @@ var GatewayLink = class {
   #takes({ type, id, payload }) {
     if (type === "app/registered") {
       const resume = payload?.resume;
-      this.#session = resume && { ...resume, delivery: new Delivery(MOST_KEPT) };
+      this.#session = resume && { ...resume, delivery: this.#rust.beginDelivery() };
       this.#replaces = void 0;
       this.#offer.differences = payload?.updates === "differences";
       this.#begin();
       this.#update();
     } else if (type === "app/resumed") {
-      if (!this.#session?.delivery.acknowledge(payload?.received)) this.#giveUp();
-      else this.#begin(this.#session.delivery.kept);
+      if (!this.#acknowledged(payload)) this.#giveUp();
+      else this.#begin(this.#rust.kept(this.#session?.delivery));
     } else if (type === "app/lost") {
       this.#forget();
       this.#register();
@@ -322,7 +270,7 @@ var GatewayLink = class {
       this.#refused({ ...error, message: said.includes("/abp/app") ? said : `${said}. Apps connect to /abp/app`, retryable: false });
       this.#socket?.close(1e3);
     } else if (type === "app/ack") {
-      this.#session?.delivery.acknowledge(payload?.received);
+      this.#acknowledged(payload);
     } else {
       return false;
     }
@@ -343,15 +291,21 @@ var GatewayLink = class {
     for (const text of lacking ?? []) this.#socket.send(text);
     this.#state("connected", lacking && { resumed: true });
   }
+  /** @param {any} payload the gateway's word for what it has received @returns {boolean | undefined} whether that can be */
+  #acknowledged(payload) {
+    return this.#session && this.#rust.acknowledged(this.#session.delivery, Number(payload?.received));
+  }
   /** @param {number} size */
   #count(size) {
-    const delivery = this.#session?.delivery;
-    if (delivery?.note(size)) this.#acknowledge();
-    else if (delivery) this.#timers.told ??= setTimeout(this.#acknowledge, IDLE);
+    if (!this.#session) return;
+    const wait = this.#rust.arrived(this.#session.delivery, size);
+    if (wait === 0) this.#acknowledge();
+    else if (wait > 0) this.#timers.told = setTimeout(this.#acknowledge, wait);
   }
   #acknowledge = () => {
     this.#stop("told");
-    if (this.#live && this.#session) this.#post("app/ack", { received: this.#session.delivery.tell() });
+    const received = this.#live && this.#session && this.#rust.received(this.#session.delivery);
+    if (typeof received === "number") this.#post("app/ack", { received });
   };
   /** @param {any} envelope */
   #receive({ agent, ...envelope }) {
@@ -393,9 +347,9 @@ var GatewayLink = class {
     if (!this.#live && !this.#session) return;
     const { payload, ...head } = envelope;
     const text = this.tools.toText({ timestamp: Date.now(), ...head, payload });
-    const kept = this.#session?.delivery.keep(text);
+    const kept = this.#session && this.#rust.keep(this.#session.delivery, text, text.length);
     if (this.#live) {
-      if (kept === false) [this.#replaces, this.#session] = [this.#session?.token, void 0];
+      if (kept === false) this.#replaces = this.#giveBack();
       if (this.#socket.readyState === 1) this.#socket.send(text);
     } else if (!kept) {
       this.#giveUp();

@@ -1,5 +1,73 @@
 // Made of ../js by `npm run build`, and to be changed there.
 
+// src/web/js/states.js
+var STATES = ["completed", "failed", "cancelled"];
+
+// src/web/js/envelope.js
+var stateName = (state) => STATES[state];
+var hasCompleted = (state) => stateName(state) === "completed";
+var metadataOf = (stop) => typeof stop === "string" ? { stop } : { ...stop, took: rounded(stop.took) };
+var cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
+var lateEnd = (success, after) => ({ success, after: rounded(after) });
+var callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
+var errorOf = (code, message, retryable, retryAfter, details) => ({
+  code,
+  message,
+  retryable,
+  ...details !== void 0 && { details },
+  ...retryAfter >= 0 && { retryAfter }
+});
+function response(state, value, duration) {
+  const name = stateName(state);
+  if (name === "cancelled") return cancelled(value);
+  const ended = name === "failed" ? { success: false, error: value } : { success: true, data: value };
+  if (duration >= 0) ended.metadata = { duration: rounded(duration) };
+  return ended;
+}
+var rounded = (milliseconds) => Math.round(milliseconds * 1e3) / 1e3;
+var cancelConfirmation = (callId, stop, ended) => ({
+  callId,
+  cancelled: true,
+  metadata: { ...metadataOf(stop), ...ended && { ended } }
+});
+var cancelResponse = (callId, reason, error) => ({
+  callId,
+  cancelled: false,
+  ...reason && { reason },
+  ...error && { error }
+});
+var summaries = (documents) => documents.map((document2) => {
+  const summary = {};
+  for (const field of ["name", "available", "experimental", "deprecated"]) {
+    if (document2[field] !== void 0) summary[field] = document2[field];
+  }
+  return summary;
+});
+var progressOf = (progress, total, stage, status, estimatedRemaining) => ({
+  progress,
+  total,
+  ...stage !== void 0 && { stage },
+  ...status !== void 0 && { status },
+  ...estimatedRemaining !== void 0 && { estimatedRemaining }
+});
+function progressInfo(operationId, info) {
+  const { percentage, progress, total } = info;
+  const share = () => Math.round(progress / total * 1e8) / 1e6;
+  const known4 = [progress, total].every((it) => typeof it === "number") && total > 0;
+  return {
+    ...info,
+    operationId,
+    ...typeof percentage !== "number" && known4 && { percentage: Math.min(100, Math.max(0, share())) }
+  };
+}
+function refusal(type, callId, error) {
+  if (typeof callId === "string") callId = callId.slice(0, 128);
+  else if (typeof callId !== "number") callId = null;
+  if (type === "capabilities/cancel") return [`${type}-result`, cancelResponse(callId, error.message, error)];
+  if (type === "initialize" || type === "capabilities/list") return [`${type}-result`, { error }];
+  return [type === "capabilities/call" ? `${type}-result` : "error", { success: false, error }];
+}
+
 // src/web/js/codes.js
 var RETRYABLE = [
   "NOT_INITIALIZED",
@@ -70,155 +138,6 @@ var HOST_CLOSED = "notifications/host/closed";
 var LIFE_ASKED = "notifications/life/asked";
 var LIFE_LOCK = "notifications/life/lock";
 var LARGE_MESSAGE = "notifications/life/large";
-
-// src/web/js/life/signs.js
-var ANSWER = "life/answer";
-var PREFIX = "caphost.life.";
-function holdLock(id) {
-  const name = PREFIX + id;
-  return new Promise((resolve2) => {
-    const held = () => new Promise((release) => resolve2({ name, release: () => release() }));
-    const none = () => resolve2(void 0);
-    const { locks } = globalThis.navigator ?? {};
-    if (locks) locks.request(name, held).catch(none);
-    else none();
-  });
-}
-function watchLock(name, gone, found) {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const watch2 = async () => {
-    const { locks } = navigator;
-    const { held } = await locks.query();
-    if (!held?.some((it) => it.name === name)) return;
-    found?.();
-    await locks.request(
-      /** @type {string} */
-      name,
-      { mode: "shared", signal },
-      () => signal.aborted || gone()
-    );
-  };
-  if (typeof name === "string" && name.startsWith(PREFIX)) watch2().catch(() => {
-  });
-  return () => stop.abort();
-}
-
-// src/web/js/life/of-agent.js
-var NOTHING = {};
-async function lifeOfAgent(id) {
-  const held = await holdLock(id);
-  const life = held ? { lock: held.name, worker: !globalThis.document } : {};
-  return (make) => {
-    const ends = [() => held?.release()];
-    const end2 = () => ends.splice(0).forEach((it) => it());
-    let inner;
-    try {
-      inner = make();
-    } catch (error) {
-      end2();
-      throw error;
-    }
-    const { close } = inner;
-    ends.push(() => close.call(inner));
-    const messenger = {
-      forgetful: inner.forgetful,
-      hint: inner.hint,
-      onmessage: void 0,
-      onclose: void 0,
-      post: (envelope, transfer) => inner.post(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life } } : envelope, transfer),
-      get postCall() {
-        return inner.postCall;
-      },
-      close: end2
-    };
-    const gone = () => messenger.onclose?.();
-    inner.onmessage = (envelope) => {
-      const { event, data } = envelope?.type === "notification" ? envelope.payload ?? {} : NOTHING;
-      if (event === LIFE_ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
-      else if (event === LIFE_LOCK) ends.push(watchLock(data?.lock, gone));
-      messenger.onmessage?.(envelope);
-    };
-    inner.onresult = (id2, data, duration) => messenger.onresult?.(id2, data, duration);
-    inner.onclose = (error) => messenger.onclose?.(error);
-    inner.onsuspect = (certain) => messenger.onsuspect?.(certain);
-    return messenger;
-  };
-}
-
-// src/web/js/messenger.js
-function problemWithMessenger(messenger) {
-  const lacks = ["post", "close"].find((name) => typeof messenger?.[name] !== "function");
-  return lacks && `A messenger has the functions post and close, and this has no ${lacks}`;
-}
-
-// src/web/js/states.js
-var STATES = ["completed", "failed", "cancelled"];
-
-// src/web/js/envelope.js
-var stateName = (state) => STATES[state];
-var hasCompleted = (state) => stateName(state) === "completed";
-var metadataOf = (stop) => typeof stop === "string" ? { stop } : { ...stop, took: rounded(stop.took) };
-var cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
-var lateEnd = (success, after) => ({ success, after: rounded(after) });
-var callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
-var errorOf = (code, message, retryable, retryAfter, details) => ({
-  code,
-  message,
-  retryable,
-  ...details !== void 0 && { details },
-  ...retryAfter >= 0 && { retryAfter }
-});
-function response(state, value, duration) {
-  const name = stateName(state);
-  if (name === "cancelled") return cancelled(value);
-  const ended = name === "failed" ? { success: false, error: value } : { success: true, data: value };
-  if (duration >= 0) ended.metadata = { duration: rounded(duration) };
-  return ended;
-}
-var rounded = (milliseconds) => Math.round(milliseconds * 1e3) / 1e3;
-var cancelConfirmation = (callId, stop, ended) => ({
-  callId,
-  cancelled: true,
-  metadata: { ...metadataOf(stop), ...ended && { ended } }
-});
-var cancelResponse = (callId, reason, error) => ({
-  callId,
-  cancelled: false,
-  ...reason && { reason },
-  ...error && { error }
-});
-var summaries = (documents) => documents.map((document2) => {
-  const summary = {};
-  for (const field of ["name", "available", "experimental", "deprecated"]) {
-    if (document2[field] !== void 0) summary[field] = document2[field];
-  }
-  return summary;
-});
-var progressOf = (progress, total, stage, status, estimatedRemaining) => ({
-  progress,
-  total,
-  ...stage !== void 0 && { stage },
-  ...status !== void 0 && { status },
-  ...estimatedRemaining !== void 0 && { estimatedRemaining }
-});
-function progressInfo(operationId, info) {
-  const { percentage, progress, total } = info;
-  const share = () => Math.round(progress / total * 1e8) / 1e6;
-  const known4 = [progress, total].every((it) => typeof it === "number") && total > 0;
-  return {
-    ...info,
-    operationId,
-    ...typeof percentage !== "number" && known4 && { percentage: Math.min(100, Math.max(0, share())) }
-  };
-}
-function refusal(type, callId, error) {
-  if (typeof callId === "string") callId = callId.slice(0, 128);
-  else if (typeof callId !== "number") callId = null;
-  if (type === "capabilities/cancel") return [`${type}-result`, cancelResponse(callId, error.message, error)];
-  if (type === "initialize" || type === "capabilities/list") return [`${type}-result`, { error }];
-  return [type === "capabilities/call" ? `${type}-result` : "error", { success: false, error }];
-}
 
 // src/web/js/read.js
 function isObject(value) {
@@ -373,32 +292,53 @@ function keyOf(id) {
 }
 
 // src/web/js/guard.js
-var trap;
-var said = "";
-var told2 = false;
-var watched = false;
+var settled2 = Promise.resolve();
+var Instance = class {
+  /** Why the instance is lost. @type {unknown} */
+  trap;
+  /** The message of the panic. */
+  said = "";
+  /** Whether all guards have been told. */
+  #told = false;
+  /** Whether a job is scheduled that tells them, if there is a trap. */
+  watched = false;
+  /** Weak references, so that an unused agent can be garbage collected. @type {Set<WeakRef<Guard>>} */
+  guards = /* @__PURE__ */ new Set();
+  watch() {
+    settled2.then(() => this.#look());
+    this.watched = true;
+  }
+  #look() {
+    this.watched = false;
+    if (this.#told || this.trap === void 0) return;
+    this.#told = true;
+    for (const guard2 of this.guards) report(guard2.deref()?.onTrap);
+    log("error", "the wasm instance is lost, its calls are settled with INTERNAL_ERROR:", this.trap);
+  }
+};
+var shared = new Instance();
+var separate = /* @__PURE__ */ new Map();
+var entered;
 var depth = 0;
-var guards = /* @__PURE__ */ new Set();
-var guard = (work) => (
-  /** @type {any} */
-  ((a, b, c, d, e, f, g, h, i, j, k, l, m) => {
-    if (!watched) watch();
-    if (trap !== void 0) return void 0;
-    depth += 1;
-    try {
-      return (
-        /** @type {any} */
-        work(a, b, c, d, e, f, g, h, i, j, k, l, m)
-      );
-    } catch (error) {
-      trap ??= error ?? "The wasm instance is lost";
-      return void 0;
-    } finally {
-      depth -= 1;
-      if (depth === awaited) standStill();
-    }
-  })
-);
+var instanceOf = (handle) => separate.get(handle) ?? shared;
+var entry = (owner, name, instance) => (a, b, c, d, e, f, g, h, i, j, k, l, m) => {
+  if (!instance.watched) instance.watch();
+  if (instance.trap !== void 0) return void 0;
+  const outer = entered;
+  entered = instance;
+  depth += 1;
+  try {
+    return owner[name](a, b, c, d, e, f, g, h, i, j, k, l, m);
+  } catch (error) {
+    instance.trap ??= error ?? "The wasm instance is lost";
+    return void 0;
+  } finally {
+    entered = outer;
+    depth -= 1;
+    if (depth === awaited) standStill();
+  }
+};
+var guard = (work) => entry({ work }, "work", shared);
 var guardDepth = () => depth;
 var awaited = -1;
 var AWAITED = 500;
@@ -411,7 +351,8 @@ function standStill() {
 }
 function unwound() {
   depth = 0;
-  watched = false;
+  entered = void 0;
+  for (const instance of [shared, ...separate.values()]) instance.watched = false;
 }
 var known = /* @__PURE__ */ new WeakMap();
 function guarded(handle) {
@@ -420,50 +361,47 @@ function guarded(handle) {
   functions = {};
   for (const name of Object.getOwnPropertyNames(handle)) {
     if (typeof handle[name] !== "function") continue;
-    functions[name] = guard((a, b, c, d, e, f, g, h, i, j, k, l, m) => handle[name](a, b, c, d, e, f, g, h, i, j, k, l, m));
+    functions[name] = entry(handle, name, instanceOf(handle));
   }
   known.set(handle, functions);
   return functions;
 }
 function panicked(message, place) {
-  said ||= `: ${message}`;
-  trap ??= new Error(`${message} (${place})`);
-  watch();
+  const instance = entered ?? shared;
+  instance.said ||= `: ${message}`;
+  instance.trap ??= new Error(`${message} (${place})`);
+  instance.watch();
 }
-var lost = (what) => problem("INTERNAL_ERROR", what + said);
 var cancelsFirst = (pending, isCancel) => [...pending].sort((a, b) => Number(isCancel(b)) - Number(isCancel(a)));
-var settled2 = Promise.resolve();
-function watch() {
-  settled2.then(look);
-  watched = true;
-}
-function look() {
-  watched = false;
-  if (told2 || trap === void 0) return;
-  told2 = true;
-  for (const guard2 of guards) report(guard2.deref()?.onTrap);
-  log("error", "the wasm instance is lost, its calls are settled with INTERNAL_ERROR:", trap);
-}
 function oneWay(target, names) {
   for (const name of names) {
     const method = target[name];
     target[name] = function(a, b, c, d, e, f) {
       const result = method.call(this, a, b, c, d, e, f);
-      if (trap !== void 0 && depth > 0) throw trap;
+      if (entered?.trap !== void 0) throw entered.trap;
       return result;
     };
   }
 }
 var Guard = class {
-  /** @param {() => void} onTrap called once, when the instance is lost */
-  constructor(onTrap) {
+  #instance;
+  /**
+   * @param {any} handle the functions of the wasm half
+   * @param {() => void} onTrap called once, when the instance is lost
+   */
+  constructor(handle, onTrap) {
     this.onTrap = onTrap;
+    const { guards } = this.#instance = instanceOf(handle);
     for (const guard2 of guards) if (!guard2.deref()) guards.delete(guard2);
     guards.add(new WeakRef(this));
   }
   /** Why the instance is lost, if it is. */
   get trap() {
-    return trap;
+    return this.#instance.trap;
+  }
+  /** The answer once the instance is lost. @param {string} what the text that says what has failed */
+  lost(what) {
+    return problem("INTERNAL_ERROR", what + this.#instance.said);
   }
 };
 
@@ -679,18 +617,14 @@ var Unfit = class {
   }
 };
 function measure(value, depth2, size) {
-  values = 0;
-  binary = 0;
-  asked = 0;
   try {
-    const left = weigh(value, depth2, size);
+    const bytes = simpleBytes(value);
+    if (bytes >= 0 && bytes <= size && LEVELS <= depth2) return bytes;
+    const left = weighAll(value, depth2, size);
     return left >= 0 ? size - left + VALUE * values + binary : `is larger than ${size} characters`;
   } catch (error) {
     if (!(error instanceof Unfit)) return "cannot be read";
     return error === TOO_DEEP ? `is cyclic, or nested more than ${depth2} levels deep` : error.why;
-  } finally {
-    known3.clear();
-    buffers.clear();
   }
 }
 function inspect(value, depth2, size) {
@@ -711,6 +645,17 @@ var MANY = 2048;
 var LARGE = { values: 32, characters: 1024 };
 var known3 = /* @__PURE__ */ new Map();
 var TOO_DEEP = /* @__PURE__ */ new Unfit("is nested too deep");
+function weighAll(value, levels, left) {
+  values = 0;
+  binary = 0;
+  asked = 0;
+  try {
+    return weigh(value, levels, left);
+  } finally {
+    known3.clear();
+    buffers.clear();
+  }
+}
 function weigh(value, levels, left) {
   values += 1;
   switch (typeof value) {
@@ -827,12 +772,13 @@ function passObject(object, levels) {
   let bytes = VALUE + 1;
   if (Array.isArray(object)) {
     members -= object.length;
+    if (members < 0 || !isWhole(object)) return -1;
     for (let at = 0; at < object.length; at += 1) {
-      const more = members < 0 ? -1 : pass(object[at], levels);
+      const more = pass(object[at], levels);
       if (more < 0) return -1;
       bytes += more;
     }
-    return members < 0 ? -1 : bytes;
+    return bytes;
   }
   if (!isPlain(object)) return -1;
   for (const key in object) {
@@ -858,9 +804,9 @@ var give = (...objects) => objects.forEach((it) => given.add(it));
 var isGiven = (it) => given.has(it);
 var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
 var transferables = (payload, wants) => [...search(payload, wants).found];
-var NOTHING2 = { found: [], partial: false };
+var NOTHING = { found: [], partial: false };
 function search(payload, wants) {
-  if (isSimple(payload)) return NOTHING2;
+  if (isSimple(payload)) return NOTHING;
   let partial = false;
   const found = /* @__PURE__ */ new Set();
   const seen = /* @__PURE__ */ new Set();
@@ -1064,26 +1010,31 @@ var Agent = class extends Caller {
   #rust;
   #ids;
   #number;
-  #guard = new Guard(() => this.#lost());
+  #guard;
   /** @type {Map<number, Pending>} */
   #pending = /* @__PURE__ */ new Map();
   #timer = new Timer(() => this.#rust.tick(this.#number, this.#shell));
   /** Whether there are calls that the next microtask sends. */
   #flushing = false;
+  /** @type {any} */
   #messenger;
   #options;
+  /** @type {any} */
   #questions;
   /** @type {(how: string) => void} */
   #close = () => {
   };
+  /** @type {import('./again/reconnect.js').Again | undefined} until this agent is over */
+  #again;
   /** The functions that Rust calls. None of them throws. */
   #shell = {
-    /** @param {number} key */
-    sendCall: (key) => {
+    /** @param {number} key @param {number} timeout NaN for none */
+    sendCall: (key, timeout) => {
       const pending = this.#pending.get(key);
       if (!pending) return;
       const { payload, transfer } = pending;
       pending.payload = pending.transfer = void 0;
+      if (timeout >= 0) payload.options.timeout = timeout;
       this.#post(key, CALL2, payload, transfer);
     },
     /** @param {number} key @param {string} callId @param {string} [reason] */
@@ -1111,6 +1062,11 @@ var Agent = class extends Caller {
     progress: (key, info) => report(this.#pending.get(key)?.onProgress, info),
     /** @param {number} at the earliest deadline, in the time of `performance.now()`; infinite for none */
     arm: (at) => this.#timer.arm(at),
+    /** The connection is lost, and this agent connects again. */
+    lost: () => {
+      this.#part();
+      this.#again?.lost();
+    },
     /** @param {boolean} disconnected rather than shut down */
     ended: (disconnected) => this.#end(disconnected ? "disconnected" : "shutdown")
   };
@@ -1119,32 +1075,53 @@ var Agent = class extends Caller {
    * @param {import('./messenger.js').Messenger} messenger over which the session was opened
    * @param {any} session the payload of the initialize-result
    * @param {import('./open.js').OpenOptions} options
+   * @param {import('./again/reconnect.js').Again} [again] connects this agent again
    */
-  constructor(handle, messenger, session, options) {
+  constructor(handle, messenger, session, options, again) {
     super();
     this.#rust = guarded(handle);
+    this.#guard = new Guard(handle, () => this.#lost());
     this.#ids = idsOf(this.#rust);
     const { grace = NaN, liveness = Infinity } = options;
-    this.#number = this.#rust.open(grace, liveness, session.life !== void 0);
-    oneWay(this.#shell, ["sendCall", "sendCancel", "sendList", "sendShutdown", "progress", "ended"]);
+    this.#number = this.#rust.open(grace, liveness, session.life !== void 0, again !== void 0);
+    oneWay(this.#shell, ["sendCall", "sendCancel", "sendList", "sendShutdown", "progress", "lost", "ended"]);
     unreachable.register(this, [this.#rust, this.#number]);
-    this.#messenger = messenger;
     this.#options = options;
-    this.#questions = new Questions(messenger, options.onElicitation);
+    this.#again = again;
+    this.closed = new Promise((resolve2) => {
+      this.#close = resolve2;
+    });
+    this.#adopt(messenger, session);
+    again?.begin(session.app, (next, its) => {
+      if (!next) return this.#rust.giveUp(this.#number, this.#shell);
+      this.#adopt(next, its);
+      return this.#rust.reconnected(this.#number, this.#shell, its.life !== void 0);
+    });
+    this.#stay = onWindow("pagehide", this.#leave);
+    if (this.#guard.trap !== void 0) this.#lost();
+  }
+  /**
+   * Uses a session that was opened over that messenger.
+   *
+   * @param {import('./messenger.js').Messenger} messenger
+   * @param {any} session the payload of the initialize-result
+   */
+  #adopt(messenger, session) {
+    this.#messenger = messenger;
+    this.#questions = new Questions(messenger, this.#options.onElicitation);
     this.sessionId = session.sessionId;
     this.app = session.app;
     this.features = session.features;
     this.capabilities = listOf(session.capabilities).filter(isNamed);
-    this.closed = new Promise((resolve2) => {
-      this.#close = resolve2;
-    });
     messenger.onmessage = (envelope) => this.#receive(envelope);
     messenger.onresult = (id, data, duration) => receiveCompleted(this.#rust, this.#number, this.#shell, id, completed(data, duration));
     messenger.onclose = this.#disconnected;
-    this.#stay = onWindow("pagehide", this.#leave);
     messenger.onsuspect = (certain) => this.#rust.suspect(this.#number, this.#shell, certain);
     messenger.onexpect = (bytes) => this.#rust.expect(this.#number, this.#shell, bytes);
-    if (this.#guard.trap !== void 0) this.#lost();
+  }
+  /** Whether this agent is connected, once it is or will not be any more. @returns {Promise<boolean>} */
+  get ready() {
+    return this.#again?.ready ?? Promise.resolve(this.sessionId !== null);
   }
   /**
    * Calls a capability. Never rejects.
@@ -1198,10 +1175,9 @@ var Agent = class extends Caller {
     const place = this.#ids.name(asked2);
     const key = this.#rust.call(this.#number, (callId ?? "").slice(0, MAX_NAME), place, timeout, aborted);
     if (!key) {
-      resolve2({ success: false, error: key === 0 ? BAD_CALL_ID : lost(LOST) });
+      resolve2({ success: false, error: key === 0 ? BAD_CALL_ID : this.#guard.lost(LOST) });
       return callId;
     }
-    if (timeout !== Infinity) asked2.timeout = timeout;
     if (onProgress) asked2.progressToken = asked2.callId;
     if (transfer) asked2.transfer = true;
     const payload = { capability, params: sent.params, options: asked2 };
@@ -1232,17 +1208,18 @@ var Agent = class extends Caller {
   cancel(callId, reason) {
     return new Promise((resolve2) => {
       const key = typeof callId === "string" ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
-      if (!key) return resolve2(refusal2(callId, key === 0 ? BAD_CALL_ID : lost(LOST)));
+      if (!key) return resolve2(refusal2(callId, key === 0 ? BAD_CALL_ID : this.#guard.lost(LOST)));
       this.#pending.set(key, { resolve: resolve2, callId });
       return this.#rust.drive(this.#number, this.#shell);
     });
   }
   /** @returns {Promise<any[]>} the Capability objects of the app */
   async listCapabilities() {
+    if (this.sessionId === null) await this.ready;
     const known4 = this.capabilities;
     const { capabilities, error } = await new Promise((resolve2) => {
       const key = this.#rust.list(this.#number);
-      if (!key) return resolve2({ error: lost(LOST) });
+      if (!key) return resolve2({ error: this.#guard.lost(LOST) });
       this.#pending.set(key, { resolve: resolve2 });
       return this.#rust.drive(this.#number, this.#shell);
     });
@@ -1309,28 +1286,37 @@ var Agent = class extends Caller {
    * page comes back, the session ends as a lost connection, because nobody has asked for a shutdown.
    */
   #leave = () => {
+    if (this.sessionId === null) return;
     report(() => this.#messenger.post({ type: "shutdown", timestamp: Date.now(), payload: { reason: "The page of the agent was left" } }));
     this.#disconnected();
   };
+  /** The session is over. */
+  #part() {
+    const messenger = this.#messenger;
+    this.sessionId = null;
+    this.#questions.close();
+    messenger.onmessage = messenger.onclose = void 0;
+    report(() => messenger.close());
+  }
   /** @param {string} how */
   #end(how) {
     this.#timer.stop();
     this.#stay();
-    this.sessionId = null;
-    this.#questions.close();
-    report(() => this.#messenger.close());
+    if (this.sessionId !== null) this.#part();
+    this.#again?.end();
+    this.#again = void 0;
     this.#close(how);
   }
   /** The wasm instance is lost. */
   #lost() {
     const pending = cancelsFirst(this.#pending.values(), ({ callId }) => callId !== void 0);
     this.#pending.clear();
-    const error = lost(LOST);
+    const error = this.#guard.lost(LOST);
     for (const { callId, release, resolve: resolve2 } of pending) {
       report(release);
       resolve2(callId === void 0 ? { success: false, error } : refusal2(callId, error));
     }
-    if (this.sessionId !== null) this.#end("failed");
+    if (this.sessionId !== null || this.#again) this.#end("failed");
   }
 };
 var refusal2 = (callId, error) => cancelResponse(callId, error.message, error);
@@ -1345,6 +1331,87 @@ function problemWith(capability, params, { signal, timeout, callId, onProgress, 
   return void 0;
 }
 
+// src/web/js/life/signs.js
+var ANSWER = "life/answer";
+var PREFIX = "caphost.life.";
+function holdLock(id) {
+  const name = PREFIX + id;
+  return new Promise((resolve2) => {
+    const held = () => new Promise((release) => resolve2({ name, release: () => release() }));
+    const none = () => resolve2(void 0);
+    const { locks } = globalThis.navigator ?? {};
+    if (locks) locks.request(name, held).catch(none);
+    else none();
+  });
+}
+function watchLock(name, gone, found) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const watch = async () => {
+    const { locks } = navigator;
+    const { held } = await locks.query();
+    if (!held?.some((it) => it.name === name)) return;
+    found?.();
+    await locks.request(
+      /** @type {string} */
+      name,
+      { mode: "shared", signal },
+      () => signal.aborted || gone()
+    );
+  };
+  if (typeof name === "string" && name.startsWith(PREFIX)) watch().catch(() => {
+  });
+  return () => stop.abort();
+}
+
+// src/web/js/life/of-agent.js
+var NOTHING2 = {};
+async function lifeOfAgent(id) {
+  const held = await holdLock(id);
+  const life = held ? { lock: held.name, worker: !globalThis.document } : {};
+  return (make) => {
+    const ends = [() => held?.release()];
+    const end2 = () => ends.splice(0).forEach((it) => it());
+    let inner;
+    try {
+      inner = make();
+    } catch (error) {
+      end2();
+      throw error;
+    }
+    const { close } = inner;
+    ends.push(() => close.call(inner));
+    const messenger = {
+      forgetful: inner.forgetful,
+      hint: inner.hint,
+      onmessage: void 0,
+      onclose: void 0,
+      post: (envelope, transfer) => inner.post(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life } } : envelope, transfer),
+      get postCall() {
+        return inner.postCall;
+      },
+      close: end2
+    };
+    const gone = () => messenger.onclose?.();
+    inner.onmessage = (envelope) => {
+      const { event, data } = envelope?.type === "notification" ? envelope.payload ?? {} : NOTHING2;
+      if (event === LIFE_ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
+      else if (event === LIFE_LOCK) ends.push(watchLock(data?.lock, gone));
+      messenger.onmessage?.(envelope);
+    };
+    inner.onresult = (id2, data, duration) => messenger.onresult?.(id2, data, duration);
+    inner.onclose = (error) => messenger.onclose?.(error);
+    inner.onsuspect = (certain) => messenger.onsuspect?.(certain);
+    return messenger;
+  };
+}
+
+// src/web/js/messenger.js
+function problemWithMessenger(messenger) {
+  const lacks = ["post", "close"].find((name) => typeof messenger?.[name] !== "function");
+  return lacks && `A messenger has the functions post and close, and this has no ${lacks}`;
+}
+
 // src/web/js/open.js
 var DOUBT = 500;
 var TIMES = (
@@ -1353,9 +1420,9 @@ var TIMES = (
 );
 var CALLED = (
   /** @type {const} */
-  ["onNotification", "onElicitation"]
+  ["onNotification", "onElicitation", "onConnection"]
 );
-var KNOWN2 = [...TIMES, ...CALLED, "signal", "agent", "requestedCapabilities", "allowedRequests", "origin", "token", "WebSocket", "transport", "terminate"];
+var KNOWN2 = [...TIMES, ...CALLED, "signal", "reconnect", "agent", "requestedCapabilities", "allowedRequests", "origin", "token", "WebSocket", "transport", "terminate"];
 function problemWithOptions(options) {
   warnOfUnknown("connect", options, KNOWN2);
   const bad2 = TIMES.find((name) => options[name] !== void 0 && !isAmount(options[name]));
@@ -1364,7 +1431,7 @@ function problemWithOptions(options) {
   if (options.signal != null && typeof options.signal.addEventListener !== "function") return NO_SIGNAL;
   return idle && `${idle} must be a function`;
 }
-function open(handle, messenger, options) {
+function open(handle, messenger, options, begin) {
   const { agent = { name: "caphost", version: "0.1" }, requestedCapabilities, allowedRequests, onElicitation } = options;
   const { connectTimeout = 1e4, signal } = options;
   const id = idsOf(guarded(handle)).next();
@@ -1425,7 +1492,7 @@ function open(handle, messenger, options) {
         fail(abpError("TRANSPORT_ERROR", "The app did not answer with an initialize-result"));
       } else {
         settle();
-        resolve2(new Agent(handle, messenger, envelope.payload, options));
+        resolve2(begin(envelope.payload));
       }
     };
     messenger.onclose = (error) => fail(error ?? abpError("DISCONNECTED", "The app disconnected"));
@@ -1492,15 +1559,15 @@ function read(port, messenger, readShort, unreadable2) {
     return messenger.onmessage?.(message);
   };
   const gone = () => messenger.onclose?.();
-  const lost2 = () => {
+  const lost = () => {
     if (!next) return messenger.onunreadable ? messenger.onunreadable() : gone();
     const { type, id } = next;
     const answer2 = ANSWERS.get(type);
-    const said3 = { type: answer2 ?? type, id, timestamp: Date.now(), payload: failure("TRANSPORT_ERROR", unreadable2) };
+    const said2 = { type: answer2 ?? type, id, timestamp: Date.now(), payload: failure("TRANSPORT_ERROR", unreadable2) };
     next = void 0;
-    return answer2 ? messenger.post(said3) : messenger.onmessage?.(said3);
+    return answer2 ? messenger.post(said2) : messenger.onmessage?.(said2);
   };
-  return { receive: receive2, stop: listenTo(port, receive2, lost2, gone) };
+  return { receive: receive2, stop: listenTo(port, receive2, lost, gone) };
 }
 var isExtension = (port) => typeof port.onMessage?.addListener === "function";
 function ensurePort(port, where) {
@@ -1509,7 +1576,7 @@ function ensurePort(port, where) {
     throw abpError("INVALID_PARAMS", `${where}(port): port must be a MessagePort, a Worker or an extension port`);
   }
 }
-function listenTo(port, receive2, lost2, gone) {
+function listenTo(port, receive2, lost, gone) {
   const stops = [];
   const on = (target, [add2 = "", remove = ""], ...what) => {
     target?.[add2](...what);
@@ -1522,7 +1589,7 @@ function listenTo(port, receive2, lost2, gone) {
     const { addEventListener } = port;
     const how = addEventListener ? ["addEventListener", "removeEventListener"] : ["on", "off"];
     on(port, how, "message", addEventListener ? ({ data }) => receive2(data) : receive2);
-    on(port, how, "messageerror", lost2);
+    on(port, how, "messageerror", lost);
     on(port, how, addEventListener ? "close" : "exit", gone);
     port.start?.();
   }
@@ -1608,8 +1675,8 @@ function socketMessenger(socket) {
   });
   socket.addEventListener("message", ({ data }) => {
     const envelope = typeof data === "string" ? fromText(data) : void 0;
-    const told3 = get(envelope, "payload");
-    if (get(told3, "event") === LARGE_MESSAGE) messenger.onexpect?.(getA("number", get(told3, "data"), "bytes") ?? 0);
+    const told2 = get(envelope, "payload");
+    if (get(told2, "event") === LARGE_MESSAGE) messenger.onexpect?.(getA("number", get(told2, "data"), "bytes") ?? 0);
     else if (envelope !== void 0) messenger.onmessage?.(envelope);
   });
   socket.addEventListener("close", ({ code, reason = "" }) => {
@@ -1619,9 +1686,9 @@ function socketMessenger(socket) {
   socket.addEventListener("error", ({ error }) => {
     const origin = globalThis.location?.origin;
     const why = error?.code ?? getA("string", error, "message");
-    const said3 = `failed${why ? `: ${why}` : ""}. `;
-    if (/response: \d/.test(why ?? "")) end2(`${said3}A server answers there, but not as a gateway does at this path. Agents connect to /abp`, error);
-    else if (!opened) end2(`${said3}Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
+    const said2 = `failed${why ? `: ${why}` : ""}. `;
+    if (/response: \d/.test(why ?? "")) end2(`${said2}A server answers there, but not as a gateway does at this path. Agents connect to /abp`, error);
+    else if (!opened) end2(`${said2}Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
   });
   return messenger;
 }
@@ -1731,53 +1798,66 @@ function watchFrame(win, signal, gone, suspect) {
 
 // src/web/js/connect.js
 var LIVENESS = 3e4;
-async function connect(load2, messenger, given2) {
+async function connect({ load: load2, reconnecting }, messenger, given2) {
   const options = given2 ?? {};
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError("INVALID_PARAMS", unfit);
   options.signal?.throwIfAborted();
-  const handle = await load2();
+  const [handle, part] = await Promise.all([load2(), options.reconnect ? reconnecting?.() : void 0]);
   options.signal?.throwIfAborted();
-  const made = typeof messenger === "function" ? await madeBy(messenger) : messenger;
+  const again = part && new part.Again(handle, messenger, options, { abpError, log, madeBy, open, report, rust: guarded(handle) });
+  const made = await madeBy(messenger);
+  return open(handle, made, options, (session) => new Agent(handle, made, session, options, again));
+}
+async function madeBy(messenger) {
+  const made = typeof messenger === "function" ? await madeNow(messenger) : messenger;
   const odd = problemWithMessenger(made);
   if (odd) throw abpError("INVALID_PARAMS", odd);
-  return open(handle, made, options);
+  return made;
 }
-async function madeBy(make) {
+async function madeNow(make) {
   try {
     return await make();
   } catch (error) {
     throw getA("string", error, "code") === void 0 ? abpError("INVALID_PARAMS", `There is no messenger: ${text(error)}`) : error;
   }
 }
-async function connectNearby(load2, messenger, options) {
-  const shown2 = async () => (await lifeOfAgent(uniqueName()))(messenger);
-  return connect(load2, shown2, { liveness: LIVENESS, ...options });
+async function connectNearby(parts, prepare, options, about2) {
+  const shown2 = async () => {
+    const messenger = await prepare();
+    return (await lifeOfAgent(uniqueName()))(messenger);
+  };
+  return connect(parts, Object.assign(shown2, about2), { liveness: LIVENESS, ...options });
 }
-async function connectWindow(load2, win, options) {
+async function connectWindow(parts, win, options) {
   if (!globalThis.document) throw abpError("NOT_SUPPORTED", "connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect");
   if (typeof win?.postMessage !== "function") throw abpError("INVALID_PARAMS", win === null ? "the frame has no window: it is not in the document" : "connectWindow takes a window, such as iframe.contentWindow");
-  return connectNearby(load2, () => windowMessenger(win, options?.origin), options);
+  return connectNearby(parts, async () => () => windowMessenger(win, options?.origin), options, { isOver: () => win.closed });
 }
-async function connectPort(load2, port, options) {
-  return connectNearby(load2, () => portMessenger(port), options);
+async function connectPort(parts, port, options) {
+  const made = typeof port === "function";
+  const prepare = async () => {
+    const its = made ? await port() : port;
+    return () => portMessenger(its);
+  };
+  return connectNearby(parts, prepare, options, { once: !made });
 }
-async function connectWebSocket(load2, url, options) {
+async function connectWebSocket(parts, url, options) {
   const { token, transport, WebSocket } = options ?? {};
   const Socket = transport ? void 0 : WebSocket ?? defaultSocket();
-  return connect(load2, () => transport ?? socketMessenger(openSocket(url, token, Socket)), { liveness: LIVENESS, ...options });
+  return connect(parts, transport ?? (() => socketMessenger(openSocket(url, token, Socket))), { liveness: LIVENESS, ...options });
 }
 
 // src/web/js/in-rust.js
 var WAYS = { page: connectHere, port: connectPort, window: connectWindow, gateway: connectWebSocket };
 async function connectFromRust(handle, way, to, options) {
-  return WAYS[way]?.(async () => handle, to, options);
+  return WAYS[way]?.({ load: async () => handle }, to, options);
 }
-async function connectHere(load2, host, options) {
+async function connectHere(parts, host, options) {
   const ours = end(() => theirs);
   const theirs = end(() => ours);
   host.accept(theirs);
-  return connect(load2, ours, options);
+  return connect(parts, ours, options);
 }
 function end(other) {
   return {
@@ -2120,11 +2200,11 @@ var JsonRpc = class {
 function refuseAll(messenger, given2, message) {
   const wrapped = get(given2, "direction") && given2;
   const inner = wrapped ? wrapped.payload : given2;
-  const said3 = typeof inner === "string" ? fromText(inner) : inner;
+  const said2 = typeof inner === "string" ? fromText(inner) : inner;
   const refuse2 = (it) => isId(get(it, "id")) && get(it, "method") !== void 0 ? [{ jsonrpc: "2.0", id: it.id, error: { code: -32603, message } }] : [];
-  const answers = Array.isArray(said3) ? said3.flatMap(refuse2) : refuse2(said3);
+  const answers = Array.isArray(said2) ? said2.flatMap(refuse2) : refuse2(said2);
   if (answers.length === 0) return;
-  const answer2 = Array.isArray(said3) ? answers : answers[0];
+  const answer2 = Array.isArray(said2) ? answers : answers[0];
   if (wrapped) messenger.post({ channel: wrapped.channel, type: "mcp", direction: "server-to-client", payload: answer2 });
   else messenger.post(typeof given2 === "string" ? toText(answer2) : answer2);
 }
@@ -2205,8 +2285,6 @@ var clipped = (text2) => text2.slice(0, 64);
 
 // src/web/js/taken.js
 function check({ depth: depth2, size }, message, around = 2) {
-  const simple = simpleBytes(message);
-  if (simple >= 0 && simple <= size && LEVELS <= depth2) return simple;
   const bytes = measure(message, depth2 + around, size);
   if (typeof bytes === "string") throw new Refusal(invalid(`The message ${bytes}`));
   return bytes;
@@ -2229,10 +2307,6 @@ function dataOf({ depth: depth2, size }, given2) {
     data = small(given2);
   } catch {
   }
-  if (data !== void 0 || typeof given2 !== "object") {
-    const bytes = simpleBytes(data ?? given2);
-    if (bytes >= 0 && bytes <= size && LEVELS <= depth2) return { data: data ?? given2, unfit: void 0 };
-  }
   let measured = measure(data ?? given2, depth2, size);
   if (measured === "cannot be read") {
     data = copyIfAny(given2);
@@ -2251,8 +2325,7 @@ function dataOf({ depth: depth2, size }, given2) {
 var NO_SESSION = problem("NOT_INITIALIZED", "There is no session: call initialize first");
 function receive(connection, envelope, aborted) {
   try {
-    const message = readEnvelope(envelope);
-    take(connection, envelope, message, aborted);
+    receiveMessage(connection, envelope, readEnvelope(envelope), aborted);
   } catch (error) {
     refuse(connection, envelope, reasonFor(error));
   }
@@ -2278,7 +2351,7 @@ function enter(connection, id, call, bytes, aborted) {
   const unfit = aborted ? rust.callAborted(shell.number, number, id, given2, place, call.capability, call, aborted.reason) : rust.call(shell.number, number, id, given2, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
   if (unfit) throw new Refusal(BAD_CALL_ID);
 }
-function take(connection, envelope, { type, id, payload }, aborted) {
+function receiveMessage(connection, envelope, { type, id, payload }, aborted) {
   const { shell, number } = connection;
   const { rust } = shell;
   switch (type) {
@@ -2320,9 +2393,9 @@ function take(connection, envelope, { type, id, payload }, aborted) {
       break;
     }
     case "elicitation/response": {
-      const said3 = connection.local ? copyOf2(shell, payload) : payload;
-      check2(connection, envelope, said3);
-      answer(connection, questionOf(id), said3);
+      const said2 = connection.local ? copyOf2(shell, payload) : payload;
+      check2(connection, envelope, said2);
+      answer(connection, questionOf(id), said2);
       break;
     }
     default:
@@ -2408,7 +2481,7 @@ var Connection = class {
    * @param {import('./signal.js').Aborted} [aborted] of a call made in the page
    */
   receiveEnvelope(envelope, aborted) {
-    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, lost(LOST2));
+    if (this.shell.guard.trap) return this.#answerAtOnce(envelope, this.shell.guard.lost(LOST2));
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
     if (envelope?.type === "initialize") {
       this.life = get(get(envelope, "payload"), "life");
@@ -2518,7 +2591,7 @@ var Connection = class {
   answerLost() {
     const pending = cancelsFirst(this.#pending, ([, { type }]) => type === "capabilities/cancel");
     this.#pending.clear();
-    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, lost(LOST2));
+    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, this.shell.guard.lost(LOST2));
   }
   /**
    * @param {any} envelope
@@ -2732,7 +2805,7 @@ function acceptMessages(shell, { allowedOrigins: given2 = ownOrigin(), replace }
     stopped();
   };
   const undos = [claim(globalThis, "window", replace, () => stop())];
-  const told3 = /* @__PURE__ */ new Set();
+  const told2 = /* @__PURE__ */ new Set();
   const peers = /* @__PURE__ */ new Map();
   let windows = 0;
   let looking;
@@ -2755,8 +2828,8 @@ function acceptMessages(shell, { allowedOrigins: given2 = ownOrigin(), replace }
     messenger.onmessage?.(data);
   };
   const tell = (origin, why) => {
-    if (told3.has(origin) || told3.size >= MAX_TOLD) return;
-    told3.add(origin);
+    if (told2.has(origin) || told2.size >= MAX_TOLD) return;
+    told2.add(origin);
     log("warn", `ignored a message from ${origin}: ${why}`);
   };
   const messengerOf = (source2, { origin, from, closers }) => {
@@ -2770,7 +2843,7 @@ function acceptMessages(shell, { allowedOrigins: given2 = ownOrigin(), replace }
     const from = [allowedOrigins.indexOf(origin) + 1, windows += 1];
     const peer = { origin, from, plain: /* @__PURE__ */ new Map(), ports: /* @__PURE__ */ new Map(), closers: /* @__PURE__ */ new Set() };
     peers.set(source2, peer);
-    looking ??= setInterval(look2, LOOK_EVERY2);
+    looking ??= setInterval(look, LOOK_EVERY2);
     return peer;
   };
   const adopt = (port, initialize, peer) => {
@@ -2784,7 +2857,7 @@ function acceptMessages(shell, { allowedOrigins: given2 = ownOrigin(), replace }
     for (const messenger of peer?.plain.values() ?? []) messenger.onclose?.(reason);
     for (const close of peer?.ports.values() ?? []) close(reason);
   };
-  const look2 = () => {
+  const look = () => {
     for (const source2 of peers.keys()) if (source2.closed) forget(source2);
     if (peers.size === 0) {
       clearInterval(looking);
@@ -2839,17 +2912,21 @@ var Requests = class {
       abp: true,
       lasting: true,
       local: true,
+      short: true,
       onmessage: void 0,
       onclose: void 0,
-      post: (envelope) => {
-        const resolve2 = this.#waiting.get(envelope.id);
-        if (!resolve2) return unasked(envelope);
-        this.#waiting.delete(envelope.id);
-        return resolve2(envelope.payload);
-      },
+      post: (envelope) => this.#settle(envelope.id, envelope.payload) || unasked(envelope),
+      postResult: (id, data, duration) => void this.#settle(id, completed(data, duration)),
       close() {
       }
     }).connect();
+  }
+  /** @param {unknown} id @param {unknown} payload @returns {boolean} whether the answer was waited for */
+  #settle(id, payload) {
+    const resolve2 = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    resolve2?.(payload);
+    return resolve2 !== void 0;
   }
   /**
    * @param {string} type
@@ -3224,84 +3301,6 @@ function linkManifest(shell, document2) {
   };
 }
 
-// src/web/js/validators.js
-var loading;
-var compile;
-function load() {
-  loading ??= loadPart(() => import("./compile.js")).then(
-    (module) => {
-      ({ compile } = module);
-    },
-    (error) => {
-      loading = void 0;
-      throw error;
-    }
-  );
-  return loading;
-}
-var Validators = class {
-  /** @type {Map<string, Entry>} */
-  #byName = /* @__PURE__ */ new Map();
-  /** @param {(key: number, verdict: Verdict | null) => void} report */
-  constructor(report2) {
-    this.report = report2;
-  }
-  /**
-   * @param {string} name
-   * @param {any} schema a valid schema
-   */
-  set(name, schema) {
-    const entry = { name, schema };
-    if (schema?.type === "object" && Object.keys(schema).length === 1) this.#byName.delete(name);
-    else this.#byName.set(name, entry);
-    if (this.#byName.has(name)) this.#compile(entry).catch(() => {
-    });
-  }
-  /** @param {string} name */
-  delete(name) {
-    this.#byName.delete(name);
-  }
-  /**
-   * Reports the verdict, at once or when it is known.
-   *
-   * @param {number} key
-   * @param {string} name
-   * @param {unknown} params
-   */
-  check(key, name, params) {
-    const entry = this.#byName.get(name);
-    if (!entry) return this.report(key, null);
-    const verdict = entry.check ? run(entry.check, params) : this.#compile(entry).then((check3) => run(check3, params), notLoaded);
-    return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
-  }
-  /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
-  async #compile(entry) {
-    if (!compile) await load();
-    return entry.check ??= checkOf(entry);
-  }
-};
-function notLoaded(error) {
-  log("error", "the schema validator could not be loaded:", error);
-  return problem("INTERNAL_ERROR", `The schema validator could not be loaded: ${text(error)}`);
-}
-function checkOf({ name, schema }) {
-  const { check: check3, warnings } = (
-    /** @type {NonNullable<typeof compile>} */
-    compile(schema, resolve(schema), examine)
-  );
-  for (const warning of warnings) log("warn", `${name}: inputSchema: ${warning}`);
-  return check3;
-}
-function run(check3, params) {
-  try {
-    const verdict = check3(params);
-    return verdict instanceof Promise ? verdict.catch(unreadable) : verdict;
-  } catch (error) {
-    return unreadable(error);
-  }
-}
-var unreadable = (error) => invalid(`The parameters cannot be checked: ${error}`);
-
 // src/web/js/standard-schema.js
 var DIALECT = "draft-2020-12";
 var MOST_ISSUES = 16;
@@ -3321,15 +3320,15 @@ function withJsonSchemas(name, options) {
 }
 function answering(name, output, handler) {
   return (params, context) => {
-    const take2 = ({ issues, value }) => {
+    const dataOf2 = ({ issues, value }) => {
       if (!issues) return value;
-      const message = `The answer of ${name} breaks its outputSchema: ${said2(errorsOf(issues))}`;
+      const message = `The answer of ${name} breaks its outputSchema: ${said(errorsOf(issues))}`;
       if (!context.stopped) log("error", message);
       throw abpError("OPERATION_FAILED", message);
     };
     const parse = (data) => {
       const result = output.validate(data);
-      return result instanceof Promise ? result.then(take2) : take2(result);
+      return result instanceof Promise ? result.then(dataOf2) : dataOf2(result);
     };
     const returned = handler(params, context);
     return typeof returned?.then === "function" ? Promise.resolve(returned).then(parse) : parse(returned);
@@ -3346,54 +3345,33 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
   log("warn", `${where}: agents are not told what it says, because ${why}`);
   return side === "input" ? { type: "object" } : {};
 }
-var SchemaChecks = class extends Validators {
-  /** @type {Map<string, Standard>} */
-  #standards = /* @__PURE__ */ new Map();
-  /** @param {string} name @param {any} schema @param {Standard} [standard] instead of it */
-  set(name, schema, standard) {
-    this.delete(name);
-    if (standard) this.#standards.set(name, standard);
-    else super.set(name, schema);
-  }
-  /** @param {string} name */
-  delete(name) {
-    this.#standards.delete(name);
-    super.delete(name);
-  }
-  /**
-   * @param {number} key
-   * @param {string} name
-   * @param {unknown} params
-   * @param {{ params: any }} [given] the object from which the handler gets them
-   */
-  check(key, name, params, given2) {
-    const standard = this.#standards.get(name);
-    if (!standard || !given2) return super.check(key, name, params);
-    const take2 = ({ issues, value }) => {
-      if (!issues) given2.params = value;
-      this.report(key, issues ? verdictOf(issues) : null);
+function checkBy(name, standard) {
+  return (params, given2) => {
+    const judge = ({ issues, value }) => {
+      if (issues) return verdictOf(issues);
+      given2.params = value;
+      return null;
     };
     const fail = (error) => {
       log("error", `the inputSchema of ${name} has failed:`, error);
-      this.report(key, invalid(`The parameters cannot be checked: ${text(error)}`));
+      return invalid(`The parameters cannot be checked: ${text(error)}`);
     };
     try {
       const result = standard.validate(params);
-      if (result instanceof Promise) return void result.then(take2).catch(fail);
-      return take2(result);
+      return result instanceof Promise ? result.then(judge).catch(fail) : judge(result);
     } catch (error) {
       return fail(error);
     }
-  }
-};
+  };
+}
 function verdictOf(issues) {
   const errors = errorsOf(issues);
   const path = errors[0]?.path ?? "";
   const noun = errors.length > 1 || path === "" ? "parameters" : "parameter";
-  return { ...invalid(`Bad ${noun}${path === "" ? ":" : ""} ${said2(errors)}`), details: { path, errors } };
+  return { ...invalid(`Bad ${noun}${path === "" ? ":" : ""} ${said(errors)}`), details: { path, errors } };
 }
 var errorsOf = (issues) => issues.slice(0, MOST_ISSUES).map(({ message, path = [] }) => ({ path: pathOf(path), message }));
-var said2 = (errors) => errors.map((it) => it.path === "" ? it.message : `${it.path}: ${it.message}`).join("; ");
+var said = (errors) => errors.map((it) => it.path === "" ? it.message : `${it.path}: ${it.message}`).join("; ");
 var pathOf = (path) => [...path].map((it) => String(typeof it === "object" ? it.key : it)).join(".");
 
 // src/web/js/host.js
@@ -3744,7 +3722,7 @@ var Asks = class {
   }
   /** @param {number | undefined} key undefined when the instance is lost */
   #noSuchSession(key) {
-    if (key === void 0) return lost(FAILED);
+    if (key === void 0) return this.#shell.guard.lost(FAILED);
     return this.#shell.closed ? problem("NOT_INITIALIZED", "The host is closed") : problem("SESSION_INVALID", "There is no such session");
   }
   /**
@@ -3756,7 +3734,7 @@ var Asks = class {
     return new Promise((resolve2) => {
       const key = ask();
       if (!key) {
-        return resolve2({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : lost("The host has failed or is closed") });
+        return resolve2({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : this.#shell.guard.lost("The host has failed or is closed") });
       }
       this.#waiting.set(key, resolve2);
       return this.#shell.rust.drive(this.#shell.number);
@@ -3773,10 +3751,89 @@ var Asks = class {
   }
   /** The wasm instance is lost. */
   fail() {
-    for (const resolve2 of this.#waiting.values()) resolve2({ success: false, error: lost(FAILED) });
+    for (const resolve2 of this.#waiting.values()) resolve2({ success: false, error: this.#shell.guard.lost(FAILED) });
     this.#waiting.clear();
   }
 };
+
+// src/web/js/validators.js
+var loading;
+var compile;
+function load() {
+  loading ??= loadPart(() => import("./compile.js")).then(
+    (module) => {
+      ({ compile } = module);
+    },
+    (error) => {
+      loading = void 0;
+      throw error;
+    }
+  );
+  return loading;
+}
+var Validators = class {
+  /** @type {Map<string, Entry>} */
+  #byName = /* @__PURE__ */ new Map();
+  /** @param {(key: number, verdict: Verdict | null) => void} report */
+  constructor(report2) {
+    this.report = report2;
+  }
+  /**
+   * @param {string} name
+   * @param {any} schema a valid schema
+   * @param {import('./standard-schema.js').Standard} [standard] checks in its place
+   */
+  set(name, schema, standard) {
+    const entry2 = { name, schema, check: standard && checkBy(name, standard) };
+    if (!standard && schema?.type === "object" && Object.keys(schema).length === 1) return this.delete(name);
+    this.#byName.set(name, entry2);
+    if (!standard) this.#compile(entry2).catch(() => {
+    });
+  }
+  /** @param {string} name */
+  delete(name) {
+    this.#byName.delete(name);
+  }
+  /**
+   * Reports the verdict, at once or when it is known.
+   *
+   * @param {number} key
+   * @param {string} name
+   * @param {{ params: any }} given the object from which the handler gets its parameters
+   */
+  check(key, name, given2) {
+    const entry2 = this.#byName.get(name);
+    if (!entry2) return this.report(key, null);
+    const verdict = entry2.check ? run(entry2.check, given2) : this.#compile(entry2).then((check3) => run(check3, given2), notLoaded);
+    return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
+  }
+  /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
+  async #compile(entry2) {
+    if (!compile) await load();
+    return entry2.check ??= checkOf(entry2);
+  }
+};
+function notLoaded(error) {
+  log("error", "the schema validator could not be loaded:", error);
+  return problem("INTERNAL_ERROR", `The schema validator could not be loaded: ${text(error)}`);
+}
+function checkOf({ name, schema }) {
+  const { check: check3, warnings } = (
+    /** @type {NonNullable<typeof compile>} */
+    compile(schema, resolve(schema), examine)
+  );
+  for (const warning of warnings) log("warn", `${name}: inputSchema: ${warning}`);
+  return check3;
+}
+function run(check3, given2) {
+  try {
+    const verdict = check3(given2.params, given2);
+    return verdict instanceof Promise ? verdict.catch(unreadable) : verdict;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+var unreadable = (error) => invalid(`The parameters cannot be checked: ${error}`);
 
 // src/web/js/capabilities.js
 var Capabilities = class {
@@ -3788,7 +3845,7 @@ var Capabilities = class {
   /** @param {Shell} shell */
   constructor(shell) {
     this.#shell = shell;
-    this.validators = new SchemaChecks((key, verdict) => {
+    this.validators = new Validators((key, verdict) => {
       if (verdict) shell.fail(key, true, verdict);
       else shell.rust.checked(shell.number, key);
     });
@@ -4007,7 +4064,7 @@ var Shell = class {
     this.app = Object.freeze({ ...app });
     this.depth = depth2;
     this.size = size;
-    this.guard = new Guard(() => this.#lost());
+    this.guard = new Guard(handle, () => this.#lost());
   }
   wake() {
     if (!this.later) soon(this.#runReady);
@@ -4040,7 +4097,7 @@ var Shell = class {
    * @param {Given} given
    */
   check(key, name, given2) {
-    this.capabilities.validators.check(key, name, given2.params, given2);
+    this.capabilities.validators.check(key, name, given2);
   }
   /**
    * Reports that the parameters of a call do not fit, or that its handler has failed.
@@ -4096,7 +4153,8 @@ var Shell = class {
       capabilities: summaries(documents),
       features: { ...features, dynamicCapabilities: true },
       ...life && { life: {} },
-      ...connection?.messenger.short && { short: SHORT2 }
+      // The page itself sends no messages in their short form.
+      ...connection?.messenger.short && !connection.messenger.local && { short: SHORT2 }
     });
     if (life) {
       this.#life ??= new LifeOfAgents(this, this.ids.next());
@@ -4178,7 +4236,7 @@ var Shell = class {
     this.disarm();
     this.asks.fail();
     for (const connection of this.connections.values()) connection.answerLost();
-    const error = lost("The host has failed");
+    const error = this.guard.lost("The host has failed");
     this.timeline.fail(error);
     this.running.stopAll(error.message);
   }

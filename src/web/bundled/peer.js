@@ -191,13 +191,13 @@ function canonical(text) {
 
 // src/web/js/json-rpc/result.js
 var asText = (text) => ({ type: "text", text });
-function done(data = null, metadata, promised, version, callId, toText = JSON.stringify) {
-  const keeps = isObject(data) || !promised;
+function done(data = null, metadata, promised2, version, callId, toText = JSON.stringify) {
+  const keeps = isObject(data) || !promised2;
   const holder = { data };
   const files = extract(holder, keeps ? 1 : 2, version, callId);
   const said = data === null ? "" : typeof data === "string" ? data : toText(data);
   const content = [.../[^\s\x85]/.test(said) ? [asText(said)] : [], ...files];
-  const structured = version.structure && isObject(data) && (promised || !files.length);
+  const structured = version.structure && isObject(data) && (promised2 || !files.length);
   if (keeps) {
     return {
       content,
@@ -250,8 +250,14 @@ function inputSchema(given) {
   const version = schema.$schema === VERSION && { $schema: VERSION };
   return { schema: makeFit(schema) ? { ...version, ...schema } : { type: "object" }, ...rule && { rule } };
 }
+var promised = /* @__PURE__ */ new WeakMap();
 function outputSchema(schema) {
-  if (!isObject(schema) || schema.type !== "object" || hasFiles(schema, 0)) return void 0;
+  if (!isObject(schema)) return void 0;
+  if (!promised.has(schema)) promised.set(schema, promise(schema));
+  return promised.get(schema);
+}
+function promise(schema) {
+  if (schema.type !== "object" || hasFiles(schema, 0)) return void 0;
   const listed = structuredClone(tidy(schema));
   return makeFit(listed) ? listed : void 0;
 }
@@ -390,25 +396,6 @@ function schemasIn(schema) {
   return inner.filter(isObject);
 }
 
-// src/web/js/json-rpc/near.js
-var SAID = 3;
-var LOOKED_AT = 1024;
-var LONGEST = 64;
-var MOST = 4;
-function near(name, names) {
-  if (name === "" || name.length > LONGEST) return [];
-  const most = Math.min(Math.max(Math.floor(name.length / 3), 1), MOST);
-  const far = names.slice(0, LOOKED_AT).map((it) => ({ it, by: it.endsWith(`.${name}`) || it.endsWith(`_${name}`) ? most : difference(name.toLowerCase(), it.toLowerCase()) }));
-  return far.filter(({ by }) => by <= most).sort((one, other) => one.by - other.by).slice(0, SAID).map(({ it }) => it);
-}
-function difference(one, other) {
-  let [begin, end] = [0, 0];
-  while (begin < one.length && one[begin] === other[begin]) begin += 1;
-  while (end < one.length && one.at(-1 - end) === other.at(-1 - end)) end += 1;
-  const both = Math.min(begin + end, one.length, other.length);
-  return Math.max(one.length, other.length) - both;
-}
-
 // src/web/js/json-rpc/tool-names.js
 var MAX = 64;
 function toolNames(names) {
@@ -452,25 +439,25 @@ function tools(documents, { structure }) {
     const shown = seen(title) ?? (name === own ? void 0 : own);
     const { schema, rule } = inputSchema(input);
     const description = [seen(said), rule].filter(Boolean).join("\n\n");
-    const promised = structure ? outputSchema(output) : void 0;
+    const promised2 = structure ? outputSchema(output) : void 0;
     return {
       name,
       ...structure && shown && { title: shown },
       ...description && { description },
       inputSchema: schema,
-      ...promised && { outputSchema: promised }
+      ...promised2 && { outputSchema: promised2 }
     };
   });
 }
 var seen = (text) => text?.trim() ? text : void 0;
-function findTool(documents, wanted) {
-  const names = documents.map(({ name }) => name);
-  const listed = toolNames(names);
-  const own = names.indexOf(wanted);
-  const at = own < 0 ? listed.indexOf(wanted) : own;
+function findTool(documents, wanted, rust) {
+  const own = documents.find(({ name }) => name === wanted);
+  if (own) return own;
+  const listed = toolNames(documents.map(({ name }) => name));
+  const at = listed.indexOf(wanted);
   if (at >= 0) return documents[at];
   const characters = [...wanted];
-  const meant = near(plain(wanted), listed).join(", ");
+  const meant = (rust.near(plain(wanted), listed) ?? []).join(", ");
   return `Unknown tool: ${characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME).join("")}…` : wanted}${meant && `. Did you mean: ${meant}?`}`;
 }
 
@@ -574,16 +561,16 @@ var Mcp = class {
     const { peer } = this;
     const { name, arguments: given = {}, _meta } = params;
     if (typeof name !== "string" || !isObject(given)) return this.#badParams(id, "tools/call");
-    const found = findTool(peer.shell.capabilities.documents(), name);
+    const found = findTool(peer.shell.capabilities.documents(), name, peer.shell.rust);
     if (typeof found === "string") return peer.fail(id, { code: INVALID_PARAMS, message: found });
     const version = this.#readable(modern);
-    const promised = version.structure && outputSchema(found.outputSchema) !== void 0;
+    const promised2 = version.structure && outputSchema(found.outputSchema) !== void 0;
     const callId = peer.shell.ids.next();
     const wrap = (result) => modern ? { resultType: "complete", ...result } : result;
     const answer = (payload) => {
       const { error, result } = answerCall(id, found.name, payload, (error2) => ({ result: wrap(failed(error2)) }), (data, metadata) => {
         const plain2 = data === void 0 ? void 0 : JSON.parse(peer.kit.toText(data));
-        return wrap(done(plain2, metadata, promised, version, callId, peer.kit.toText));
+        return wrap(done(plain2, metadata, promised2, version, callId, peer.kit.toText));
       });
       if (!error) return { result };
       const { requestId, partial } = error.data;

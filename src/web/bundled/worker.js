@@ -52,7 +52,15 @@
 
   // src/web/js/inspect.js
   var VALUE = 24;
+  var SHORT = 1024;
   var LONG = 2 ** 19;
+  var asked = 0;
+  function isWhole(array) {
+    const { length } = array;
+    if (length > SHORT && (asked += length) > LONG) return Math.floor(Math.random() * length) in array;
+    const keys = Object.keys(array);
+    return keys.length === length && (length === 0 || keys[length - 1] === String(length - 1));
+  }
   function isPlain(item) {
     const prototype = Object.getPrototypeOf(item);
     return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -84,12 +92,13 @@
     let bytes = VALUE + 1;
     if (Array.isArray(object)) {
       members -= object.length;
+      if (members < 0 || !isWhole(object)) return -1;
       for (let at = 0; at < object.length; at += 1) {
-        const more = members < 0 ? -1 : pass(object[at], levels);
+        const more = pass(object[at], levels);
         if (more < 0) return -1;
         bytes += more;
       }
-      return members < 0 ? -1 : bytes;
+      return bytes;
     }
     if (!isPlain(object)) return -1;
     for (const key in object) {
@@ -282,7 +291,7 @@
   var flag;
   var current;
   var panic;
-  var asked = 0;
+  var asked2 = 0;
   var asks = /* @__PURE__ */ new Map();
   var { close, Worker: Native } = scope;
   var post = scope.postMessage.bind(scope);
@@ -370,22 +379,21 @@
     /** @param {string} capability @param {object} [params] @param {any} [options] */
     call(capability, params = {}, options = {}) {
       const { signal, timeout, callId, progressToken } = options ?? {};
-      let number = 0;
+      const number = asked2 += 1;
       return underSignal(
         signal,
         (reason) => say(["abort", this.serial, number, reason]),
-        (aborted) => {
-          const answer = this.ask("call", capability, params, { timeout, callId, progressToken }, aborted);
-          number = asked;
-          return answer;
-        }
+        (aborted) => this.#ask("call", number, capability, params, { timeout, callId, progressToken }, aborted)
       );
     }
     /** @param {string} what @param {any[]} payload @returns {Promise<any>} an ABPResponse */
-    async ask(what, ...payload) {
+    ask(what, ...payload) {
+      return this.#ask(what, asked2 += 1, ...payload);
+    }
+    /** @param {string} what @param {number} number of the request @param {any[]} payload @returns {Promise<any>} an ABPResponse */
+    async #ask(what, number, ...payload) {
       if (this.#over && what === "call") return failure("PRECONDITION_FAILED", "The call that made this one has ended");
       if (this.#over) return { success: false, cancelled: true, metadata: { stop: "never-started" } };
-      const number = asked += 1;
       try {
         carry([what, this.serial, number, ...payload], say, payload);
       } catch (error) {
@@ -507,22 +515,22 @@
     await main();
     return void 0;
   }
-  var hear = async ([lock, shared, secret]) => {
+  var receive = async ([lock, shared, secret]) => {
     flag = shared;
     token = secret;
-    hear = ([url, type]) => begin(url, type);
+    receive = ([url, type]) => begin(url, type);
     say(["locked", await hold(lock)]);
   };
   scope.addEventListener("message", (event) => {
     if (!event.isTrusted) return;
     event.stopImmediatePropagation();
-    hear(event.data);
+    receive(event.data);
   }, true);
   scope.addEventListener("messageerror", () => say(["unread", current?.serial, [...asks.keys()]]), true);
   async function begin(url, type) {
     try {
       const handler = await load(url, type);
-      hear = ([what, number, ...rest]) => heed(what, number, rest, handler);
+      receive = ([what, number, ...rest]) => receiveMore(what, number, rest, handler);
       say(["ready"]);
     } catch (error) {
       const short = url.replace(/^(data:.{35}).+/, "$1…").slice(0, 200);
@@ -531,7 +539,7 @@
       say(["unusable", `${short} cannot be loaded: ${text(error).replaceAll(url, short).slice(0, 500)}${hint}`, !fetched]);
     }
   }
-  function heed(what, number, said, handler) {
+  function receiveMore(what, number, said, handler) {
     if (what === "answer") {
       asks.get(number)?.(said[0]);
       asks.delete(number);

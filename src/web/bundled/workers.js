@@ -50,7 +50,7 @@ var Thread = class {
     if (globalThis.crossOriginIsolated && globalThis.SharedArrayBuffer) this.#flag = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(script, { type: type === "classic" ? type : "module", name: `caphost ${url}` });
     const token = Math.random();
-    worker.onmessage = ({ data }) => Array.isArray(data) && data[0] === token && this.#hear(data);
+    worker.onmessage = ({ data }) => Array.isArray(data) && data[0] === token && this.#receive(data);
     worker.onmessageerror = () => this.#refuse("OPERATION_FAILED", "What the worker said cannot be read");
     worker.onerror = () => this.#refuse("BROWSER_ERROR", `No worker: ${script} cannot be loaded, or the policy of the page forbids it (worker-src)`);
     worker.postMessage([this.#lock, this.#flag, token]);
@@ -135,7 +135,7 @@ var Thread = class {
     if (this.#job) this.#start(this.#job);
   }
   /** @param {any[]} message the kind of message, the number of the call, and further parts */
-  #hear(message) {
+  #receive(message) {
     const [, what, about, first, second] = message;
     const job = this.#job;
     if (what === "unproven") this.#unproven = true;
