@@ -70,7 +70,10 @@ export class Agent<Caps = any> {
   readonly call: Call<Caps, CallOptions>;
 
   /**
-   * Calls a capability, and returns its data. Rejects with a CapHostError if the call has failed, and with
+   * Calls a capability, and returns its data. Functions in the parameters, also in plain objects and lists in them, are lent to the
+   * handler until the call ends: the handler gets async functions. Windows, ports and workers carry functions. `attach`, a
+   * gateway and an extension's port carry JSON, and refuse them with `NOT_SUPPORTED`.
+   * Rejects with a CapHostError if the call has failed, and with
    * a CallAbortError if the call was cancelled.
    */
   readonly invoke: Invoke<Caps>;

@@ -10,8 +10,12 @@ import { load } from './agent-wasm.js';
 export { Agent } from '../src/web/js/agent.js';
 export { CapHostError } from '../src/web/js/errors.js';
 
-/** What agents load: the wasm module, and the part for agents that connect again, which most do not need. */
-const parts = { load, reconnecting: () => import('../src/web/js/again/reconnect.js') };
+/** What agents load: the wasm module, and the parts that most do not need. */
+const parts = {
+  load,
+  reconnecting: () => import('../src/web/js/again/reconnect.js'),
+  lending: () => import('../src/web/js/callbacks/lend.js'),
+};
 
 // Separate functions, so that a bundler leaves out the functions that nobody calls.
 

@@ -33,6 +33,22 @@ export type ParamsOf<Caps, Name extends keyof Caps & string> = IsAny<Caps> exten
       : never
     : never;
 
+/** A function in parameters: of any kind, but not `any`. */
+type IsFunction<Type> = IsAny<Type> extends true ? false : [NonNullable<Type>] extends [never] ? false : NonNullable<Type> extends (...given: any[]) => unknown ? true : false;
+
+/** The names of the parameters that are functions. */
+type FunctionsOf<Params> = { [Name in keyof Params]-?: IsFunction<Params[Name]> extends true ? Name : never }[keyof Params];
+
+/** A function of the agent as a handler gets it: the function is async, and the handler has it until the end of the call. */
+type LentFunction<Type> = Type extends (...given: infer Given) => infer Data ? (...given: Given) => Promise<Awaited<Data>> : Type;
+
+/** Parameters as a handler gets them. */
+type Lent<Params> = IsAny<Params> extends true
+  ? Params
+  : [FunctionsOf<Params>] extends [never]
+    ? Params
+    : { [Name in keyof Params]: IsFunction<Params[Name]> extends true ? LentFunction<Params[Name]> : Params[Name] };
+
 /** The data of a capability in a map. */
 export type DataOf<Caps, Name extends keyof Caps & string> = IsAny<Caps> extends true
   ? any
@@ -90,8 +106,8 @@ export interface StandardSchema<Input = any, Output = any> {
 /** A JSON Schema (2020-12), or a schema of a library that implements Standard Schema. */
 export type Schema = StandardSchema | object | boolean;
 
-/** The type of a handler's parameters: the output of the schema, if it has types, else the parameters in the map. */
-export type ParamsGiven<Caps, Name extends keyof Caps & string, Input> = Input extends StandardSchema<any, infer Output> ? Output : ParamsOf<Caps, Name>;
+/** The type of a handler's parameters: the output of the schema, if it has types, else the parameters in the map, with async functions. */
+export type ParamsGiven<Caps, Name extends keyof Caps & string, Input> = Input extends StandardSchema<any, infer Output> ? Output : Lent<ParamsOf<Caps, Name>>;
 
 /** The type of a handler's data: the input of the output schema, if it has types, else the data in the map. */
 export type DataGiven<Caps, Name extends keyof Caps & string, Output> = Output extends StandardSchema<infer Input, any> ? Input : DataOf<Caps, Name>;

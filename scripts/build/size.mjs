@@ -9,7 +9,7 @@ import { packageDir, root } from '../paths.mjs';
  *
  * @type {Record<Role, number>}
  */
-export const sizeBudgets = { host: 80_000, agent: 49_000 };
+export const sizeBudgets = { host: 80_000, agent: 49_200 };
 
 const report = join(root, 'target', 'package-size.json');
 
@@ -27,6 +27,7 @@ const ON_DEMAND = new Map([
   ['web/js/json-rpc/', 'JSON-RPC'],
   ['web/js/gateway/', 'gateway'],
   ['web/js/again/', 'reconnecting'],
+  ['web/js/callbacks/', 'functions in parameters'],
   ['web/js/workers/', 'workers'],
 ]);
 

@@ -64,6 +64,25 @@ export async function typedAgents(frame: Window, page: Page, port: MessagePort):
   await any.call('whatever', { it: 1 });
 }
 
+type WithFunction = {
+  'text.each': (params: { urls: string[]; onFile: (url: string) => number; done?: () => Promise<string> }) => { files: number };
+};
+
+export async function lentFunctions(port: MessagePort, host: Host<WithFunction>): Promise<void> {
+  const agent = await connectPort<WithFunction>(port);
+  const { files } = await agent.as().text.each({ urls: [], onFile: (url) => url.length });
+  files.toFixed();
+  // @ts-expect-error the function returns a number
+  await agent.as().text.each({ urls: [], onFile: (url) => url });
+  host.register('text.each', {}, async ({ urls, onFile, done }) => {
+    const all: Promise<number>[] = urls.map((url) => onFile(url));
+    // @ts-expect-error it is async for the handler
+    onFile('/').toFixed();
+    const said: string | undefined = await done?.();
+    return { files: all.length + (said?.length ?? 0) };
+  });
+}
+
 export function aResponse(response: ABPResponse<{ words: number }>): number {
   // @ts-expect-error there may be no data
   response.data.words.toFixed();

@@ -36,6 +36,7 @@ export function acceptPort(shell, port, hold, { replace, initialize, from } = {}
   const messenger = {
     from,
     alone: !extension,
+    objects: !extension,
     kept: extension,
     single: initialize !== undefined,
     watched: true,

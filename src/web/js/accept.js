@@ -98,6 +98,7 @@ export function messengerOfApp(transport) {
   /** @type {Messenger} */
   const messenger = {
     local: true,
+    objects: true,
     kept: true,
     onmessage: undefined,
     onclose: undefined,

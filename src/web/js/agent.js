@@ -3,11 +3,12 @@
  * callbacks and the timer that belong to them.
  */
 import { cancelConfirmation, cancelled, cancelResponse } from './envelope.js';
-import { BAD_CALL_ID, failure, report, text, thrown } from './errors.js';
+import { BAD_CALL_ID, abpError, failure, report, text, thrown } from './errors.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, HOST_CLOSED } from './events.js';
 import { errorOf, receiveCompleted, receiveFromApp } from './from-app.js';
 import { Guard, cancelsFirst, guarded, oneWay } from './guard.js';
 import { idsOf } from './ids.js';
+import { isPlain } from './inspect.js';
 import { Caller } from './invoke.js';
 import { LIST, complete, isNamed, listOf } from './listing.js';
 import { onWindow } from './on-window.js';
@@ -18,6 +19,7 @@ import { NO_SIGNAL, reasonText } from './signal.js';
 import { completed } from './short.js';
 import { snapshot } from './snapshot.js';
 import { Timer } from './timer.js';
+import { carry } from './transfer.js';
 
 /** @import { CallOptions } from '../../../npm/agent.js' */
 
@@ -56,6 +58,9 @@ export class Agent extends Caller {
   #questions;
   /** @type {(how: string) => void} */
   #close = () => {};
+  #lending;
+  /** Whether the app accepts functions in parameters. */
+  #accepts = false;
   /** @type {import('./again/reconnect.js').Again | undefined} until this agent is over */
   #again;
 
@@ -123,8 +128,9 @@ export class Agent extends Caller {
    * @param {any} session the payload of the initialize-result
    * @param {import('./open.js').OpenOptions} options
    * @param {import('./again/reconnect.js').Again} [again] connects this agent again
+   * @param {() => Promise<typeof import('./callbacks/lend.js')>} [lending] loads the part for functions in parameters
    */
-  constructor(handle, messenger, session, options, again) {
+  constructor(handle, messenger, session, options, again, lending) {
     super();
     this.#rust = guarded(handle);
     this.#guard = new Guard(handle, () => this.#lost());
@@ -135,6 +141,7 @@ export class Agent extends Caller {
     unreachable.register(this, [this.#rust, this.#number]);
     this.#options = options;
     this.#again = again;
+    this.#lending = lending;
     /** How the session ended: 'shutdown', 'disconnected', or 'failed'. */
     this.closed = new Promise((resolve) => {
       this.#close = resolve;
@@ -163,6 +170,7 @@ export class Agent extends Caller {
     this.sessionId = session.sessionId;
     this.app = session.app;
     this.features = session.features;
+    this.#accepts = session.callbacks === true;
     /** @type {any[]} */
     this.capabilities = listOf(session.capabilities).filter(isNamed);
     messenger.onmessage = (envelope) => this.#receive(envelope);
@@ -252,6 +260,20 @@ export class Agent extends Caller {
       soon(this.#flush);
     }
     return asked.callId;
+  }
+
+  /**
+   * Calls a capability, whose parameters hold functions.
+   *
+   * @param {object} params
+   * @param {(params: object, transfer: object[]) => Promise<any>} invoke
+   * @param {CallOptions['transfer']} transfer
+   * @returns {Promise<any>}
+   */
+  async lend(params, invoke, transfer) {
+    if (this.sessionId === null) await this.ready;
+    const part = await this.#lending?.();
+    return part?.lend(this, this.#accepts, params, (lent, port) => invoke(lent, [...(Array.isArray(transfer) ? transfer : []), port]), { abpError, carry, isPlain });
   }
 
   #flush = () => {

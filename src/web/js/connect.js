@@ -27,6 +27,7 @@ const LIVENESS = 30_000;
  * @typedef {object} Parts loaded when they are used
  * @property {() => Promise<any>} load gives the functions of the wasm half
  * @property {() => Promise<typeof import('./again/reconnect.js')>} [reconnecting]
+ * @property {() => Promise<typeof import('./callbacks/lend.js')>} [lending]
  */
 
 /**
@@ -37,16 +38,16 @@ const LIVENESS = 30_000;
  * @param {Messenger | Make} messenger
  * @param {import('./open.js').OpenOptions | null} [given]
  */
-export async function connect({ load, reconnecting }, messenger, given) {
+export async function connect({ load, reconnecting, lending }, messenger, given) {
   const options = given ?? {};
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError('INVALID_PARAMS', unfit);
   options.signal?.throwIfAborted();
-  const [handle, part] = await Promise.all([load(), options.reconnect ? reconnecting?.() : undefined]);
+  const [handle, part] = await Promise.all([load(), options.reconnect && reconnecting?.()]);
   options.signal?.throwIfAborted();
-  const again = part && new part.Again(handle, messenger, options, { abpError, log, madeBy, open, report, rust: guarded(handle) });
+  const again = part ? new part.Again(handle, messenger, options, { abpError, log, madeBy, open, report, rust: guarded(handle) }) : undefined;
   const made = await madeBy(messenger);
-  return open(handle, made, options, (session) => new Agent(handle, made, session, options, again));
+  return open(handle, made, options, (session) => new Agent(handle, made, session, options, again, lending));
 }
 
 /** @param {Messenger | Make} messenger */

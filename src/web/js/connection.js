@@ -27,7 +27,7 @@ export const UNREADABLE = 'A message of the agent could not be read';
 const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
 export class Connection {
-  /** @type {Map<unknown, { type: string, callId: unknown, capability?: string }>} */
+  /** @type {Map<unknown, { type: string, callId: unknown, capability?: string, borrowed?: import('./borrowed.js').Borrowed }>} */
   #pending = new Map();
   #open;
   /** @type {unknown} */
@@ -116,9 +116,21 @@ export class Connection {
    * @param {string} type
    * @param {string} [callId]
    * @param {string} [capability]
+   * @param {import('./borrowed.js').Borrowed} [borrowed] the functions in the parameters of a call
    */
-  expect(id, type, callId, capability) {
-    if (id !== undefined) this.#pending.set(id, { type, callId, capability });
+  expect(id, type, callId, capability, borrowed) {
+    if (id !== undefined) this.#pending.set(id, { type, callId, capability, borrowed });
+  }
+
+  /** A request is answered. @param {unknown} id */
+  #settle(id) {
+    this.#pending.get(id)?.borrowed?.end();
+    this.#pending.delete(id);
+  }
+
+  /** No request will be answered. */
+  #settleAll() {
+    for (const id of [...this.#pending.keys()]) this.#settle(id);
   }
 
   /** @param {Envelope} envelope the host's message */
@@ -128,7 +140,7 @@ export class Connection {
     } catch (error) {
       this.#sendInstead(envelope, text(error));
     }
-    if (envelope.id !== undefined) this.#pending.delete(envelope.id);
+    if (envelope.id !== undefined) this.#settle(envelope.id);
     // A refused answer is still an answer: the capability does not wait for a better one.
     if (envelope.type === 'error' && isQuestion(envelope.id)) this.answer(envelope.id, envelope.payload);
   }
@@ -146,7 +158,7 @@ export class Connection {
     } catch (error) {
       this.#sendInstead(longResult([0, id, data, duration]), text(error));
     }
-    this.#pending.delete(id);
+    this.#settle(id);
   }
 
   /**
@@ -212,7 +224,7 @@ export class Connection {
   /** Answers every request that a lost instance can no longer answer. */
   answerLost() {
     const pending = cancelsFirst(this.#pending, ([, { type }]) => type === 'capabilities/cancel');
-    this.#pending.clear();
+    this.#settleAll();
     for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, this.shell.guard.lost(LOST));
   }
 
@@ -241,7 +253,7 @@ export class Connection {
     if (!this.#open) return;
     this.#open = false;
     this.unwatch?.();
-    this.#pending.clear();
+    this.#settleAll();
     const { connections, rust, number } = this.shell;
     rust.disconnect(number, this.number, reason);
     const forget = () => void connections.delete(this.number);

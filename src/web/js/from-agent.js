@@ -19,6 +19,7 @@ import { reasonOf } from './signal.js';
  * @property {number} timeout milliseconds; infinite for none
  * @property {unknown} token of its progress, if the agent gave one
  * @property {number} by the connection of the agent that made it, or has made the call that made it
+ * @property {import('./borrowed.js').Borrowed} [borrowed] the functions in its parameters
  * @property {string[]} [within] the callIds of the calls that have made it, the nearest first
  */
 

@@ -3,6 +3,7 @@
  * Both use `call`, whose response reports every outcome.
  */
 import { CapHostError } from './errors.js';
+import { isPlain, isSimple } from './inspect.js';
 import { asyncDispose } from './platform.js';
 
 /** @import { CallOptions } from '../../../npm/agent.js' */
@@ -29,6 +30,7 @@ export class Caller {
    * @returns {Promise<any>}
    */
   invoke(capability, params, options) {
+    if (!isSimple(params) && holdsFunction(params)) return /** @type {any} */ (this).lend(params, (/** @type {object} */ lent, /** @type {object[]} */ transfer) => this.invoke(capability, lent, { ...options, transfer }), options?.transfer);
     return resultOf(this.begin(capability, params, options), options);
   }
 
@@ -69,6 +71,14 @@ const methods = (caller, name) =>
     get: (_, part) => (typeof part === 'symbol' || part === 'then' ? undefined : methods(caller, name ? `${name}.${part}` : part)),
     apply: (_, __, [params, options]) => caller.invoke(name, params, options),
   });
+
+/** @param {any} value @param {Set<object>} [seen] @returns {boolean} whether a function is in its plain objects and arrays */
+function holdsFunction(value, seen = new Set()) {
+  if (typeof value === 'function') return true;
+  if (typeof value !== 'object' || value === null || seen.has(value) || !(Array.isArray(value) || isPlain(value))) return false;
+  seen.add(value);
+  return Object.values(value).some((it) => holdsFunction(it, seen));
+}
 
 /** A running call. It is an async iterable of its progress. */
 export class RunningCall {

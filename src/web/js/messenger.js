@@ -49,6 +49,7 @@
  * @property {number[]} [from] the source, if other agents may have the same: the numbers of an origin and a window, or
  *   that of a link
  * @property {boolean} [local] whether messages are objects of the page itself, which nobody has copied
+ * @property {boolean} [objects] whether it carries whatever can be cloned, and not only JSON
  * @property {boolean} [alone] whether each message comes in a job of its own, in which no code of the app runs
  * @property {boolean} [abp] whether agents speak only ABP
  * @property {boolean} [lasting] whether one connection serves all sessions, one after the other

@@ -1,6 +1,7 @@
 /**
  * Passes the messages of agents from their connections to Rust.
  */
+import { borrow, holdsFunctions } from './borrowed.js';
 import { refusal } from './envelope.js';
 import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
 import { failureOf } from './failure.js';
@@ -62,7 +63,8 @@ function enter(connection, id, call, bytes, aborted) {
   call.by = number;
   const given = call.callId ?? '';
   const place = shell.ids.name(call);
-  connection.expect(id, 'capabilities/call', call.callId, call.capability);
+  if (holdsFunctions(call.params)) call.borrowed = borrow(call.params);
+  connection.expect(id, 'capabilities/call', call.callId, call.capability, call.borrowed);
   const unfit = aborted
     ? rust.callAborted(shell.number, number, id, given, place, call.capability, call, aborted.reason)
     : rust.call(shell.number, number, id, given, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);

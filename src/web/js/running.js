@@ -15,7 +15,7 @@ import { give } from './transfer.js';
  * a connection, or another call. In the latter case `within` has the ids of the calls, the nearest
  * first.
  *
- * @typedef {{ callId: string, capability?: string, params: any, by?: number, within?: string[] }} Given
+ * @typedef {{ callId: string, capability?: string, params: any, by?: number, within?: string[], borrowed?: import('./borrowed.js').Borrowed }} Given
  */
 
 /**
@@ -291,6 +291,7 @@ export class Context {
    */
   stop(reason) {
     this.#stopped = { reason };
+    this.#given.borrowed?.end();
     if (this.#controller) abortWith(this.#controller, reason);
     this.ender?.stop(reason);
   }

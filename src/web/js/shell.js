@@ -166,6 +166,7 @@ export class Shell {
       ...(life && { life: {} }),
       // The page itself sends no messages in their short form.
       ...(connection?.messenger.short && !connection.messenger.local && { short: SHORT }),
+      ...(connection?.messenger.objects && { callbacks: true }),
     });
     if (life) {
       this.#life ??= new LifeOfAgents(this, this.ids.next());

@@ -21,6 +21,7 @@ const SCRIPT = new URL('./worker.js', import.meta.url).href;
 /** The error of a stopped call. Nobody sees it. */
 const STOPPED = 'The call was stopped';
 
+const FUNCTIONS = 'The parameters hold a function, and the handler runs in a worker of the app, which gets no functions';
 const LEFT = 'The page was left or frozen, and its workers have ended';
 
 export class Workers {
@@ -74,6 +75,7 @@ export class Workers {
         rust.reached(number, key, step);
       };
       if (context.stopped) stopped(STOP.neverStarted);
+      else if (this.#shell.running.given(key)?.borrowed) reject(this.#kit.abpError('NOT_SUPPORTED', FUNCTIONS));
       else if (this.#left) reject(this.#kit.abpError('BROWSER_ERROR', LEFT));
       else context.ender = this.#pool(spec).run({ name: spec.name, params, context, resolve, reject, stopped, reached });
     });
