@@ -18,4 +18,12 @@ host.register('primes.below', { description: 'Counts the primes below a number' 
   return primes;
 });
 
+host.register('primes.each', { description: 'Gives each prime below a number to a function' }, async ({ end, onPrime }) => {
+  const said = [];
+  for (let n = 2; n < end; n += 1) {
+    if ([...Array(n).keys()].slice(2).every((d) => n % d !== 0)) said.push(await onPrime(n));
+  }
+  return said;
+});
+
 host.acceptPort(self);

@@ -39,7 +39,7 @@ test('parent-and-frame: the page shows the progress, and its button stops the ca
 
 test('worker: the page follows a call, and another is stopped in time', { timeout: 60_000 }, async (t) => {
   const page = await opened(t, 'worker');
-  await reads(page, '#said', '9592 primes, and a call that was stopped (returned) after half a second');
+  await reads(page, '#said', '9592 primes, <2> <3> <5> <7> <11> <13> <17> <19>, and a call that was stopped (returned) after half a second');
 });
 
 for (const library of ['puppeteer', 'playwright']) {
