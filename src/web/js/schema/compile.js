@@ -7,7 +7,7 @@ import { Checker, MOST_ERRORS } from './check.js';
 import { Matchers, Patterns } from './patterns.js';
 import { UNCHECKED, Unchecked } from './unchecked.js';
 
-/** @import { Check, Verdict } from '../validators.js' */
+/** @import { Verdict } from '../validators.js' */
 /** @import { Examine, Problem } from './check.js' */
 /** @import { References } from './references.js' */
 
@@ -18,7 +18,7 @@ const ROUNDS = 8;
  * @param {any} schema a valid schema
  * @param {References} references of it
  * @param {Examine} examine
- * @returns {{ check: Check, warnings: string[] }}
+ * @returns {{ check: (value: unknown) => Verdict | null | Promise<Verdict | null>, warnings: string[] }}
  */
 export function compile(schema, references, examine) {
   const matchers = new Matchers();
