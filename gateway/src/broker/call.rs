@@ -96,14 +96,21 @@ pub type Waiter = oneshot::Sender<CancelOutcome>;
 pub struct NewOwnCall {
     /// The run that the call begins.
     pub run: NewRun,
+    /// What the app gets.
+    pub request: OwnRequest,
+    /// Where the steps of the call go.
+    pub(crate) sink: Sink,
+}
+
+/// A call of the gateway itself, as its app gets it.
+#[derive(Clone, Debug)]
+pub struct OwnRequest {
     /// The payload of the `capabilities/call`, with the run's callId.
     pub payload: Json,
     /// The parameters alone, for an app that reads no payloads.
     pub params: Option<Json>,
     /// Milliseconds after which the app is to cancel the call.
     pub timeout: Option<Millis>,
-    /// Where the steps of the call go.
-    pub(crate) sink: Sink,
 }
 
 /// A reply of the app, or of the gateway in its place.

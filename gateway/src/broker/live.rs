@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry::Occupied;
 use std::sync::Arc;
 
-use super::call::Reply;
+use super::call::{OwnRequest, Reply};
 use super::deadlines::Due;
 use super::{Broker, PeerId, Sink};
 use crate::broker::runs::{Ending, RunId};
@@ -38,6 +38,8 @@ pub(super) struct Live {
 pub(super) struct OwnCall {
     /// Where the steps of the call go.
     pub sink: Sink,
+    /// What the app gets, until the call is sent.
+    pub request: Option<Box<OwnRequest>>,
     /// When the app should have cancelled the call at its timeout, and answered it.
     pub timeout: Option<Millis>,
     /// The gateway has cancelled the call at its timeout.
@@ -81,10 +83,11 @@ impl Live {
     }
 
     /// A call of the gateway itself, in that session.
-    pub fn of_own(session: PeerId, call_id: Arc<str>, sink: Sink) -> Self {
+    pub fn of_own(session: PeerId, call_id: Arc<str>, (request, sink): (OwnRequest, Sink)) -> Self {
         Live {
             own: Some(OwnCall {
                 sink,
+                request: Some(request.into()),
                 timeout: None,
                 is_overdue: false,
             }),

@@ -47,7 +47,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 pub use backlog::{Backlog, Waiting};
-pub use call::{CancelOutcome, NewOwnCall, NewSession, Reply, Step};
+pub use call::{CancelOutcome, NewOwnCall, NewSession, OwnRequest, Reply, Step};
 pub(crate) use call::{STOPPING, unconfirmed};
 pub use capability_info::{CapabilityInfo, plain};
 pub use event::{Action, Event};

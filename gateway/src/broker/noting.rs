@@ -21,7 +21,7 @@ impl Broker {
             About::Nothing => Ok(None),
             About::Cancel(cancel) => self.note_cancel(peer, issued, cancel),
             About::Call(call) => self.note_call(peer, app, issued, call),
-            About::OwnCall(call) => self.note_own_call(peer, app, issued, call.run),
+            About::OwnCall(run, _) => self.note_own_call(peer, app, issued, *run),
         }
     }
 

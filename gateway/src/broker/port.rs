@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
+use super::call::OwnRequest;
 use super::message::{Cancel, Content, Message};
-use super::own::WaitingCall;
 use super::pending::IssuedId;
 use super::requests::{About, Asked};
 use super::{Action, Broker, CloseCode, PeerId, Seat};
+use crate::broker::runs::RunId;
 use crate::wire::abp::{Called, kind, read_call};
 use crate::wire::{AGENT_CLOSED, Envelope, Json, Request, Said};
 use caphost::call::{CallId, Error, LateEnd, Millis};
@@ -150,7 +151,7 @@ impl Broker {
                 call_id: call.call_id.clone(),
                 call: NewCall::Written(payload()),
             }),
-            (About::OwnCall(call), _) => Ask::Start(self.start_of(call)),
+            (About::OwnCall(run, call), _) => Ask::Start(self.start_of(*run, call)),
             (About::Cancel(Cancel { call_id, .. }), _) => {
                 Ask::Cancel(call_id.as_deref().unwrap_or_default().into())
             }
@@ -160,8 +161,8 @@ impl Broker {
         }
     }
 
-    fn start_of(&self, call: &WaitingCall) -> Start {
-        let run = self.runs.get(call.run);
+    fn start_of(&self, run: RunId, call: &OwnRequest) -> Start {
+        let run = self.runs.get(run);
         let (call_id, capability) = run
             .map(|run| (run.call_id.clone(), run.capability.clone()))
             .unwrap_or_default();

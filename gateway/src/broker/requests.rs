@@ -5,9 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::call::{CancelOutcome, answer_by, cancel_payload, no_new_calls};
+use super::call::{CancelOutcome, OwnRequest, answer_by, cancel_payload, no_new_calls};
 use super::message::{Call, Cancel, Content};
-use super::own::WaitingCall;
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId, Seat};
 use crate::broker::runs::{ID_CHARS, Run, RunId};
@@ -42,7 +41,7 @@ pub(super) enum About<'a> {
     /// A call that begins a run.
     Call(Call<'a>),
     /// The call of a registered run.
-    OwnCall(&'a WaitingCall),
+    OwnCall(RunId, &'a OwnRequest),
     /// A cancel of a call.
     Cancel(Cancel<'a>),
     /// Neither a call nor a cancel.
@@ -186,7 +185,7 @@ impl Broker {
                 let token = call.token.as_ref().map_or(0, |token| token.len());
                 3 * call.call_id.len() + token + call.capability.len().min(NAME_BYTES)
             }
-            About::OwnCall(call) => self.runs.get(call.run).map_or(0, Run::short_bytes),
+            About::OwnCall(run, _) => self.runs.get(*run).map_or(0, Run::short_bytes),
             About::Cancel(_) | About::Nothing => 0,
         };
         id + asked.call_id.map_or(0, str::len) + run

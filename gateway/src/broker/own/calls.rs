@@ -17,14 +17,6 @@ use caphost::call::{Code, Error, LateEnd, Millis, Stop};
 /// because some apps keep no timeouts.
 const SLACK_MS: Millis = 100.0;
 
-/// A call that waits for its session to open.
-pub(in crate::broker) struct WaitingCall {
-    pub run: RunId,
-    payload: Json,
-    pub params: Option<Json>,
-    pub timeout: Option<Millis>,
-}
-
 impl Broker {
     /// Makes a call: registers its run, and opens the session if it is not open.
     pub(in crate::broker) fn own_call(
@@ -37,31 +29,30 @@ impl Broker {
         if let Some(ended) = self.runs.register(call.run, self.now.unix_ms) {
             return self.tell_end(session, call.sink, ended, None);
         }
-        let live = Live::of_own(session, call_id, call.sink);
+        let live = Live::of_own(session, call_id, (call.request, call.sink));
         self.live.insert(run, live);
-        let waiting = WaitingCall {
-            run,
-            payload: call.payload,
-            params: call.params,
-            timeout: call.timeout,
-        };
         match self.own_session(session) {
             Some(OwnSession {
                 phase: Phase::Opening(calls),
                 ..
-            }) => calls.push(waiting),
-            Some(_) => self.send_own(session, waiting),
-            None => self.open_own(session, client, waiting),
+            }) => calls.push(run),
+            Some(_) => self.send_own(session, run),
+            None => self.open_own(session, client, run),
         }
     }
 
     /// Sends a call in its open session.
-    pub(super) fn send_own(&mut self, session: PeerId, call: WaitingCall) {
-        let run = call.run;
-        if !self.live.contains_key(&run) {
+    pub(super) fn send_own(&mut self, session: PeerId, run: RunId) {
+        let own = self.own_call_mut(run);
+        let Some(call) = own.and_then(|own| own.request.take()) else {
             return;
-        }
-        let sent = self.own_request(session, Request::Call, &call.payload, About::OwnCall(&call));
+        };
+        let sent = self.own_request(
+            session,
+            Request::Call,
+            &call.payload,
+            About::OwnCall(run, &call),
+        );
         if let Err(error) = sent {
             return self.fail_own(run, error);
         }

@@ -12,9 +12,9 @@ use super::message::Cancel;
 use super::pending::{Asker, Entry};
 use super::requests::{About, Asked, Unsent};
 use super::{Broker, PeerId, Sink};
+use crate::broker::runs::RunId;
 use crate::remembered::Remembered;
 use crate::wire::{Failure, Json, Request};
-pub(super) use calls::WaitingCall;
 use caphost::call::{Code, Error, Millis};
 use serde_json::json;
 
@@ -36,7 +36,7 @@ pub(super) struct OwnSession {
 
 enum Phase {
     /// The app has not answered `initialize`. These calls wait for the answer.
-    Opening(Vec<WaitingCall>),
+    Opening(Vec<RunId>),
     Open,
     /// Nobody uses the session any more. The app has until that time to end the calls.
     Closing(Millis),
@@ -44,11 +44,11 @@ enum Phase {
 
 impl Broker {
     /// Opens a session for its first call.
-    fn open_own(&mut self, session: PeerId, client: &NewSession, first: WaitingCall) {
+    fn open_own(&mut self, session: PeerId, client: &NewSession, first: RunId) {
         self.agent_joined(session, client.app.clone(), client.profile.clone());
         let Some(agent) = self.agents.get_mut(&session) else {
             // The gateway is stopping and has turned the session away.
-            return self.fail_own(first.run, no_new_calls());
+            return self.fail_own(first, no_new_calls());
         };
         agent.own = Some(Box::new(OwnSession {
             phase: Phase::Opening(vec![first]),
@@ -92,8 +92,8 @@ impl Broker {
                 let before = std::mem::replace(&mut own.phase, Phase::Open);
                 self.wait_for(session, None);
                 if let Phase::Opening(calls) = before {
-                    for call in calls {
-                        self.send_own(session, call);
+                    for run in calls {
+                        self.send_own(session, run);
                     }
                 }
             }
@@ -112,8 +112,8 @@ impl Broker {
             return;
         };
         if let Phase::Opening(calls) = std::mem::replace(&mut own.phase, Phase::Open) {
-            for call in calls {
-                self.end_run(call.run, error.ending(), || Some(error.clone()));
+            for run in calls {
+                self.end_run(run, error.ending(), || Some(error.clone()));
             }
         }
         self.gone(session);
@@ -122,8 +122,8 @@ impl Broker {
     /// A session has ended for that reason.
     pub(super) fn own_gone(&mut self, own: OwnSession, why: &Failure) {
         if let Phase::Opening(calls) = own.phase {
-            for call in calls {
-                self.fail_own(call.run, why.clone());
+            for run in calls {
+                self.fail_own(run, why.clone());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::broker::runs::NewRun;
-use crate::broker::{NewOwnCall, NewSession, steps};
+use crate::broker::{NewOwnCall, NewSession, OwnRequest, steps};
 
 const APP: u64 = 1;
 const AGENT: u64 = 2;
@@ -143,7 +143,6 @@ impl Scene {
         self.bench.steps.push((run, steps));
         let call = NewOwnCall {
             sink,
-            params: None,
             run: NewRun {
                 id: run,
                 dialect: Dialect::Mcp,
@@ -155,8 +154,11 @@ impl Scene {
                 capability: "a.b".into(),
                 call_id: "c".into(),
             },
-            payload: payload.to_string().into(),
-            timeout: Some(1_000.0),
+            request: OwnRequest {
+                payload: payload.to_string().into(),
+                params: None,
+                timeout: Some(1_000.0),
+            },
         };
         let client = NewSession {
             app: Wanted::Any,

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::broker::runs::{Found, NewRun, RunState};
-use crate::broker::{NewOwnCall, steps};
+use crate::broker::{NewOwnCall, OwnRequest, steps};
 use crate::broker::{NewSession, Reply, Step};
 use caphost::call::{LateEnd, Stop};
 
@@ -34,7 +34,6 @@ fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>)
     bench.steps.push((run, steps));
     let call = NewOwnCall {
         sink,
-        params: None,
         run: NewRun {
             id: run,
             dialect: Dialect::Mcp,
@@ -46,8 +45,11 @@ fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>)
             capability: "a.b".into(),
             call_id: id.into(),
         },
-        payload: payload.to_string().into(),
-        timeout,
+        request: OwnRequest {
+            payload: payload.to_string().into(),
+            params: None,
+            timeout,
+        },
     };
     let seen = bench.event(Event::Call {
         session: SESSION,

@@ -51,9 +51,11 @@ impl Session {
         let (sink, steps) = broker::steps();
         let new = broker::NewOwnCall {
             sink,
-            payload: payload(&call, &id, timeout),
-            params: call.params,
-            timeout,
+            request: broker::OwnRequest {
+                payload: payload(&call, &id, timeout),
+                params: call.params,
+                timeout,
+            },
             run: NewRun {
                 id: run,
                 dialect: profile.dialect,

@@ -182,3 +182,90 @@ async fn a_thousand_calls_at_once_are_each_answered() {
     assert_eq!(counters.results.get(), CALLS as u64);
     assert_eq!(gateway.hub.readings().in_flight, 0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_server_keeps_the_rules_of_a_call_as_a_page_does() {
+    let mut tools = Tools::start("t").await;
+    let (gateway, _) = gateway(&[&tools.base], quick()).await;
+    let mut agent = agent(&gateway, "t").await;
+    let who = json!({ "agent": { "name": "a", "version": "1" }, "protocolVersion": "0.1" });
+    agent.send(request("initialize", "again", who)).await;
+    assert_eq!(code(&agent.next().await), "ALREADY_INITIALIZED");
+    // What is wrong with a call is said, and no tool server hears of the call.
+    for (id, payload, path) in [
+        ("a", json!({ "capability": "work", "params": [] }), "params"),
+        (
+            "b",
+            json!({ "capability": "work", "options": { "timeout": -1 } }),
+            "options.timeout",
+        ),
+        ("c", json!({ "capability": 7 }), "capability"),
+    ] {
+        agent.send(request("capabilities/call", id, payload)).await;
+        let error = outcome(&mut agent, id).await["error"].take();
+        assert_eq!(
+            (&error["code"], &error["details"]["path"]),
+            (&json!("INVALID_PARAMS"), &json!(path))
+        );
+    }
+    let misspelt = json!({ "capability": "wrok" });
+    agent
+        .send(request("capabilities/call", "d", misspelt))
+        .await;
+    let error = outcome(&mut agent, "d").await["error"].take();
+    assert_eq!(
+        (&error["code"], &error["alternatives"]),
+        (&json!("UNKNOWN_CAPABILITY"), &json!(["work"]))
+    );
+    agent.send(cancel("x", "none")).await;
+    let unknown = agent.next().await["payload"].take();
+    let expected = json!({ "callId": "none", "cancelled": false, "reason": "Operation not found" });
+    assert_eq!(unknown, expected);
+    // A callId is used once, whether its call runs or has ended.
+    agent.send(work("e", json!({}))).await;
+    let invoked = tools.invoked().await;
+    let again = json!({ "capability": "work", "options": { "callId": "e" } });
+    for id in ["f", "g"] {
+        agent
+            .send(request("capabilities/call", id, again.clone()))
+            .await;
+        let error = outcome(&mut agent, id).await["error"].take();
+        assert_eq!(error["code"], "INVALID_PARAMS");
+        if id == "f" {
+            invoked.answer(json!({ "text": "done" })).await;
+            assert_eq!(outcome(&mut agent, "e").await["data"], "done");
+        }
+    }
+    agent.send(cancel("x", "e")).await;
+    let over = agent.next().await["payload"].take();
+    let expected =
+        json!({ "callId": "e", "cancelled": false, "reason": "Operation already completed" });
+    assert_eq!(over, expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_calls_no_tool_that_it_has_not_requested() {
+    let tools = Tools::start("t").await;
+    *tools.wishes.toolset.lock().unwrap() = toolset("t", &tools.base, &["play", "rest"]);
+    let (gateway, _) = gateway(&[&tools.base], quick()).await;
+    let hub = &gateway.hub;
+    until("the app", || hub.manifest(Some("t")).is_ok()).await;
+    let mut agent = gateway.peer("/abp?app=t").await;
+    let who = json!({
+        "agent": { "name": "a", "version": "1" }, "protocolVersion": "0.1",
+        "requestedCapabilities": ["rest"],
+    });
+    agent.send(request("initialize", "init", who)).await;
+    let opened = agent.next().await["payload"].take();
+    let offered = json!([{ "name": "rest", "available": true }]);
+    assert_eq!(opened["capabilities"], offered);
+    let play = json!({ "capability": "play" });
+    agent.send(request("capabilities/call", "1", play)).await;
+    let error = outcome(&mut agent, "1").await["error"].take();
+    assert_eq!(error["code"], "UNKNOWN_CAPABILITY");
+    // It is told of changes that concern it, and of no others.
+    *tools.wishes.toolset.lock().unwrap() = toolset("t", &tools.base, &["work"]);
+    let told = agent.next().await["payload"].take();
+    let data = json!({ "added": [], "removed": ["rest"], "changed": [] });
+    assert_eq!(told["data"], data);
+}
