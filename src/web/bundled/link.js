@@ -149,7 +149,7 @@ var GatewayLink = class {
     this.#open = false;
     socket.onopen = () => this.#opened();
     socket.onmessage = ({ data }) => {
-      if (socket === this.#socket && typeof data === "string") this.#heard(data);
+      if (socket === this.#socket && typeof data === "string") this.#receiveText(data);
     };
     socket.onclose = ({ code, reason }) => this.#lost(socket, code, reason);
     socket.onerror = () => {
@@ -241,14 +241,14 @@ var GatewayLink = class {
     return session?.token;
   }
   /** @param {string} data */
-  #heard(data) {
+  #receiveText(data) {
     const envelope = this.tools.fromText(data);
-    if (envelope && this.#takes(envelope)) return;
+    if (envelope && this.#receiveOwn(envelope)) return;
     if (this.#live) this.#count(data.length);
     if (envelope) this.#receive(envelope);
   }
-  /** @param {any} envelope @returns {boolean} whether it concerns the connection itself, and is not counted */
-  #takes({ type, id, payload }) {
+  /** @param {any} envelope @returns {boolean} false for any other than those of the connection itself, which are not counted */
+  #receiveOwn({ type, id, payload }) {
     if (type === "app/registered") {
       const resume = payload?.resume;
       this.#session = resume && { ...resume, delivery: this.#rust.beginDelivery() };
@@ -336,8 +336,9 @@ var GatewayLink = class {
     let connection = agents.get(agent);
     if (!connection) {
       const post = (envelope) => agents === this.#agents && this.#send({ agent, ...envelope });
-      connection = this.tools.accept(this.shell, { abp: true, lasting: true, from: [this.#number], onmessage: void 0, onclose: void 0, post, close() {
-      } }).connect();
+      const messenger = { abp: true, lasting: true, from: [this.#number], onmessage: void 0, onclose: void 0, post, close() {
+      } };
+      connection = this.tools.accept(this.shell, messenger).connect();
       agents.set(agent, connection);
     }
     return connection;

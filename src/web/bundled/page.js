@@ -338,7 +338,10 @@ var entry = (owner, name, instance) => (a, b, c, d, e, f, g, h, i, j, k, l, m) =
     if (depth === awaited) standStill();
   }
 };
-var guard = (work) => entry({ work }, "work", shared);
+var guard = (work) => (
+  /** @type {any} */
+  entry({ work }, "work", shared)
+);
 var guardDepth = () => depth;
 var awaited = -1;
 var AWAITED = 500;
@@ -1263,7 +1266,8 @@ var Agent = class extends Caller {
   }
   /** @param {string | undefined} event @param {any} data */
   #notified(event, data) {
-    if (event === void 0 || event.startsWith("notifications/life/")) return void 0;
+    if (event === void 0) return void 0;
+    if (event.startsWith("notifications/life/")) return this.#messenger.life?.receive?.(event, data, this.#messenger);
     if (event === HOST_CLOSED) return this.#disconnected();
     if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
     if (event === CAPABILITIES_CHANGED) {
@@ -1365,46 +1369,33 @@ function watchLock(name, gone, found) {
 }
 
 // src/web/js/life/of-agent.js
-var NOTHING2 = {};
-async function lifeOfAgent(id) {
-  const held = await holdLock(id);
-  const life = held ? { lock: held.name, worker: !globalThis.document } : {};
-  return (make) => {
-    const ends = [() => held?.release()];
-    const end2 = () => ends.splice(0).forEach((it) => it());
-    let inner;
-    try {
-      inner = make();
-    } catch (error) {
-      end2();
-      throw error;
-    }
-    const { close } = inner;
-    ends.push(() => close.call(inner));
-    const messenger = {
-      forgetful: inner.forgetful,
-      hint: inner.hint,
-      onmessage: void 0,
-      onclose: void 0,
-      post: (envelope, transfer) => inner.post(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life } } : envelope, transfer),
-      get postCall() {
-        return inner.postCall;
-      },
-      close: end2
-    };
-    const gone = () => messenger.onclose?.();
-    inner.onmessage = (envelope) => {
-      const { event, data } = envelope?.type === "notification" ? envelope.payload ?? {} : NOTHING2;
-      if (event === LIFE_ASKED) inner.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
-      else if (event === LIFE_LOCK) ends.push(watchLock(data?.lock, gone));
-      messenger.onmessage?.(envelope);
-    };
-    inner.onresult = (id2, data, duration) => messenger.onresult?.(id2, data, duration);
-    inner.onclose = (error) => messenger.onclose?.(error);
-    inner.onsuspect = (certain) => messenger.onsuspect?.(certain);
-    return messenger;
-  };
-}
+var LifeOfAgent = class _LifeOfAgent {
+  #held;
+  /** @type {(() => void)[]} */
+  #stops = [];
+  /** @param {Awaited<ReturnType<typeof holdLock>>} held */
+  constructor(held) {
+    this.#held = held;
+    this.announced = held ? { lock: held.name, worker: !globalThis.document } : {};
+  }
+  /** @param {string} id a unique id */
+  static async begin(id) {
+    return new _LifeOfAgent(await holdLock(id));
+  }
+  /**
+   * @param {string} event of the host
+   * @param {any} data
+   * @param {import('../messenger.js').Messenger} messenger
+   */
+  receive(event, data, messenger) {
+    if (event === LIFE_ASKED) messenger.post({ type: ANSWER, timestamp: Date.now(), payload: {} });
+    else if (event === LIFE_LOCK) this.#stops.push(watchLock(data?.lock, () => messenger.onclose?.()));
+  }
+  end() {
+    this.#held?.release();
+    for (const stop of this.#stops) stop();
+  }
+};
 
 // src/web/js/messenger.js
 function problemWithMessenger(messenger) {
@@ -1441,7 +1432,8 @@ function open(handle, messenger, options, begin) {
     protocolVersion: "0.1",
     features,
     ...requestedCapabilities !== void 0 && { requestedCapabilities },
-    ...allowedRequests !== void 0 && { agentCapabilities: { allowedRequests } }
+    ...allowedRequests !== void 0 && { agentCapabilities: { allowedRequests } },
+    ...messenger.life && { life: messenger.life.announced }
   };
   return new Promise((resolve2, reject) => {
     let again;
@@ -1628,6 +1620,7 @@ function portMessenger(port, ours = false, short = false) {
     post: extension ? (envelope) => port.postMessage(asJson(envelope)) : post,
     postCall: extension ? void 0 : postCall,
     close() {
+      messenger.life?.end?.();
       stop();
       messenger.onmessage = messenger.onresult = messenger.onclose = void 0;
       if (ours) port.close();
@@ -1652,10 +1645,12 @@ function socketMessenger(socket) {
   const waiting = [];
   let opened = false;
   const messenger = {
+    // A gateway tells the agent about a message that takes its time.
+    life: { announced: { large: true } },
     onmessage: void 0,
     onclose: void 0,
     post(envelope) {
-      const text2 = toText(envelope.type === "initialize" ? { ...envelope, payload: { ...envelope.payload, life: { large: true } } } : envelope);
+      const text2 = toText(envelope);
       if (socket.readyState === OPEN) socket.send(text2);
       else if (socket.readyState === OPENING) waiting.push(text2);
       return text2.length > LARGE2 ? new Blob([text2]).size : 0;
@@ -1739,6 +1734,7 @@ function windowMessenger(win, given2) {
     },
     close() {
       messenger.onmessage = messenger.onclose = messenger.onsuspect = void 0;
+      messenger.life?.end?.();
       stop.abort();
       for (const off of offs) off();
       retract();
@@ -1822,25 +1818,26 @@ async function madeNow(make) {
     throw getA("string", error, "code") === void 0 ? abpError("INVALID_PARAMS", `There is no messenger: ${text(error)}`) : error;
   }
 }
-async function connectNearby(parts, prepare, options, about2) {
+async function connectNearby(parts, make, options, about2) {
   const shown2 = async () => {
-    const messenger = await prepare();
-    return (await lifeOfAgent(uniqueName()))(messenger);
+    const life = await LifeOfAgent.begin(uniqueName());
+    try {
+      return Object.assign(await make(), { life });
+    } catch (error) {
+      life.end();
+      throw error;
+    }
   };
   return connect(parts, Object.assign(shown2, about2), { liveness: LIVENESS, ...options });
 }
 async function connectWindow(parts, win, options) {
   if (!globalThis.document) throw abpError("NOT_SUPPORTED", "connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect");
   if (typeof win?.postMessage !== "function") throw abpError("INVALID_PARAMS", win === null ? "the frame has no window: it is not in the document" : "connectWindow takes a window, such as iframe.contentWindow");
-  return connectNearby(parts, async () => () => windowMessenger(win, options?.origin), options, { isOver: () => win.closed });
+  return connectNearby(parts, () => windowMessenger(win, options?.origin), options, { isOver: () => win.closed });
 }
 async function connectPort(parts, port, options) {
   const made = typeof port === "function";
-  const prepare = async () => {
-    const its = made ? await port() : port;
-    return () => portMessenger(its);
-  };
-  return connectNearby(parts, prepare, options, { once: !made });
+  return connectNearby(parts, async () => portMessenger(made ? await port() : port), options, { once: !made });
 }
 async function connectWebSocket(parts, url, options) {
   const { token, transport, WebSocket } = options ?? {};
@@ -2332,10 +2329,11 @@ function receive(connection, envelope, aborted) {
 }
 function receiveCall(connection, message) {
   try {
-    const [id, timeout] = [message[1], message[5]];
+    const id = message[1];
     ensureId(id);
-    const call = callOf(message[2], message[3], message[4], timeout === void 0 ? Infinity : timeout, tokenOf(message));
-    enter(connection, id, call, check(connection.shell, message, 1));
+    const call = callOf(message[2], message[3], message[4], message[5] === void 0 ? Infinity : message[5], tokenOf(message));
+    const bytes = typeof id === "number" ? check(connection.shell, call.params, 0) : check(connection.shell, message, 1);
+    enter(connection, id, call, bytes);
   } catch (error) {
     refuse(connection, longCall(message), reasonFor(error));
   }

@@ -208,7 +208,7 @@ async fn a_tool_server_keeps_the_rules_of_a_call_as_a_page_does() {
             (&json!("INVALID_PARAMS"), &json!(path))
         );
     }
-    let misspelt = json!({ "capability": "wrok" });
+    let misspelt = json!({ "capability": "worx" });
     agent
         .send(request("capabilities/call", "d", misspelt))
         .await;
