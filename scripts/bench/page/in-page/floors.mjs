@@ -26,6 +26,31 @@ export function rawPort() {
   return echoes('raw MessagePort', postAndWait(port2));
 }
 
+/**
+ * The least that a call over a port can cost with the short messages of this package: a number and a
+ * promise for each call, a name and a callId in its message, the clock at both ends of the handler.
+ */
+export function shortPort() {
+  const { port1: far, port2: near } = new MessageChannel();
+  /** @type {Map<number, (answer: any) => void>} */
+  const pending = new Map();
+  const callId = crypto.randomUUID();
+  let last = 0;
+  far.onmessage = async ({ data: [, id, , given] }) => {
+    const from = performance.now();
+    far.postMessage([2, id, await echo(given), performance.now() - from]);
+  };
+  near.onmessage = ({ data: [, id, data] }) => {
+    pending.get(id)?.(data);
+    pending.delete(id);
+  };
+  return echoes('short messages by hand', (given) => new Promise((resolve) => {
+    last += 1;
+    pending.set(last, resolve);
+    near.postMessage([1, last, 'echo', given, callId]);
+  }));
+}
+
 /** The time from `abort()` of a controller to the end of a handler that listens to its signal. @returns {Contender} */
 export function abortWithListener() {
   const start = () => {

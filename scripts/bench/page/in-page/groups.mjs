@@ -5,7 +5,7 @@
 import { inTurns } from '../sampling.mjs';
 import { calls, cancels, fullCalls } from './abp-calls.mjs';
 import { inPage, load, newHost } from './caphost.mjs';
-import { abortWithListener, asyncFunction, echoes, postAndWait, rawPort } from './floors.mjs';
+import { abortWithListener, asyncFunction, echoes, postAndWait, rawPort, shortPort } from './floors.mjs';
 import { attentive, echo, forever, hold } from './handlers.mjs';
 import { bursts, crowds, manyCancels } from './growth.mjs';
 import { jsonRpcPeers } from './json-rpc-peers.mjs';
@@ -50,7 +50,7 @@ const groups = {
     return rust === undefined ? [] : rustCalls(rust);
   },
   async port({ builds, peers }) {
-    const list = [rawPort()];
+    const list = [rawPort(), shortPort()];
     const plain = new MessageChannel();
     plainHost(plain.port1, handlers);
     list.push(calls('ABP by hand, both ends', await plainAgent(plain.port2)));

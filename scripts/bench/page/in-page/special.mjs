@@ -2,7 +2,7 @@ import { oneByOne, same } from '../sampling.mjs';
 import { calls } from './abp-calls.mjs';
 import { inPage } from './caphost.mjs';
 import { echoes } from './floors.mjs';
-import { params, seen } from './handlers.mjs';
+import { echo, params, seen } from './handlers.mjs';
 
 /** @typedef {import('../sampling.mjs').Contender} Contender */
 
@@ -17,11 +17,14 @@ export async function rustCalls(rust) {
   Object.assign(globalThis, { record() {}, waitFor: () => new Promise(() => {}) });
   const { default: init, bareEcho, bareTyped, createEcho } = await import(/** @type {any} */ (rust));
   await init();
-  const caller = await inPage(createEcho());
+  const host = createEcho();
+  host.register('echo', {}, echo);
+  const caller = await inPage(host);
   return [
     echoes('a bare wasm async export', bareEcho),
     echoes('a bare wasm async export with serde', bareTyped),
     calls('caphost', caller, 'rust.echo'),
+    calls('caphost, a handler in JavaScript', caller),
   ];
 }
 
