@@ -98,3 +98,18 @@ test('a short call after the end of its session gets this answer under its id', 
   while (!sent.some(({ id }) => id === 'late')) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(sent.find(({ id }) => id === 'late').payload.error.code, 'NOT_INITIALIZED');
 });
+
+test('an agent that speaks JSON-RPC gets no short messages, whatever else its port carries', async () => {
+  const { port, sent } = await watchedPort();
+  const call = (/** @type {number} */ id) => port.postMessage({ jsonrpc: '2.0', id, method: '_capabilities/call', params: { capability: 'echo', params: { id } } });
+  const answered = (/** @type {number} */ id) => sent.find((message) => message.id === id)?.result?.data;
+  const waited = async (/** @type {() => unknown} */ met) => {
+    for (let looks = 0; looks < 200 && met() === undefined; looks += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    return met();
+  };
+  call(1);
+  assert.deepEqual(await waited(() => answered(1)), { id: 1 });
+  port.postMessage({ type: 'initialize', id: 'other', payload: { short: 2 } });
+  call(2);
+  assert.deepEqual(await waited(() => answered(2)), { id: 2 });
+});

@@ -104,6 +104,11 @@ export class Connection {
     else receiveCall(this, message);
   }
 
+  /** Whether the agent accepts short messages. */
+  get short() {
+    return this.messenger.short === true && !this.#dialect;
+  }
+
   /** @param {any} envelope the host's, in ABP */
   #post(envelope) {
     (this.#dialect ?? this.messenger).post(envelope);

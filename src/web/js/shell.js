@@ -131,7 +131,7 @@ export class Shell {
   respond(key, to, id, state, value, duration) {
     this.running.forget(key);
     const connection = to ? this.connections.get(to) : undefined;
-    if (connection?.messenger.short && hasCompleted(state)) return connection.deliverResult(id, value, rounded(duration));
+    if (connection?.short && hasCompleted(state)) return connection.deliverResult(id, value, rounded(duration));
     const payload = response(state, value, duration);
     return to ? this.post(to, 'capabilities/call-result', id, payload) : this.asks.settle(key, payload);
   }
@@ -165,7 +165,7 @@ export class Shell {
       features: { ...features, dynamicCapabilities: true },
       ...(life && { life: {} }),
       // The page itself sends no messages in their short form.
-      ...(connection?.messenger.short && !connection.messenger.local && { short: SHORT }),
+      ...(connection?.short && !connection.messenger.local && { short: SHORT }),
       ...(connection?.messenger.objects && { callbacks: true }),
     });
     if (life) {
