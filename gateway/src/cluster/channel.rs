@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use redis::aio::PubSub;
 use redis::{AsyncCommands, RedisError, RedisResult};
 use serde_json::json;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::Cluster;
 use super::cancel_message::CancelMessage;
@@ -20,7 +20,7 @@ const CANCEL_CHANNEL: &str = "cancellation:cancel";
 /// How many messages a second are read, whether or not they are obeyed.
 pub(super) const HEARD_PER_SECOND: f64 = 2_000.0;
 /// How often a listening connection is pinged.
-const PING: Duration = Duration::from_secs(1);
+const PING: Duration = Duration::from_secs(2);
 
 impl Cluster {
     /// Tells gateways outside this cluster that `by` cancels. Does not wait.
@@ -110,8 +110,11 @@ pub(super) async fn listen(member: &Member, connection: Option<PubSub>) -> Redis
                 None => return closed(),
             },
             _ = ping.tick() => {
-                if let Err(error) = in_time(asking.ping::<redis::Value>()).await {
-                    return error;
+                let asked = timeout(member.options.redis_patience, asking.ping::<redis::Value>());
+                match asked.await {
+                    Ok(Ok(_)) => {}
+                    Ok(Err(error)) => return error,
+                    Err(_) => return closed(),
                 }
             }
         }

@@ -11,8 +11,9 @@ use futures_util::future::BoxFuture;
 
 use super::Cluster;
 use super::cancel_message::CancelMessage;
-use super::link::Frame;
+use super::link::{Frame, Gap};
 use super::message::{Answer, Message, Parcel, Question, VERSION};
+use super::peers::Heard;
 use super::worker::WorkerId;
 use crate::wire::for_log;
 
@@ -63,6 +64,9 @@ impl Member {
             name: self.options.name(),
             version: VERSION,
         };
+        // A process that has joined again has lost what it had with the others.
+        let former = self.peers().former(worker);
+        former.into_iter().for_each(|id| self.forget(id));
         self.tell_lasting(worker);
         // The apps here go first, so that a worker that has greeted is known with its apps.
         self.here.came(worker);
@@ -85,20 +89,25 @@ impl Member {
         }
     }
 
+    /// Messages of another worker, or to it, are lost. What the two workers had between them ends on both.
+    pub fn give_up(&self, worker: WorkerId) {
+        self.traffic.workers_lost.add();
+        self.forget(worker);
+        self.tell_dead(worker);
+    }
+
+    /// Tells a worker that it counts as dead, so that it joins again.
+    fn tell_dead(&self, worker: WorkerId) {
+        self.peers().obituaries.insert(worker);
+        self.outgoing.notify_one();
+    }
+
     /// Gives up all other workers and joins again under a new id.
     pub fn forget_all(&self) {
         let peers = self.peers().reset();
-        self.id_changed.notify_one();
         for (worker, peer) in &peers {
             peer.room.notify_waiters();
             self.here.gone(*worker);
-        }
-    }
-
-    /// Waits until this worker has another id than `me`.
-    pub async fn until_reborn(&self, me: WorkerId) {
-        while self.me() == me {
-            self.cluster.id_changed.notified().await;
         }
     }
 
@@ -106,15 +115,23 @@ impl Member {
     pub fn receive(&self, from: WorkerId, frame: Frame) {
         self.traffic.frames_received.add();
         let now = self.now();
-        let (new, body) = self.peers().take(from, frame, now);
-        if new {
-            self.greet(from);
+        let heard = self.peers().hears(from, now);
+        match heard {
+            Heard::Known => {}
+            Heard::New => self.greet(from),
+            Heard::Dead => return self.tell_dead(from),
         }
-        let Some(body) = body else { return };
+        let taken = self.peers().take(from, frame);
+        let body = match taken {
+            Ok(body) => body,
+            Err(Gap) => {
+                tracing::warn!(worker = %from, "messages of another worker are lost: it is given up");
+                return self.give_up(from);
+            }
+        };
         for parcel in Parcel::unpack(body) {
             let error = match parcel {
-                // The whole frame is already acknowledged. So a panic in one message must not affect the
-                // other messages.
+                // The frame comes only once. So a panic in one message must not affect the other messages.
                 Ok(Parcel { message, text }) => {
                     let is_last = matches!(message, Message::Bye);
                     let act = AssertUnwindSafe(|| self.act(from, message, text));

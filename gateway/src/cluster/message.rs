@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId, RunMark};
-use crate::broker::{CancelOutcome, CapabilityInfo, Instance, Offer};
+use crate::broker::{CancelOutcome, Instance, Offer};
 use crate::tokens::Identity;
 use crate::wire::clipped;
 
@@ -20,13 +20,10 @@ const SHOWN_BYTES: usize = 64;
 /// The id of an app: its connection to the worker that holds it.
 pub type AppKey = u64;
 
-/// The id of a tunnel. The worker that the app has come back to chooses the number.
-pub type TunnelId = u64;
-
 /// The version of the messages between workers, which appears in the logs of other workers. A later version
 /// may add messages, which earlier versions skip, and optional fields. Any other change needs another prefix
 /// in Redis, and so another cluster.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A message to another worker. "I" is the worker that sends the message, and "you" the worker that receives
 /// it.
@@ -47,20 +44,6 @@ pub enum Message {
         offer: Arc<Offer>,
         /// The app's instance.
         instance: Instance,
-    },
-    /// The offer of this app has changed.
-    AppChanged {
-        /// The app.
-        app: AppKey,
-        /// The capabilities that are new or different.
-        added: Vec<CapabilityInfo>,
-        /// The names of the capabilities that are gone or different.
-        removed: Vec<String>,
-    },
-    /// Tell me everything about your app, because I do not know what has changed in it.
-    TellApp {
-        /// The app.
-        app: AppKey,
     },
     /// This app of mine has gone.
     AppGone {
@@ -98,64 +81,6 @@ pub enum Message {
         app: AppKey,
         /// The agent.
         agent: String,
-    },
-    /// An app with a session of yours has connected to me.
-    TakeUp {
-        /// The app's connection.
-        tunnel: TunnelId,
-        /// The session's token.
-        token: String,
-        /// How many messages of the session the app has received.
-        received: u64,
-        /// The id of the app's request, as JSON.
-        id: Option<String>,
-        /// The app's identity.
-        by: Identity,
-    },
-    /// The session cannot be resumed. The text is the answer to the app.
-    NotTakenUp {
-        /// The app's connection.
-        tunnel: TunnelId,
-    },
-    /// A message of the app. The text is an envelope.
-    FromConnection {
-        /// The app's connection.
-        tunnel: TunnelId,
-    },
-    /// The app has sent a binary frame, which you must refuse.
-    BinaryFromConnection {
-        /// The app's connection.
-        tunnel: TunnelId,
-        /// How many bytes the frame has.
-        bytes: usize,
-    },
-    /// A message to the app. The text is an envelope.
-    ToConnection {
-        /// The app's connection.
-        tunnel: TunnelId,
-    },
-    /// This many more of your messages have been written to the app.
-    Written {
-        /// The app's connection.
-        tunnel: TunnelId,
-        /// How many messages.
-        messages: usize,
-    },
-    /// The app's connection is over.
-    ConnectionOver {
-        /// The app's connection.
-        tunnel: TunnelId,
-        /// Whether the connection was lost, so that the app may come back.
-        lost: bool,
-    },
-    /// Close the app's connection.
-    CloseConnection {
-        /// The app's connection.
-        tunnel: TunnelId,
-        /// A WebSocket close code.
-        code: u16,
-        /// The reason, for people.
-        reason: String,
     },
     /// An app has registered with me again and replaces its session of yours.
     Replaced(Replaced),

@@ -9,7 +9,7 @@
 //! | [`worker`] | the ids of workers |
 //! | [`traffic`] | a worker's standing in its cluster, and its metrics |
 //! | [`message`] | the messages between workers |
-//! | [`link`] | messages between two workers, each once and in order |
+//! | [`link`] | messages between two workers, each at most once and in order |
 //! | [`notices`] | notices of this worker to all other workers |
 //! | [`peers`] | the other workers, and the queues to them |
 //! | [`member`] | greeting and giving up other workers, handling their messages, and telling the layers above |
@@ -29,7 +29,7 @@ mod traffic;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ::redis::aio::MultiplexedConnection;
@@ -60,7 +60,7 @@ pub use worker::{Life, WorkerId};
 const GOODBYE: Duration = Duration::from_millis(500);
 /// How often to look for room without a notification.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often a worker that leaves looks for acknowledgements.
+/// How often a worker that leaves looks whether its messages are written.
 const LOOK_WHEN_LEAVING: Duration = Duration::from_millis(5);
 
 /// The worker's properties that its cluster needs.
@@ -82,8 +82,6 @@ pub struct Cluster {
     peers: Mutex<Peers>,
     /// Signals that there may be something to send.
     outgoing: Notify,
-    /// Signals that this worker has another id.
-    id_changed: Notify,
     /// Limits how many messages of the channel are read.
     channel_pace: Pace,
     /// Limits the warnings about messages of the channel.
@@ -95,8 +93,6 @@ pub struct Cluster {
     commands: Mutex<Option<MultiplexedConnection>>,
     held: Held,
     lasting: Lasting,
-    /// When Redis last answered, in milliseconds of [`Cluster::now`].
-    answered: AtomicU64,
     started: Instant,
 }
 
@@ -116,7 +112,6 @@ impl Cluster {
             options,
             profile,
             outgoing: Notify::new(),
-            id_changed: Notify::new(),
             channel_pace: Pace::new(HEARD_PER_SECOND, HEARD_PER_SECOND),
             warned: Seldom::new(),
             leaving: AtomicBool::new(false),
@@ -125,7 +120,6 @@ impl Cluster {
             commands: Mutex::default(),
             held: Held::default(),
             lasting: Lasting::default(),
-            answered: AtomicU64::new(0),
             started: Instant::now(),
         }))
     }
@@ -150,7 +144,7 @@ impl Cluster {
     pub async fn leave(&self) {
         self.leaving.store(true, Ordering::Relaxed);
         self.send_all(&Message::Bye.into());
-        let is_told = || self.peers().all_acknowledged();
+        let is_told = || self.peers().all_written();
         within(GOODBYE, LOOK_WHEN_LEAVING, is_told).await;
         let _ = timeout(GOODBYE, self.give_lease_up()).await;
     }
@@ -171,6 +165,11 @@ impl Cluster {
     /// The counts of the traffic to and from the other workers.
     pub fn traffic(&self) -> &Traffic {
         &self.traffic
+    }
+
+    /// Whether that worker is known, and not given up.
+    fn knows(&self, worker: WorkerId) -> bool {
+        self.peers().others.contains_key(&worker)
     }
 
     /// The other workers that can be reached now.

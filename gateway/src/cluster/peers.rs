@@ -10,12 +10,12 @@ use bytes::Bytes;
 use tokio::sync::{Notify, oneshot};
 use uuid::Uuid;
 
-use super::link::{Frame, Link, Taken};
+use super::link::{Frame, Gap, Link};
 use super::message::Answer;
 use super::worker::WorkerId;
 use crate::remembered::Remembered;
 
-/// How many frames are given out at once. This bounds what is lost with a broken connection.
+/// How many frames are given out at once.
 const FRAMES: usize = 64;
 /// How many bytes of frames are given out at once, or one frame. This keeps the answers of Redis fast.
 const BYTES: usize = 2 << 20;
@@ -150,7 +150,7 @@ impl Peers {
     }
 
     /// Takes the frames to send now.
-    pub fn frames(&mut self, now: f64) -> Vec<(WorkerId, Frame)> {
+    pub fn frames(&mut self) -> Vec<(WorkerId, Frame)> {
         let (mut frames, mut bytes) = (Vec::new(), 0);
         // Workers take turns, one frame each. The next call starts with the worker after the last one.
         let mut workers: VecDeque<_> = self.others.keys().copied().collect();
@@ -161,7 +161,7 @@ impl Peers {
             && let Some(worker) = workers.pop_front()
         {
             let peer = self.others.get_mut(&worker);
-            if let Some(frame) = peer.and_then(|peer| peer.link.next_frame(now)) {
+            if let Some(frame) = peer.and_then(|peer| peer.link.next_frame()) {
                 bytes += frame.body.len();
                 frames.push((worker, frame));
                 workers.push_back(worker);
@@ -171,17 +171,28 @@ impl Peers {
         frames
     }
 
-    /// The frames given out at `then` were written at `now`.
-    pub fn written(&mut self, then: f64, now: f64) {
+    /// All frames that were being written are in the streams now.
+    pub fn written(&mut self) {
         for peer in self.others.values_mut() {
-            peer.link.written(then, now);
+            peer.link.written();
         }
     }
 
-    /// When to call [`Peers::frames`] again, if nothing happens before.
-    pub fn deadline(&self) -> Option<f64> {
-        let deadlines = self.others.values().filter_map(|peer| peer.link.deadline());
-        deadlines.min_by(f64::total_cmp)
+    /// The workers that may be so far behind that Redis should be asked how far they have read.
+    pub fn behind(&self) -> Vec<WorkerId> {
+        let others = self.others.iter();
+        let behind = others.filter(|(_, peer)| peer.link.may_be_behind());
+        behind.map(|(id, _)| *id).collect()
+    }
+
+    /// How many entries are left in the stream of that worker.
+    pub fn left(&mut self, worker: WorkerId, left: usize) {
+        if let Some(peer) = self.others.get_mut(&worker) {
+            peer.link.left(left);
+            if peer.link.has_room() {
+                peer.room.notify_waiters();
+            }
+        }
     }
 
     /// Whether a worker has not greeted yet.
@@ -189,16 +200,15 @@ impl Peers {
         self.others.values().any(|peer| peer.name.is_empty())
     }
 
-    /// Whether all workers have acknowledged everything.
-    pub fn all_acknowledged(&self) -> bool {
-        self.others.values().all(|peer| peer.link.is_settled())
+    /// Whether everything is written for all workers.
+    pub fn all_written(&self) -> bool {
+        self.others.values().all(|peer| peer.link.is_written())
     }
 
-    /// Sends all unacknowledged frames again, because they may have been lost.
-    pub fn send_again(&mut self) {
-        for peer in self.others.values_mut() {
-            peer.link.send_again();
-        }
+    /// The ids that the process of that worker had before, as far as they are known.
+    pub fn former(&self, worker: WorkerId) -> Vec<WorkerId> {
+        let is_former = |id: &&WorkerId| id.process == worker.process && **id < worker;
+        self.others.keys().filter(is_former).copied().collect()
     }
 
     /// A worker has sent a message.
@@ -223,22 +233,10 @@ impl Peers {
         self.dead.get(&worker).is_some()
     }
 
-    /// Handles a received frame. Returns whether its sender is new, and the frame's messages.
-    pub fn take(&mut self, from: WorkerId, frame: Frame, now: f64) -> (bool, Option<Bytes>) {
-        let heard = self.hears(from, now);
-        let Some(peer) = self.others.get_mut(&from) else {
-            self.obituaries.insert(from);
-            return (false, None);
-        };
-        let taken = peer.link.take(frame, now);
-        if peer.link.has_room() {
-            peer.room.notify_waiters();
-        }
-        let body = match taken {
-            Taken::Next(body) => Some(body),
-            Taken::Nothing | Taken::Early => None,
-        };
-        (heard == Heard::New, body)
+    /// Handles a received frame of a worker that is not buried. Returns its messages.
+    pub fn take(&mut self, from: WorkerId, frame: Frame) -> Result<Bytes, Gap> {
+        let peer = self.others.get_mut(&from);
+        peer.map_or(Err(Gap), |peer| peer.link.take(frame))
     }
 
     /// Updates the other workers. `alive` are the workers that have a lease now.
@@ -380,7 +378,7 @@ mod tests {
         peers.push(last, Bytes::from_static(b"small"));
         let mut served = Vec::new();
         for _ in 0..3 {
-            served.extend(peers.frames(1.0).into_iter().map(|(worker, _)| worker));
+            served.extend(peers.frames().into_iter().map(|(worker, _)| worker));
         }
         assert!(served.contains(&last), "{served:?}");
         assert!(served.iter().filter(|it| **it == served[0]).count() > 1);

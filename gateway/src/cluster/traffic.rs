@@ -18,11 +18,11 @@ pub struct Traffic {
     pub connections: Count,
     /// How many commands were sent to Redis, without leases.
     pub commands: Count,
-    /// How many frames were sent to other workers, including repeated frames.
+    /// How many frames were sent to other workers.
     pub frames_sent: Count,
     /// How many bytes of messages these frames had.
     pub bytes_sent: Count,
-    /// How many frames came from other workers, including repeated frames.
+    /// How many frames came from other workers.
     pub frames_received: Count,
     /// How many messages of other workers could not be read, or made this worker panic.
     pub messages_unread: Count,
@@ -47,7 +47,7 @@ pub const METRICS: &[ClusterMetric] = &[
     ),
     (
         "caphost_cluster_frames_sent_total",
-        "Frames sent to other workers, including repeated ones.",
+        "Frames sent to other workers.",
         |it| &it.frames_sent,
     ),
     (
@@ -57,7 +57,7 @@ pub const METRICS: &[ClusterMetric] = &[
     ),
     (
         "caphost_cluster_frames_received_total",
-        "Frames that came from other workers, including repeated ones.",
+        "Frames that came from other workers.",
         |it| &it.frames_received,
     ),
     (

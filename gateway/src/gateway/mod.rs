@@ -19,7 +19,7 @@ mod runs;
 mod time;
 
 pub use counted::Counted;
-pub use elsewhere::{Elsewhere, Tunnel};
+pub use elsewhere::Elsewhere;
 #[cfg(test)]
 pub(crate) use hub::NOTICES;
 pub use hub::{Connected, Hub};

@@ -102,8 +102,6 @@ struct Queue {
     close: Option<(CloseCode, String)>,
     phase: OutboxPhase,
     backlog: Backlog,
-    /// A waiter waits until no more than this many bytes are left.
-    awaited: Option<usize>,
     /// When something was last written, or when the queue last began to fill.
     moved: Instant,
 }
@@ -123,7 +121,6 @@ impl Outbox {
                 close: None,
                 phase: OutboxPhase::Open,
                 backlog: Backlog::Short,
-                awaited: None,
                 moved: Instant::now(),
             }),
             wake: Notify::new(),
@@ -372,11 +369,9 @@ impl Outbox {
         queue.moved = Instant::now();
         self.budget.give_back(gone);
         let less = queue.phase == OutboxPhase::Open && queue.shrink(self.limit);
-        let few = queue.awaited.is_some_and(|few| queue.bytes <= few);
-        queue.awaited = queue.awaited.filter(|_| !few);
         drop(queue);
         // Not after every message: as a rule, the waiter is the task that writes.
-        if less || few {
+        if less {
             self.changed.notify_waiters();
         }
         less
@@ -405,17 +400,6 @@ impl Outbox {
     /// Waits until the queue is not congested.
     pub async fn short(&self) {
         self.until(|queue| queue.backlog == Backlog::Short).await;
-    }
-
-    /// Waits until at most `few` bytes are queued, or the connection closes. Only one task may wait at a
-    /// time.
-    pub async fn drained(&self, few: usize) {
-        let is_done = |queue: &mut Queue| {
-            let is_done = queue.bytes <= few || queue.phase != OutboxPhase::Open;
-            queue.awaited = (!is_done).then_some(few);
-            is_done
-        };
-        self.until(is_done).await;
     }
 
     /// Waits until the connection reaches `phase`.
@@ -557,24 +541,6 @@ mod tests {
             Pushed::Grown(Backlog::Long),
             "nothing is counted twice"
         );
-    }
-
-    #[tokio::test]
-    async fn a_waiter_for_a_short_queue_is_told() {
-        let outbox = Outbox::new(10_000, Arc::default());
-        outbox.push(message(4_000));
-        outbox.push(message(400));
-        let mut waiting = std::pin::pin!(outbox.drained(1_000));
-        assert!(futures_util::poll!(&mut waiting).is_pending());
-        let Some(OutboxStep::Message(_, cost)) = outbox.pop() else {
-            panic!("no message");
-        };
-        outbox.written(cost);
-        waiting.await;
-        let mut waiting = std::pin::pin!(outbox.drained(0));
-        assert!(futures_util::poll!(&mut waiting).is_pending());
-        outbox.close(CloseCode::NORMAL, String::new());
-        waiting.await;
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl Gateway {
         let policy = Policy::new(guard, hub.clone(), said, &config.frame_ancestors)?;
 
         let interfaces = Router::new()
-            .merge(abp::routes(hub.clone(), elsewhere.clone()))
+            .merge(abp::routes(hub.clone()))
             .merge(jsonrpc::routes(hub.clone()))
             .merge(rap::server::routes(
                 hub.clone(),
@@ -263,7 +263,6 @@ impl Gateway {
         });
         Running {
             hub,
-            elsewhere: self.elsewhere,
             drain: self.drain,
             _apart: apart,
             _tool_servers: tool_servers,
@@ -274,7 +273,6 @@ impl Gateway {
 /// The background work of a gateway. It ends when this value is dropped.
 pub(super) struct Running {
     hub: Arc<Hub>,
-    elsewhere: Option<Arc<Elsewhere>>,
     drain: Duration,
     _apart: JoinSet<()>,
     _tool_servers: Option<DropGuard>,
@@ -288,7 +286,7 @@ impl Running {
         served: impl Future<Output = ()>,
     ) {
         stop.await;
-        stopping::stop(&self.hub, self.elsewhere.as_deref(), self.drain, served).await;
+        stopping::stop(&self.hub, self.drain, served).await;
         if let Some(cluster) = self.hub.cluster() {
             cluster.leave().await;
         }

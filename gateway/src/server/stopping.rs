@@ -9,7 +9,7 @@ use tokio::time::{sleep, timeout};
 use crate::broker::runs::{RunId, RunState};
 use crate::broker::{Event, STOPPING};
 use crate::cluster::message::Message;
-use crate::gateway::{Elsewhere, Hub};
+use crate::gateway::Hub;
 use crate::tokens::Identity;
 
 /// How often a gateway that drains looks whether it is idle.
@@ -19,12 +19,7 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when the last
 /// connection has.
-pub(crate) async fn stop(
-    hub: &Hub,
-    elsewhere: Option<&Elsewhere>,
-    drain: Duration,
-    serving: impl Future<Output = ()>,
-) {
+pub(crate) async fn stop(hub: &Hub, drain: Duration, serving: impl Future<Output = ()>) {
     let drain_seconds = drain.as_secs_f64();
     let in_flight = hub.requests_in_flight();
     let (runs, before) = (hub.runs_in_flight(), hub.counters());
@@ -43,9 +38,6 @@ pub(crate) async fn stop(
             idle(hub).await;
         };
         let _ = timeout(hub.limits.close_timeout, cancelled).await;
-    }
-    if let Some(elsewhere) = elsewhere {
-        elsewhere.let_go();
     }
     hub.handle(Event::Shutdown);
     let ended = timeout(hub.limits.close_timeout + GRACE, async {

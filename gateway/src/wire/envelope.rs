@@ -168,12 +168,6 @@ impl<'a> Envelope<'a> {
 }
 
 impl Subject {
-    /// The type of a message that other code reads, wherever it stands in the message.
-    pub fn kind_of(text: &str) -> Option<String> {
-        let kind = scan::member(text.as_bytes(), "type");
-        kind.and_then(scan::text_of).map(Cow::into_owned)
-    }
-
     /// The subject of a message that is not read as a whole, from its beginning.
     pub fn peek(text: &str, limits: &Limits) -> Self {
         let head = &text.as_bytes()[..text.len().min(PEEK_BYTES)];

@@ -19,7 +19,7 @@ const DONE: usize = 1_024;
 pub struct EarlyCancel {
     /// The name of the cancel, on all workers.
     pub key: Uuid,
-    /// The id of the run, or the id of its dialect.
+    /// The id of the run in its dialect.
     pub request_id: String,
     /// The reason.
     pub reason: Option<String>,
@@ -153,9 +153,7 @@ impl EarlyCancels {
         }
         let allowed = |it: &EarlyCancel| it.by.may_see(&run.owner, run.app.as_deref());
         let of_dialect = run.dialect_id.as_deref();
-        let taken = self
-            .remove(&run.id.to_string(), allowed)
-            .or_else(|| self.remove(of_dialect?, allowed))?;
+        let taken = self.remove(of_dialect?, allowed)?;
         self.done.insert(taken.key, ());
         Some(taken)
     }

@@ -1,128 +1,85 @@
 use super::*;
 
-fn message(number: u32) -> Bytes {
-    Bytes::copy_from_slice(&number.to_be_bytes())
+fn message(bytes: usize) -> Bytes {
+    Bytes::from(vec![7; bytes])
 }
 
-fn numbers(body: &Bytes) -> impl Iterator<Item = u32> + '_ {
-    body.chunks(4)
-        .map(|it| u32::from_be_bytes(it.try_into().unwrap()))
-}
-
-/// A random number generator that draws the same numbers in every test run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) % end
+#[test]
+fn messages_come_in_order_and_share_frames() {
+    let (mut one, mut other) = (Link::default(), Link::default());
+    for text in ["a", "b", "c"] {
+        one.push(Bytes::from(text));
     }
+    let frame = one.next_frame().unwrap();
+    assert_eq!((frame.number, &frame.body[..]), (1, &b"abc"[..]));
+    assert_eq!(other.take(frame), Ok(Bytes::from("abc")));
+    one.push(message(FRAME_BYTES + 1));
+    one.push(message(1));
+    let frames = std::iter::from_fn(|| one.next_frame());
+    let taken: Vec<_> = frames
+        .map(|frame| other.take(frame).unwrap().len())
+        .collect();
+    assert_eq!(taken, [FRAME_BYTES + 1, 1], "a large message goes alone");
 }
 
 #[test]
-fn whatever_is_lost_or_repeated_each_message_comes_once_and_in_order() {
-    for seed in 0..50 {
-        let mut dice = Dice(seed);
-        let (mut ends, mut wires) = ([Link::default(), Link::default()], [vec![], vec![]]);
-        let (mut pushed, mut taken) = ([0, 0], [0, 0]);
-        let mut now = 0.0;
-        for step in 0.. {
-            now += 20.0;
-            let noisy = step < 500;
-            for end in 0..2 {
-                if noisy && dice.below(3) == 0 {
-                    ends[end].push(message(pushed[end]));
-                    pushed[end] += 1;
-                }
-                if noisy && dice.below(40) == 0 {
-                    ends[end].send_again();
-                }
-                while let Some(frame) = ends[end].next_frame(now) {
-                    if noisy && dice.below(4) == 0 {
-                        continue;
-                    }
-                    if noisy && dice.below(8) == 0 {
-                        wires[end].push(frame.clone());
-                    }
-                    wires[end].push(frame);
-                }
-                for frame in wires[end].drain(..) {
-                    if let Taken::Next(body) = ends[1 - end].take(frame, now) {
-                        for number in numbers(&body) {
-                            assert_eq!(number, taken[end], "seed {seed}");
-                            taken[end] += 1;
-                        }
-                    }
-                }
-            }
-            let over = !noisy && ends.iter().all(|end| end.deadline().is_none());
-            if over {
-                break;
-            }
-            assert!(step < 5_000, "seed {seed} comes to no end");
-        }
-        assert_eq!(pushed, taken, "seed {seed}");
-        assert!(ends.iter().all(|end| end.is_settled() && end.has_room()));
+fn a_frame_that_is_missing_or_comes_twice_is_a_gap() {
+    let mut one = Link::default();
+    let mut frames = Vec::new();
+    for _ in 0..3 {
+        one.push(message(FRAME_BYTES));
+        frames.push(one.next_frame().unwrap());
     }
+    let mut missing = Link::default();
+    assert!(missing.take(frames[0].clone()).is_ok());
+    assert_eq!(missing.take(frames[2].clone()), Err(Gap));
+    let mut twice = Link::default();
+    assert!(twice.take(frames[0].clone()).is_ok());
+    assert_eq!(twice.take(frames[0].clone()), Err(Gap));
+    assert_eq!(Link::default().take(frames[1].clone()), Err(Gap));
 }
 
 #[test]
-fn what_waits_goes_out_together() {
+fn nothing_more_is_written_while_the_other_worker_is_far_behind() {
     let mut link = Link::default();
-    (0..3).for_each(|number| link.push(message(number)));
-    let frame = link.next_frame(0.0).unwrap();
-    assert_eq!((frame.number, frame.body.len()), (1, 12));
-    assert_eq!(link.next_frame(0.0), None);
+    let mut written = 0;
+    while link.has_room() {
+        link.push(message(FRAME_BYTES));
+        assert!(link.next_frame().is_some());
+        written += 1;
+        link.written();
+    }
+    assert!((30..=33).contains(&written), "{written}");
+    assert!(link.may_be_behind());
+    link.push(message(1));
+    assert!(link.next_frame().is_none() && !link.is_written());
+    // Entries of other workers are left as well.
+    link.left(written + 50);
+    assert!(link.next_frame().is_none());
+    // The other worker has read some entries of this one.
+    link.left(written - 2);
+    assert!(link.has_room() && link.next_frame().is_some());
+    link.written();
+    link.left(0);
+    assert_eq!((link.unread_bytes, link.waiting_bytes), (0, 0));
+    assert!(link.is_written() && link.unread.is_empty() && !link.may_be_behind());
 }
 
 #[test]
-fn a_large_message_goes_alone_and_there_is_no_room_until_it_has_come() {
+fn small_entries_are_noted_together() {
     let mut link = Link::default();
-    link.push(message(0));
-    link.push(Bytes::from(vec![0; WINDOW_BYTES]));
-    assert!(!link.has_room());
-    assert_eq!(link.next_frame(0.0).unwrap().body.len(), 4);
-    assert_eq!(link.next_frame(0.0).unwrap().body.len(), WINDOW_BYTES);
-    let ack = |ack| Frame {
-        number: 0,
-        ack,
-        body: Bytes::new(),
-    };
-    link.take(ack(1), 0.0);
-    assert!(!link.has_room());
-    link.take(ack(2), 0.0);
-    assert!(link.has_room());
-}
-
-#[test]
-fn an_acknowledgement_goes_with_an_answer_or_after_a_while() {
-    let mut link = Link::default();
-    let frame = |number| Frame {
-        number,
-        ack: 0,
-        body: message(7),
-    };
-    link.take(frame(1), 0.0);
-    assert_eq!(link.next_frame(10.0), None);
-    assert_eq!(link.deadline(), Some(ACK_MS));
-    assert_eq!(link.next_frame(ACK_MS).unwrap().ack, 1);
-    assert_eq!(link.deadline(), None);
-    link.take(frame(2), 200.0);
-    link.push(message(8));
-    let answer = link.next_frame(201.0).unwrap();
-    assert_eq!((answer.number, answer.ack), (1, 2));
-    assert_eq!(link.take(frame(4), 202.0), Taken::Early);
-}
-
-#[test]
-fn what_takes_long_to_be_written_is_not_sent_again_meanwhile() {
-    let mut link = Link::default();
-    link.push(message(0));
-    assert_eq!(link.next_frame(0.0).unwrap().number, 1);
-    link.written(0.0, 5_000.0);
-    assert_eq!(link.next_frame(5_000.0), None);
-    assert_eq!(link.next_frame(5_000.0 + RESEND_MS).unwrap().number, 1);
+    for _ in 0..10_000 {
+        link.push(message(10));
+        assert!(link.next_frame().is_some());
+        link.written();
+    }
+    assert!(link.unread.len() < 50, "{}", link.unread.len());
+    link.left(10);
+    assert!(
+        link.unread_bytes <= NOTED_BYTES + 138,
+        "{}",
+        link.unread_bytes
+    );
+    link.left(0);
+    assert_eq!(link.unread_bytes, 0);
 }

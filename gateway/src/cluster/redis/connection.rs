@@ -14,15 +14,13 @@ use crate::cluster::member::Member;
 
 /// The time between attempts to connect.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The time between checks whether Redis has come back.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Why a session with Redis ended.
-enum End {
+pub(super) enum End {
     /// Redis does not answer, or answers with an error.
     Lost(RedisError),
-    /// This worker has another id.
-    Reborn,
+    /// Another worker has taken this worker for dead.
+    TakenForDead,
 }
 
 impl From<RedisError> for End {
@@ -33,13 +31,6 @@ impl From<RedisError> for End {
 
 /// Connects again and again, forever.
 pub async fn run(member: &Member) -> Infallible {
-    tokio::select! {
-        never = connect(member) => never,
-        never = give_up(member) => never,
-    }
-}
-
-async fn connect(member: &Member) -> Infallible {
     let mut told = false;
     let alone = Alone(member);
     loop {
@@ -49,7 +40,7 @@ async fn connect(member: &Member) -> Infallible {
         };
         told &= !alone.now();
         match end {
-            End::Reborn => continue,
+            End::TakenForDead => continue,
             End::Lost(error) if told => tracing::debug!(%error, "Redis"),
             End::Lost(error) => {
                 told = true;
@@ -65,13 +56,18 @@ async fn connect(member: &Member) -> Infallible {
 struct Alone<'a>(&'a Member);
 
 impl Alone<'_> {
-    /// Marks this worker as alone. Returns whether it was connected before.
+    /// Marks this worker as alone. Messages on the way may be lost, so nothing is left between this worker
+    /// and the others. Returns whether it was connected before.
     fn now(&self) -> bool {
         let Alone(member) = self;
         member.command_by(None);
         let was_connected = member.connected.swap(false, Ordering::Relaxed);
         if was_connected {
             member.here.reaches_others(false);
+        }
+        // A worker that is still joining may have met others already.
+        if was_connected || member.standing().others > 0 {
+            member.forget_all();
         }
         was_connected
     }
@@ -80,27 +76,6 @@ impl Alone<'_> {
 impl Drop for Alone<'_> {
     fn drop(&mut self) {
         self.now();
-    }
-}
-
-/// Gives the other workers up and joins again once Redis has been away for too long. Does this once until
-/// Redis answers again. Before Redis has answered at all, no workers are known.
-async fn give_up(member: &Member) -> Infallible {
-    let patience = member.options.redis_patience.as_millis() as u64;
-    let mut given_up = 0;
-    loop {
-        let answered = member.answered.load(Ordering::Relaxed);
-        let left = (answered + patience).saturating_sub(member.now() as u64);
-        if left == 0 && given_up != answered {
-            given_up = answered;
-            let others = member.standing().others;
-            member.forget_all();
-            tracing::warn!(
-                others,
-                "Redis has not come back: apps on other workers are given up"
-            );
-        }
-        sleep(Duration::from_millis(left).max(LOOK)).await;
     }
 }
 
@@ -119,12 +94,12 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
         let mut peers = member.peers();
         // Leases may have been lost with Redis, and come back.
         peers.healthy_since = now;
-        peers.send_again();
         peers.me
     };
     // The stream is made first, because a worker that sees the lease may write into the stream.
     leases::make_stream(member, me, &mut commands).await?;
     member.held.tell_all_again();
+    leases::enter(member, me, &mut commands).await?;
     leases::renew(member, me, &mut commands).await?;
     member.connected.store(true, Ordering::Relaxed);
     member.traffic.connections.add();
@@ -133,9 +108,8 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
     tracing::info!(worker = %me, address = node.address(), "connected to Redis");
     tokio::select! {
         end = frames::write(member, me, writes) => Err(end.into()),
-        end = frames::read(member, me, &mut reads) => Err(end.into()),
+        end = frames::read(member, me, &mut reads) => Err(end),
         end = channel::listen(member, channel) => Err(end.into()),
         end = leases::keep(member, me, commands) => Err(end.into()),
-        () = member.until_reborn(me) => Err(End::Reborn),
     }
 }

@@ -1,18 +1,18 @@
 //! Frames over Redis: reads this worker's stream, and writes to the streams of the other workers.
 
-use std::future::pending;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use redis::aio::MultiplexedConnection;
 use redis::streams::{
     StreamAddOptions, StreamId, StreamReadOptions, StreamReadReply, StreamTrimOptions,
-    StreamTrimStrategy, StreamTrimmingMode,
+    StreamTrimmingMode,
 };
-use redis::{AsyncCommands, Pipeline, RedisError, pipe};
-use tokio::time::timeout;
+use redis::{AsyncCommands, FromRedisValue, Pipeline, RedisError, RedisResult, Value, pipe};
+use tokio::time::sleep;
 
+use super::connection::End;
 use super::node::BLOCK;
 use crate::cluster::WorkerId;
 use crate::cluster::link::Frame;
@@ -20,35 +20,33 @@ use crate::cluster::member::Member;
 
 /// How many entries are read at once.
 const ENTRIES: usize = 32;
-/// How many entries or bytes are read before they are trimmed.
+/// How many entries or bytes are read, or how much time passes, before they are trimmed.
 const TRIM_ENTRIES: usize = 256;
 const TRIM_BYTES: usize = 1 << 20;
-/// How many entries a stream keeps, about. Frames that are lost this way are sent again.
-const STREAM_ENTRIES: usize = 10_000;
-/// How long the writer waits at most. An acknowledgement may wait this long for a frame that can carry it, so
-/// nobody has to wake the writer for an acknowledgement.
-const IDLE: Duration = Duration::from_millis(100);
+const TRIM: Duration = Duration::from_millis(100);
+/// The time between questions how far another worker has read.
+const LOOK: Duration = Duration::from_millis(10);
 
-/// Reads until Redis fails or this worker has another id.
+/// Reads until Redis fails or this worker counts as dead.
 pub(super) async fn read(
     member: &Member,
     me: WorkerId,
     connection: &mut MultiplexedConnection,
-) -> RedisError {
+) -> End {
     let streams = [member.node.stream(me)];
     let options = StreamReadOptions::default()
         .count(ENTRIES)
         .block(BLOCK.as_millis() as usize);
-    // Starts from the beginning, because the stream's ids may have begun anew. The links recognise repeated
-    // frames.
+    // The stream is as new as this worker's id.
     let mut last = String::from("0");
     let (mut entries, mut bytes) = (0, 0);
+    let mut trimmed = Instant::now();
     loop {
         member.traffic.commands.add();
         let reply = connection.xread_options(&streams, &[&last], &options).await;
         let reply: Option<StreamReadReply> = match reply {
             Ok(reply) => reply,
-            Err(error) => return error,
+            Err(error) => return error.into(),
         };
         let idle = reply.is_none();
         let streams = reply.into_iter().flat_map(|reply| reply.keys);
@@ -56,23 +54,23 @@ pub(super) async fn read(
             entries += 1;
             last.clone_from(&entry.id);
             let Some(taken) = take(member, entry) else {
-                // The entries after it are for an id that this worker no longer has.
-                return pending().await;
+                return End::TakenForDead;
             };
             bytes += taken;
         }
         // The received messages are processed before more are read.
         tokio::task::yield_now().await;
-        if entries >= TRIM_ENTRIES || bytes >= TRIM_BYTES || (idle && entries > 0) {
-            (entries, bytes) = (0, 0);
+        let is_late = idle || trimmed.elapsed() >= TRIM;
+        if entries >= TRIM_ENTRIES || bytes >= TRIM_BYTES || (is_late && entries > 0) {
+            (entries, bytes, trimmed) = (0, 0, Instant::now());
             member.peers().read = Some(last.clone());
             member.outgoing.notify_one();
         }
     }
 }
 
-/// Handles one entry of the stream. Returns its size in bytes, or `None` if this worker joins again because
-/// of it.
+/// Handles one entry of the stream. Returns its size in bytes, or `None` if the entry says that this worker
+/// counts as dead.
 fn take(member: &Member, mut entry: StreamId) -> Option<usize> {
     let worker = |field| entry.get::<String>(field)?.parse::<WorkerId>().ok();
     if let Some(by) = worker("d") {
@@ -81,19 +79,17 @@ fn take(member: &Member, mut entry: StreamId) -> Option<usize> {
             return Some(0);
         }
         tracing::warn!(%by, "this worker was taken for dead: it joins again");
-        member.forget_all();
         return None;
     }
-    let (Some(from), Some(number), Some(ack)) = (worker("f"), entry.get("n"), entry.get("a"))
-    else {
+    let (Some(from), Some(number)) = (worker("f"), entry.get("n")) else {
         return Some(0);
     };
     let body = match entry.map.remove("m") {
-        Some(redis::Value::BulkString(body)) => Bytes::from(body),
+        Some(Value::BulkString(body)) => Bytes::from(body),
         _ => Bytes::new(),
     };
     let bytes = body.len();
-    member.receive(from, Frame { number, ack, body });
+    member.receive(from, Frame { number, body });
     Some(bytes)
 }
 
@@ -104,47 +100,76 @@ pub(super) async fn write(
     mut connection: MultiplexedConnection,
 ) -> RedisError {
     loop {
-        let began = member.now();
-        let (commands, wait) = collect(member, me, began);
+        let Batch {
+            commands,
+            frames,
+            behind,
+        } = collect(member, me);
         if commands.is_empty() {
-            let _ = timeout(wait, member.outgoing.notified()).await;
+            member.outgoing.notified().await;
             continue;
         }
         member.traffic.commands.add_many(commands.len());
-        if let Err(error) = commands.exec_async(&mut connection).await {
-            return error;
+        let answers: RedisResult<Vec<Value>> = commands.query_async(&mut connection).await;
+        let answers = match answers {
+            Ok(answers) => answers,
+            Err(error) => return error,
+        };
+        let (written, left) = answers.split_at(frames.len().min(answers.len()));
+        member.peers().written();
+        for (worker, answer) in frames.into_iter().zip(written) {
+            // Without a stream the worker is gone, and the frame is lost.
+            if *answer == Value::Nil && member.knows(worker) {
+                tracing::warn!(%worker, "another worker cannot be written to: it is given up");
+                member.give_up(worker);
+            }
         }
-        // Writing megabytes may have taken some time.
-        member.peers().written(began, member.now());
+        for (worker, left) in behind.iter().zip(left) {
+            let left = usize::from_redis_value_ref(left).unwrap_or_default();
+            member.peers().left(*worker, left);
+        }
+        if !behind.is_empty() {
+            sleep(LOOK).await;
+        }
     }
 }
 
-/// The commands to write now. If there are none, also the time until the next ones.
-fn collect(member: &Member, me: WorkerId, now: f64) -> (Pipeline, Duration) {
+/// The commands to write now.
+struct Batch {
+    commands: Pipeline,
+    /// The workers of the frames, which are answered first.
+    frames: Vec<WorkerId>,
+    /// The workers of the questions how far they have read, which are answered next.
+    behind: Vec<WorkerId>,
+}
+
+fn collect(member: &Member, me: WorkerId) -> Batch {
     let node = &member.node;
-    let mut commands = pipe();
+    let mut batch = Batch {
+        commands: pipe(),
+        frames: Vec::new(),
+        behind: Vec::new(),
+    };
+    let commands = &mut batch.commands;
     // Other workers write only into a stream that exists.
     let existing = || StreamAddOptions::default().nomkstream();
-    let most = StreamTrimStrategy::maxlen(StreamTrimmingMode::Approx, STREAM_ENTRIES);
-    let short = existing().trim(most);
     let mut peers = member.peers();
-    if peers.me != me {
-        // The worker must join again before it speaks under another id.
-        return (commands, IDLE);
-    }
     let name = me.to_string();
-    for (worker, frame) in peers.frames(now) {
+    for (worker, frame) in peers.frames() {
         member.traffic.frames_sent.add();
         member.traffic.bytes_sent.add_many(frame.body.len());
-        let (number, ack) = (frame.number.to_string(), frame.ack.to_string());
-        let fields: [(&str, &[u8]); 4] = [
+        let number = frame.number.to_string();
+        let fields: [(&str, &[u8]); 3] = [
             ("f", name.as_bytes()),
             ("n", number.as_bytes()),
-            ("a", ack.as_bytes()),
             ("m", &frame.body),
         ];
-        let stream = node.stream(worker);
-        commands.xadd_options(stream, "*", &fields, &short).ignore();
+        commands.xadd_options(node.stream(worker), "*", &fields, &existing());
+        batch.frames.push(worker);
+    }
+    batch.behind = peers.behind();
+    for worker in &batch.behind {
+        commands.xlen(node.stream(*worker));
     }
     for worker in std::mem::take(&mut peers.obituaries) {
         let stream = node.stream(worker);
@@ -156,13 +181,7 @@ fn collect(member: &Member, me: WorkerId, now: f64) -> (Pipeline, Duration) {
         let read = StreamTrimOptions::minid(StreamTrimmingMode::Exact, after(&read));
         commands.xtrim_options(node.stream(me), &read).ignore();
     }
-    let wait = match peers.deadline() {
-        Some(at) => {
-            Duration::from_secs_f64(((at - now) / 1_000.0).clamp(0.001, IDLE.as_secs_f64()))
-        }
-        None => IDLE,
-    };
-    (commands, wait)
+    batch
 }
 
 /// The id that follows the entry's id.

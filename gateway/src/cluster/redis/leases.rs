@@ -5,14 +5,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, RedisError, RedisResult, SetExpiry, SetOptions, pipe};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::cluster::member::Member;
 use crate::cluster::peers::Census;
 use crate::cluster::{Away, Cluster, WorkerId};
 
 /// How many times a lease is renewed during its lifetime, and during the time in which Redis must answer.
-const RENEWALS: u32 = 6;
+const RENEWALS: u32 = 4;
 /// How many milliseconds the stream of a worker that is gone stays in Redis: one minute.
 const STREAM_MS: i64 = 60_000;
 
@@ -23,52 +23,75 @@ pub(super) async fn keep(
     mut connection: MultiplexedConnection,
 ) -> RedisError {
     let time = member.options.worker_lease;
-    let mut tick = interval(time.min(member.options.redis_patience) / RENEWALS);
+    let patience = member.options.redis_patience;
+    connection.set_response_timeout(patience);
+    let mut tick = interval(time.min(patience) / RENEWALS);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut renewals = 0;
     loop {
         tick.tick().await;
         if member.leaving.load(Ordering::Relaxed) {
             continue;
         }
-        if let Err(error) = renew(member, me, &mut connection).await {
-            return error;
+        let renewal = timeout(patience, async {
+            renewals += 1;
+            if renewals % RENEWALS == 0 {
+                enter(member, me, &mut connection).await?;
+            }
+            renew(member, me, &mut connection).await
+        });
+        match renewal.await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return error,
+            Err(_) => return lost("Redis has not answered in time"),
         }
     }
 }
 
+/// Enters this worker into the directory, so that the others find it, and keeps its stream, once in the time of a lease. A worker without
+/// a lease stays in the directory as long as a run of it would be remembered.
+pub(super) async fn enter(
+    member: &Member,
+    me: WorkerId,
+    connection: &mut MultiplexedConnection,
+) -> RedisResult<()> {
+    let node = &member.node;
+    let mut enter = pipe();
+    enter
+        .zadd(node.directory(), me.to_string(), unix_ms())
+        .ignore();
+    enter.pexpire(node.stream(me), STREAM_MS);
+    let (is_kept,): (bool,) = enter.query_async(connection).await?;
+    match is_kept {
+        true => Ok(()),
+        false => Err(lost("Redis has lost the messages to this worker")),
+    }
+}
+
 /// Renews the lease, tells Redis the facts that it may not know, and reads the leases of the other workers.
-/// A worker without a lease stays in the directory as long as a run of it would be remembered.
 pub(super) async fn renew(
     member: &Member,
     me: WorkerId,
     connection: &mut MultiplexedConnection,
 ) -> RedisResult<()> {
     let node = &member.node;
-    let (stream, directory) = (node.stream(me), node.directory());
     let lease = member.options.worker_lease.as_millis() as u64;
     let lease = SetOptions::default().with_expiration(SetExpiry::PX(lease));
-    let now = unix_ms();
     let mut renewal = pipe();
     let name = member.options.name();
     renewal.set_options(node.lease(me), name, lease).ignore();
-    renewal.zadd(&directory, me.to_string(), now).ignore();
-    renewal.pexpire(&stream, STREAM_MS);
-    renewal.zrange_withscores(&directory, 0, -1);
-    let (expires, members): (bool, Vec<(String, f64)>) = renewal.query_async(connection).await?;
-    if !expires {
-        // Redis has lost everything.
-        make_stream(member, me, connection).await?;
-        member.held.tell_all_again();
-    }
-    member
-        .answered
-        .store(member.now() as u64, Ordering::Relaxed);
+    renewal.zrange_withscores(node.directory(), 0, -1);
+    let (members,): (Vec<(String, f64)>,) = renewal.query_async(connection).await?;
     member.tell_untold(connection).await?;
     let members = members
         .iter()
         .filter_map(|(id, renewed)| Some((id.parse::<WorkerId>().ok()?, *renewed)));
     let (own, entries): (Vec<_>, Vec<_>) = members.partition(|(id, _)| id.process == me.process);
-    let former = own.into_iter().map(|(id, _)| id).filter(|id| *id != me);
+    let (current, former): (Vec<_>, Vec<_>) =
+        own.into_iter().map(|(id, _)| id).partition(|id| *id == me);
+    if current.is_empty() {
+        return Err(lost("Redis has lost what the workers have written"));
+    }
     let others: Vec<_> = entries.iter().map(|(id, _)| *id).collect();
     let mut alive = Vec::new();
     if !others.is_empty() {
@@ -86,20 +109,26 @@ pub(super) async fn renew(
         member.peers().obituaries.extend(undead);
         member.outgoing.notify_one();
     }
-    new.into_iter().for_each(|id| member.greet(id));
+    for id in new {
+        // A later id of the same process may have replaced this one.
+        if member.knows(id) {
+            member.greet(id);
+        }
+    }
     for id in gone {
         tracing::warn!(worker = %id, "another worker has died");
         member.traffic.workers_lost.add();
         member.forget(id);
     }
     let retention = member.profile.retention.as_millis() as f64;
+    let now = unix_ms();
     let is_past = |renewed: f64| now as f64 - renewed > retention;
     let without_lease = entries.iter().filter(|(id, _)| !alive.contains(id));
     let past = without_lease
         .filter(|(_, renewed)| is_past(*renewed))
         .map(|(id, _)| *id);
     member.peers().note_lost(&others, &alive);
-    forget_entries(member, former.chain(past), connection).await
+    forget_entries(member, former.into_iter().chain(past), connection).await
 }
 
 impl Cluster {
@@ -141,6 +170,10 @@ async fn forget_entries(
         true => Ok(()),
         false => forget.exec_async(connection).await,
     }
+}
+
+fn lost(why: &'static str) -> RedisError {
+    std::io::Error::other(why).into()
 }
 
 /// The time on the clock of this machine, in Unix milliseconds.

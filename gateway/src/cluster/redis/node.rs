@@ -25,7 +25,7 @@ use crate::cluster::WorkerId;
 /// How long connecting or the answer to a command may take.
 pub(super) const ANSWER: Duration = Duration::from_millis(1_500);
 /// How long a read waits in Redis for entries.
-pub(super) const BLOCK: Duration = Duration::from_secs(1);
+pub(super) const BLOCK: Duration = Duration::from_secs(2);
 /// How long the reply to a read may take. A reply may contain 32 frames of 256 KiB, or some larger ones, so a
 /// connection with 10 Mbit/s is fast enough. The renewal of the lease notices a Redis that hangs sooner. Only
 /// a connection that is lost without a sign takes this long.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tungstenite::Utf8Bytes;
 
@@ -12,7 +11,7 @@ use crate::broker::{CloseCode, Event, PeerId};
 use crate::fronts::socket::bounds::{FIRST_BYTES, LobbyPlace};
 use crate::fronts::socket::{Connection, Endpoint};
 use crate::gateway::resume::{Attached, Lost, NOT_RESUMED, RESUME, Resume, ResumePayload, read};
-use crate::gateway::{Counted, Elsewhere, Hub, Outbox, Tunnel};
+use crate::gateway::{Counted, Hub, Outbox};
 use crate::tokens::{Identity, Role};
 use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
 use caphost::call::{Code, Error};
@@ -20,7 +19,6 @@ use caphost::call::{Code, Error};
 /// An app's connection.
 pub(crate) struct AppPeer {
     hub: Arc<Hub>,
-    elsewhere: Option<Arc<Elsewhere>>,
     identity: Option<Identity>,
     outbox: Arc<Outbox>,
     connection: Connection,
@@ -35,8 +33,6 @@ enum Stage {
     Plain(PeerId),
     /// A session, which may outlive the connection.
     Attached(Attached),
-    /// A session on another worker. The peer stays, because it counts on this worker.
-    Elsewhere(PeerId, Tunnel),
     Over,
 }
 
@@ -44,7 +40,7 @@ impl AppPeer {
     /// The connection of `peer`. `identity` is the app's identity, if the app has shown a token or needs
     /// none.
     pub fn new(
-        (hub, elsewhere): (Arc<Hub>, Option<Arc<Elsewhere>>),
+        hub: Arc<Hub>,
         peer: PeerId,
         identity: Option<Identity>,
         outbox: Arc<Outbox>,
@@ -56,7 +52,6 @@ impl AppPeer {
         let place = lobby.enter(connection.watch.party(), outbox.clone());
         AppPeer {
             hub,
-            elsewhere,
             identity,
             outbox,
             connection,
@@ -143,12 +138,6 @@ impl AppPeer {
             received: payload.received,
             id: envelope.id,
         };
-        if let (Ok(by), Some(elsewhere)) = (&by, &self.elsewhere)
-            && let Some(tunnel) = elsewhere.take_up(resume, by, (peer, self.outbox.clone()))
-        {
-            self.welcome(by);
-            return Ok(Some(Stage::Elsewhere(peer, tunnel)));
-        }
         let resumed = by.map_err(|_| Lost::Unknown).and_then(|by| {
             let attached = self.hub.resume(resume, &by, self.outbox.clone())?;
             Ok((attached, by))
@@ -191,11 +180,6 @@ impl Endpoint for AppPeer {
                 }
                 counted
             }
-            Stage::Elsewhere(_, tunnel) => {
-                tunnel.text(text, bytes);
-                let kind = Subject::kind_of(text);
-                Counted::of(kind.as_deref())
-            }
             Stage::Attached(attached) => attached.beginning(text, bytes, Some(&shared)),
             Stage::Over => Counted::Aside,
         }
@@ -212,8 +196,6 @@ impl Endpoint for AppPeer {
                 self.answered_once();
             }
             Stage::Attached(attached) => attached.binary(bytes),
-            // The session answers, because both sides count its answer.
-            Stage::Elsewhere(_, tunnel) => tunnel.binary(bytes),
             Stage::Over => {}
         }
     }
@@ -222,21 +204,13 @@ impl Endpoint for AppPeer {
         match &*self.stage.lock() {
             Stage::Plain(peer) => self.hub.relieved(*peer, outbox),
             Stage::Attached(attached) => attached.relieved(),
-            Stage::Elsewhere(..) | Stage::Over => {}
+            Stage::Over => {}
         }
     }
 
     /// An app must go on answering.
     fn is_urgent(&self) -> bool {
         true
-    }
-
-    /// Room in the queue to the worker that has the app's session.
-    fn room(&self) -> Option<BoxFuture<'static, ()>> {
-        match &*self.stage.lock() {
-            Stage::Elsewhere(_, tunnel) => tunnel.room(),
-            _ => None,
-        }
     }
 
     /// The app must register before this deadline.
@@ -254,10 +228,6 @@ impl Endpoint for AppPeer {
         match self.over() {
             Stage::Plain(peer) => self.hub.handle(Event::Gone { peer }),
             Stage::Attached(attached) => attached.end(),
-            Stage::Elsewhere(peer, tunnel) => {
-                tunnel.end();
-                self.hub.handle(Event::Gone { peer });
-            }
             Stage::Over => {}
         }
     }
@@ -265,8 +235,6 @@ impl Endpoint for AppPeer {
     fn lost(&self) {
         match self.over() {
             Stage::Plain(peer) => self.hub.handle(Event::Gone { peer }),
-            // Dropping the tunnel lets the session wait for another connection.
-            Stage::Elsewhere(peer, _) => self.hub.handle(Event::Gone { peer }),
             Stage::Attached(_) | Stage::Over => {}
         }
     }

@@ -16,7 +16,7 @@ use crate::broker::runs::Dialect;
 use crate::broker::{Event, PeerId, Profile, Seat};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::{Endpoint, SocketRequest, serve_socket};
-use crate::gateway::{Elsewhere, Hub, Outbox};
+use crate::gateway::{Hub, Outbox};
 use crate::tokens::Role;
 use agent_peer::AgentPeer;
 use app_peer::AppPeer;
@@ -27,10 +27,10 @@ use refused::refuse;
 const PROTOCOL: &str = "abp";
 
 /// Both routes.
-pub fn routes(hub: Arc<Hub>, elsewhere: Option<Arc<Elsewhere>>) -> Router {
+pub fn routes(hub: Arc<Hub>) -> Router {
     Router::new()
         .route("/abp", any(agent).with_state(hub.clone()))
-        .route("/abp/app", any(app).with_state((hub, elsewhere)))
+        .route("/abp/app", any(app).with_state(hub))
 }
 
 /// `/abp`
@@ -60,10 +60,7 @@ async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Re
 }
 
 /// `/abp/app`. A token may also come with `app/register`. A wrong token is refused at once.
-async fn app(
-    State((hub, elsewhere)): State<(Arc<Hub>, Option<Arc<Elsewhere>>)>,
-    mut request: SocketRequest,
-) -> Result<Response, Refusal> {
+async fn app(State(hub): State<Arc<Hub>>, mut request: SocketRequest) -> Result<Response, Refusal> {
     let identity = match request.identify(&hub, Role::App) {
         Ok(identity) => Some(identity),
         Err(_) if !request.shows_secret() => {
@@ -79,8 +76,7 @@ async fn app(
         seat: Seat::Connected,
     };
     let connection = request.connection().clone();
-    let endpoint =
-        |hub, peer, outbox| AppPeer::new((hub, elsewhere), peer, known, outbox, connection);
+    let endpoint = |hub, peer, outbox| AppPeer::new(hub, peer, known, outbox, connection);
     Ok(enter(request, hub, "app", joined, endpoint))
 }
 

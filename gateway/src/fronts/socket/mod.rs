@@ -16,7 +16,6 @@ use std::time::Duration;
 use axum::extract::FromRequestParts;
 use axum::http::Extensions;
 use axum::http::request::Parts;
-use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use tungstenite::Utf8Bytes;
 
@@ -104,11 +103,6 @@ pub trait Endpoint: Send + Sync + 'static {
     /// Whether messages of the peer are read even while the peer does not read.
     fn is_urgent(&self) -> bool {
         false
-    }
-    /// Waits for room for the peer's messages. `None` means that there is room. Until there is room, the
-    /// peer's messages are not read, and the peer need not show a sign of life.
-    fn room(&self) -> Option<BoxFuture<'static, ()>> {
-        None
     }
     /// How long the peer may take before [`Endpoint::late`].
     fn deadline(&self) -> Option<Duration> {

@@ -173,10 +173,8 @@ async fn read(
             // The connection may belong to another party by now.
             burst = Some(begin());
         }
-        let room = endpoint.room();
-        let has_room = room.is_none();
         // A peer that sends faster than it reads has to wait.
-        let may_read = has_room && (endpoint.is_urgent() || !outbox.is_congested());
+        let may_read = endpoint.is_urgent() || !outbox.is_congested();
         // Messages that have already arrived are read without timers and wakers.
         let arrived = match may_read && outbox.is_open() {
             true => messages.next().now_or_never(),
@@ -196,9 +194,6 @@ async fn read(
                     if !endpoint.is_urgent() {
                         outbox.short().await;
                     }
-                    if let Some(room) = room {
-                        room.await;
-                    }
                     messages.next().await
                 };
                 tokio::select! {
@@ -213,10 +208,6 @@ async fn read(
                     }
                     () = &mut alarm => {
                         let now = Instant::now();
-                        if !has_room {
-                            // The peer's input was not read meanwhile, so the peer may have sent something.
-                            heard = now;
-                        }
                         // The peer's messages may wait unread. The gateway's pings may wait behind messages
                         // that the peer has not read.
                         let life = heard.max(watch.last_life());

@@ -1,7 +1,7 @@
-//! Tells the other workers of the apps of this worker. Each change is told once. Of an app that the others
-//! know already, only the difference is told.
+//! Tells the other workers of the apps of this worker. An app that has changed is told as it is now, once for
+//! all changes that have come meanwhile.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::Elsewhere;
-use crate::broker::{CapabilityInfo, Instance, Offer, PeerId};
+use crate::broker::{Instance, Offer, PeerId};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message};
 
@@ -22,18 +22,6 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// The apps that the other workers have been told of.
 pub(super) type Announced = BTreeMap<AppKey, (Arc<Offer>, Instance)>;
-
-/// How an offer has changed.
-#[derive(Debug, PartialEq)]
-enum Change {
-    None,
-    /// These capabilities are different.
-    Some {
-        added: Vec<CapabilityInfo>,
-        removed: Vec<String>,
-    },
-    All,
-}
 
 impl Elsewhere {
     /// Tells the other workers of the apps of this worker and of their offers, forever.
@@ -66,32 +54,20 @@ impl Elsewhere {
             }
             return;
         };
-        let known = announced.insert(app, (offer.clone(), instance.clone()));
-        let told = match known.map_or(Change::All, |(known, _)| change(&known, &offer)) {
-            Change::None => return,
-            Change::All => whole(app, (&offer, &instance)),
-            Change::Some { added, removed } => Message::AppChanged {
-                app,
-                added,
-                removed,
-            },
-        };
+        let now = (offer, instance);
+        if announced.get(&app) == Some(&now) {
+            return;
+        }
+        let told = whole(app, &now);
+        announced.insert(app, now);
         self.cluster().send_all(&told.into());
     }
 
     /// Tells a new worker of all apps.
     pub(super) fn announce_all_to(&self, worker: WorkerId) {
         let announced = self.announced.lock();
-        for (app, (offer, instance)) in &*announced {
-            self.send(worker, whole(*app, (offer, instance)));
-        }
-    }
-
-    /// Tells a worker everything about an app, because the worker could not apply a change.
-    pub(super) fn announce_to(&self, worker: WorkerId, app: AppKey) {
-        let announced = self.announced.lock();
-        if let Some((offer, instance)) = announced.get(&app) {
-            self.send(worker, whole(app, (offer, instance)));
+        for (app, known) in &*announced {
+            self.send(worker, whole(*app, known));
         }
     }
 
@@ -112,86 +88,10 @@ impl Elsewhere {
 }
 
 /// The message that tells everything about an app.
-fn whole(app: AppKey, (offer, instance): (&Arc<Offer>, &Instance)) -> Message {
+fn whole(app: AppKey, (offer, instance): &(Arc<Offer>, Instance)) -> Message {
     Message::App {
         app,
         offer: offer.clone(),
         instance: instance.clone(),
-    }
-}
-
-/// The difference between two offers. A receiver that applies a difference has the capabilities in order of
-/// their names. So an offer in another order is told as a whole.
-fn change(known: &Offer, offer: &Offer) -> Change {
-    if known == offer {
-        return Change::None;
-    }
-    let is_sorted = |offer: &Offer| {
-        let names = offer.capabilities.iter().map(|it| &it.name);
-        names.is_sorted_by(|one, next| one < next)
-    };
-    if known.app != offer.app || !is_sorted(known) || !is_sorted(offer) {
-        return Change::All;
-    }
-    // A capability that differs is removed and added again.
-    let added = without(offer, known).cloned();
-    let removed = without(known, offer).map(|it| it.name.clone());
-    Change::Some {
-        added: added.collect(),
-        removed: removed.collect(),
-    }
-}
-
-/// The capabilities of `one` that `other` lacks or has in another form.
-fn without<'a>(one: &'a Offer, other: &'a Offer) -> impl Iterator<Item = &'a CapabilityInfo> {
-    let other: HashMap<_, _> = other.capabilities.iter().map(|it| (&it.name, it)).collect();
-    let all = one.capabilities.iter();
-    all.filter(move |it| other.get(&it.name) != Some(it))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn offer(name: &str, capabilities: &[(&str, &str)]) -> Offer {
-        let capabilities = capabilities
-            .iter()
-            .map(|(name, schema)| json!({ "name": name, "inputSchema": { "title": schema } }));
-        let app = json!({ "id": "demo", "name": name, "version": "1" });
-        let capabilities: Vec<_> = capabilities.collect();
-        serde_json::from_value(json!({ "app": app, "capabilities": capabilities })).unwrap()
-    }
-
-    #[test]
-    fn only_what_is_different_is_told() {
-        let known = offer("Demo", &[("a", "1"), ("b", "1"), ("c", "1")]);
-        assert_eq!(change(&known, &known.clone()), Change::None);
-        let other = offer("Demo", &[("b", "2"), ("c", "1"), ("d", "1")]);
-        let Change::Some { added, removed } = change(&known, &other) else {
-            panic!("it is told whole");
-        };
-        let added: Vec<_> = added.into_iter().map(|it| it.name).collect();
-        assert_eq!(
-            (&added[..], &removed[..]),
-            (
-                &["b".to_string(), "d".into()][..],
-                &["a".to_string(), "b".into()][..],
-            )
-        );
-    }
-
-    #[test]
-    fn what_a_difference_cannot_say_is_told_whole() {
-        let known = offer("Demo", &[("a", "1"), ("b", "1")]);
-        for other in [
-            offer("Another name", &[("a", "1"), ("b", "1")]),
-            offer("Demo", &[("b", "1"), ("a", "1")]),
-            offer("Demo", &[("a", "1"), ("a", "1")]),
-        ] {
-            assert_eq!(change(&known, &other), Change::All);
-            assert_eq!(change(&other, &known), Change::All);
-        }
     }
 }

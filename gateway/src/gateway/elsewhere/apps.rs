@@ -8,14 +8,11 @@ use serde::Serialize;
 use super::Elsewhere;
 use super::proxy::Proxy;
 use crate::broker::STOPPING;
-use crate::broker::{CapabilityInfo, Event, Instance, Offer, PeerId, Seat};
+use crate::broker::{Event, Instance, Offer, PeerId, Seat};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, Parcel};
 use crate::tokens::Identity;
 use crate::wire::Incoming;
-
-/// How an error of the broker begins when a change does not fit. Changes have the id 1.
-const MISFIT: &str = r#"{"type":"error","id":1,"#;
 
 impl Elsewhere {
     /// Another worker has an app, or the app offers something else now.
@@ -40,36 +37,8 @@ impl Elsewhere {
         };
         // The schemas stay as they were written.
         let message = format!(r#"{{"type":"{kind}","id":0,"timestamp":0,"payload":{offer}}}"#);
-        self.told(peer, &message);
-    }
-
-    /// An app of another worker has changed what it offers.
-    pub(super) fn app_changed(
-        &self,
-        worker: WorkerId,
-        app: AppKey,
-        added: &[CapabilityInfo],
-        removed: &[String],
-    ) {
-        let Some(peer) = self.app_peer(worker, app) else {
-            // The broker here has refused the app. The app may be accepted as it is now.
-            return self.send(worker, Message::TellApp { app });
-        };
-        let (Ok(added), Ok(removed)) =
-            (serde_json::to_string(added), serde_json::to_string(removed))
-        else {
-            return;
-        };
-        let message = format!(
-            r#"{{"type":"app/update","id":1,"timestamp":0,"payload":{{"added":{added},"removed":{removed}}}}}"#
-        );
-        self.told(peer, &message);
-    }
-
-    /// Gives a message to the broker as if the app had sent the message.
-    fn told(&self, peer: PeerId, message: &str) {
         let limits = &self.hub.limits;
-        let incoming = Incoming::new(message, None, limits);
+        let incoming = Incoming::new(&message, None, limits);
         self.hub
             .handle(Event::told(peer, incoming.envelope(limits)));
     }
@@ -86,9 +55,6 @@ impl Elsewhere {
         joined.1.log_app(&format!("{id} on worker {worker}"));
         let hub = self.hub.clone();
         let parcel = move |message: String| {
-            if message.starts_with(MISFIT) {
-                return Some(Message::TellApp { app }.into());
-            }
             to_app(app, message, |agent| {
                 hub.state().broker.holder_on(peer, agent)
             })

@@ -10,14 +10,11 @@
 //! | `announcing` | telling other workers of the apps of this worker |
 //! | `apps`, `agents` | apps and agents of other workers |
 //! | `proxy` | the peers of the broker here that stand for these apps and agents |
-//! | `tunnels`, `delivery` | apps that come back to another worker than before |
 
 mod agents;
 mod announcing;
 mod apps;
-mod delivery;
 mod proxy;
-mod tunnels;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
@@ -29,14 +26,11 @@ use tokio::sync::Notify;
 
 use self::announcing::Announced;
 use self::proxy::Proxy;
-use self::tunnels::Tunnels;
-use crate::cluster::message::{AppKey, Message, Parcel, TunnelId};
+use crate::cluster::message::{AppKey, Message};
 use crate::cluster::{Answer, CancelMessage, Cluster, Here, Question, WorkerId};
 use crate::gateway::clustered::{AgentKey, Clustered};
 use crate::gateway::hub::Hub;
 use crate::gateway::lifecycle::Phase;
-use crate::gateway::resume::Resume;
-pub use tunnels::Tunnel;
 
 /// The part of this worker that deals with other workers.
 pub struct Elsewhere {
@@ -53,7 +47,6 @@ pub struct Elsewhere {
 #[derive(Default)]
 struct Others {
     all: BTreeMap<WorkerId, Other>,
-    last_tunnel: TunnelId,
 }
 
 /// The peers of another worker.
@@ -63,7 +56,6 @@ struct Other {
     apps: HashMap<AppKey, Proxy>,
     /// The agents of that worker on apps here, which are agents of the broker here.
     agents: HashMap<AgentKey, Proxy>,
-    tunnels: Tunnels,
 }
 
 impl Elsewhere {
@@ -101,11 +93,6 @@ impl Elsewhere {
         self.cluster().send(worker, &message.into());
     }
 
-    fn send_text(&self, worker: WorkerId, message: Message, text: impl Into<Bytes>) {
-        let text = text.into();
-        self.cluster().send(worker, &Parcel { message, text });
-    }
-
     fn others(&self) -> MutexGuard<'_, Others> {
         self.others.lock()
     }
@@ -132,7 +119,6 @@ impl Here for Elsewhere {
         // Remove the agents first, so that the apps here stop working for them before anything else happens.
         let proxies = other.agents.into_values().chain(other.apps.into_values());
         proxies.for_each(|proxy| proxy.leave(&self.hub));
-        other.tunnels.dissolve();
         self.clustered.worker_gone(worker);
     }
 
@@ -143,12 +129,6 @@ impl Here for Elsewhere {
                 offer,
                 instance,
             } => self.app_offers(from, app, (&offer, &instance)),
-            Message::AppChanged {
-                app,
-                added,
-                removed,
-            } => self.app_changed(from, app, &added, &removed),
-            Message::TellApp { app } => self.announce_to(from, app),
             Message::AppGone { app } => self.app_gone(from, app),
             Message::ToAgent { app, agent } => self.app_said(from, app, agent, &text),
             Message::AgentLost { app, agent } => self.app_lost_agent(from, app, agent),
@@ -158,33 +138,6 @@ impl Here for Elsewhere {
                 self.agent_said(from, (app, agent), holder, &text);
             }
             Message::AgentGone { app, agent } => self.agent_gone(from, &(app, agent)),
-            Message::TakeUp {
-                tunnel,
-                token,
-                received,
-                id,
-                by,
-            } => {
-                let resume = Resume {
-                    token: &token,
-                    received,
-                    id: id.as_deref(),
-                };
-                self.taken_up(from, tunnel, resume, &by);
-            }
-            Message::NotTakenUp { tunnel } => self.session_refused(from, tunnel, &text),
-            Message::ToConnection { tunnel } => self.session_said(from, tunnel, &text),
-            Message::FromConnection { tunnel } => self.connection_said(from, tunnel, &text),
-            Message::BinaryFromConnection { tunnel, bytes } => {
-                self.connection_sent_binary(from, tunnel, bytes);
-            }
-            Message::Written { tunnel, messages } => self.written(from, tunnel, messages),
-            Message::ConnectionOver { tunnel, lost } => self.connection_over(from, tunnel, lost),
-            Message::CloseConnection {
-                tunnel,
-                code,
-                reason,
-            } => self.session_closes(from, tunnel, code, reason),
             Message::Replaced(replaced) => self.hub.session_replaced(&replaced),
             Message::Tell(notice) => self.hub.obey(from, notice),
             // The cluster itself handles these messages.

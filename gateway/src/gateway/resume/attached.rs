@@ -17,8 +17,7 @@ use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
 use caphost::call::{Code, Error};
 use caphost::dialect::delivery::{Due, IDLE};
 
-/// A session on a connection. The connection may be to any worker. The connection's frames go in through
-/// [`Attached::text`], and the messages to the app wait in [`Attached::outbox`]. If this value is dropped,
+/// A session on a connection. The connection's frames go in through [`Attached::beginning`], and the messages to the app wait in [`Attached::outbox`]. If this value is dropped,
 /// the connection was lost and the session waits for another connection. [`Attached::end`] ends the session
 /// as well.
 ///
@@ -150,7 +149,6 @@ fn acknowledge(hub: &Hub, peer: PeerId, inbound: &mut Inbound) {
         Pushed::Overflow => {
             let limit = hub.limits.queued_bytes;
             Noticed::Overflow(peer).log(limit);
-            // The reader of a connection would notice the overflow, but a tunnel has no reader.
             outbox.close(CloseCode::POLICY, unread(limit));
             hub.end_session(peer, outbox);
         }

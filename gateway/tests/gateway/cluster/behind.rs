@@ -1,140 +1,16 @@
 //! Apps that are reached through another worker, and receive or send more than there is room for.
 
 use futures_util::{SinkExt, StreamExt};
-use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::proxy::Proxy;
-use super::simulated::{Simulated, app as app_there, hello};
 use super::*;
-use crate::resuming::{App, next_of_session};
+use crate::resuming::next_of_session;
 
 fn large_call(id: &str, bytes: usize) -> Value {
     let params = "x".repeat(bytes);
     let payload = json!({ "capability": "a.b", "params": params, "options": { "callId": id } });
     request("capabilities/call", id, payload)
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_app_that_came_back_and_does_not_read_is_given_no_more_calls_and_keeps_its_session() {
-    let redis = Redis::start();
-    let (one, two) = patient_pair(&redis, Limits::default()).await;
-    let (app, mut agent) = App::with_agent(&one).await;
-    let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
-    let mut sent = 0;
-    let refused = loop {
-        agent.send(large_call(&sent.to_string(), 1 << 20)).await;
-        sent += 1;
-        // By then everything that there is room for is on its way.
-        match timeout(Duration::from_millis(50), agent.next()).await {
-            Ok(answer) => break answer,
-            Err(_) => assert!(sent < 120, "nobody is told that it does not read"),
-        }
-    };
-    assert_eq!(code(&refused), "RATE_LIMITED", "after {sent}: {refused}");
-
-    // When the app reads again, it gets all accepted calls, and accepts more.
-    let (mut refused, mut done, mut last) = (1, 0, -1);
-    while refused + done < sent {
-        tokio::select! {
-            calling = app.next() => {
-                let number: i32 = calling["payload"]["options"]["callId"]
-                    .as_str()
-                    .unwrap()
-                    .parse()
-                    .unwrap();
-                assert!(last < number, "{last} before {number}");
-                last = number;
-                let payload = json!({ "received": app.received });
-                let ack = json!({ "type": "app/ack", "timestamp": 1, "payload": payload });
-                app.peer.send(ack).await;
-                app.complete(&calling).await;
-            }
-            answer = agent.next() => match code(&answer) {
-                "RATE_LIMITED" => refused += 1,
-                _ => {
-                    assert_eq!(answer["payload"]["success"], true, "{answer}");
-                    done += 1;
-                }
-            },
-        }
-    }
-    assert!(done > 16, "half of what may wait, at least: {done}");
-    let taken = async {
-        loop {
-            agent.send(call("again", "again")).await;
-            tokio::select! {
-                calling = app.next() => break calling,
-                refused = agent.next() => assert_eq!(code(&refused), "RATE_LIMITED"),
-            }
-        }
-    };
-    let calling = soon("room for a call", taken).await;
-    app.complete(&calling).await;
-    assert_eq!(agent.next().await["payload"]["success"], true);
-    let (_app, _) = App::resume(&two, app.cut(&one).await).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_app_that_came_back_is_read_no_faster_than_redis_drains_and_is_not_taken_for_dead() {
-    let redis = Redis::start();
-    let limits = Limits {
-        ping_interval: Duration::from_millis(100),
-        dead_peer_timeout: Duration::from_millis(1_000),
-        ..Limits::default()
-    };
-    let (one, two) = patient_pair(&redis, limits).await;
-    let (app, mut agent) = App::with_agent(&one).await;
-    let (mut app, _) = App::resume(&two, app.cut(&one).await).await;
-    agent.send(call("c", "c")).await;
-    let calling = app.next().await;
-    redis.signal("-STOP");
-    let progress = |number: u64| {
-        let info = json!({ "operationId": "c", "progress": number, "status": "x".repeat(1 << 20) });
-        let message = json!({ "type": "progress", "agent": calling["agent"], "timestamp": 1, "payload": info });
-        Message::text(message.to_string())
-    };
-    // The buffers of the sockets take some messages, and the queue to the other worker takes 8 MiB.
-    let mut sent = 0;
-    let (mut sink, mut stream) = futures_util::StreamExt::split(app.peer.socket);
-    let answering = tokio::spawn(async move {
-        // Like a browser, the app answers pings.
-        while let Some(Ok(message)) = futures_util::StreamExt::next(&mut stream).await {
-            assert!(!message.is_close(), "it was cut off: {message:?}");
-        }
-    });
-    loop {
-        let sending = sink.send(progress(sent));
-        tokio::pin!(sending);
-        if timeout(Duration::from_millis(2_500), &mut sending)
-            .await
-            .is_err()
-        {
-            redis.signal("-CONT");
-            soon("room to send", sending).await.unwrap();
-            sent += 1;
-            break;
-        }
-        sent += 1;
-        assert!(sent < 64, "it is read as fast as it sends");
-    }
-    for number in 0..sent {
-        let told = agent.next().await;
-        assert_eq!(
-            told["payload"]["progress"],
-            number,
-            "{:.200}",
-            told.to_string()
-        );
-    }
-    let done = answer(
-        &calling,
-        "capabilities/call-result",
-        json!({ "success": true }),
-    );
-    sink.send(Message::text(done.to_string())).await.unwrap();
-    assert_eq!(agent.next().await["payload"]["success"], true);
-    answering.abort();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -257,69 +133,4 @@ async fn what_takes_long_to_read_is_read() {
     let response = agent.next().await;
     let data = response["payload"]["data"].as_str().unwrap();
     assert_eq!(data.len(), 10 << 20);
-}
-
-/// The app's messages are acknowledged, and a call has taken all the room.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_app_that_came_back_is_closed_when_there_is_no_room_for_an_acknowledgement() {
-    let redis = Redis::start();
-    let limits = Limits {
-        queued_bytes: 1 << 20,
-        ..Limits::default()
-    };
-    let gateway = Gateway::with(Config {
-        limits,
-        ..part_of(&redis)
-    })
-    .await;
-    others(&gateway, 0).await;
-    let mut other = Simulated::join(&redis, &gateway).await;
-    other.send(&[(hello("other"), "")]).await;
-    let (app, mut agent) = App::with_agent(&gateway).await;
-    let (token, received) = app.cut(&gateway).await;
-    let by = json!({ "role": "admin", "name": "anyone", "app": null });
-    let take_up =
-        json!({ "tunnel": 5, "token": token, "received": received, "id": null, "by": by });
-    other.send(&[(json!({ "TakeUp": take_up }), "")]).await;
-    let (_, resumed) = other.next_of("ToConnection").await;
-    assert!(resumed.contains("app/resumed"), "{resumed}");
-    let written = json!({ "Written": { "tunnel": 5, "messages": 1 } });
-    other
-        .send(&[(written, ""), (app_there(7, "theirs"), "")])
-        .await;
-    // By then the gateway knows that the message was written.
-    until("their app", || gateway.hub.offer(Some("theirs")).is_ok()).await;
-    agent.send(large_call("large", 2 << 20)).await;
-    let (_, calling) = other.next_of("ToConnection").await;
-    assert!(calling.contains("capabilities/call"), "{calling:.100}");
-    // The other worker does not report this call as written.
-    let calling: Value = serde_json::from_str(&calling).unwrap();
-    // Nothing of this is answered, so that the acknowledgement is the first message without room.
-    let step = json!({ "operationId": "large", "progress": 1, "status": "x" });
-    let said = json!({
-        "type": "progress", "agent": calling["agent"], "timestamp": 1, "payload": step
-    });
-    let said = said.to_string();
-    let from = json!({ "FromConnection": { "tunnel": 5 } });
-    for _ in 0..64 {
-        other.send(&[(from.clone(), &said)]).await;
-    }
-    let (closed, _) = other.next_of("CloseConnection").await;
-    assert_eq!(
-        (&closed["tunnel"], &closed["code"]),
-        (&json!(5), &json!(1008))
-    );
-    // As with a direct connection, the session is over.
-    let ended = async {
-        loop {
-            let told = agent.next().await;
-            if told["type"] != "progress" {
-                break told;
-            }
-        }
-    };
-    assert_eq!(
-        code(&soon("the end of the call", ended).await),
-        "DISCONNECTED"
-    );
 }

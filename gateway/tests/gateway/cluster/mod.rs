@@ -5,6 +5,7 @@ mod channel;
 mod draining;
 mod early;
 mod failure;
+mod gaps;
 mod instances;
 mod lost_workers;
 mod many_apps;

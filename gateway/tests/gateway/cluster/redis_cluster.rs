@@ -70,5 +70,8 @@ async fn workers_follow_their_slot_to_whichever_node_has_it() {
     })
     .await;
     met(&[&one, &two]).await;
+    // The workers have lost the node, and what was between them has ended.
+    assert_eq!(app.next().await["type"], "agent/closed");
+    let mut agent = agent_on(&two, &mut app).await;
     agent.call_through(&mut app).await;
 }

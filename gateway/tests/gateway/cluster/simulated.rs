@@ -17,6 +17,7 @@ pub struct Simulated {
     taken: u64,
     read: String,
     heard: VecDeque<(Value, String)>,
+    is_dead: bool,
 }
 
 impl Simulated {
@@ -44,6 +45,7 @@ impl Simulated {
             taken: 0,
             read: "0".into(),
             heard: VecDeque::new(),
+            is_dead: false,
         }
     }
 
@@ -65,8 +67,23 @@ impl Simulated {
         let mut add = ::redis::cmd("XADD");
         add.arg(format!("{{caphost}}:to:{}", self.other)).arg("*");
         add.arg("f").arg(&self.id).arg("n").arg(self.sent);
-        add.arg("a").arg(self.taken).arg("m").arg(body);
+        add.arg("m").arg(body);
         add.exec_async(&mut self.connection).await.unwrap();
+    }
+
+    /// Loses the next frame.
+    pub fn lose(&mut self) {
+        self.sent += 1;
+    }
+
+    /// Waits until the other worker says that this worker counts as dead.
+    pub async fn taken_for_dead(&mut self) {
+        soon("the news of its death", async {
+            while !self.is_dead {
+                self.read_frames().await;
+            }
+        })
+        .await;
     }
 
     /// The next message and its text.
@@ -105,6 +122,7 @@ impl Simulated {
         }
         for entry in entries {
             self.read.clone_from(&entry.id);
+            self.is_dead |= entry.map.contains_key("d");
             if entry.get::<String>("f").as_ref() != Some(&self.other) {
                 continue;
             }
@@ -137,7 +155,7 @@ async fn met_as(workers: &[&Gateway], count: usize) {
 
 /// The first message of a worker.
 pub fn hello(name: &str) -> Value {
-    json!({ "Hello": { "name": name, "version": 1 } })
+    json!({ "Hello": { "name": name, "version": 2 } })
 }
 
 /// A worker's message about an app that it holds.
