@@ -7,8 +7,6 @@ use super::call::{OwnRequest, Reply};
 use super::deadlines::Due;
 use super::{Broker, PeerId, Sink};
 use crate::broker::runs::{Ending, RunId};
-#[cfg(test)]
-use crate::wire::Request;
 use caphost::call::Millis;
 
 /// A call that is not over: its run has not ended, or the app has not answered it yet.
@@ -241,29 +239,5 @@ impl Broker {
     pub(super) fn is_tidy(&self) -> bool {
         let due = self.live.values().filter(|call| call.due.is_some());
         due.count() == self.deadlines.calls()
-    }
-
-    /// How much of each kind is kept of calls that are not over.
-    pub(super) fn leftovers(&self) -> Vec<(&'static str, usize)> {
-        let agents = || self.agents.values();
-        let sum = |of: fn(&super::agents::Agent) -> usize| agents().map(of).sum();
-        let anyone: Arc<str> = "anyone".into();
-        let bounds = Request::ALL.map(|it| self.in_flight.of(&anyone, it).count);
-        let load = self.apps.values().map(|app| app.load.of(&anyone));
-        vec![
-            ("calls", self.live.len()),
-            ("deadlines", self.deadlines.calls()),
-            ("runs in flight", self.runs.in_flight().len()),
-            ("requests", sum(|it| it.pending.awaited())),
-            ("numbers", sum(|it| it.pending.calls().count())),
-            ("callIds", sum(|it| it.calls.len())),
-            ("tokens", sum(|it| it.tokens.len())),
-            (
-                "agents that have left",
-                agents().filter(|it| it.left).count(),
-            ),
-            ("bounds", bounds.iter().sum()),
-            ("load", load.sum()),
-        ]
     }
 }

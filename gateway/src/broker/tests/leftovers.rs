@@ -1,8 +1,12 @@
 //! Every end of a call, at every phase of it, leaves nothing behind.
 
+use std::sync::Arc;
+
 use super::*;
+use crate::broker::agents::Agent;
 use crate::broker::runs::NewRun;
 use crate::broker::{NewOwnCall, NewSession, OwnRequest, steps};
+use crate::wire::Request;
 
 const APP: u64 = 1;
 const AGENT: u64 = 2;
@@ -257,7 +261,7 @@ impl Scene {
     }
 
     fn is_over(&self, what: &str) {
-        let kept = self.bench.broker.leftovers();
+        let kept = leftovers(&self.bench.broker);
         let kept: Vec<_> = kept.into_iter().filter(|(_, count)| *count > 0).collect();
         assert_eq!(kept, [], "{what}");
     }
@@ -296,6 +300,30 @@ impl Scene {
             End::Shutdown => self.event(Event::Shutdown),
         }
     }
+}
+
+/// How much of each kind is kept of calls that are not over.
+fn leftovers(broker: &Broker) -> Vec<(&'static str, usize)> {
+    let agents = || broker.agents.values();
+    let sum = |of: fn(&Agent) -> usize| agents().map(of).sum();
+    let anyone: Arc<str> = "anyone".into();
+    let bounds = Request::ALL.map(|it| broker.in_flight.of(&anyone, it).count);
+    let load = broker.apps.values().map(|app| app.load.of(&anyone));
+    vec![
+        ("calls", broker.live.len()),
+        ("deadlines", broker.deadlines.calls()),
+        ("runs in flight", broker.runs.in_flight().len()),
+        ("requests", sum(|it| it.pending.awaited())),
+        ("numbers", sum(|it| it.pending.calls().count())),
+        ("callIds", sum(|it| it.calls.len())),
+        ("tokens", sum(|it| it.tokens.len())),
+        (
+            "agents that have left",
+            agents().filter(|it| it.left).count(),
+        ),
+        ("bounds", bounds.iter().sum()),
+        ("load", load.sum()),
+    ]
 }
 
 #[test]
