@@ -480,138 +480,6 @@ function idsOf(rust) {
   return ids;
 }
 
-// src/web/js/invoke.js
-var Caller = class {
-  /**
-   * @param {string} _capability
-   * @param {object} [_params]
-   * @param {CallOptions} [_options]
-   * @returns {{ callId: string, response: Promise<any> }} of the call: its id, and its ABPResponse
-   */
-  begin(_capability, _params, _options) {
-    throw new TypeError("An agent defines how it calls");
-  }
-  /**
-   * Calls a capability, and returns its data. Rejects with a CapHostError, or with an AbortError if the
-   * call was cancelled.
-   *
-   * @param {string} capability
-   * @param {object} [params]
-   * @param {CallOptions} [options]
-   * @returns {Promise<any>}
-   */
-  invoke(capability, params, options) {
-    return resultOf(this.begin(capability, params, options), options);
-  }
-  /**
-   * Starts a call and follows its progress.
-   *
-   * @param {string} capability
-   * @param {object} [params]
-   * @param {CallOptions} [options]
-   */
-  start(capability, params, options) {
-    return new RunningCall(this, capability, params, options);
-  }
-  /**
-   * The capabilities as methods, by the parts of their names: `api.text.words(params, options)` invokes
-   * `text.words`.
-   *
-   * @returns {any}
-   */
-  as() {
-    return methods(this, "");
-  }
-  async [asyncDispose]() {
-    await /** @type {any} */
-    this.shutdown();
-  }
-};
-var methods = (caller, name) => new Proxy(() => {
-}, {
-  // An object with a method `then` would be a promise.
-  get: (_, part) => typeof part === "symbol" || part === "then" ? void 0 : methods(caller, name ? `${name}.${part}` : part),
-  apply: (_, __, [params, options]) => caller.invoke(name, params, options)
-});
-var RunningCall = class {
-  /** The latest progress that has not been read. @type {any} */
-  #latest;
-  #ended = false;
-  /** The readers that wait for new progress. @type {Set<() => void>} */
-  #waiting = /* @__PURE__ */ new Set();
-  #agent;
-  /**
-   * @param {any} agent
-   * @param {string} capability
-   * @param {object} [params]
-   * @param {CallOptions} [options]
-   */
-  constructor(agent, capability, params, options) {
-    this.#agent = agent;
-    const onProgress = (info) => {
-      this.#latest = info;
-      this.#wake();
-      options?.onProgress?.(info);
-    };
-    const begun = agent.begin(capability, params, { ...options, onProgress });
-    this.callId = begun.callId;
-    this.result = resultOf(begun, options);
-    const end2 = () => {
-      this.#ended = true;
-      this.#wake();
-    };
-    this.result.then(end2, end2);
-  }
-  #wake() {
-    for (const wake of this.#waiting) wake();
-    this.#waiting.clear();
-  }
-  /** @param {unknown} [reason] @returns {Promise<any>} a CancelResponse */
-  cancel(reason) {
-    return this.#agent.cancel(this.callId, reason);
-  }
-  /** Yields the newest progress until the call has ended, and throws the error that the result rejects with. */
-  async *[Symbol.asyncIterator]() {
-    let seen;
-    while (true) {
-      const latest = this.#latest;
-      if (latest !== void 0 && latest !== seen) {
-        seen = latest;
-        yield latest;
-      } else if (this.#ended) {
-        await this.result;
-        return;
-      } else await new Promise((resolve2) => this.#waiting.add(() => resolve2()));
-    }
-  }
-};
-async function resultOf({ callId, response: coming }, options) {
-  const response2 = await coming;
-  if (response2.success) return response2.data;
-  if (response2.cancelled) throw abortError(callId, response2.metadata?.stop, options?.signal);
-  throw new CapHostError(response2.error);
-}
-function abortError(callId, stop, signal) {
-  const reason = signal?.aborted ? signal.reason : void 0;
-  const error = new DOMException("The call was cancelled", "AbortError");
-  return Object.assign(error, { callId, stop, reason });
-}
-
-// src/web/js/on-window.js
-var all = /* @__PURE__ */ new Set();
-var watching;
-function onWindow(type, listener) {
-  if (globalThis.MutationObserver) (watching ??= new MutationObserver(() => all.forEach(add))).observe(document, { childList: true });
-  const mine = [type, listener];
-  all.add(mine);
-  add(mine);
-  return () => {
-    all.delete(mine);
-    globalThis.removeEventListener?.(type, listener);
-  };
-}
-var add = (it) => globalThis.addEventListener?.(...it);
-
 // src/web/js/inspect.js
 var Unfit = class {
   /** @param {string} why */
@@ -792,6 +660,148 @@ function passObject(object, levels) {
   }
   return bytes;
 }
+
+// src/web/js/invoke.js
+var Caller = class {
+  /**
+   * @param {string} _capability
+   * @param {object} [_params]
+   * @param {CallOptions} [_options]
+   * @returns {{ callId: string, response: Promise<any> }} of the call: its id, and its ABPResponse
+   */
+  begin(_capability, _params, _options) {
+    throw new TypeError("An agent defines how it calls");
+  }
+  /**
+   * Calls a capability, and returns its data. Rejects with a CapHostError, or with an AbortError if the
+   * call was cancelled.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   * @returns {Promise<any>}
+   */
+  invoke(capability, params, options) {
+    if (!isSimple(params) && holdsFunction(params)) return (
+      /** @type {any} */
+      this.lend(params, (lent, transfer) => this.invoke(capability, lent, { ...options, transfer }), options?.transfer)
+    );
+    return resultOf(this.begin(capability, params, options), options);
+  }
+  /**
+   * Starts a call and follows its progress.
+   *
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   */
+  start(capability, params, options) {
+    return new RunningCall(this, capability, params, options);
+  }
+  /**
+   * The capabilities as methods, by the parts of their names: `api.text.words(params, options)` invokes
+   * `text.words`.
+   *
+   * @returns {any}
+   */
+  as() {
+    return methods(this, "");
+  }
+  async [asyncDispose]() {
+    await /** @type {any} */
+    this.shutdown();
+  }
+};
+var methods = (caller, name) => new Proxy(() => {
+}, {
+  // An object with a method `then` would be a promise.
+  get: (_, part) => typeof part === "symbol" || part === "then" ? void 0 : methods(caller, name ? `${name}.${part}` : part),
+  apply: (_, __, [params, options]) => caller.invoke(name, params, options)
+});
+function holdsFunction(value, seen = /* @__PURE__ */ new Set()) {
+  if (typeof value === "function") return true;
+  if (typeof value !== "object" || value === null || seen.has(value) || !(Array.isArray(value) || isPlain(value))) return false;
+  seen.add(value);
+  return Object.values(value).some((it) => holdsFunction(it, seen));
+}
+var RunningCall = class {
+  /** The latest progress that has not been read. @type {any} */
+  #latest;
+  #ended = false;
+  /** The readers that wait for new progress. @type {Set<() => void>} */
+  #waiting = /* @__PURE__ */ new Set();
+  #agent;
+  /**
+   * @param {any} agent
+   * @param {string} capability
+   * @param {object} [params]
+   * @param {CallOptions} [options]
+   */
+  constructor(agent, capability, params, options) {
+    this.#agent = agent;
+    const onProgress = (info) => {
+      this.#latest = info;
+      this.#wake();
+      options?.onProgress?.(info);
+    };
+    const begun = agent.begin(capability, params, { ...options, onProgress });
+    this.callId = begun.callId;
+    this.result = resultOf(begun, options);
+    const end2 = () => {
+      this.#ended = true;
+      this.#wake();
+    };
+    this.result.then(end2, end2);
+  }
+  #wake() {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+  /** @param {unknown} [reason] @returns {Promise<any>} a CancelResponse */
+  cancel(reason) {
+    return this.#agent.cancel(this.callId, reason);
+  }
+  /** Yields the newest progress until the call has ended, and throws the error that the result rejects with. */
+  async *[Symbol.asyncIterator]() {
+    let seen;
+    while (true) {
+      const latest = this.#latest;
+      if (latest !== void 0 && latest !== seen) {
+        seen = latest;
+        yield latest;
+      } else if (this.#ended) {
+        await this.result;
+        return;
+      } else await new Promise((resolve2) => this.#waiting.add(() => resolve2()));
+    }
+  }
+};
+async function resultOf({ callId, response: coming }, options) {
+  const response2 = await coming;
+  if (response2.success) return response2.data;
+  if (response2.cancelled) throw abortError(callId, response2.metadata?.stop, options?.signal);
+  throw new CapHostError(response2.error);
+}
+function abortError(callId, stop, signal) {
+  const reason = signal?.aborted ? signal.reason : void 0;
+  const error = new DOMException("The call was cancelled", "AbortError");
+  return Object.assign(error, { callId, stop, reason });
+}
+
+// src/web/js/on-window.js
+var all = /* @__PURE__ */ new Set();
+var watching;
+function onWindow(type, listener) {
+  if (globalThis.MutationObserver) (watching ??= new MutationObserver(() => all.forEach(add))).observe(document, { childList: true });
+  const mine = [type, listener];
+  all.add(mine);
+  add(mine);
+  return () => {
+    all.delete(mine);
+    globalThis.removeEventListener?.(type, listener);
+  };
+}
+var add = (it) => globalThis.addEventListener?.(...it);
 
 // src/web/js/transfer.js
 var MOVABLE = ["ArrayBuffer", "ImageBitmap", "OffscreenCanvas", "AudioData", "VideoFrame"];
@@ -1027,6 +1037,9 @@ var Agent = class extends Caller {
   /** @type {(how: string) => void} */
   #close = () => {
   };
+  #lending;
+  /** Whether the app accepts functions in parameters. */
+  #accepts = false;
   /** @type {import('./again/reconnect.js').Again | undefined} until this agent is over */
   #again;
   /** The functions that Rust calls. None of them throws. */
@@ -1079,8 +1092,9 @@ var Agent = class extends Caller {
    * @param {any} session the payload of the initialize-result
    * @param {import('./open.js').OpenOptions} options
    * @param {import('./again/reconnect.js').Again} [again] connects this agent again
+   * @param {() => Promise<typeof import('./callbacks/lend.js')>} [lending] loads the part for functions in parameters
    */
-  constructor(handle, messenger, session, options, again) {
+  constructor(handle, messenger, session, options, again, lending) {
     super();
     this.#rust = guarded(handle);
     this.#guard = new Guard(handle, () => this.#lost());
@@ -1091,6 +1105,7 @@ var Agent = class extends Caller {
     unreachable.register(this, [this.#rust, this.#number]);
     this.#options = options;
     this.#again = again;
+    this.#lending = lending;
     this.closed = new Promise((resolve2) => {
       this.#close = resolve2;
     });
@@ -1115,6 +1130,7 @@ var Agent = class extends Caller {
     this.sessionId = session.sessionId;
     this.app = session.app;
     this.features = session.features;
+    this.#accepts = session.callbacks === true;
     this.capabilities = listOf(session.capabilities).filter(isNamed);
     messenger.onmessage = (envelope) => this.#receive(envelope);
     messenger.onresult = (id, data, duration) => receiveCompleted(this.#rust, this.#number, this.#shell, id, completed(data, duration));
@@ -1196,6 +1212,19 @@ var Agent = class extends Caller {
       soon(this.#flush);
     }
     return asked2.callId;
+  }
+  /**
+   * Calls a capability, whose parameters hold functions.
+   *
+   * @param {object} params
+   * @param {(params: object, transfer: object[]) => Promise<any>} invoke
+   * @param {CallOptions['transfer']} transfer
+   * @returns {Promise<any>}
+   */
+  async lend(params, invoke, transfer) {
+    if (this.sessionId === null) await this.ready;
+    const part = await this.#lending?.();
+    return part?.lend(this, this.#accepts, params, (lent, port) => invoke(lent, [...Array.isArray(transfer) ? transfer : [], port]), { abpError, carry, isPlain });
   }
   #flush = () => {
     this.#flushing = false;
@@ -1794,16 +1823,16 @@ function watchFrame(win, signal, gone, suspect) {
 
 // src/web/js/connect.js
 var LIVENESS = 3e4;
-async function connect({ load: load2, reconnecting }, messenger, given2) {
+async function connect({ load: load2, reconnecting, lending }, messenger, given2) {
   const options = given2 ?? {};
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError("INVALID_PARAMS", unfit);
   options.signal?.throwIfAborted();
-  const [handle, part] = await Promise.all([load2(), options.reconnect ? reconnecting?.() : void 0]);
+  const [handle, part] = await Promise.all([load2(), options.reconnect && reconnecting?.()]);
   options.signal?.throwIfAborted();
-  const again = part && new part.Again(handle, messenger, options, { abpError, log, madeBy, open, report, rust: guarded(handle) });
+  const again = part ? new part.Again(handle, messenger, options, { abpError, log, madeBy, open, report, rust: guarded(handle) }) : void 0;
   const made = await madeBy(messenger);
-  return open(handle, made, options, (session) => new Agent(handle, made, session, options, again));
+  return open(handle, made, options, (session) => new Agent(handle, made, session, options, again, lending));
 }
 async function madeBy(messenger) {
   const made = typeof messenger === "function" ? await madeNow(messenger) : messenger;
@@ -2206,6 +2235,61 @@ function refuseAll(messenger, given2, message) {
   else messenger.post(typeof given2 === "string" ? toText(answer2) : answer2);
 }
 
+// src/web/js/borrowed.js
+var MEMBER = "caphost/callbacks";
+var holdsFunctions = (params) => MEMBER in params;
+function borrow(params) {
+  const { port, paths } = Object(params[MEMBER]);
+  delete params[MEMBER];
+  if (!Array.isArray(paths) || !paths.every((path) => Array.isArray(path) && path.length > 0)) throw new Refusal(invalid(`Bad params["${MEMBER}"]: it is {port, paths}`));
+  if (!(port instanceof MessagePort)) throw new Refusal(invalid(`Bad params.${paths[0]?.join(".")}: it is a function, and the transport of this agent carries only JSON`));
+  const waiting = /* @__PURE__ */ new Map();
+  let asked2 = 0;
+  let over = false;
+  const rejectAll = (why) => {
+    for (const { reject } of waiting.values()) reject(abpError("CANCELLED", why));
+    waiting.clear();
+  };
+  const lent = (place) => (...args) => {
+    const answered = new Promise((resolve2, reject) => {
+      if (over) throw abpError("CANCELLED", ENDED);
+      asked2 += 1;
+      carry([asked2, place, args], (message, moved2) => port.postMessage(message, moved2), args);
+      waiting.set(asked2, { resolve: resolve2, reject });
+    });
+    answered.catch(() => {
+    });
+    return answered;
+  };
+  paths.forEach((path, place) => put(params, path, lent(place)));
+  port.onmessage = ({ data }) => {
+    if (!Array.isArray(data)) return;
+    const [number, returned, value] = data;
+    const it = waiting.get(number);
+    waiting.delete(number);
+    if (returned) it?.resolve(value);
+    else if (number) it?.reject(Object.assign(new Error(String(value?.message)), value));
+    else rejectAll(UNREADABLE);
+  };
+  port.onmessageerror = () => rejectAll(UNREADABLE);
+  return {
+    end() {
+      if (over) return;
+      over = true;
+      port.postMessage(0);
+      port.close();
+      rejectAll(ENDED);
+    }
+  };
+}
+var ENDED = "The call has ended, and its functions with it";
+var UNREADABLE = "A value that a function of the agent got or returned could not be read";
+function put(target, [name = "", ...rest], value) {
+  if (!Object.hasOwn(Object(target), name)) throw new Refusal(invalid(`Bad params["${MEMBER}"]: a path leads nowhere`));
+  if (rest.length > 0) put(target[name], rest, value);
+  else target[name] = value;
+}
+
 // src/web/js/from-agent.js
 var TEXT = "it is a string";
 var FLAG = "it is a boolean";
@@ -2345,7 +2429,8 @@ function enter(connection, id, call, bytes, aborted) {
   call.by = number;
   const given2 = call.callId ?? "";
   const place = shell.ids.name(call);
-  connection.expect(id, "capabilities/call", call.callId, call.capability);
+  if (holdsFunctions(call.params)) call.borrowed = borrow(call.params);
+  connection.expect(id, "capabilities/call", call.callId, call.capability, call.borrowed);
   const unfit = aborted ? rust.callAborted(shell.number, number, id, given2, place, call.capability, call, aborted.reason) : rust.call(shell.number, number, id, given2, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
   if (unfit) throw new Refusal(BAD_CALL_ID);
 }
@@ -2423,10 +2508,10 @@ function refuse(connection, envelope, error) {
 var LOST2 = "The host has failed and cannot go on";
 var CLOSED = problem("NOT_INITIALIZED", "The host is closed");
 var LEFT = "The page was left";
-var UNREADABLE = "A message of the agent could not be read";
+var UNREADABLE2 = "A message of the agent could not be read";
 var REQUESTS = ["initialize", "shutdown", "capabilities/call", "capabilities/cancel"];
 var Connection = class {
-  /** @type {Map<unknown, { type: string, callId: unknown, capability?: string }>} */
+  /** @type {Map<unknown, { type: string, callId: unknown, capability?: string, borrowed?: import('./borrowed.js').Borrowed }>} */
   #pending = /* @__PURE__ */ new Map();
   #open;
   /** @type {unknown} */
@@ -2493,6 +2578,10 @@ var Connection = class {
     if (this.shell.guard.trap || !this.#open) this.receiveEnvelope(longCall(message));
     else receiveCall(this, message);
   }
+  /** Whether the agent accepts short messages. */
+  get short() {
+    return this.messenger.short === true && !this.#dialect;
+  }
   /** @param {any} envelope the host's, in ABP */
   #post(envelope) {
     (this.#dialect ?? this.messenger).post(envelope);
@@ -2504,9 +2593,19 @@ var Connection = class {
    * @param {string} type
    * @param {string} [callId]
    * @param {string} [capability]
+   * @param {import('./borrowed.js').Borrowed} [borrowed] the functions in the parameters of a call
    */
-  expect(id, type, callId, capability) {
-    if (id !== void 0) this.#pending.set(id, { type, callId, capability });
+  expect(id, type, callId, capability, borrowed) {
+    if (id !== void 0) this.#pending.set(id, { type, callId, capability, borrowed });
+  }
+  /** A request is answered. @param {unknown} id */
+  #settle(id) {
+    this.#pending.get(id)?.borrowed?.end();
+    this.#pending.delete(id);
+  }
+  /** No request will be answered. */
+  #settleAll() {
+    for (const id of [...this.#pending.keys()]) this.#settle(id);
   }
   /** @param {Envelope} envelope the host's message */
   deliver(envelope) {
@@ -2515,7 +2614,7 @@ var Connection = class {
     } catch (error) {
       this.#sendInstead(envelope, text(error));
     }
-    if (envelope.id !== void 0) this.#pending.delete(envelope.id);
+    if (envelope.id !== void 0) this.#settle(envelope.id);
     if (envelope.type === "error" && isQuestion(envelope.id)) this.answer(envelope.id, envelope.payload);
   }
   /**
@@ -2531,7 +2630,7 @@ var Connection = class {
     } catch (error) {
       this.#sendInstead(longResult([0, id, data, duration]), text(error));
     }
-    this.#pending.delete(id);
+    this.#settle(id);
   }
   /**
    * The answer to a question.
@@ -2588,7 +2687,7 @@ var Connection = class {
   /** Answers every request that a lost instance can no longer answer. */
   answerLost() {
     const pending = cancelsFirst(this.#pending, ([, { type }]) => type === "capabilities/cancel");
-    this.#pending.clear();
+    this.#settleAll();
     for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, this.shell.guard.lost(LOST2));
   }
   /**
@@ -2614,7 +2713,7 @@ var Connection = class {
     if (!this.#open) return;
     this.#open = false;
     this.unwatch?.();
-    this.#pending.clear();
+    this.#settleAll();
     const { connections, rust, number } = this.shell;
     rust.disconnect(number, this.number, reason);
     const forget = () => void connections.delete(this.number);
@@ -2670,7 +2769,7 @@ function accept(shell, messenger, hold2 = () => {
     end2();
   };
   messenger.onunreadable = () => {
-    connection?.giveUp(UNREADABLE);
+    connection?.giveUp(UNREADABLE2);
     lose();
   };
   if (messenger.kept) hold2(close, true);
@@ -2689,6 +2788,7 @@ function accept(shell, messenger, hold2 = () => {
 function messengerOfApp(transport) {
   const messenger = {
     local: true,
+    objects: true,
     kept: true,
     onmessage: void 0,
     onclose: void 0,
@@ -2734,6 +2834,7 @@ function acceptPort(shell, port, hold2, { replace, initialize, from } = {}) {
   const messenger = {
     from,
     alone: !extension,
+    objects: !extension,
     kept: extension,
     single: initialize !== void 0,
     watched: true,
@@ -2774,7 +2875,7 @@ function acceptPort(shell, port, hold2, { replace, initialize, from } = {}) {
     return isCall;
   };
   const accepted = accept(shell, messenger, hold2);
-  const { receive: receive2, stop } = read(port, messenger, readShort, UNREADABLE);
+  const { receive: receive2, stop } = read(port, messenger, readShort, UNREADABLE2);
   if (initialize) {
     receive2(initialize);
     if (messenger.onmessage && !shell.rust.sessionId(shell.number, accepted.connect().number)) accepted.close();
@@ -3151,6 +3252,7 @@ var Context = class {
    */
   stop(reason) {
     this.#stopped = { reason };
+    this.#given.borrowed?.end();
     if (this.#controller) abortWith(this.#controller, reason);
     this.ender?.stop(reason);
   }
@@ -4120,7 +4222,7 @@ var Shell = class {
   respond(key, to, id, state, value, duration) {
     this.running.forget(key);
     const connection = to ? this.connections.get(to) : void 0;
-    if (connection?.messenger.short && hasCompleted(state)) return connection.deliverResult(id, value, rounded(duration));
+    if (connection?.short && hasCompleted(state)) return connection.deliverResult(id, value, rounded(duration));
     const payload = response(state, value, duration);
     return to ? this.post(to, "capabilities/call-result", id, payload) : this.asks.settle(key, payload);
   }
@@ -4152,7 +4254,8 @@ var Shell = class {
       features: { ...features, dynamicCapabilities: true },
       ...life && { life: {} },
       // The page itself sends no messages in their short form.
-      ...connection?.messenger.short && !connection.messenger.local && { short: SHORT2 }
+      ...connection?.short && !connection.messenger.local && { short: SHORT2 },
+      ...connection?.messenger.objects && { callbacks: true }
     });
     if (life) {
       this.#life ??= new LifeOfAgents(this, this.ids.next());

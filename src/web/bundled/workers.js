@@ -208,6 +208,7 @@ var Thread = class {
 // src/web/js/workers/workers.js
 var SCRIPT = new URL("./worker.js", import.meta.url).href;
 var STOPPED = "The call was stopped";
+var FUNCTIONS = "The parameters hold a function, and the handler runs in a worker of the app, which gets no functions";
 var LEFT = "The page was left or frozen, and its workers have ended";
 var Workers = class {
   /** The pools, by the modules that they run. @type {Map<string, Pool>} */
@@ -254,6 +255,7 @@ var Workers = class {
         rust.reached(number, key, step);
       };
       if (context.stopped) stopped(STOP.neverStarted);
+      else if (this.#shell.running.given(key)?.borrowed) reject(this.#kit.abpError("NOT_SUPPORTED", FUNCTIONS));
       else if (this.#left) reject(this.#kit.abpError("BROWSER_ERROR", LEFT));
       else context.ender = this.#pool(spec).run({ name: spec.name, params, context, resolve, reject, stopped, reached });
     });
