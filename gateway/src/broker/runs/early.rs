@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::{Uuid, Variant};
 
-use super::{NewRun, RunId, Runs};
+use super::{NewRun, Runs};
 use crate::remembered::Remembered;
 use crate::tokens::Identity;
 
@@ -42,15 +42,13 @@ impl EarlyCancel {
     }
 }
 
-/// Whether nobody guesses the id by chance: it is that of a run, or a UUID made at random or of a clock and a
-/// machine (versions 1, 4, 6 and 7). Anybody who knows a name can make the UUID of that name, and nil belongs
-/// to nobody.
+/// Whether nobody guesses the id by chance: it is a UUID made at random or of a clock and a machine (versions
+/// 1, 4, 6 and 7). Anybody who knows a name can make the UUID of that name, and nil belongs to nobody. The
+/// gateway's own ids of runs (version 8) are known to nobody before their runs are registered.
 fn is_unique(request_id: &str) -> bool {
-    let is_of_run = request_id.parse().is_ok_and(RunId::names_a_worker);
-    is_of_run
-        || Uuid::parse_str(request_id).is_ok_and(|id| {
-            id.get_variant() == Variant::RFC4122 && matches!(id.get_version_num(), 1 | 4 | 6 | 7)
-        })
+    Uuid::parse_str(request_id).is_ok_and(|id| {
+        id.get_variant() == Variant::RFC4122 && matches!(id.get_version_num(), 1 | 4 | 6 | 7)
+    })
 }
 
 impl Runs {
