@@ -27,7 +27,7 @@ var Offer = class {
   constructor(capabilities) {
     this.#capabilities = capabilities;
   }
-  /** All capabilities, which the gateway is told of now. */
+  /** All capabilities, for the gateway, which knows them from now on. */
   all() {
     this.#told = new Map(this.#capabilities.documents().map((document) => [document.name, document]));
     return this.#entries([...this.#told.values()]);
@@ -247,7 +247,7 @@ var GatewayLink = class {
     if (this.#live) this.#count(data.length);
     if (envelope) this.#receive(envelope);
   }
-  /** @param {any} envelope @returns {boolean} false for any other than those of the connection itself, which are not counted */
+  /** @param {any} envelope @returns {boolean} whether it belongs to the connection itself, whose messages are not counted */
   #receiveOwn({ type, id, payload }) {
     if (type === "app/registered") {
       const resume = payload?.resume;
@@ -291,7 +291,7 @@ var GatewayLink = class {
     for (const text of lacking ?? []) this.#socket.send(text);
     this.#state("connected", lacking && { resumed: true });
   }
-  /** @param {any} payload the gateway's word for what it has received @returns {boolean | undefined} whether that can be */
+  /** @param {any} payload how many messages the gateway says it has received @returns {boolean | undefined} whether that is possible */
   #acknowledged(payload) {
     return this.#session && this.#rust.acknowledged(this.#session.delivery, Number(payload?.received));
   }

@@ -95,7 +95,7 @@ impl HostHandle {
         }
     }
 
-    /// How many messages have arrived. The gateway must be told.
+    /// How many messages have arrived, for the gateway.
     pub fn received(delivery: u32) -> f64 {
         with(delivery, |it| it.received.tell()).unwrap_or_default() as f64
     }

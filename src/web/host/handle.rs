@@ -61,7 +61,7 @@ impl HostHandle {
         host.map_or(JsValue::UNDEFINED, |host| host.js.clone().into())
     }
 
-    /// False if the name is taken. Of the options, only those are read that agents are not told of.
+    /// False if the name is taken. Reads only the options that agents do not see.
     /// A handler that is told to stop has `grace` milliseconds to end, unless the options set
     /// another grace. `proof` is how long the host waits for the proof that a handler was ended
     /// from outside; NaN if no handler can be ended so.

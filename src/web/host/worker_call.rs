@@ -128,7 +128,7 @@ pub(super) fn poll() {
     }
 }
 
-/// Drops the future. Its drop guards have run before the page is told.
+/// Drops the future. Its drop guards have run before the page learns of the end.
 pub(super) fn stop() {
     if let Some(running) = CURRENT.take() {
         running.end.stop(None);

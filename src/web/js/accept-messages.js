@@ -2,7 +2,7 @@
  * Agents that post messages to this window: a parent page, an opener, a frame.
  *
  * An agent of this package sends a MessagePort with its `initialize`. The host answers on that port,
- * and no other script of either page hears more. A plain ABP agent gets its answers where it asked, and
+ * and no other script of either page receives more. A plain ABP agent gets its answers where it asked, and
  * so does an agent that speaks JSON-RPC. An opaque origin, which sandboxes have, cannot be the target
  * of a message: any document that is in the window by then would receive it. Agents of such an origin
  * are served only over ports of their own.

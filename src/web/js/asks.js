@@ -91,7 +91,7 @@ export class Asks {
   /**
    * The app cancels a call of one of its agents.
    *
-   * @param {string | undefined} session that of any agent if there is none
+   * @param {string | undefined} session without a session, the call of any agent
    * @param {string} callId
    * @param {string} [reason]
    * @returns {Promise<any>} a CancelResponse

@@ -118,7 +118,7 @@ const readStop = (metadata) => [nameOf(getA('string', metadata, 'stop')), nameOf
 /** @param {unknown} end @returns {[success?: boolean, after?: number]} */
 const readEnd = (end) => [getA('boolean', end, 'success'), getA('number', end, 'after') ?? NaN];
 
-/** @param {unknown} id @returns {number} the key of the request it names; 0 for one that is not ours */
+/** @param {unknown} id @returns {number} the key of the request with this id; 0 if the request is not ours */
 function keyOf(id) {
   if (typeof id !== 'number' && !(typeof id === 'string' && /^\d{1,10}$/.test(id))) return 0;
   const key = Number(id);

@@ -139,7 +139,7 @@ export function guarded(handle) {
 
 /**
  * Rust panics, perhaps in a task or a closure of the app that did not enter through a guard. The wasm
- * frames are still on the stack: nobody is told before they are gone.
+ * frames are still on the stack: the guards are told after they are gone.
  *
  * @param {string} message
  * @param {string} place in the source

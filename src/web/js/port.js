@@ -53,7 +53,7 @@ export const isExtension = (port) => typeof port.onMessage?.addListener === 'fun
  * @throws {Error} if the value is not a port
  */
 export function ensurePort(port, where) {
-  // A window is not a port: a host would hear everybody who posts to it.
+  // A window is not a port: a host would receive the messages of everybody who posts to it.
   const isWindow = port?.window === port && port?.closed !== undefined;
   if (isWindow || typeof port?.postMessage !== 'function' || !(isExtension(port) || port.addEventListener || port.on)) {
     throw abpError('INVALID_PARAMS', `${where}(port): port must be a MessagePort, a Worker or an extension port`);

@@ -56,7 +56,7 @@ export class Invocation {
 
   /** The tool cannot give a result any more. @param {import('../errors.js').AbpError} error */
   fail(error) {
-    // Of a tool that was told to stop, no end was seen.
+    // Nobody saw the end of a tool that was told to stop.
     if (this.#ends()) this.#ways.isStopped() ? this.#ways.stopped(undefined) : this.#ways.reject(error);
   }
 

@@ -193,7 +193,7 @@ export class PageTools {
 }
 
 /**
- * A message of the host, without what is not true of tools.
+ * A message of the host, without the members that do not hold for tools.
  *
  * @param {{ type: string, payload: any }} envelope
  */

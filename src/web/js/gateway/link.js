@@ -236,7 +236,7 @@ export class GatewayLink {
     if (envelope) this.#receive(envelope);
   }
 
-  /** @param {any} envelope @returns {boolean} false for any other than those of the connection itself, which are not counted */
+  /** @param {any} envelope @returns {boolean} whether it belongs to the connection itself, whose messages are not counted */
   #receiveOwn({ type, id, payload }) {
     if (type === 'app/registered') {
       const resume = payload?.resume;
@@ -286,7 +286,7 @@ export class GatewayLink {
     this.#state('connected', lacking && { resumed: true });
   }
 
-  /** @param {any} payload the gateway's word for what it has received @returns {boolean | undefined} whether that can be */
+  /** @param {any} payload how many messages the gateway says it has received @returns {boolean | undefined} whether that is possible */
   #acknowledged(payload) {
     return this.#session && this.#rust.acknowledged(this.#session.delivery, Number(payload?.received));
   }

@@ -1,5 +1,5 @@
 /**
- * The capabilities that a gateway has been told of.
+ * The capabilities that a gateway knows.
  */
 
 /** @import { Capabilities } from '../capabilities.js' */
@@ -16,7 +16,7 @@ export class Offer {
     this.#capabilities = capabilities;
   }
 
-  /** All capabilities, which the gateway is told of now. */
+  /** All capabilities, for the gateway, which knows them from now on. */
   all() {
     this.#told = new Map(this.#capabilities.documents().map((document) => [document.name, document]));
     return this.#entries([...this.#told.values()]);

@@ -11,8 +11,8 @@ import { Thread } from './thread.js';
 
 /**
  * @typedef {Module & { name: string, document?: object, pool: number, warm: boolean, key?: string, finish?: (data: any, context: Context) => unknown }} Spec
- *   what is to be known of a capability: its name and its Capability object, its module, of which `pool`
- *   workers are kept, and the page makes the data with `finish` of what comes from them
+ *   a capability: its name, its Capability object and its module. The page keeps `pool` workers of the module, and
+ *   makes the data with `finish` from the results of the workers
  */
 
 /** If this file is loaded on demand, the script may be beside the file that loads it. */
