@@ -263,10 +263,15 @@ for (const { name, launch } of automationClients) {
 
     describe('timeouts', () => {
       test('the app keeps timeouts', async (t) => {
-        const { agent, page } = await attached(t);
-        assert.deepEqual(await agent.call('hold', {}, { timeout: 50 }), abandoned);
-        // If the app's answer takes 100 ms, the agent cancels a call that has already ended.
-        assert.deepEqual((await logOf(page)).slice(1, 3), ['call hold', 'end hold cancelled']);
+        // If the app is 100 ms late, the agent cancels the call first. On a busy machine the app may be late a few times.
+        for (let left = 5; ; left -= 1) {
+          const { agent, page } = await attached(t);
+          assert.deepEqual(await agent.call('hold', {}, { timeout: 50 }), abandoned);
+          const [, ...log] = await logOf(page);
+          if (left > 1 && log[1] === 'cancel') continue;
+          assert.deepEqual(log.slice(0, 2), ['call hold', 'end hold cancelled']);
+          return;
+        }
       });
 
       test('or the agent keeps timeouts, and stops the work in the page', async (t) => {
