@@ -51,12 +51,15 @@ export async function attack(wanted, { seconds, release = false }) {
   const redis = names.includes(betweenWorkers) ? await startRedis() : undefined;
   /** @type {Gateway[]} */
   const started = [];
+  /** What must end before the gateways, also if the attack fails. @type {(() => unknown)[]} */
+  const ends = [];
   try {
     const gateway = await startGateway(binary, folder, redis?.url);
     started.push(gateway);
     const second = redis && await startGateway(binary, folder, redis.url);
     if (second) started.push(second);
     const client = await honest(gateway.url.replace(/^http/, 'ws'), secrets.honest);
+    ends.push(() => client.close());
     const calm = Math.max(1, seconds / 6);
     // The first calls compile code, and open files and connections that stay open.
     await client.measure(1);
@@ -67,10 +70,12 @@ export async function attack(wanted, { seconds, release = false }) {
     if (names.includes(unreadLog)) gateway.readsLog(false);
 
     const attackers = fork(new URL('attackers.mjs', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    ends.push(() => attackers.kill());
     /** @type {import('./attackers.mjs').Order} */
     const order = { port: portOf(gateway), ...(second && { second: portOf(second) }), from: '127.0.0.66', secrets: secrets.attackers, names };
     attackers.send(order);
     const watch = watching(gateway);
+    ends.push(() => watch.stop());
     const during = await client.measure(seconds);
     const cancelled = await client.cancel();
     const [said] = await Promise.all([once(attackers, 'message'), attackers.send('stop')]);
@@ -89,9 +94,9 @@ export async function attack(wanted, { seconds, release = false }) {
       await sleep(100);
     }
     const log = gateway.logged() - logged;
-    await client.close();
     return { names, skipped, before, during, after, memory, descriptors, log, cancelled, healthy, counts: said[0] };
   } finally {
+    for (const end of ends.reverse()) await end();
     await Promise.all(started.map((gateway) => gateway.stop()));
     await redis?.close();
     await rm(folder, { recursive: true });
