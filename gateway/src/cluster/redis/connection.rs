@@ -4,9 +4,9 @@ use std::convert::Infallible;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use redis::RedisError;
 use tokio::time::sleep;
 
+use super::frames::End;
 use super::node::READ;
 use super::{frames, leases};
 use crate::cluster::channel;
@@ -14,20 +14,6 @@ use crate::cluster::member::Member;
 
 /// The time between attempts to connect.
 const PAUSE: Duration = Duration::from_millis(250);
-
-/// Why a session with Redis ended.
-pub(super) enum End {
-    /// Redis does not answer, or answers with an error.
-    Lost(RedisError),
-    /// Another worker has taken this worker for dead.
-    TakenForDead,
-}
-
-impl From<RedisError> for End {
-    fn from(error: RedisError) -> Self {
-        End::Lost(error)
-    }
-}
 
 /// Connects again and again, forever.
 pub async fn run(member: &Member) -> Infallible {

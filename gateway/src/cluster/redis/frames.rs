@@ -12,7 +12,6 @@ use redis::streams::{
 use redis::{AsyncCommands, FromRedisValue, Pipeline, RedisError, RedisResult, Value, pipe};
 use tokio::time::sleep;
 
-use super::connection::End;
 use super::node::BLOCK;
 use crate::cluster::WorkerId;
 use crate::cluster::link::Frame;
@@ -26,6 +25,20 @@ const TRIM_BYTES: usize = 1 << 20;
 const TRIM: Duration = Duration::from_millis(100);
 /// The time between questions how far another worker has read.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// Why a session with Redis ended.
+pub(super) enum End {
+    /// Redis does not answer, or answers with an error.
+    Lost(RedisError),
+    /// Another worker has taken this worker for dead.
+    TakenForDead,
+}
+
+impl From<RedisError> for End {
+    fn from(error: RedisError) -> Self {
+        End::Lost(error)
+    }
+}
 
 /// Reads until Redis fails or this worker counts as dead.
 pub(super) async fn read(

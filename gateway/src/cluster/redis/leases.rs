@@ -48,8 +48,8 @@ pub(super) async fn keep(
     }
 }
 
-/// Enters this worker into the directory, so that the others find it, and keeps its stream, once in the time of a lease. A worker without
-/// a lease stays in the directory as long as a run of it would be remembered.
+/// Enters this worker into the directory, so that the others find it, and keeps its stream, once in the time of
+/// a lease. A worker without a lease stays in the directory as long as a run of it would be remembered.
 pub(super) async fn enter(
     member: &Member,
     me: WorkerId,
