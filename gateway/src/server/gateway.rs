@@ -86,28 +86,26 @@ impl Gateway {
     /// its `Host` header by a loopback name or address, by `config.host`, or by a host of
     /// `config.allow_origins`. If other machines reach the address, tokens are needed, else the error is
     /// [`Error::Config`].
-    pub fn new(config: Config, address: SocketAddr) -> Result<Self, Error> {
+    pub fn new(mut config: Config, address: SocketAddr) -> Result<Self, Error> {
         config.check().map_err(Error::Config)?;
         let listening = format!("to listen on {address}");
         config.guarded(address, &listening).map_err(Error::Config)?;
-        let tls = config.tls.tls_cert.is_some();
-        if tls {
+        if config.tls.tls_cert.is_some() {
             let message = "the program that serves the routes serves TLS, not the gateway";
             return Err(Error::Config(message.into()));
         }
-        Gateway::assemble(config, address, tls)
+        config.http_limits.fit();
+        Gateway::assemble(config, address, false)
     }
 
-    /// A gateway of a checked configuration, on an address with or without TLS.
+    /// A gateway of a checked configuration whose bounds fit, on an address with or without TLS.
     pub(super) fn assemble(config: Config, address: SocketAddr, tls: bool) -> Result<Self, Error> {
         let host = config.host_in_url();
         let mut origins = config.allow_origins;
         origins.extend(config.tool_servers.public_origin());
         let is_loopback = address.ip().is_loopback();
         let guard = Guard::new(address.port(), is_loopback, tls, &host, &origins);
-        let mut limits = config.limits;
-        let mut http_limits = config.http_limits;
-        http_limits.fit();
+        let (mut limits, http_limits) = (config.limits, config.http_limits);
         let mut mcp = config.mcp;
         mcp.fit(http_limits.connections, http_limits.connections_per_address);
         // Without the cancellation API only the runs API uses runs.
