@@ -106,17 +106,18 @@ impl<P: Clone> AgentState<P> {
     }
 
     fn let_wait(&mut self, now: Millis) {
-        for key in &self.unsent {
+        let unsent = std::mem::take(&mut self.unsent);
+        for key in &unsent {
             let Some(pending) = self.calls.get_mut(key).filter(|it| it.due.is_none()) else {
                 continue;
             };
             let timeout = pending.unsent.as_ref().and_then(|call| call.timeout);
             pending.due = timeout.map(|timeout| now + timeout);
             if let Some(due) = pending.due {
-                pending.deadlines += 1;
-                self.deadlines.insert(due, DeadlineOf::Backstop(*key));
+                self.deadline(*key, due, DeadlineOf::Backstop(*key));
             }
         }
+        self.unsent = unsent;
     }
 
     pub(super) fn is_unsent(&self, key: RequestKey) -> bool {
