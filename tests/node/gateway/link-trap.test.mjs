@@ -5,45 +5,7 @@ import { accept } from '../../../src/web/js/accept.js';
 import { GatewayLink } from '../../../src/web/js/gateway/link.js';
 import { fromText, toText } from '../../../src/web/js/json.js';
 import { onWindow } from '../../../src/web/js/on-window.js';
-
-class Socket {
-  /** @type {Socket[]} */
-  static all = [];
-  readyState = 0;
-  /** @type {any[]} */
-  sent = [];
-  /** @type {any} */ onopen;
-  /** @type {any} */ onmessage;
-  /** @type {any} */ onclose;
-
-  constructor() {
-    Socket.all.push(this);
-  }
-
-  open() {
-    this.readyState = 1;
-    this.onopen();
-  }
-
-  /** @param {string} text */
-  send(text) {
-    this.sent.push(JSON.parse(text));
-  }
-
-  /** @param {string} type @param {any} payload @param {string} [agent] */
-  hear(type, payload, agent) {
-    this.onmessage({ data: JSON.stringify({ type, id: type, agent, payload }) });
-  }
-
-  close() {}
-
-  end() {
-    this.readyState = 3;
-    this.onclose({ code: 1006 });
-  }
-}
-
-const last = () => /** @type {Socket} */ (Socket.all.at(-1));
+import { Socket, last } from './socket.mjs';
 
 test('a lost instance still answers over a gateway, and registers in place of resuming, without haste', async (t) => {
   t.mock.method(console, 'error', () => {});
@@ -56,7 +18,7 @@ test('a lost instance still answers over a gateway, and registers in place of re
   host.shell.rust.received(1e6);
   await new Promise((resolve) => setTimeout(resolve, 10));
   last().sent.length = 0;
-  last().hear('capabilities/call', { callId: 'c', capability: 'x' }, 'a1');
+  last().hear('capabilities/call', { callId: 'c', capability: 'x' }, 'a1', 'call');
   assert.equal(last().sent[0].payload.error.code, 'INTERNAL_ERROR');
   last().hear('app/ack', { received: 1 });
   t.mock.timers.enable({ apis: ['setTimeout'] });

@@ -4,9 +4,8 @@ import { createHost } from 'caphost';
 import { Capabilities } from '../../../src/web/js/capabilities.js';
 import { onWindow } from '../../../src/web/js/on-window.js';
 import { GatewayLink } from '../../../src/web/js/gateway/link.js';
+import { CLOSED, Socket, last } from './socket.mjs';
 
-const OPEN = 1;
-const CLOSED = 3;
 const GRACE = 5_000;
 
 /** A host whose functions in Rust keep and count the messages. @type {any} */
@@ -14,58 +13,6 @@ const host = await createHost({ app: { id: 'a', name: 'a', version: '1' } });
 
 /** Logs like the page, but synchronously. @param {'warn' | 'error'} how @param {unknown[]} what */
 const log = (how, ...what) => void console[how](`caphost: ${what.shift()}`, ...what);
-
-/** The gateway's end of a WebSocket. */
-class Socket {
-  /** All sockets so far, the latest last. @type {Socket[]} */
-  static all = [];
-  readyState = 0;
-  /** @type {any[]} */
-  sent = [];
-  /** @type {any} */ onopen;
-  /** @type {any} */ onmessage;
-  /** @type {any} */ onclose;
-  /** @type {any} */ onerror;
-
-  constructor() {
-    Socket.all.push(this);
-  }
-
-  open() {
-    this.readyState = OPEN;
-    this.onopen?.();
-  }
-
-  /** @param {string} text */
-  send(text) {
-    assert.equal(this.readyState, OPEN);
-    this.sent.push(JSON.parse(text));
-  }
-
-  /** @param {string} type @param {any} [payload] @param {string} [agent] */
-  hear(type, payload = {}, agent) {
-    this.onmessage({ data: JSON.stringify({ type, agent, payload }) });
-  }
-
-  /** @param {number} code */
-  close(code) {
-    this.closedWith = code;
-    this.readyState = 2;
-  }
-
-  /** @param {number} [code] @param {string} [reason] */
-  end(code = 1006, reason = '') {
-    this.readyState = CLOSED;
-    this.onclose({ code, reason });
-  }
-
-  /** Takes the messages that were sent since the last time: the type of each, or its content. */
-  take() {
-    return this.sent.splice(0).map(({ type, payload }) => (type === 'progress' ? payload.text : type));
-  }
-}
-
-const last = () => /** @type {Socket} */ (Socket.all.at(-1));
 
 /** An agent's session on the host. */
 class Session {
