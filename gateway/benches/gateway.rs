@@ -3,8 +3,9 @@
 //! Each server is a separate process, and they are measured in turns.
 //!
 //! `cargo bench --package caphost-gateway` prints a table, and with `-- --json` the figures. `-- --against
-//! BINARY` also measures another `caphost`, in turns with this one. `-- --only TEXT` measures only the rows
-//! with that text in their names, for example `over MCP`.
+//! BINARY` also measures another `caphost`, in turns with this one. `-- --rmcp BINARY` also measures the MCP
+//! server of `scripts/bench/rmcp-echo`. `-- --only TEXT` measures only the rows with that text in their names,
+//! for example `over MCP`.
 
 #[path = "gateway/app.rs"]
 mod app;
@@ -55,8 +56,8 @@ fn main() {
         let mut values = arguments.iter().skip_while(|it| *it != name).skip(1);
         values.next().map(String::as_str)
     };
-    let (against, only) = (option("--against"), option("--only"));
-    let figures = runtime.block_on(measure(against, only.unwrap_or_default()));
+    let only = option("--only").unwrap_or_default();
+    let figures = runtime.block_on(measure(option("--against"), option("--rmcp"), only));
     if arguments.iter().any(|it| it == "--json") {
         println!("{}", figures.json());
     } else {
@@ -128,9 +129,9 @@ impl Gateway {
     }
 }
 
-/// Measures the gateway, in turns with the binary `against` if there is one. Measures only the rows whose
-/// names contain `only`.
-async fn measure(against: Option<&str>, only: &str) -> Figures {
+/// Measures the gateway, in turns with the binary `against` and the MCP server `rmcp` if there are any.
+/// Measures only the rows whose names contain `only`.
+async fn measure(against: Option<&str>, rmcp: Option<&str>, only: &str) -> Figures {
     let bare = Server::bare();
     let _bare_app = app::connect(&bare.url("/app"), false).await;
     let mut gateways = Vec::new();
@@ -147,6 +148,15 @@ async fn measure(against: Option<&str>, only: &str) -> Figures {
             server: &bare,
             caller: Caller::Socket(Box::new(Agent::connect(&bare.url(path), kind).await)),
             row: Row::new(name, "ABP"),
+        });
+    }
+    let rmcp = rmcp.map(Server::of);
+    if let Some(server) = &rmcp {
+        let client = mcp::Client::connect(server.address(), MCP_WINDOW).await;
+        measured.push(Measured {
+            server,
+            caller: Caller::Mcp(client),
+            row: Row::new("an echo by a server of rmcp", "MCP"),
         });
     }
     for gateway in &gateways {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../paths.mjs';
 
@@ -8,14 +9,21 @@ import { root } from '../paths.mjs';
  * @typedef {{ rows: Server[], memory: Memory[] }} Figures
  */
 
+const run = promisify(execFile);
+/** The package of the MCP server that the gateway is compared with. */
+const echo = join(root, 'scripts/bench/rmcp-echo');
+const target = join(root, 'target/rmcp-echo');
+
 /**
  * Runs the gateway's benchmark, which is a separate program: JavaScript is too slow to load the gateway.
  *
  * @returns {Promise<string>} Markdown
  */
 export async function gatewayTable() {
-  const args = ['bench', '--locked', '--package', 'caphost-gateway', '--bench', 'gateway', '--', '--json'];
-  const { stdout } = await promisify(execFile)('cargo', args, { cwd: root, maxBuffer: 1 << 24 });
+  await run('cargo', ['build', '--locked', '--release', '--target-dir', target], { cwd: echo, maxBuffer: 1 << 24 });
+  const options = ['--json', '--rmcp', join(target, 'release/rmcp-echo')];
+  const args = ['bench', '--locked', '--package', 'caphost-gateway', '--bench', 'gateway', '--', ...options];
+  const { stdout } = await run('cargo', args, { cwd: root, maxBuffer: 1 << 24 });
   return table(JSON.parse(stdout));
 }
 

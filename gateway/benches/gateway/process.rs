@@ -36,6 +36,11 @@ impl Server {
         Self::start(command)
     }
 
+    /// A server that needs no arguments and writes its address first.
+    pub fn of(binary: &str) -> Self {
+        Self::start(Command::new(binary))
+    }
+
     fn start(mut command: Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())

@@ -113,7 +113,7 @@ pub fn check(text: &str) -> serde_json::Result<()> {
 pub(super) fn is_plain(text: &str) -> bool {
     let text = text.as_bytes();
     let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
-    let has_exponent = || memchr2_iter(b'e', b'E', text).any(|at| at > 0 && is_digit(at - 1));
+    let has_exponent = || memchr2_iter(b'e', b'E', text).any(|at| ends_in_number(&text[..at]));
     // One look in every `LONG_NUMBER` bytes meets each longer number.
     let has_long_number = || {
         let mut met = (LONG_NUMBER..text.len()).step_by(LONG_NUMBER);
@@ -121,6 +121,20 @@ pub(super) fn is_plain(text: &str) -> bool {
     };
     let has = |part: &str| memmem::find(text, part.as_bytes()).is_some();
     !(has_long_number() || has_exponent() || has(r"\u") || has(RESERVED))
+}
+
+/// Whether the text ends in a number that stands where JSON may have a number. The digits inside a UUID are
+/// not such a number.
+fn ends_in_number(text: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    let digits = text.iter().rev().take_while(|byte| is_part(byte)).count();
+    let before = &text[..text.len() - digits];
+    let before = before.strip_suffix(b"-").unwrap_or(before);
+    let starts_value = matches!(
+        before.last(),
+        None | Some(b':' | b',' | b'[' | b' ' | b'\t' | b'\n' | b'\r')
+    );
+    digits > 0 && starts_value
 }
 
 /// The place of the next escaped surrogate without its other half, from `at` on. Valid JSON has backslashes

@@ -391,3 +391,18 @@ fn an_id_that_could_not_be_given_back_is_refused() {
     let elsewhere = r#"{"type":"capabilities/call","id":"\ufffd","payload":{"a":"\ud83d"}}"#;
     assert!(refused(elsewhere).is_none());
 }
+
+#[test]
+fn a_uuid_needs_no_second_look_and_a_number_with_an_exponent_does() {
+    let uuid = r#"{"callId":"3e4f6e1d-12e4-4e5b-8e10-0123e4567e89","n":-12.5}"#;
+    assert!(is_plain(uuid));
+    for number in [
+        "1e400",
+        "[-1E309]",
+        r#"{"a":1.5e999}"#,
+        "[1, 2e999]",
+        "[1,\n-0.1e999]",
+    ] {
+        assert!(!is_plain(number), "{number}");
+    }
+}
