@@ -167,12 +167,12 @@ impl Broker {
         app: PeerId,
         agent: PeerId,
         id: Option<&str>,
-        answers: impl FnOnce(Request) -> bool,
+        answers: impl Fn(Request) -> bool,
     ) -> Option<Entry> {
         let agent = self.agents.get_mut(&agent);
         let agent = agent.filter(|agent| agent.app == Some(app));
         let entry = agent.and_then(|agent| {
-            let entry = agent.pending.take(read_issued(id?)?, answers)?;
+            let entry = agent.pending.take(read_issued(id?)?, &answers)?;
             let app = self.apps.get_mut(&app)?;
             let owner = &agent.profile.owner.name;
             app.load.give_back(owner, entry.bytes as usize);
@@ -182,6 +182,8 @@ impl Broker {
             }
             Some(entry)
         });
+        // Of a request that is given up, the answer still counts for the run.
+        let entry = entry.or_else(|| self.apps.get_mut(&app)?.given_up.take(id, answers));
         self.counters.answers_dropped += u64::from(entry.is_none());
         entry
     }
@@ -197,7 +199,7 @@ impl Broker {
         self.fail(agent, entry, loss, &error);
     }
 
-    /// Stops waiting for the answer to a request. A later answer is dropped.
+    /// Stops waiting for the answer to a request.
     pub(super) fn give_up(&mut self, agent: PeerId, issued: u64) -> Option<Entry> {
         let agent = self.agents.get_mut(&agent)?;
         let entry = agent.pending.take(issued, |_| true)?;

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 
 use super::agents::Agent;
+use super::given_up::GivenUp;
 use super::instance::Instance;
 use super::load::Load;
 use super::message::Content;
@@ -47,6 +48,8 @@ pub(super) struct App {
     pub unbound: FxHashSet<PeerId>,
     /// Calls of agents that have left the app, which may still work on them.
     pub left_behind: LeftBehind,
+    /// Requests that nobody waits for any more, and that the app has not answered.
+    pub given_up: GivenUp,
     /// The work that agents have given to the app.
     pub load: Load,
     /// How much waits to be written to the app.
@@ -94,6 +97,7 @@ impl Broker {
             sessions: Places::default(),
             unbound: FxHashSet::default(),
             left_behind: LeftBehind::default(),
+            given_up: GivenUp::default(),
             load: Load::default(),
             backlog: Backlog::Short,
             seat,
@@ -141,7 +145,9 @@ impl Broker {
             let error = invalid_at("agent", "`agent` is missing");
             return self.refuse(peer, &envelope.subject(), &error);
         };
-        let Some(agent) = app.agents.get(handle).copied() else {
+        let is_answer = matches!(&content, Content::Answer(..) | Content::Failed(_));
+        let left = || app.given_up.agent(envelope.id.filter(|_| is_answer));
+        let Some(agent) = app.agents.get(handle).copied().or_else(left) else {
             let known = match &content {
                 Content::LateEnd(call_id, end) => {
                     let left = app.left_behind.of_elsewhere(handle);
@@ -153,11 +159,7 @@ impl Broker {
             self.counters.strays_dropped += u64::from(!known);
             return;
         };
-        if !matches!(
-            &content,
-            Content::Answer(..) | Content::Failed(_) | Content::LateEnd(..)
-        ) && self.has_left(agent)
-        {
+        if !is_answer && !matches!(&content, Content::LateEnd(..)) && self.has_left(agent) {
             // Progress, questions and notifications name no agent that is still here.
             return;
         }

@@ -60,6 +60,9 @@ impl Broker {
         };
         for mut entry in agent.pending.take_all() {
             self.run_lost(&mut entry, loss, error);
+            if let Some(app) = agent.app {
+                self.keep_given_up(app, peer, entry);
+            }
         }
         if let Some(own) = agent.own.take() {
             self.own_gone(*own, error);

@@ -1,4 +1,4 @@
-//! The end of a run holds: whatever the app says later does not change it.
+//! The end of a run holds: whatever the app says later does not change it, unless nobody knew the outcome.
 
 use super::call::{CancelOutcome, answer_by, not_cancelled};
 use super::pending::{Asker, Entry};
@@ -17,6 +17,12 @@ impl Broker {
             RunState::Completed | RunState::Failed => Some(not_cancelled(ALREADY_COMPLETED)),
             RunState::Queued | RunState::Running | RunState::Cancelling | RunState::Unknown => None,
         }
+    }
+
+    /// Whether a run has ended with an unknown outcome.
+    pub(super) fn is_unknown(&self, run: RunId) -> bool {
+        let run = self.runs.get(run);
+        run.is_some_and(|run| run.state == RunState::Unknown)
     }
 
     /// If the answer to an agent's call or cancel would contradict the end of the run, the agent is told the

@@ -165,7 +165,8 @@ impl Broker {
         reply: impl FnOnce() -> Option<Reply>,
     ) {
         let Some(call) = self.live.remove(&run) else {
-            return;
+            // The broker waits for the answer no longer, and the run may still have no known outcome.
+            return self.finish(run, None, ending, reply);
         };
         self.deadlines.change(Due::Call(run), call.due, None);
         let mut is_last = false;

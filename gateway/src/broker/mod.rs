@@ -15,6 +15,7 @@ mod deadlines;
 mod departures;
 mod ended;
 mod event;
+mod given_up;
 mod in_flight;
 mod instance;
 mod instances;

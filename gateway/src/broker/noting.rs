@@ -116,7 +116,8 @@ impl Broker {
         // a subscription.
         let app = agent.app.and_then(|app| self.apps.get(&app));
         let is_app = app.is_some_and(|app| app.seat != Seat::Own);
-        if let (Some(known), true) = (run.or(agent.over.get(call_id).copied()), is_app)
+        let known = run.or(agent.over.get(call_id).copied());
+        if let (Some(known), true) = (known, is_app)
             && let Some(outcome) = self.outcome_of_ended(known)
             && outcome.stop != Some(Stop::Abandoned)
         {
@@ -131,7 +132,8 @@ impl Broker {
                 self.reschedule(run);
             }
         }
-        Ok(run)
+        // The answer may settle a run that has ended with an unknown outcome.
+        Ok(run.or(known.filter(|run| self.is_unknown(*run))))
     }
 }
 

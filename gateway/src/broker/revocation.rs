@@ -12,19 +12,19 @@ use super::call::{
 use super::live::Revoking;
 use super::pending::{Asker, Entry, IssuedId};
 use super::port::Ask;
-use crate::broker::runs::{Ending, RunId, RunState};
+use crate::broker::runs::{Ending, RunId};
 use crate::wire::stops::Grade;
 use crate::wire::{Json, Request, Said};
 use caphost::call::{Code, Error, Stop};
 
 impl Broker {
-    /// The answer to a cancel of a run whose outcome will never be known.
+    /// The answer to a cancel of a run that has ended with an unknown outcome.
     fn outcome_unknown(&self, run: RunId) -> CancelOutcome {
         let code = self.runs.get(run).and_then(|run| run.error.clone());
         let code = code.map_or(Code::DISCONNECTED, Code::from);
         let message = "Nobody was asked: the run had ended before, and its outcome is not known";
         let mut error = Error::new(code, message);
-        // A repeated cancel would get the same answer.
+        // A repeated cancel asks nobody either.
         error.retryable = false;
         cancel_failed("The run has ended, and its outcome is not known", error)
     }
@@ -34,7 +34,7 @@ impl Broker {
         let (now, now_ms, grace) = (self.now.unix_ms, self.now.monotonic_ms, self.grace());
         let known = match self.runs.get(run) {
             None => Some(not_cancelled("Operation not found")),
-            Some(it) if it.state == RunState::Unknown => Some(self.outcome_unknown(run)),
+            Some(_) if self.is_unknown(run) => Some(self.outcome_unknown(run)),
             Some(_) => self.outcome_of_ended(run),
         };
         if let Some(outcome) = known {

@@ -16,6 +16,7 @@ mod instances;
 mod jsonrpc;
 mod kept_buffers;
 mod large_bodies;
+mod late_confirmations;
 mod listing;
 mod mcp;
 mod one_reading;

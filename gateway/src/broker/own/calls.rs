@@ -125,7 +125,7 @@ impl Broker {
         }
     }
 
-    /// The app has not answered a call or its cancel in time. A later answer is dropped.
+    /// The app has not answered a call or its cancel in time. A late answer still settles the run.
     pub(in crate::broker) fn own_unanswered(&mut self, run: RunId) {
         let Some(call) = self.live.get(&run) else {
             return;
@@ -133,7 +133,10 @@ impl Broker {
         let session = call.agent;
         let cancel = call.cancelling.map(|cancel| cancel.issued);
         for issued in [cancel, call.issued].into_iter().flatten() {
-            self.give_up(session, issued);
+            let entry = self.give_up(session, issued);
+            if let (Some(app), Some(entry)) = (self.app_of(session), entry) {
+                self.keep_given_up(app, session, entry);
+            }
         }
         let message = "The app gave no answer in time: the outcome is unknown";
         let reply = Reply::Failed(Error::new(Code::TIMEOUT, message));

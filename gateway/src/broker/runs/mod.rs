@@ -1,7 +1,7 @@
 //! The ledger of runs: the calls to apps, in flight and ended, for everybody who may see or cancel
 //! them. Without clocks or sockets.
 //!
-//! The first event that ends a run decides. Ended runs are remembered for a time, up to a bound.
+//! The first event that ends a run decides. Only an unknown outcome may still become known. Ended runs are remembered for a time, up to a bound.
 
 #[cfg(test)]
 mod bounds_tests;
@@ -156,10 +156,15 @@ impl Runs {
         }
     }
 
-    /// Ends the run, unless it has already ended. Returns the run if it ends now.
+    /// Ends the run, unless it has already ended. Returns the run if it ends now. A run that has ended with
+    /// an unknown outcome gets the outcome that its app tells late.
     pub fn end(&mut self, id: RunId, ending: Ending, now: u64) -> Option<Arc<Run>> {
         let known = self.runs.get_mut(&id)?;
         if known.state.is_over() {
+            if known.state == RunState::Unknown && ending.is_known() {
+                Arc::make_mut(known).settle(ending, now);
+                self.news.push(News::Settled(known.clone()));
+            }
             return None;
         }
         let run = Arc::make_mut(known);

@@ -19,6 +19,8 @@ pub enum News {
     CancelRefused(RunId, Dialect),
     /// The run is over.
     Ended(Arc<Run>),
+    /// The outcome of the run was unknown, and its app has told it now.
+    Settled(Arc<Run>),
     /// The run was cancelled as abandoned, and its handler has now ended.
     EndedLate(RunId, Dialect, LateEnd),
     /// An early cancel, which came before its run, has met the run.

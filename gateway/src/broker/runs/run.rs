@@ -135,7 +135,7 @@ pub enum RunState {
     Failed,
     /// The app has confirmed the cancel, or the call was never sent.
     Cancelled,
-    /// The app or the agent was lost before the app said how the call ended.
+    /// The app has not said how the call ended: it did not answer in time, or somebody was lost.
     Unknown,
 }
 
@@ -207,6 +207,13 @@ pub enum Ending {
     Unknown(String),
     /// Nobody knows, because somebody was lost.
     Lost(Lost),
+}
+
+impl Ending {
+    /// Whether this says how the call ended.
+    pub(super) fn is_known(&self) -> bool {
+        !matches!(self, Ending::Unknown(_) | Ending::Lost(_))
+    }
 }
 
 /// One run. Times are Unix milliseconds.
@@ -346,6 +353,13 @@ impl Run {
                 (RunState::Cancelled, None)
             }
         };
+    }
+
+    /// The outcome of the run was unknown, and is known now. The run ended when its caller was answered.
+    pub(super) fn settle(&mut self, ending: Ending, now: u64) {
+        let ended_at = self.ended_at;
+        self.finish(ending, now);
+        (self.ended_at, self.lost) = (ended_at, None);
     }
 }
 

@@ -6,6 +6,7 @@ mod bounds;
 mod departures;
 mod draining;
 mod ended;
+mod late_answers;
 mod leftovers;
 mod own;
 mod relaying;

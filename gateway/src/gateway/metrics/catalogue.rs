@@ -5,7 +5,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder
 
 use super::CancelResult;
 use super::tool_servers::TOOL_SERVERS;
-use crate::broker::runs::Dialect;
+use crate::broker::runs::{Dialect, RunState};
 use crate::cluster::METRICS as CLUSTER;
 use caphost::call::Stop;
 
@@ -59,6 +59,10 @@ const COUNTERS: &[(&str, &str)] = &[
     (
         "caphost_runs_ended_total",
         "Calls that are over, by dialect and outcome.",
+    ),
+    (
+        "caphost_runs_settled_total",
+        "Calls that ended with an unknown outcome that their app has told since, by dialect and outcome.",
     ),
     (
         "caphost_cancels_total",
@@ -145,6 +149,14 @@ pub(super) fn start_at_zero() {
             counter!("caphost_stops_total", "dialect" => dialect, "stop" => stop).absolute(0);
         }
         counter!("caphost_late_ends_total", "dialect" => dialect).absolute(0);
+        for outcome in RunState::ENDS
+            .into_iter()
+            .filter(|it| *it != RunState::Unknown)
+        {
+            let outcome = outcome.as_str();
+            counter!("caphost_runs_settled_total", "dialect" => dialect, "outcome" => outcome)
+                .absolute(0);
+        }
         for result in CancelResult::ALL.map(CancelResult::as_str) {
             counter!("caphost_cancels_total", "dialect" => dialect, "result" => result).absolute(0);
         }

@@ -78,12 +78,7 @@ impl Metrics {
     /// A run has ended, and with it the run's cancel, if there was one.
     pub fn run_ended(&self, run: &Run) {
         self.runs.ended(run);
-        if let Some(stop) = run.stop() {
-            let (dialect, stop) = (run.dialect.as_str(), stop.as_str());
-            self.with(|| {
-                counter!("caphost_stops_total", "dialect" => dialect, "stop" => stop).increment(1);
-            });
-        }
+        self.stopped(run);
         let Some(result) = CancelResult::of(run) else {
             return;
         };
@@ -92,6 +87,26 @@ impl Metrics {
             self.with(|| {
                 histogram!("caphost_cancel_confirmation_seconds", "dialect" => run.dialect.as_str())
                     .record(seconds(asked, confirmed));
+            });
+        }
+    }
+
+    /// The outcome of an ended run was unknown, and its app has told it now.
+    pub fn run_settled(&self, run: &Run) {
+        let (dialect, outcome) = (run.dialect.as_str(), run.state.as_str());
+        self.with(|| {
+            counter!("caphost_runs_settled_total", "dialect" => dialect, "outcome" => outcome)
+                .increment(1);
+        });
+        self.stopped(run);
+    }
+
+    /// Counts how far the stop of a cancelled run was seen.
+    fn stopped(&self, run: &Run) {
+        if let Some(stop) = run.stop() {
+            let (dialect, stop) = (run.dialect.as_str(), stop.as_str());
+            self.with(|| {
+                counter!("caphost_stops_total", "dialect" => dialect, "stop" => stop).increment(1);
             });
         }
     }

@@ -40,7 +40,11 @@ impl Hub {
                 }
                 News::Ended(run) => {
                     self.metrics.run_ended(&run);
-                    log_end(&run);
+                    log_end(&run, "run ended");
+                }
+                News::Settled(run) => {
+                    self.metrics.run_settled(&run);
+                    log_end(&run, "run settled: its app has told the outcome late");
                 }
                 News::EndedLate(run, dialect, ended) => {
                     self.metrics.run_ended_late(dialect);
@@ -73,7 +77,7 @@ impl Hub {
     }
 }
 
-fn log_end(run: &Run) {
+fn log_end(run: &Run, message: &str) {
     tracing::info!(
         run = %run.id,
         dialect = run.dialect.as_str(),
@@ -89,6 +93,6 @@ fn log_end(run: &Run) {
         stop = run.stop().map(Stop::as_str),
         step = run.by.map(|by| by.step.as_str()),
         took_ms = run.by.map(|by| by.took),
-        "run ended"
+        "{message}"
     );
 }

@@ -1,0 +1,52 @@
+//! Requests that the broker waits for no longer, and that their app may still answer. What the app confirms is
+//! worth more than the giving up: a late answer tells how a run has ended whose outcome was unknown.
+
+use super::pending::{Asker, Entry, read_issued};
+use super::{Broker, PeerId};
+use crate::remembered::Remembered;
+use crate::wire::Request;
+
+/// How many requests of one app are remembered.
+pub(super) const GIVEN_UP: usize = 1_024;
+
+/// The requests that one app has not answered in time, by the numbers under which they went to the app.
+#[derive(Debug, Default)]
+pub(super) struct GivenUp(Remembered<u64, (PeerId, Entry), GIVEN_UP>);
+
+impl GivenUp {
+    /// The agent of the request with that id.
+    pub fn agent(&self, id: Option<&str>) -> Option<PeerId> {
+        let (agent, _) = self.0.get(&read_issued(id?)?)?;
+        Some(*agent)
+    }
+
+    /// Removes and returns the request with that id, if `answers` is true for its type.
+    pub fn take(
+        &mut self,
+        id: Option<&str>,
+        answers: impl FnOnce(Request) -> bool,
+    ) -> Option<Entry> {
+        let issued = read_issued(id?)?;
+        let is_answered = answers(self.0.get(&issued)?.1.request);
+        let (_, entry) = is_answered.then(|| self.0.remove(&issued)).flatten()?;
+        Some(entry)
+    }
+}
+
+impl Broker {
+    /// Remembers a request of an agent that the app has not answered. Nobody is told its answer, but the
+    /// request's run may be settled by it.
+    pub(super) fn keep_given_up(&mut self, app: PeerId, agent: PeerId, entry: Entry) {
+        let Some(app) = self.apps.get_mut(&app).filter(|_| entry.run.is_some()) else {
+            return;
+        };
+        let entry = Entry {
+            asker: Asker::Nobody,
+            bytes: 0,
+            kept: 0,
+            joined: Vec::new(),
+            ..entry
+        };
+        app.given_up.0.insert(entry.issued, (agent, entry));
+    }
+}
