@@ -14,6 +14,7 @@ pub mod mcp;
 pub mod media_type;
 pub mod rap;
 pub(crate) mod refusal;
+mod rpc;
 pub mod runs;
 mod shared_sessions;
 mod silence;

@@ -5,12 +5,11 @@
 //! | `peer` | one connection: its messages, and its requests in flight |
 //! | `requests` | the methods |
 //! | `greeting` | `initialize` of ACP and LSP peers |
-//! | `in_flight` | requests that wait for their answer, by their ids |
 //!
+//! [`InFlight`](crate::fronts::rpc::InFlight) has the requests that wait for their answers, and
 //! [`crate::wire::json_rpc`] reads and writes messages, and decides whether a cancelled request is answered.
 
 mod greeting;
-mod in_flight;
 mod peer;
 mod requests;
 

@@ -11,18 +11,20 @@ use tungstenite::Utf8Bytes;
 
 use super::Jsonrpc;
 use super::greeting::Greeting;
-use super::in_flight::InFlight;
 use crate::bounds::shares::{Holder, Share};
 use crate::broker::runs::Dialect;
 use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
+use crate::fronts::rpc::InFlight;
 use crate::fronts::socket::Endpoint;
 use crate::gateway::calls::{Client, Session};
 use crate::gateway::lifecycle::Phase;
 use crate::gateway::{Counted, Hub, Outbox, Pushed};
 use crate::rate_limit::Pace;
 use crate::tokens::Identity;
-use crate::wire::json_rpc::{self, Id, Message, Unreadable, code, method, read, read_cancel};
+use crate::wire::json_rpc::{
+    self, Cancel, Id, Message, Unreadable, code, method, read, read_cancel,
+};
 use crate::wire::{Failure, Outgoing, Subject, check_length, clipped, mended, not_text, outline};
 use caphost::call::{Code, Error};
 
@@ -32,7 +34,7 @@ pub(super) struct Peer {
     pub owner: Identity,
     /// The app id that the peer asked for.
     pub app: Option<String>,
-    pub in_flight: InFlight,
+    pub in_flight: Arc<InFlight>,
     /// Cancelled when the connection ends.
     gone: CancellationToken,
     outbox: Arc<Outbox>,
@@ -65,7 +67,7 @@ impl Peer {
             hub,
             owner,
             app,
-            in_flight: InFlight::default(),
+            in_flight: Arc::default(),
             gone: CancellationToken::new(),
             outbox,
             _room: room,
@@ -181,9 +183,9 @@ impl Peer {
             self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
             Counted::Refused
         };
-        if self.in_flight.contains(&id) {
+        let Some(request) = self.in_flight.begin(&id) else {
             return invalid("A request with this id is in flight");
-        }
+        };
         let max = self.hub.limits.id_bytes;
         if id.value().to_string().len() > max {
             let error = Error::invalid_params(format!("The id has more than {max} bytes"));
@@ -206,9 +208,9 @@ impl Peer {
                 let params = params.map(|params| outline(params.as_bytes(), Greeting::READ));
                 self.initialize(&id, params.as_ref());
             }
-            method::LIST => self.list(id),
-            method::CALL => self.call(id, params),
-            method::SHUTDOWN => self.begin_shutdown(id),
+            method::LIST => self.list(request),
+            method::CALL => self.call(request, params),
+            method::SHUTDOWN => self.begin_shutdown(request),
             _ => {
                 let message = format!("There is no method {:?}", clipped(method, 64));
                 let error = Error::new(Code::NOT_IMPLEMENTED, message);
@@ -224,7 +226,12 @@ impl Peer {
             return self.exit();
         }
         if let Some(cancel) = read_cancel(method, params) {
-            self.in_flight.cancel(cancel);
+            let Cancel {
+                id,
+                reason,
+                answered,
+            } = cancel;
+            self.in_flight.cancel(&id, reason, answered);
         }
     }
 

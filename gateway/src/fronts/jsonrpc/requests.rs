@@ -15,12 +15,13 @@ use crate::broker::CapabilityInfo;
 use crate::fronts::cancel_notices::next_cancelled;
 use crate::fronts::lists::ListTurn;
 use crate::fronts::refusal::Refusal;
+use crate::fronts::rpc::Request;
 use crate::gateway::calls::{Call, CancelNotice, NewCall};
 use crate::gateway::{Outcome, Step};
 use crate::wire::abp::{self, Called};
 use crate::wire::json_rpc::{self as message, Id, RpcError, code};
 use crate::wire::{Json, clipped};
-use caphost::call::{Code, Error, Stop};
+use caphost::call::{Code, Error};
 
 /// How many characters of a capability's name an answer may contain.
 const NAME_CHARS: usize = 256;
@@ -44,9 +45,12 @@ impl Peer {
     }
 
     /// `shutdown` cancels the requests in flight, and is answered after they have ended.
-    pub fn begin_shutdown(self: &Arc<Self>, id: Id) {
+    pub fn begin_shutdown(self: &Arc<Self>, request: Request) {
         let _ = self.shut_down.set(());
-        self.in_flight.cancel_all("The session is shut down");
+        let id = request.id.clone();
+        drop(request);
+        let reason = "The session is shut down";
+        self.in_flight.cancel_each(|_| true, reason, true);
         let peer = self.clone();
         self.until_gone(async move {
             peer.in_flight.over().await;
@@ -65,19 +69,18 @@ impl Peer {
 
     /// `_capabilities/list` is answered at once, unless a list of the same holder is being made for another
     /// connection.
-    pub fn list(self: &Arc<Self>, id: Id) {
+    pub fn list(self: &Arc<Self>, request: Request) {
         if let Some(turn) = self.lists.turn_now(&self.holder) {
-            return self.send_text(self.listed(turn, &id));
+            return self.send_text(self.listed(turn, &request.id));
         }
-        if self.refuse_if_full(&id) {
+        if self.refuse_if_full(&request.id) {
             return;
         }
-        self.in_flight.begin(id.clone(), None);
         let peer = self.clone();
         self.until_gone(async move {
             let turn = peer.lists.turn_of(&peer.holder).await;
-            let answer = peer.listed(turn, &id);
-            peer.in_flight.end(&id, || peer.send_text(answer));
+            let answer = peer.listed(turn, &request.id);
+            request.end(|| peer.send_text(answer));
         });
     }
 
@@ -104,10 +107,10 @@ impl Peer {
         answer
     }
 
-    /// Refuses a request if too many are in flight. Returns whether the request was refused.
+    /// Refuses a request if too many are in flight with it. Returns whether the request was refused.
     fn refuse_if_full(&self, id: &Id) -> bool {
         let max = self.hub.limits.in_flight;
-        let is_full = self.in_flight.len() >= max;
+        let is_full = self.in_flight.len() > max;
         if is_full {
             let message = format!("{max} requests are in flight, and no more are accepted");
             let details = json!({ "limit": "inFlight", "max": max });
@@ -118,11 +121,12 @@ impl Peer {
     }
 
     /// `_capabilities/call`
-    pub fn call(self: &Arc<Self>, id: Id, params: Option<&str>) {
+    pub fn call(self: &Arc<Self>, request: Request, params: Option<&str>) {
+        let id = &request.id;
         let params = Json::from(params.unwrap_or_default().to_string());
         let (called, params) = match abp::read_call(&params) {
             Ok(read) => read,
-            Err(error) => return self.fail(&id, &error),
+            Err(error) => return self.fail(id, &error),
         };
         let Called {
             call,
@@ -133,9 +137,9 @@ impl Peer {
         let max = self.hub.limits.id_bytes;
         if token.as_ref().is_some_and(|it| it.to_string().len() > max) {
             let message = format!("The progress token has more than {max} bytes");
-            return self.fail(&id, &Error::<Value>::invalid_params(message));
+            return self.fail(id, &Error::<Value>::invalid_params(message));
         }
-        if self.refuse_if_full(&id) {
+        if self.refuse_if_full(id) {
             return;
         }
         let named = clipped(&capability, NAME_CHARS).to_string();
@@ -149,11 +153,10 @@ impl Peer {
             progress: token.is_some(),
             ..NewCall::default()
         });
-        let canceller = called.canceller();
-        self.in_flight.begin(id.clone(), Some(canceller));
+        request.becomes(&called);
         let calling = Calling {
             peer: self.clone(),
-            id,
+            request,
             capability: named,
             token,
         };
@@ -164,7 +167,7 @@ impl Peer {
 /// A call whose answer the peer waits for.
 struct Calling {
     peer: Arc<Peer>,
-    id: Id,
+    request: Request,
     /// The name of the capability, which may be shortened.
     capability: String,
     token: Option<Value>,
@@ -174,33 +177,23 @@ impl Calling {
     /// Tells the peer the progress and the end of the call. Dropping the future drops the call, and so
     /// cancels it.
     async fn run(self, mut call: Call) {
-        let Calling {
-            peer, id, token, ..
-        } = &self;
-        let outcome = loop {
-            match (call.next().await, token) {
+        let peer = &self.peer;
+        while let Some(step) = self.request.next(&mut call).await {
+            match (step, &self.token) {
                 (Step::Progress(info), Some(token)) => {
                     peer.send(&message::progress(token, info));
                 }
                 (Step::Progress(_), None) => {}
-                (Step::Ended(outcome), _) => break outcome,
+                (Step::Ended(outcome), _) => {
+                    let answer = self.answer(outcome);
+                    self.request.end(|| peer.send_text(answer));
+                    break;
+                }
             }
-        };
-        let abandoned = matches!(
-            outcome,
-            Outcome::Cancelled {
-                stop: Stop::Abandoned,
-                ..
-            }
-        );
-        let answer = self.answer(outcome);
-        peer.in_flight.end(id, || peer.send_text(answer));
-        if !abandoned {
-            return;
         }
         let call_id = call.call_id().to_string();
         if let Some(end) = call.late_end().await {
-            peer.send(&message::ended(id.value(), &call_id, end));
+            peer.send(&message::ended(self.request.id.value(), &call_id, end));
         }
     }
 
@@ -211,7 +204,7 @@ impl Calling {
             #[serde(skip_serializing_if = "Option::is_none")]
             metadata: Option<Value>,
         }
-        let id = self.id.value();
+        let id = self.request.id.value();
         match outcome {
             Outcome::Done { data, metadata } => message::success(id, &Done { data, metadata }),
             Outcome::Failed(error) => {
@@ -220,7 +213,7 @@ impl Calling {
                 error.answer(id).to_string()
             }
             Outcome::Cancelled { stop, by, .. } => {
-                message::cancelled(&self.id, &self.capability, stop, by).to_string()
+                message::cancelled(&self.request.id, &self.capability, stop, by).to_string()
             }
         }
     }

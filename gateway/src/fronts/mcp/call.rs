@@ -38,10 +38,11 @@ pub async fn in_session(
         thread: Some(session.thread.to_string()),
         ..call
     };
-    let (call, given_up) = session.begin(hub, &request.id, call)?;
+    let (request, call) = session.begin(hub, &request.id, call)?;
+    let id = request.id.clone();
     let session = session.clone();
-    let within = Within::Session { session, given_up };
-    let underway = Underway::new(request.id, tool, call, within);
+    let within = Within::Session { session, request };
+    let underway = Underway::new(id, tool, call, within);
     Ok(underway.respond(share, accepted).await)
 }
 

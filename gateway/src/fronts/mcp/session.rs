@@ -1,12 +1,12 @@
 //! One session of MCP, in the versions before 2026-07-28: its calls in flight, and the streams that listen.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -14,9 +14,10 @@ use super::overtaken::Overtaken;
 use super::request::ClientInfo;
 use super::wanted::Wanted;
 use crate::bounds::shares::Holder;
-use crate::broker::runs::{Dialect, RunId};
+use crate::broker::runs::Dialect;
+use crate::fronts::rpc::{InFlight, Request};
 use crate::gateway::Hub;
-use crate::gateway::calls::{self, Call, Canceller, Client, NewCall};
+use crate::gateway::calls::{self, Call, Client, NewCall};
 use crate::tokens::Identity;
 use crate::wire::clipped;
 use crate::wire::json_rpc::Id;
@@ -64,14 +65,14 @@ pub struct McpSession {
     pub version: &'static Version,
     /// Cancelled when the session is over.
     pub ended: CancellationToken,
+    /// The calls in flight, by the ids that the client has given.
+    in_flight: Arc<InFlight>,
     state: Mutex<State>,
 }
 
 struct State {
     /// The session with the app, which is opened for the first call.
     page: Option<calls::Session>,
-    /// The calls in flight, by the ids that the client has given.
-    calls: HashMap<Id, InFlight>,
     overtaken: Overtaken,
     /// The streams that listen, the newest last. The newest gets the messages.
     listening: VecDeque<(u64, mpsc::Sender<String>)>,
@@ -82,14 +83,6 @@ struct State {
     /// Whether the client wants messages of the level `notice`.
     hears_notices: bool,
     used: Instant,
-}
-
-/// A call in flight.
-struct InFlight {
-    run: RunId,
-    canceller: Canceller,
-    /// Dropped with the entry, when the answer is no longer wanted.
-    _awaited: oneshot::Sender<()>,
 }
 
 /// Why a request is refused.
@@ -125,9 +118,9 @@ impl McpSession {
             },
             version,
             ended: CancellationToken::new(),
+            in_flight: Arc::default(),
             state: Mutex::new(State {
                 page: None,
-                calls: HashMap::new(),
                 overtaken: Overtaken::default(),
                 listening: VecDeque::new(),
                 last: 0,
@@ -169,37 +162,30 @@ impl McpSession {
         Ok(())
     }
 
-    /// Takes a request and makes its call. The receiver that is returned with the call ends when the answer
-    /// is no longer wanted.
+    /// Takes a request and makes its call.
     pub fn begin(
         &self,
         hub: &Arc<Hub>,
         id: &Id,
         call: NewCall,
-    ) -> Result<(Call, oneshot::Receiver<()>), NotTaken> {
+    ) -> Result<(Request, Call), NotTaken> {
         let mut state = self.state.lock();
-        self.let_in(&mut state, id)?;
+        let request = self.let_in(&mut state, id)?;
         let page = state.page.get_or_insert_with(|| self.open(hub));
         let call = page.call(call);
-        let (awaited, given_up) = oneshot::channel();
-        let in_flight = InFlight {
-            run: call.id,
-            canceller: call.canceller(),
-            _awaited: awaited,
-        };
-        state.calls.insert(id.clone(), in_flight);
-        Ok((call, given_up))
+        request.becomes(&call);
+        Ok((request, call))
     }
 
-    /// Forgets that call. Returns false if it was not in flight.
-    pub fn over(&self, id: &Id, run: RunId) -> bool {
+    /// Ends that request. Returns false if the client has given it up.
+    pub fn over(&self, request: &Request) -> bool {
         let mut state = self.state.lock();
         state.used = Instant::now();
-        let is_known = state.calls.get(id).is_some_and(|it| it.run == run);
-        if is_known {
-            state.over(id);
+        let was_awaited = request.end(|| ());
+        if was_awaited {
+            state.overtaken.over(request.id.clone());
         }
-        is_known
+        was_awaited
     }
 
     /// The client cancels a request. The request gets no answer, and its stream ends. If the request has not
@@ -209,10 +195,10 @@ impl McpSession {
         let mut state = self.state.lock();
         let now = Instant::now();
         state.used = now;
-        if let Some(call) = state.over(id) {
-            // The cancel goes to the app at once. Its outcome is for the record only.
-            let reason = reason.unwrap_or_else(|| CANCELLED.into());
-            call.canceller.cancel(Some(reason));
+        let reason = reason.unwrap_or_else(|| CANCELLED.into());
+        // The cancel goes to the app at once. Its outcome is for the record only.
+        if self.in_flight.cancel(id, Some(reason), false) {
+            state.overtaken.over(id.clone());
             return true;
         }
         state.overtaken.wait(id, now);
@@ -280,10 +266,8 @@ impl McpSession {
     pub fn close(&self) {
         self.ended.cancel();
         let mut state = self.state.lock();
-        for (_, call) in state.calls.drain() {
-            let reason = "The session has ended";
-            call.canceller.cancel(Some(reason.into()));
-        }
+        let reason = "The session has ended";
+        self.in_flight.cancel_each(|_| true, reason, false);
         state.listening.clear();
         let page = state.page.take();
         drop(state);
@@ -293,7 +277,7 @@ impl McpSession {
     /// When the session was last used. `None` while it is in use.
     pub fn unused_since(&self) -> Option<Instant> {
         let state = self.state.lock();
-        let busy = !state.calls.is_empty() || !state.listening.is_empty();
+        let busy = self.in_flight.len() > 0 || !state.listening.is_empty();
         (!busy).then_some(state.used)
     }
 
@@ -321,26 +305,16 @@ impl McpSession {
     }
 
     /// Accepts a request if nothing stands against it. A cancel that has waited for the request is used up.
-    fn let_in(&self, state: &mut State, id: &Id) -> Result<(), NotTaken> {
+    fn let_in(&self, state: &mut State, id: &Id) -> Result<Request, NotTaken> {
         state.used = Instant::now();
         if self.ended.is_cancelled() {
             return Err(NotTaken::Gone);
         }
-        if state.calls.contains_key(id) {
-            return Err(NotTaken::InFlight);
-        }
+        let request = self.in_flight.begin(id).ok_or(NotTaken::InFlight)?;
         match state.overtaken.take_cancel(id) {
             true => Err(NotTaken::Cancelled),
-            false => Ok(()),
+            false => Ok(request),
         }
-    }
-}
-
-impl State {
-    fn over(&mut self, id: &Id) -> Option<InFlight> {
-        let (id, call) = self.calls.remove_entry(id)?;
-        self.overtaken.over(id);
-        Some(call)
     }
 }
 

@@ -7,7 +7,7 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, Stream, StreamExt, stream};
 use serde_json::json;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::head::Accepted;
@@ -20,13 +20,14 @@ use crate::bounds::shares::Share;
 use crate::broker::Offer;
 use crate::broker::runs::RunId;
 use crate::fronts::kept::keep;
+use crate::fronts::rpc::Request;
 use crate::fronts::shared_sessions::InUse;
 use crate::gateway::calls::Call;
 use crate::gateway::{AbpError, Outcome, Step};
 use crate::wire::abp::CALL_ENDED;
 use crate::wire::json_rpc::{Id, RpcError, code, notification};
 use crate::wire::stops;
-use caphost::call::{Code, Stop};
+use caphost::call::Code;
 use caphost::dialect::mcp::Version;
 
 /// A call that ends within this time, and has no progress before, is answered in one piece. After this time
@@ -86,8 +87,8 @@ pub enum Within {
     /// A session of MCP.
     Session {
         session: Arc<McpSession>,
-        /// Ends when the client cancels the call, which is then not answered.
-        given_up: oneshot::Receiver<()>,
+        /// The request, which the client may cancel. Then it is not answered.
+        request: Request,
     },
     /// A session of the app that requests without a session share. It is kept as long as the call.
     Shared { _in_use: InUse },
@@ -185,13 +186,9 @@ impl Underway {
     async fn next(&mut self) -> Option<String> {
         loop {
             let it = self.0.as_mut()?;
-            let step = match &mut it.within {
+            let step = match &it.within {
                 Within::Shared { .. } => it.call.next().await,
-                Within::Session { given_up, .. } => tokio::select! {
-                    biased;
-                    _ = given_up => return None,
-                    step = it.call.next() => step,
-                },
+                Within::Session { request, .. } => request.next(&mut it.call).await?,
             };
             match step {
                 Step::Progress(info) => {
@@ -200,7 +197,7 @@ impl Underway {
                         return Some(notification("notifications/progress", params).to_string());
                     }
                 }
-                Step::Ended(outcome) => return Some(self.0.take()?.answer(outcome)),
+                Step::Ended(outcome) => return self.0.take()?.answer(outcome),
             }
         }
     }
@@ -215,19 +212,19 @@ impl Drop for Underway {
 }
 
 impl Awaited {
-    fn answer(self, outcome: Outcome) -> String {
-        let is_abandoned = is_abandoned(&outcome);
+    /// The answer, unless the client has given it up.
+    fn answer(self, outcome: Outcome) -> Option<String> {
         let ended = self.tool.ended(&self.id, self.call.id, outcome);
         let answer = self.answer_of(ended);
-        let Within::Session { session, .. } = self.within else {
-            return answer;
-        };
-        // The client may use the id again as soon as it has read this.
-        session.over(&self.id, self.call.id);
-        if is_abandoned {
-            tokio::spawn(tell_late_end(session, self.id, self.call));
+        if let Within::Session { session, request } = self.within {
+            // The client may use the id again as soon as it has read this.
+            let is_awaited = session.over(&request);
+            if self.call.is_abandoned() {
+                tokio::spawn(tell_late_end(session, self.id, self.call));
+            }
+            return is_awaited.then_some(answer);
         }
-        answer
+        Some(answer)
     }
 
     /// The end of the request as text. In place of an event that would end the client's stream it says how to get
@@ -247,28 +244,25 @@ impl Awaited {
         }
     }
 
-    /// The answer is no longer wanted.
-    fn give_up(mut self) {
-        // The client may have cancelled the call before, with a reason.
-        let is_cancelled = match &self.within {
-            Within::Session { session, .. } => !session.over(&self.id, self.call.id),
-            Within::Shared { .. } => false,
-        };
-        if !is_cancelled {
-            let reason = "The response stream was closed";
-            self.call.canceller().cancel(Some(reason.into()));
-        }
-        // The end of the call is for the record only.
-        tokio::spawn(async move {
-            let outcome = loop {
-                if let Step::Ended(outcome) = self.call.next().await {
-                    break outcome;
+    /// The answer is no longer wanted. The end of the call is for the record only.
+    fn give_up(self) {
+        let reason = "The response stream was closed";
+        match self.within {
+            Within::Session { session, request } => {
+                // The client may have cancelled the call before, with a reason.
+                if session.over(&request) {
+                    self.call.canceller().cancel(Some(reason.into()));
                 }
-            };
-            if let (Within::Session { session, .. }, true) = (self.within, is_abandoned(&outcome)) {
-                tell_late_end(session, self.id, self.call).await;
+                tokio::spawn(tell_late_end(session, self.id, self.call));
             }
-        });
+            Within::Shared { _in_use: in_use } => {
+                self.call.canceller().cancel(Some(reason.into()));
+                tokio::spawn(async move {
+                    self.call.outcome().await;
+                    drop(in_use);
+                });
+            }
+        }
     }
 }
 
@@ -283,19 +277,10 @@ fn too_large(answer: &str, most: usize) -> AbpError {
     AbpError::new(Code::OPERATION_FAILED, what)
 }
 
-fn is_abandoned(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Cancelled { stop, .. } if *stop == Stop::Abandoned)
-}
-
-/// Waits for the late end of an abandoned call, and tells its client with a log message, unless the session
-/// ends first.
+/// Waits for the late end of a call, if the call ends as abandoned, and tells its client with a log message.
 async fn tell_late_end(session: Arc<McpSession>, id: Id, call: Call) {
     let call_id = call.call_id().to_string();
-    let late = tokio::select! {
-        () = session.ended.cancelled() => None,
-        late = call.late_end() => late,
-    };
-    if let Some(end) = late {
+    if let Some(end) = call.late_end().await {
         session.notice(|| {
             let mut data = stops::ended_json(end);
             data["event"] = CALL_ENDED.into();

@@ -1,7 +1,6 @@
 //! One call, from its start to its end.
 
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use crate::broker::runs::{Run, RunId};
@@ -101,7 +100,10 @@ impl Call {
                     return Step::Ended(self.ended(&run, reply));
                 }
                 Some(broker::Step::Late(_)) => {}
-                None => return Step::Ended(Outcome::Failed(AbpError::disconnected())),
+                None => {
+                    self.end = End::Told;
+                    return Step::Ended(Outcome::Failed(AbpError::disconnected()));
+                }
             }
         }
     }
@@ -125,18 +127,26 @@ impl Call {
         self.canceller.clone()
     }
 
-    /// How the handler of a call that ended as abandoned ends in the end. `None` if the gateway does not hear
-    /// of that before the session ends. The future does not keep the session alive.
-    pub fn late_end(mut self) -> impl Future<Output = Option<LateEnd>> + Send + use<> {
-        let wanted = self.end == End::Abandoned;
-        self.end = End::Told;
+    /// Whether the call has ended as abandoned.
+    pub fn is_abandoned(&self) -> bool {
+        self.end == End::Abandoned
+    }
+
+    /// How the handler ends in the end, if the call ends as abandoned. `None` otherwise, and if the gateway does
+    /// not hear of that before the session ends. After the end of the call the future does not keep the session
+    /// alive.
+    pub async fn late_end(mut self) -> Option<LateEnd> {
+        while self.end == End::Awaited {
+            self.next().await;
+        }
+        if self.end == End::Told {
+            return None;
+        }
         let steps = self.steps.clone();
         drop(self);
-        async move {
-            match steps.next().await {
-                Some(broker::Step::Late(ended)) if wanted => Some(ended),
-                _ => None,
-            }
+        match steps.next().await {
+            Some(broker::Step::Late(ended)) => Some(ended),
+            _ => None,
         }
     }
 
