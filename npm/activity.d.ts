@@ -2,7 +2,7 @@
  * Shows people what agents do on a host: the element `<cap-activity>`, and the data that it shows, for an
  * app's own components. Importing this module defines the element.
  */
-import type { ABPError, AgentInfo, CancelResponse, Host, LateEnd, ProgressInfo, Stop } from './index.js';
+import type { ABPError, AgentInfo, Annotations, CancelResponse, Host, LateEnd, ProgressInfo, Stop } from './index.js';
 
 /** The current state of a call. A change replaces the object; nothing is ever written to it. */
 export interface ActivityCall {
@@ -11,6 +11,8 @@ export interface ActivityCall {
   readonly capability: string;
   /** The capability's title, if it has one. */
   readonly title?: string;
+  /** The capability's hints on what the call does, if it has any. */
+  readonly annotations?: Annotations;
   /** The agent that made the call. Known if its session began after the host was first watched. */
   readonly agent?: AgentInfo;
   /** The call whose handler made this call, if a handler made it. */
@@ -59,6 +61,8 @@ export interface ActivityTexts {
   queued: string;
   running: string;
   stopping: string;
+  /** Stands beside the state of a running call whose capability says that it may delete or overwrite something. */
+  destructive: string;
   completed: string;
   failed: string;
   /** The state of a cancelled call, by how far the call was seen to stop. */
@@ -77,7 +81,7 @@ export interface ActivityTexts {
 /**
  * `<cap-activity>`. The attribute `keep` is the number of ended calls that stay. Default 3.
  *
- * Parts: `activity`, `stop-all`, `none`, `list`, `call` (and its state), `icon`, `head`, `name`,
+ * Parts: `activity`, `stop-all`, `none`, `list`, `call` (and its state, and `destructive`), `icon`, `head`, `name`,
  * `agent`, `state`, `elapsed`, `progress`, `stop`, `more`. Properties: `--cap-activity-color`,
  * `-muted`, `-background`, `-border`, `-accent`, `-danger`, `-success`, `-stopped`, `-warning`,
  * `-radius`, `-gap`, `-font`.

@@ -3,6 +3,7 @@ import type {
   ABPError,
   ABPResponse,
   AgentInfo,
+  Annotations,
   AppInfo,
   CallEnded,
   CancelResponse,
@@ -66,6 +67,8 @@ export interface HostOptions {
 export interface CapabilityOptions<Input extends Schema = Schema, Output extends Schema = Schema> {
   /** The name for people, such as `Export as PDF`: MCP clients and `<cap-activity>` show it. */
   title?: string | undefined;
+  /** Hints for agents and their users on what a call does. */
+  annotations?: Annotations | undefined;
   /** What the capability does, by which agents choose. */
   description?: string | undefined;
   /**

@@ -241,9 +241,26 @@ export interface Requirement {
   [more: string]: any;
 }
 
+/**
+ * Hints on what a call of a capability does, as MCP has them. A hint is a promise of the app, and nobody
+ * checks it. Clients of MCP ask their user before a call by these hints.
+ */
+export interface Annotations {
+  /** The call changes nothing. */
+  readOnlyHint?: boolean | undefined;
+  /** The call may delete or overwrite something. Clients of MCP take a call without hints for one that may. */
+  destructiveHint?: boolean | undefined;
+  /** A second call with the same parameters changes nothing more. */
+  idempotentHint?: boolean | undefined;
+  /** The call reaches others than the app itself, such as a search of the web. */
+  openWorldHint?: boolean | undefined;
+}
+
 export interface Capability extends CapabilitySummary {
   /** The name for people. Only if the app gives one. */
   title?: string;
+  /** Only if the app gives hints. */
+  annotations?: Annotations;
   description: string;
   /** JSON Schema of the parameters. */
   inputSchema: unknown;
@@ -268,7 +285,14 @@ export interface SupportInfo {
 export interface Manifest {
   abp: '0.1';
   app: AppInfo;
-  capabilities: { name: string; title?: string; description?: string; inputSchema?: unknown; outputSchema?: unknown }[];
+  capabilities: {
+    name: string;
+    title?: string;
+    description?: string;
+    annotations?: Annotations;
+    inputSchema?: unknown;
+    outputSchema?: unknown;
+  }[];
 }
 
 export interface Features {

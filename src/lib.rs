@@ -78,6 +78,7 @@ pub use web::{Agent, Call, Connect, ProgressInfo, RunningCall, SessionEnd};
 /// | `title = "Count primes"` | none |
 /// | `description = "…"` | the documentation of the function |
 /// | `concurrency = 2` | any number of calls run at once |
+/// | `read_only = true`, `destructive = false`, `idempotent = true`, `open_world = false` | no hint, see [`Capability::read_only`] |
 ///
 /// The function itself does not change. A type of the same name has these functions:
 ///

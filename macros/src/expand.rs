@@ -47,6 +47,7 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
     };
     let description = description.map(|it| quote!(.description(#it)));
     let concurrency = options.concurrency.map(|it| quote!(.concurrency(#it)));
+    let hints = options.hints.iter().map(|(hint, is)| quote!(.#hint(#is)));
     let at = |part: &dyn Spanned| Span::call_site().located_at(part.span());
     let input = params.as_ref().map(|params| {
         quote_spanned! {at(params)=>
@@ -101,7 +102,7 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
             /// The description for agents.
             pub fn capability() -> ::caphost::Capability {
                 use ::caphost::__private::{Described, WithSchema as _, WithoutSchema as _};
-                let it = ::caphost::Capability::new(#name) #title #description #concurrency;
+                let it = ::caphost::Capability::new(#name) #title #description #concurrency #(#hints)*;
                 #input
                 #output
                 it

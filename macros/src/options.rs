@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use syn::meta;
 use syn::parse::Parser;
-use syn::{Ident, LitInt, LitStr};
+use syn::{Ident, LitBool, LitInt, LitStr};
 
 /// The options of a capability.
 #[derive(Default)]
@@ -12,21 +12,30 @@ pub struct Options {
     pub title: Option<LitStr>,
     pub description: Option<LitStr>,
     pub concurrency: Option<LitInt>,
+    /// The hints that are given, each with the function of `Capability` that takes it.
+    pub hints: Vec<(Ident, LitBool)>,
 }
+
+const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
 
 impl Options {
     pub fn parse(tokens: TokenStream) -> syn::Result<Self> {
         let mut options = Options::default();
         let parser = meta::parser(|option| {
-            let name = option.path.get_ident().map(Ident::to_string);
+            let ident = option.path.get_ident().cloned();
+            let name = ident.as_ref().map(Ident::to_string);
             match name.as_deref() {
                 Some("name") => options.name = Some(option.value()?.parse()?),
                 Some("title") => options.title = Some(option.value()?.parse()?),
                 Some("description") => options.description = Some(option.value()?.parse()?),
                 Some("concurrency") => options.concurrency = Some(option.value()?.parse()?),
+                Some(hint) if HINTS.contains(&hint) => {
+                    let hint = option.value()?.parse()?;
+                    options.hints.extend(ident.zip(Some(hint)));
+                }
                 _ => {
                     return Err(option.error(
-                        "there is no such option: a capability has `name`, `title`, `description` and `concurrency`",
+                        "there is no such option: a capability has `name`, `title`, `description`, `concurrency`, `read_only`, `destructive`, `idempotent` and `open_world`",
                     ));
                 }
             }

@@ -10,7 +10,7 @@ pub struct Version {
     pub sessions: bool,
     /// A client may send several messages as one array.
     pub batches: bool,
-    /// Progress has a `message`, and content may be `audio`.
+    /// Progress has a `message`, tools have `annotations`, and content may be `audio`.
     pub audio: bool,
     /// Tools have `title` and `outputSchema`, results have `structuredContent`.
     pub structure: bool,

@@ -83,3 +83,12 @@ test('the module is loaded only if it is imported', () => {
   // The file contains no copies of other modules, and imports none.
   assert.doesNotMatch(readFileSync(join(packageDir, 'activity.js'), 'utf8'), /\bfrom"|\bimport\(/);
 });
+
+test('a call has the hints that its capability has', async () => {
+  const { host, activity, agent } = await watched();
+  const annotations = { destructiveHint: true };
+  host.register('notes.clear', { annotations }, () => {});
+  await agent.call('notes.clear');
+  const [call] = await until(activity, ([first]) => first?.state === 'completed');
+  assert.deepEqual(call?.annotations, annotations);
+});

@@ -88,6 +88,12 @@ test('the title of a capability is the title of its tool, where the version has 
   assert.deepEqual(titles('2025-03-26'), [undefined, undefined, undefined]);
 });
 
+test('the hints of a capability are annotations of its tool, where the version has annotations', () => {
+  const annotations = { readOnlyHint: true };
+  const listed = (/** @type {string} */ named) => toolsOf([{ name: 'a', annotations }], version(named))[0]?.annotations;
+  assert.deepEqual([listed('2024-11-05'), listed('2025-03-26'), listed('2026-07-28')], [undefined, annotations, annotations]);
+});
+
 test('tools of MCP', async () => {
   /** @type {any} */
   const host = await createHost({ app: { id: 'a', name: 'a', version: '1' } });

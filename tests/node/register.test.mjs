@@ -230,3 +230,18 @@ test('the console shows an error that a handler throws with the names of its cap
     ['caphost: breaks (call child) has failed:', broken],
   ]);
 });
+
+test('the hints on what a call does reach agents and the manifest, and a hint that is no boolean is refused', async () => {
+  const host = await newHost();
+  const annotations = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
+  host.register('notes.clear', { annotations }, () => {});
+  host.register('notes.list', {}, () => {});
+  const abp = await inPage(host);
+  assert.deepEqual((await abp.describeCapability('notes.clear'))?.annotations, annotations);
+  assert.deepEqual(host.manifest().capabilities.map((it) => it.annotations), [annotations, undefined]);
+  for (const [wrong, said] of /** @type {[any, RegExp][]} */ ([
+    [{ readOnlyHint: 'yes' }, /odd: annotations\.readOnlyHint must be true or false/],
+    ['destructive', /annotations must be of type object/],
+    [[], /annotations must be of type object/],
+  ])) assert.throws(() => host.register('odd', { annotations: wrong }, () => {}), said);
+});

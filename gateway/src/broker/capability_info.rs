@@ -15,12 +15,33 @@ pub struct CapabilityInfo {
     /// Its description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Hints on what a call does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     /// JSON Schema of its parameters.
     pub input_schema: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     /// JSON Schema of its data.
     pub output_schema: Option<Box<RawValue>>,
+}
+
+/// Hints of the app on what a call does, as MCP has them. Nobody checks them.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    /// The call changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// The call may delete or overwrite something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// A second call with the same parameters changes nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// The call reaches others than the app itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
 }
 
 impl PartialEq for CapabilityInfo {
@@ -32,6 +53,7 @@ impl PartialEq for CapabilityInfo {
         self.name == other.name
             && self.title == other.title
             && self.description == other.description
+            && self.annotations == other.annotations
             && text(&self.input_schema) == text(&other.input_schema)
             && text(&self.output_schema) == text(&other.output_schema)
     }

@@ -100,8 +100,17 @@ fn shown(app: &Value, capabilities: &[Value]) -> String {
 
 fn row(capability: &Value) -> Vec<String> {
     let text = |field: &str| one_line(capability[field].as_str().unwrap_or_default());
-    let mut description = text("description");
+    let said = [text("title"), text("description")];
+    let said: Vec<_> = said.into_iter().filter(|it| !it.is_empty()).collect();
+    let mut description = said.join(": ");
+    let hints = &capability["annotations"];
+    let only_reads = hints["readOnlyHint"] == true;
     for (said, note) in [
+        (only_reads, "only reads"),
+        (
+            hints["destructiveHint"] == true && !only_reads,
+            "may delete or overwrite",
+        ),
         (capability["available"] == false, "unavailable now"),
         (capability["deprecated"] == true, "deprecated"),
         (capability["experimental"] == true, "experimental"),
@@ -124,6 +133,7 @@ mod tests {
             json!([{ "name": "a", "available": false }, { "name": "b", "available": true }]);
         let manifest = json!({ "capabilities": [
             { "name": "a", "description": "does\n\u{1b}a", "inputSchema": { "type": "object" } },
+            { "name": "b", "title": "Bee", "annotations": { "destructiveHint": true } },
             { "name": "gone", "description": "not offered" },
         ] });
         let listed = described(&offered, &manifest);
@@ -131,7 +141,7 @@ mod tests {
             json!(listed),
             json!([
                 { "name": "a", "available": false, "description": "does\n\u{1b}a", "inputSchema": { "type": "object" } },
-                { "name": "b", "available": true },
+                { "name": "b", "title": "Bee", "annotations": { "destructiveHint": true }, "available": true },
             ])
         );
         let app = json!({ "id": "demo", "name": "Demo", "version": "1" });
@@ -139,7 +149,7 @@ mod tests {
         let text = console::strip_ansi_codes(&text);
         assert_eq!(
             text,
-            "Demo 1 (demo)\n\na  does \u{fffd}a (unavailable now)\nb"
+            "Demo 1 (demo)\n\na  does \u{fffd}a (unavailable now)\nb  Bee (may delete or overwrite)"
         );
         assert!(shown(&app, &[]).ends_with("It offers nothing."));
     }

@@ -152,6 +152,49 @@ impl Capability {
         self.with("available", available.into())
     }
 
+    /// Whether a call changes nothing: a hint for agents and their users. The hints are those of MCP.
+    /// Nobody checks them. Clients of MCP take a capability without hints for one that may delete
+    /// or overwrite something.
+    ///
+    /// ```no_run
+    /// use caphost::Capability;
+    ///
+    /// let list = Capability::new("notes.list").read_only(true);
+    /// let clear = Capability::new("notes.clear").destructive(true).idempotent(true);
+    /// ```
+    pub fn read_only(self, hint: bool) -> Self {
+        self.with_hint("readOnlyHint", hint)
+    }
+
+    /// Whether a call may delete or overwrite something: a hint, as [`Capability::read_only`].
+    pub fn destructive(self, hint: bool) -> Self {
+        self.with_hint("destructiveHint", hint)
+    }
+
+    /// Whether a second call with the same parameters changes nothing more: a hint, as
+    /// [`Capability::read_only`].
+    pub fn idempotent(self, hint: bool) -> Self {
+        self.with_hint("idempotentHint", hint)
+    }
+
+    /// Whether a call reaches others than the app itself, such as a search of the web: a hint, as
+    /// [`Capability::read_only`].
+    pub fn open_world(self, hint: bool) -> Self {
+        self.with_hint("openWorldHint", hint)
+    }
+
+    fn with_hint(self, key: &'static str, hint: bool) -> Self {
+        let known = get(&self.options, "annotations");
+        // A clone of this description keeps its own hints.
+        let hints = if known.is_object() {
+            copy(&known)
+        } else {
+            object()
+        };
+        put(&hints, key, hint);
+        self.with("annotations", hints)
+    }
+
     fn with(self, key: &'static str, value: JsValue) -> Self {
         put(&self.options, key, value);
         self

@@ -38,8 +38,8 @@ export class Capabilities {
   }
 
   /** @param {any} document @returns {any} its entry in the manifest */
-  entry({ name, title, description, inputSchema, outputSchema }) {
-    return { name, ...(title !== undefined && { title }), description, inputSchema, outputSchema };
+  entry({ name, title, annotations, description, inputSchema, outputSchema }) {
+    return { name, ...(title !== undefined && { title }), description, ...(annotations && { annotations }), inputSchema, outputSchema };
   }
 
   /**

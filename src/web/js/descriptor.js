@@ -33,7 +33,10 @@ export function problemWithCapability(name, options) {
     const value = options[field];
     if (value !== undefined && (Array.isArray(value) ? 'array' : typeof value) !== kind) return `${name}: ${field} must be of type ${kind}`;
   }
-  const { inputSchema, outputSchema } = options;
+  const { inputSchema, outputSchema, annotations } = options;
+  warnOfUnknown(`${name}: annotations`, annotations, HINTS);
+  const hint = HINTS.find((it) => !['boolean', 'undefined'].includes(typeof annotations?.[it]));
+  if (hint) return `${name}: annotations.${hint} must be true or false`;
   for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
     const odd = (/** @type {string} */ at, /** @type {string} */ found) =>
       log('warn', `${name}: ${which}${at.slice(1)} has "${found}" and no keyword of JSON Schema, so everything fits it: properties belong in { type: 'object', properties: { … } }`);
@@ -60,12 +63,14 @@ export function problemWithWorker(name, { pool, warm, type, finish }) {
 }
 
 /** Members that a document has only if the app sets them. */
-const EXTRAS = ['title', 'experimental', 'deprecated', 'deprecationMessage', 'alternatives'];
+const EXTRAS = ['title', 'annotations', 'experimental', 'deprecated', 'deprecationMessage', 'alternatives'];
 /** Allowed members, and the kind of each value, except for members that are checked in detail. */
 const KINDS = {
   title: 'string', description: 'string', available: 'boolean', experimental: 'boolean', deprecated: 'boolean', deprecationMessage: 'string',
-  requirements: 'array', alternatives: 'array', features: 'object', replace: 'boolean',
+  requirements: 'array', alternatives: 'array', features: 'object', annotations: 'object', replace: 'boolean',
 };
+/** The hints of MCP on what a call does. */
+const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
 const OF_CAPABILITIES = [...Object.keys(KINDS), 'inputSchema', 'outputSchema', 'concurrency', 'settleGrace'];
 
 const GRACE = 'settleGrace must be a number of milliseconds, finite and not negative';

@@ -37,8 +37,9 @@ test('/abp.json lists the capabilities that the page registers', async () => {
   assert.deepEqual(manifest.capabilities.map((/** @type {any} */ it) => it.name), capabilities);
   for (const capability of manifest.capabilities) {
     const listed = registered.listed.find((/** @type {any} */ it) => it.name === capability.name);
-    const { name, description, inputSchema, outputSchema } = listed;
-    assert.deepEqual(capability, { name, description, inputSchema, outputSchema });
+    const { name, description, annotations, inputSchema, outputSchema } = listed;
+    assert.deepEqual(capability, { name, description, annotations, inputSchema, outputSchema });
+    assert.deepEqual(annotations, { readOnlyHint: true }, capability.name);
     assert.ok(capability.description, capability.name);
     assert.equal(capability.inputSchema.type, 'object', capability.name);
     assert.equal(capability.outputSchema.type, 'object', capability.name);

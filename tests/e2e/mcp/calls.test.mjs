@@ -47,7 +47,10 @@ for (const kind of kinds) {
       const { tools } = await it.client.listTools();
       const offered = await demo.page.$$eval('.capability', (all) => all.map((one) => /** @type {HTMLElement} */ (one).dataset.capability));
       assert.deepEqual(tools.map(({ title, name }) => title ?? name).sort(), offered.sort());
-      for (const { name } of tools) assert.match(name, /^[\w-]{1,64}$/);
+      for (const { name, annotations } of tools) {
+        assert.match(name, /^[\w-]{1,64}$/);
+        assert.deepEqual(annotations, { readOnlyHint: true }, name);
+      }
       const pdf = tools.find(({ name }) => name === 'export_pdf');
       assert.equal(pdf?.inputSchema.type, 'object');
       assert.equal(pdf?.outputSchema, undefined, 'a client would show its structured content, and no file');

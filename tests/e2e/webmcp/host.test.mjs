@@ -50,6 +50,11 @@ describe("capabilities as the browser's tools", () => {
     await open();
     assert.deepEqual(await page.evaluate(toolNames), ['_nfit_name', 'break', 'hold', 'math.double', 'say']);
     assert.equal(await page.evaluate(() => typeof (/** @type {any} */ (window).abp.initialize)), 'function');
+    const hints = await page.evaluate(async () => {
+      const tools = await /** @type {any} */ (document).modelContext.getTools();
+      return Object.fromEntries(tools.map((/** @type {any} */ it) => [it.name, it.annotations?.readOnlyHint]));
+    });
+    assert.deepEqual([hints['math.double'], hints.say ?? false], [true, false]);
   });
 
   test('a tool answers with data, and checks its parameters', async () => {

@@ -15,7 +15,7 @@ const hosted = `<!doctype html><title>A host with tools</title><script type="mod
   const log = [];
   const host = await createHost({ app: { id: 'tools', name: 'Tools', version: '1.0.0' } });
   const number = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
-  host.register('math.double', { description: 'Doubles a number', inputSchema: number }, async ({ n }) => ({ doubled: 2 * n }));
+  host.register('math.double', { description: 'Doubles a number', annotations: { readOnlyHint: true }, inputSchema: number }, async ({ n }) => ({ doubled: 2 * n }));
   host.register('say', {}, async ({ text }) => text);
   host.register('break', {}, async () => { throw Object.assign(new Error('The printer is on fire'), { code: 'PRECONDITION_FAILED' }); });
   host.register('ünfit name', {}, async () => 1);

@@ -39,6 +39,7 @@ fn host() -> Result<Host, Error> {
     let module = patient_module();
 
     let capability = Capability::new("convert.markdownToHtml")
+        .read_only(true)
         .description(
             "Converts Markdown (CommonMark, tables, footnotes, task lists) to an HTML fragment",
         )
@@ -55,6 +56,7 @@ fn host() -> Result<Host, Error> {
     )?;
 
     let capability = Capability::new("export.pdf")
+        .read_only(true)
         .description("Exports HTML or Markdown as a paginated PDF file whose text can be selected")
         .input_schema(pdf::INPUT_SCHEMA)
         .output_schema(pdf::OUTPUT_SCHEMA)
@@ -62,6 +64,7 @@ fn host() -> Result<Host, Error> {
     host.register_worker(capability, &module)?;
 
     let capability = Capability::new("ai.summarize")
+        .read_only(true)
         .description("Summarises a long text by its most representative sentences")
         .input_schema(summary::INPUT_SCHEMA)
         .output_schema(summary::OUTPUT_SCHEMA)
@@ -69,6 +72,7 @@ fn host() -> Result<Host, Error> {
     host.register_worker(capability, &module)?;
 
     let capability = Capability::new("image.process")
+        .read_only(true)
         .description("Resizes, blurs, removes the colour of and converts a PNG, JPEG or WebP image")
         .input_schema(picture::INPUT_SCHEMA)
         .output_schema(picture::OUTPUT_SCHEMA)
@@ -76,6 +80,7 @@ fn host() -> Result<Host, Error> {
     host.register_worker(capability, &module)?;
 
     let capability = Capability::new("export.archive")
+        .read_only(true)
         .description("Generates a zip archive of up to 500 MB of CSV files, and answers with a reference to it")
         .input_schema(archive::INPUT_SCHEMA)
         .output_schema(archive::OUTPUT_SCHEMA)
@@ -83,6 +88,7 @@ fn host() -> Result<Host, Error> {
     host.register_worker(capability, &patient_module().finish(blob::publish))?;
 
     let capability = Capability::new(runaway::NAME)
+        .read_only(true)
         .description("Never ends by itself, and never checks whether to stop")
         .input_schema(runaway::INPUT_SCHEMA)
         .output_schema(runaway::OUTPUT_SCHEMA);

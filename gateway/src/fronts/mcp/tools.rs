@@ -133,6 +133,11 @@ pub fn tool(capability: &CapabilityInfo, name: &str, version: &Version) -> Value
     if !said.is_empty() {
         tool["description"] = said.join("\n\n").into();
     }
+    if version.audio
+        && let Some(hints) = capability.annotations
+    {
+        tool["annotations"] = json!(hints);
+    }
     if version.structure
         && let Some(output) = schema::output(capability.output_schema.as_deref())
     {
@@ -234,6 +239,19 @@ mod tests {
         assert_eq!(listed(&offered, &STATELESS)[0]["title"], "Export as PDF");
         let older = Version::named("2025-03-26").unwrap();
         assert_eq!(listed(&offered, older)[0].get("title"), None);
+    }
+
+    #[test]
+    fn the_hints_of_a_capability_are_annotations_of_its_tool_where_the_version_has_annotations() {
+        let hints = json!({ "readOnlyHint": false, "destructiveHint": true });
+        let capability = json!({ "name": "a", "annotations": hints });
+        let offered = offer(vec![serde_json::from_value(capability).unwrap()]);
+        for name in ["2025-03-26", "2026-07-28"] {
+            let version = Version::named(name).unwrap();
+            assert_eq!(listed(&offered, version)[0]["annotations"], hints);
+        }
+        let oldest = Version::named("2024-11-05").unwrap();
+        assert_eq!(listed(&offered, oldest)[0].get("annotations"), None);
     }
 
     #[test]

@@ -233,6 +233,7 @@ fn read_by_all(text: &str, what: &str) {
         vec![CapabilityInfo {
             name: "x".into(),
             title: None,
+            annotations: None,
             description: None,
             input_schema: Some(schema),
             output_schema: None,

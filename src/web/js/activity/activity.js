@@ -43,8 +43,8 @@ export class Activity {
   /** @type {readonly ActivityCall[] | undefined} */
   #snapshot;
   #host;
-  /** The titles of the capabilities that have been called, by their names. @type {Map<string, string | undefined>} */
-  #titles = new Map();
+  /** What the capabilities that have been called say for people, by their names. @type {Map<string, Pick<ActivityCall, 'title' | 'annotations'>>} */
+  #described = new Map();
 
   /** @param {Host} host */
   constructor(host) {
@@ -78,7 +78,7 @@ export class Activity {
     } else if (event.type === 'cancelling') {
       this.#change(keyOf(event.sessionId, event.callId), { stopping: true });
     } else if (event.type === 'capabilities') {
-      this.#titles.clear();
+      this.#described.clear();
     } else if (event.type === 'ended') {
       const { success, after } = event;
       this.#change(keyOf(event.sessionId, event.callId), { ended: { success, after } });
@@ -91,8 +91,7 @@ export class Activity {
     const key = keyOf(sessionId, callId);
     if (!this.#calls.has(key)) {
       const agent = this.#agents.get(sessionId);
-      const title = this.#titleOf(capability);
-      this.#calls.set(key, { callId, sessionId, capability, state, since: time, stopping: false, ...(title !== undefined && { title }), ...(agent && { agent }), ...(parentCallId !== undefined && { parentCallId }) });
+      this.#calls.set(key, { callId, sessionId, capability, state, since: time, stopping: false, ...this.#describedAs(capability), ...(agent && { agent }), ...(parentCallId !== undefined && { parentCallId }) });
     }
     if (state === 'queued') return this.#changed();
     if (state === 'running') return this.#change(key, { state });
@@ -106,11 +105,13 @@ export class Activity {
   }
 
   /** @param {string} capability */
-  #titleOf(capability) {
-    if (!this.#titles.has(capability)) {
-      this.#titles.set(capability, this.#host.manifest().capabilities.find(({ name }) => name === capability)?.title);
-    }
-    return this.#titles.get(capability);
+  #describedAs(capability) {
+    const known = this.#described.get(capability);
+    if (known) return known;
+    const { title, annotations } = this.#host.manifest().capabilities.find(({ name }) => name === capability) ?? {};
+    const described = { ...(title !== undefined && { title }), ...(annotations && { annotations }) };
+    this.#described.set(capability, described);
+    return described;
   }
 
   /** @param {string} key @param {Partial<ActivityCall>} what the changed members */

@@ -2,7 +2,7 @@
  * One call as it is shown: its name, its agent, its progress, and a button that stops it.
  */
 import { Icon, signOf } from './icon.js';
-import { elapsedText, isRunning, isolated, percentage, stageText, stateText } from './words.js';
+import { elapsedText, isRunning, isolated, mayDestroy, percentage, stageText, stateText } from './words.js';
 
 /** @import { ActivityCall, ActivityTexts } from '../../../../npm/activity.js' */
 
@@ -43,12 +43,12 @@ export class Row {
     const stage = running && !stopping ? stageText(call) : '';
     const sign = signOf(call);
     this.item.className = `call ${sign}${running ? '' : ' over'}`;
-    this.item.part.value = [...new Set(['call', call.state, sign])].join(' ');
+    this.item.part.value = [...new Set(['call', call.state, sign, ...(mayDestroy(call) ? ['destructive'] : [])])].join(' ');
     this.#icon.show(sign);
     write(this.#name, title);
     this.#name.title = title === capability ? '' : capability;
     write(this.#agent, texts.by(isolated(call.agent?.name ?? texts.someAgent)));
-    write(this.#state, [stateText(call, texts), stage].filter(Boolean).join(' · '));
+    write(this.#state, [stateText(call, texts), running && mayDestroy(call) && texts.destructive, stage].filter(Boolean).join(' · '));
     this.tick(texts, now);
     write(this.#stop, texts.stop);
     this.#stop.ariaLabel = `${texts.stop} ${isolated(title)}`;

@@ -12,6 +12,7 @@ export const ENGLISH = {
   queued: 'Waiting',
   running: 'Working',
   stopping: 'Stopping…',
+  destructive: 'may delete or overwrite',
   completed: 'Done',
   failed: 'Failed',
   cancelled: {
@@ -44,6 +45,9 @@ const DIRECTED = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\uf
 
 /** Whether the call is in flight. @param {ActivityCall} call */
 export const isRunning = ({ state }) => state === 'queued' || state === 'running';
+
+/** Whether the app says that the call may delete or overwrite something. @param {ActivityCall} call */
+export const mayDestroy = ({ annotations }) => annotations?.destructiveHint === true && annotations.readOnlyHint !== true;
 
 /** @param {ActivityCall} call @param {ActivityTexts} texts */
 export function stateText(call, texts) {

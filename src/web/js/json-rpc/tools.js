@@ -12,11 +12,11 @@ const MAX_NAME = 128;
  * tool is the capability's own name.
  *
  * @param {any[]} documents
- * @param {{ structure: boolean }} version
+ * @param {{ audio: boolean, structure: boolean }} version
  */
-export function tools(documents, { structure }) {
+export function tools(documents, { audio, structure }) {
   const names = toolNames(documents.map(({ name }) => name));
-  return documents.map(({ name: own, title, description: said, inputSchema: input, outputSchema: output }, at) => {
+  return documents.map(({ name: own, title, description: said, annotations, inputSchema: input, outputSchema: output }, at) => {
     const name = names[at];
     const shown = seen(title) ?? (name === own ? undefined : own);
     const { schema, rule } = inputSchema(input);
@@ -27,6 +27,7 @@ export function tools(documents, { structure }) {
       name,
       ...(structure && shown && { title: shown }),
       ...(description && { description }),
+      ...(audio && annotations && { annotations }),
       inputSchema: schema,
       ...(promised && { outputSchema: promised }),
     };

@@ -60,11 +60,12 @@ export function exposeTools(shell, browser, loaded) {
  * @param {string} name
  * @param {any} document the Capability object
  */
-function tool({ requests, underSignal, ids, toText }, name, { name: capability, title, description, inputSchema }) {
+function tool({ requests, underSignal, ids, toText }, name, { name: capability, title, description, annotations, inputSchema }) {
   return {
     name,
     ...(title && { title }),
     description: description || title || capability,
+    ...(annotations && { annotations }),
     inputSchema: typeof inputSchema === 'object' && inputSchema !== null ? { type: 'object', ...inputSchema } : { type: 'object' },
     /** @param {object} params @param {{ signal?: AbortSignal }} [context] absent in older browsers */
     execute: async (params, context) => {

@@ -138,6 +138,7 @@ mod tests {
         let capability = |name: &&str| CapabilityInfo {
             name: name.to_string(),
             title: None,
+            annotations: None,
             description: None,
             input_schema: None,
             output_schema: None,

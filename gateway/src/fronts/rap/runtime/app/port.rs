@@ -156,6 +156,7 @@ fn offered(found: &Toolset) -> Vec<CapabilityInfo> {
     let capability = |tool: &Tool| CapabilityInfo {
         name: tool.name.clone(),
         title: None,
+        annotations: None,
         description: tool.description.clone(),
         input_schema: to_raw_value(&tool.input_schema).ok(),
         output_schema: None,
