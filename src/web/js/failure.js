@@ -95,7 +95,11 @@ export function failureOf(error, { depth, size } = { depth: 32, size: 2 * MAX_TE
   const message = messageOf(error).slice(0, Math.min(MAX_TEXT, Math.max(size - code.length, 0)));
   const left = Math.min(MAX_TEXT, size - code.length - message.length);
   /** @type {(depth: number, beside?: unknown) => Fit} */
-  const within = (depth, beside) => (it) => (inspect([it, beside], depth + 1, left) === undefined ? copyIfAny(it) : undefined);
+  const within = (depth, beside) => (it) => {
+    // A second read of the value itself may give something else.
+    const copy = copyIfAny(it);
+    return inspect([copy, beside], depth + 1, left) === undefined ? copy : undefined;
+  };
   const alternatives = within(1)(get(error, 'alternatives'));
   return {
     code,

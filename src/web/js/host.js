@@ -17,6 +17,7 @@ import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
 import { defaultSocket } from './socket.js';
 import { answering, withJsonSchemas } from './standard-schema.js';
+import { notify } from './taken.js';
 import { carry } from './transfer.js';
 
 /** @import { Context } from './running.js' */
@@ -221,7 +222,7 @@ export class Host {
    * @param {unknown} [data]
    */
   notify(event, data) {
-    this.shell.rust.notify(this.shell.number, String(event), data);
+    notify(this.shell, event, data);
   }
 
   /**

@@ -11,6 +11,7 @@ import { get, isObject } from './read.js';
 import { Requests } from './requests.js';
 import { callsWithThread, endMarked, hasThread, heldFor, settleTerminated } from './running.js';
 import { reasonText, underSignal } from './signal.js';
+import { notify, tellIfFit } from './taken.js';
 
 /**
  * @param {import('./shell.js').Shell} shell
@@ -110,13 +111,14 @@ export function exposeAbp(shell, target, replace) {
     },
 
     notify(event, data) {
-      shell.rust.notify(shell.number, String(event), data);
+      notify(shell, event, data);
     },
 
     notifyProgress(info) {
-      const operation = get(info, 'operationId');
-      const copy = { ...info };
-      if (operation !== undefined) shell.rust.notifyProgress(shell.number, operation, copy);
+      tellIfFit(shell, 'progress', info, (copy) => {
+        const operation = get(copy, 'operationId');
+        if (operation !== undefined) shell.rust.notifyProgress(shell.number, operation, copy);
+      });
     },
 
     elicit(request) {

@@ -5,8 +5,8 @@ import { log } from './errors.js';
 import { awaitEnd, guardDepth, unwound } from './guard.js';
 import { abortWith } from './platform.js';
 import { get, getA } from './read.js';
-import { dataOf } from './taken.js';
-import { give } from './transfer.js';
+import { dataOf, tellIfFit } from './taken.js';
+import { give, isGiven } from './transfer.js';
 
 /** @import { Shell } from './shell.js' */
 
@@ -155,7 +155,7 @@ export class Running {
    */
   #settle(key, context, returned) {
     const { rust, number } = this.#shell;
-    const { data, unfit } = dataOf(this.#shell, returned);
+    const { data, unfit } = dataOf(this.#shell, returned, isGiven);
     if (!unfit) return rust.settle(number, key, data, context.told);
     const why = `The capability returned data that cannot be sent: it ${unfit}`;
     if (!context.stopped) this.#log(context, why);
@@ -255,8 +255,8 @@ export class Context {
   get progress() {
     return (/** @type {object} */ info) => {
       if (typeof info !== 'object' || info === null) throw new TypeError('Progress is an object');
-      const copy = { ...info };
-      this.#shell.rust.progress(this.#shell.number, this.key, copy);
+      const { rust, number } = this.#shell;
+      tellIfFit(this.#shell, `progress of the call ${this.callId}`, info, (copy) => rust.progress(number, this.key, copy));
     };
   }
 

@@ -2,13 +2,14 @@
  * Copies of objects of the page itself, which no transport has copied. A second read of such an object
  * may give something else, so a copy is made, and the copy is checked.
  */
-import { Refusal, invalid, text } from './errors.js';
+import { Refusal, invalid, log, text } from './errors.js';
 import { copyIfAny } from './failure.js';
 import { measure } from './inspect.js';
 import { copied, small } from './snapshot.js';
-import { carry, isGiven } from './transfer.js';
+import { carry, copyOf as structureOf, transferables } from './transfer.js';
 
 /** @import { Shell } from './shell.js' */
+/** @import { Wants } from './transfer.js' */
 
 /**
  * @param {Shell} shell
@@ -39,35 +40,75 @@ export function copyOf(shell, given) {
   }
 }
 
-/** The size in bytes above which data are not copied. Data that cannot be cloned are not copied either. */
+/** The size in bytes above which only the structure of data is copied, and its parts are shared. */
 const LARGE = 1 << 16;
 
 /**
- * The data of a capability.
+ * Data of the app: the result of a capability, progress, a notification, a question.
  *
  * @param {Shell} shell
  * @param {unknown} given
- * @returns {{ data: unknown, unfit: string | undefined }} the data to send, or the problem with them
+ * @param {Wants} [wants]
+ * @param {number} [around] how many of its levels are not the app's
+ * @returns {{ data: any, unfit: string | undefined }} the data to send, or the problem with them
  */
-export function dataOf({ depth, size }, given) {
+export function dataOf({ depth, size }, given, wants, around = 0) {
+  const measured = (/** @type {unknown} */ it) => measure(it, depth + around, size);
   let data;
+  let found;
   try {
     data = small(given);
   } catch {
-    // A getter of the handler threw. The next check finds the problem.
+    // A getter of the app threw. The next check finds the problem.
   }
-  let measured = measure(data ?? given, depth, size);
-  if (measured === 'cannot be read') {
-    // A reactive Map or Set has methods of its own.
-    data = copyIfAny(given);
-    if (data) measured = measure(data, depth, size);
-  } else if (data === undefined && typeof given === 'object' && typeof measured === 'number' && measured <= LARGE) {
-    try {
-      data = carry(given, (it, transfer) => structuredClone(it, { transfer }), given, isGiven);
-      measured = measure(data, depth, size);
-    } catch {
-      // The transport may be able to send it.
+  try {
+    found = measured(data ?? given);
+    if (data === undefined && typeof given === 'object' && given !== null) {
+      // A reactive Map or Set, which cannot be measured, has methods of its own.
+      if (found === 'cannot be read') data = copyIfAny(given);
+      else if (typeof found === 'number') data = copyForSending(given, found > LARGE, wants);
+      if (data) found = measured(data);
     }
+  } catch {
+    found = 'cannot be read';
   }
-  return { data: data ?? given, unfit: typeof measured === 'string' ? measured : undefined };
+  return { data: data ?? given, unfit: typeof found === 'string' ? found : undefined };
+}
+
+/** @param {object} given @param {boolean} isLarge @param {Wants} [wants] */
+function copyForSending(given, isLarge, wants) {
+  try {
+    if (!isLarge) return carry(given, (it, transfer) => structuredClone(it, { transfer }), given, wants);
+  } catch {
+    // The transport may be able to send it.
+  }
+  return structureOf(given, transferables(given, wants));
+}
+
+/**
+ * Tells agents something that they have not asked for. If it cannot be sent, nobody waits for it.
+ *
+ * @template {object} T
+ * @param {Shell} shell
+ * @param {string} what
+ * @param {T} given
+ * @param {(data: T) => void} tell
+ * @param {number} [around]
+ */
+export function tellIfFit(shell, what, given, tell, around) {
+  const { data, unfit } = dataOf(shell, given, undefined, around);
+  if (unfit) log('warn', `${what} is dropped: it ${unfit}`);
+  else tell(data);
+}
+
+/**
+ * Sends an event of the app to every agent that accepts notifications.
+ *
+ * @param {Shell} shell
+ * @param {unknown} name
+ * @param {unknown} [data]
+ */
+export function notify(shell, name, data) {
+  const event = String(name);
+  tellIfFit(shell, `the notification ${event.slice(0, 64)}`, { event, data }, (it) => shell.rust.notify(shell.number, it.event, it.data), 1);
 }

@@ -88,6 +88,14 @@ const built = [Date, RegExp, Error, Boolean, Number, String];
 /** @param {unknown} item */
 const isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
 
+/**
+ * Whether a value is an array whose keys would take long to list. One position is looked at, as an array of mostly
+ * holes has few keys.
+ *
+ * @param {unknown} value @returns {value is unknown[]}
+ */
+const isLong = (value) => Array.isArray(value) && value.length > 1024 && Math.floor(Math.random() * value.length) in value;
+
 /** @param {ArrayBufferView} view */
 const isPart = (view) => view.byteLength < view.buffer.byteLength;
 
@@ -136,6 +144,11 @@ export function copyOf(value, kept = [], met = new Map()) {
   if (typeof value !== 'object' || value === null || met.has(value)) return met.get(value) ?? value;
   const inner = (/** @type {unknown} */ it) => copyOf(it, kept, met);
   const made = (/** @type {any} */ it) => (met.set(value, it), it);
+  if (isLong(value)) {
+    const copy = made(value.slice());
+    for (let at = 0; at < copy.length; at += 1) if (at in copy) copy[at] = inner(copy[at]);
+    return copy;
+  }
   if (isRecord(value)) {
     const copy = made(Array.isArray(value) ? Object.assign(Array(value.length), value) : { ...value });
     for (const key of Object.keys(copy)) copy[key] = inner(copy[key]);
