@@ -44,6 +44,15 @@ impl<K: Eq + Hash, T> InUse<K, T> {
         new
     }
 
+    /// The thing of that name, if somebody holds one.
+    pub fn find<Q>(&self, name: &Q) -> Option<Arc<T>>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.0.lock().get(name)?.upgrade()
+    }
+
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.0.lock().len()

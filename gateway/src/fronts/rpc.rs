@@ -25,13 +25,22 @@ struct Waiting {
     over: CancellationToken,
 }
 
+/// Why a request cannot begin: another one with the same id is in flight.
+#[derive(Debug)]
+pub(crate) struct Used<K> {
+    /// The id of the other request.
+    pub by: K,
+    /// Whether the other request has become a call.
+    pub is_call: bool,
+}
+
 /// A request that waits for its answer. Its id is free again when the request ends or is dropped.
 #[derive(Debug)]
-pub(crate) struct Request<K: Eq + Hash = Id> {
+pub(crate) struct Request<K: Clone + Eq + Hash = Id> {
     pub id: K,
     in_flight: Arc<InFlight<K>>,
     /// Cancelled when the request is not in flight any more: it has ended, or its peer has given it up.
-    over: CancellationToken,
+    pub over: CancellationToken,
 }
 
 impl<K> Default for InFlight<K> {
@@ -41,25 +50,38 @@ impl<K> Default for InFlight<K> {
 }
 
 impl<K: Clone + Eq + Hash> InFlight<K> {
-    /// A request begins. `None` if its id is in use.
-    pub fn begin(self: &Arc<Self>, id: &K) -> Option<Request<K>> {
+    /// A request begins, unless its id is in use.
+    pub fn begin(self: &Arc<Self>, id: &K) -> Result<Request<K>, Used<K>> {
         let over = CancellationToken::new();
-        let waiting = Waiting {
-            canceller: None,
-            over: over.clone(),
-        };
-        let is_new = self.0.send_if_modified(|all| {
-            let is_new = !all.contains_key(id);
-            if is_new {
-                all.insert(id.clone(), waiting);
-            }
-            is_new
+        let mut used = None;
+        self.0.send_if_modified(|all| {
+            used = all.get_key_value(id).map(|(id, waiting)| Used {
+                by: id.clone(),
+                is_call: waiting.canceller.is_some(),
+            });
+            let waiting = || Waiting {
+                canceller: None,
+                over: over.clone(),
+            };
+            used.is_none() && all.insert(id.clone(), waiting()).is_none()
         });
-        is_new.then(|| Request {
-            id: id.clone(),
-            in_flight: self.clone(),
-            over,
-        })
+        match used {
+            Some(used) => Err(used),
+            None => Ok(Request {
+                id: id.clone(),
+                in_flight: self.clone(),
+                over,
+            }),
+        }
+    }
+
+    /// Waits until the request with that id has become a call, or is over.
+    pub async fn begun(&self, id: &K) {
+        let is_begun = |all: &HashMap<K, Waiting>| {
+            let waiting = all.get(id);
+            waiting.is_none_or(|it| it.canceller.is_some())
+        };
+        let _ = self.0.subscribe().wait_for(is_begun).await;
     }
 
     /// How many requests are in flight.
@@ -81,14 +103,20 @@ impl<K: Clone + Eq + Hash> InFlight<K> {
         canceller.is_some()
     }
 
-    /// Cancels every call whose id is meant, as [`InFlight::cancel`] does.
+    /// Cancels every call whose id is meant. The requests are over for their peer if they are no longer `answered`,
+    /// also those that are no calls.
     pub fn cancel_each(&self, is_meant: impl Fn(&K) -> bool, reason: &str, answered: bool) {
-        let meant: Vec<_> = {
-            let all = self.0.borrow();
-            all.keys().filter(|id| is_meant(id)).cloned().collect()
-        };
-        for id in meant {
-            self.cancel(&id, Some(reason.into()), answered);
+        let mut calls = Vec::new();
+        self.0.send_if_modified(|all| {
+            let given_up = all.extract_if(|id, waiting| {
+                let is_meant = is_meant(id);
+                calls.extend(waiting.canceller.clone().filter(|_| is_meant));
+                is_meant && !answered
+            });
+            given_up.inspect(|(_, it)| it.over.cancel()).count() > 0
+        });
+        for canceller in calls {
+            canceller.cancel(Some(reason.into()));
         }
     }
 
@@ -104,15 +132,33 @@ impl<K: Clone + Eq + Hash> InFlight<K> {
     }
 }
 
-impl<K: Eq + Hash> Request<K> {
+impl<K: Clone + Eq + Hash> Request<K> {
     /// The request has become that call, which its peer may cancel from now on.
     pub fn becomes(&self, call: &Call) {
         self.in_flight.0.send_if_modified(|all| {
-            if let Some(waiting) = all.get_mut(&self.id) {
+            // After a cancel, the id may be that of another request.
+            if !self.over.is_cancelled()
+                && let Some(waiting) = all.get_mut(&self.id)
+            {
                 waiting.canceller = Some(call.canceller());
             }
-            false
+            true
         });
+    }
+
+    /// The request's call has ended. The request goes on under another id, and its own id is free again.
+    pub fn rename(&mut self, id: K) {
+        self.in_flight.0.send_if_modified(|all| {
+            let is_awaited = !self.over.is_cancelled();
+            if is_awaited {
+                all.remove(&self.id);
+                let over = self.over.clone();
+                let canceller = None;
+                all.insert(id.clone(), Waiting { canceller, over });
+            }
+            is_awaited
+        });
+        self.id = id;
     }
 
     /// The next step of the request's call. `None` if the peer no longer waits for the answer. Dropping this
@@ -136,7 +182,7 @@ impl<K: Eq + Hash> Request<K> {
     }
 }
 
-impl<K: Eq + Hash> Drop for Request<K> {
+impl<K: Clone + Eq + Hash> Drop for Request<K> {
     fn drop(&mut self) {
         self.end(|| ());
     }

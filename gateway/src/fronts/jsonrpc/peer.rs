@@ -183,7 +183,7 @@ impl Peer {
             self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
             Counted::Refused
         };
-        let Some(request) = self.in_flight.begin(&id) else {
+        let Ok(request) = self.in_flight.begin(&id) else {
             return invalid("A request with this id is in flight");
         };
         let max = self.hub.limits.id_bytes;

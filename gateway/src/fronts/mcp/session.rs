@@ -310,7 +310,7 @@ impl McpSession {
         if self.ended.is_cancelled() {
             return Err(NotTaken::Gone);
         }
-        let request = self.in_flight.begin(id).ok_or(NotTaken::InFlight)?;
+        let request = self.in_flight.begin(id).map_err(|_| NotTaken::InFlight)?;
         match state.overtaken.take_cancel(id) {
             true => Err(NotTaken::Cancelled),
             false => Ok(request),

@@ -1,38 +1,58 @@
-//! The calls of runtimes, by the ids that the runtimes choose.
+//! The invocations of runtimes, by thread and by the ids that the runtimes choose, until their results are
+//! delivered.
 
-use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-use tokio_util::sync::CancellationToken;
-
+use crate::bounds::in_use::InUse;
+use crate::broker::runs::RunId;
 use crate::fronts::rap::names::Identifier;
-use crate::gateway::calls::{Call, Canceller};
+use crate::fronts::rpc::{InFlight, Request, Used};
 use crate::tokens::Identity;
 
-/// The invocations that have become calls, until their results are delivered, by thread. The callers choose
-/// the ids of threads and calls, so several calls may have the same ids.
+/// The threads with invocations. The callers choose the ids of threads and calls, so several invocations may have
+/// the same ids.
 #[derive(Default)]
-pub(super) struct Calls {
-    threads: Mutex<HashMap<Identifier, Vec<Arc<Entry>>>>,
-}
+pub(super) struct Threads(InUse<Identifier, InFlight<Name>>);
 
-struct Entry {
-    name: Name,
-    /// Distinguishes an invocation that is sent again from another invocation with the same id.
-    fingerprint: u64,
-    /// The handle that cancels the call, until the call has ended.
-    canceller: Mutex<Option<Canceller>>,
-    unwanted: CancellationToken,
-}
-
-/// The key of an invocation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The key of an invocation in its thread.
+#[derive(Clone, Debug)]
 pub(super) struct Name {
     pub id: Identifier,
-    pub thread: Identifier,
     pub app: String,
     pub owner: Identity,
+    /// The run, once the call has ended: its result is to be delivered, and the other ids may be used again.
+    pub ended: Option<RunId>,
+    /// Distinguishes an invocation that is sent again from another invocation with the same id.
+    pub fingerprint: u64,
+}
+
+impl Name {
+    /// Whether a notification of `viewer` means this invocation. Without an id it means all invocations of the
+    /// thread, and without an app those of all apps.
+    pub fn is_meant(&self, id: Option<&str>, app: Option<&str>, viewer: &Identity) -> bool {
+        id.is_none_or(|id| id == self.id.as_str())
+            && app.is_none_or(|app| app == self.app)
+            && viewer.may_see(&self.owner, Some(&self.app))
+    }
+
+    fn key(&self) -> impl Hash + Eq + '_ {
+        (&self.id, &self.app, &self.owner, self.ended)
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Name {}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }
 
 /// Why an invocation does not become a call on this worker.
@@ -46,98 +66,33 @@ pub(super) enum Denied {
     Unsure,
 }
 
-/// An invocation that has become a call. Must be dropped when its result is delivered.
-pub(super) struct InFlight {
-    calls: Arc<Calls>,
-    entry: Arc<Entry>,
-}
-
-impl InFlight {
-    /// The call has ended, so its id may be used again.
-    pub(super) fn ended(&self) {
-        self.entry.canceller.lock().take();
-    }
-
-    /// A token that is cancelled when the thread is closed. After that, an undelivered result is not wanted.
-    pub(super) fn unwanted(&self) -> CancellationToken {
-        self.entry.unwanted.clone()
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        let mut threads = self.calls.threads.lock();
-        let thread = &self.entry.name.thread;
-        if let Some(entries) = threads.get_mut(thread) {
-            entries.retain(|it| !Arc::ptr_eq(it, &self.entry));
-            if entries.is_empty() {
-                threads.remove(thread);
+impl Threads {
+    /// Begins an invocation, unless its name is in use.
+    pub async fn begin(&self, thread: &Identifier, name: &Name) -> Result<Request<Name>, Denied> {
+        let in_flight = self.0.get(thread, InFlight::default);
+        loop {
+            match in_flight.begin(name) {
+                Ok(request) => return Ok(request),
+                Err(Used { by, .. }) if by.fingerprint != name.fingerprint => {
+                    return Err(Denied::Taken);
+                }
+                Err(Used { is_call: true, .. }) => return Err(Denied::Again),
+                // The first of them may still be denied.
+                Err(_) => in_flight.begun(name).await,
             }
         }
     }
-}
 
-impl Calls {
-    /// Makes a call, unless the name is in use.
-    pub(super) fn begin(
-        self: &Arc<Self>,
-        name: Name,
-        fingerprint: u64,
-        call: impl FnOnce() -> Call,
-    ) -> Result<(Call, InFlight), Denied> {
-        let mut threads = self.threads.lock();
-        let entries = threads.entry(name.thread.clone()).or_default();
-        let in_flight = |it: &&Arc<Entry>| it.name == name && it.canceller.lock().is_some();
-        match entries.iter().find(in_flight) {
-            Some(same) if same.fingerprint == fingerprint => return Err(Denied::Again),
-            Some(_) => return Err(Denied::Taken),
-            None => {}
-        }
-        let call = call();
-        let entry = Arc::new(Entry {
-            name,
-            fingerprint,
-            canceller: Mutex::new(Some(call.canceller())),
-            unwanted: CancellationToken::new(),
-        });
-        entries.push(entry.clone());
-        let calls = self.clone();
-        Ok((call, InFlight { calls, entry }))
-    }
-
-    /// The handles that cancel the call with that id in that thread, if `viewer` may see the call. There may
-    /// be several, because an operator sees all calls. Without an id the thread is closed: the function
-    /// returns the handles of all its calls, and marks their results as unwanted.
-    pub(super) fn cancellers(
-        &self,
-        thread: &str,
-        id: Option<&str>,
-        app: Option<&str>,
-        viewer: &Identity,
-    ) -> Vec<Canceller> {
-        let threads = self.threads.lock();
-        let entries = threads.get(thread).into_iter().flatten();
-        let meant = entries.filter(|it| {
-            let Name {
-                owner, app: its, ..
-            } = &it.name;
-            id.is_none_or(|id| id == it.name.id.as_str())
-                && app.is_none_or(|app| app == its)
-                && viewer.may_see(owner, Some(its))
-        });
-        let mut cancellers = Vec::new();
-        for entry in meant {
-            if id.is_none() {
-                entry.unwanted.cancel();
-            }
-            cancellers.extend(entry.canceller.lock().clone());
-        }
-        cancellers
+    /// The invocations of a thread, if it has any.
+    pub fn find(&self, thread: &str) -> Option<Arc<InFlight<Name>>> {
+        self.0.find(thread)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
     use crate::broker::runs::Dialect;
     use crate::gateway::Hub;
@@ -157,91 +112,88 @@ mod tests {
         }
     }
 
-    struct Fixture {
-        hub: Arc<Hub>,
-        calls: Arc<Calls>,
+    fn name(owner: &Identity, app: &str) -> Name {
+        Name {
+            id: id("1"),
+            app: app.into(),
+            owner: owner.clone(),
+            ended: None,
+            fingerprint: 0,
+        }
     }
 
-    impl Fixture {
-        fn new() -> Self {
-            let hub = Arc::new(Hub::new(Limits::default(), Tokens::default()));
-            let calls = Arc::default();
-            Fixture { hub, calls }
-        }
-
-        fn begin(
-            &self,
-            owner: &Identity,
-            app: &str,
-            thread: &str,
-            call: &str,
-        ) -> Result<(Call, InFlight), Denied> {
-            let name = Name {
-                owner: owner.clone(),
-                app: app.into(),
-                thread: id(thread),
-                id: id(call),
-            };
-            let make = || {
-                let session = self.hub.open(Client {
-                    dialect: Dialect::Rap,
-                    owner: owner.clone(),
-                    app: Some(app.into()),
-                    name: "test".into(),
-                    version: "1".into(),
-                });
-                session.call(NewCall::default())
-            };
-            self.calls.begin(name, 0, make)
-        }
-
-        fn seen(&self, thread: &str, app: Option<&str>, viewer: &Identity) -> usize {
-            let found = self.calls.cancellers(thread, Some("1"), app, viewer);
-            found.len()
-        }
+    /// An invocation that has become a call.
+    async fn call(threads: &Threads, thread: &str, name: &Name) -> Result<Request<Name>, Denied> {
+        let request = threads.begin(&id(thread), name).await?;
+        let hub = Arc::new(Hub::new(Limits::default(), Tokens::default()));
+        let session = hub.open(Client {
+            dialect: Dialect::Rap,
+            owner: name.owner.clone(),
+            app: Some(name.app.clone()),
+            name: "test".into(),
+            version: "1".into(),
+        });
+        request.becomes(&session.call(NewCall::default()));
+        Ok(request)
     }
 
     #[tokio::test]
     async fn each_caller_has_its_own_ids_in_its_own_threads_of_each_app() {
-        let it = Fixture::new();
+        let threads = Threads::default();
         let (alice, bob) = (agent("alice"), agent("bob"));
         let all = [
-            it.begin(&alice, "a", "t", "1"),
-            it.begin(&bob, "a", "t", "1"),
-            it.begin(&alice, "b", "t", "1"),
-            it.begin(&alice, "a", "u", "1"),
+            call(&threads, "t", &name(&alice, "a")).await,
+            call(&threads, "t", &name(&bob, "a")).await,
+            call(&threads, "t", &name(&alice, "b")).await,
+            call(&threads, "u", &name(&alice, "a")).await,
         ];
         assert!(all.iter().all(Result::is_ok));
-        let again = it.begin(&alice, "a", "t", "1");
+        let again = call(&threads, "t", &name(&alice, "a")).await;
         assert_eq!(again.err(), Some(Denied::Again));
-        assert_eq!(it.seen("t", Some("a"), &alice), 1);
-        assert_eq!(it.seen("t", None, &alice), 2);
-        assert_eq!((it.seen("t", None, &bob), it.seen("u", None, &bob)), (1, 0));
-        assert_eq!(it.seen("t", None, &Identity::anyone()), 3);
-        assert_eq!(it.calls.cancellers("t", None, Some("a"), &alice).len(), 1);
-        let unwanted = all.iter().flatten();
-        let unwanted = unwanted.map(|(_, it)| it.unwanted().is_cancelled());
-        assert_eq!(unwanted.collect::<Vec<_>>(), [true, false, false, false]);
+        let other = Name {
+            fingerprint: 1,
+            ..name(&alice, "a")
+        };
+        let taken = call(&threads, "t", &other).await;
+        assert_eq!(taken.err(), Some(Denied::Taken));
+    }
+
+    #[test]
+    fn a_notification_means_what_its_sender_may_see() {
+        let (alice, bob) = (agent("alice"), agent("bob"));
+        let it = name(&alice, "a");
+        assert!(it.is_meant(Some("1"), Some("a"), &alice) && it.is_meant(None, None, &alice));
+        assert!(it.is_meant(Some("1"), None, &Identity::anyone()));
+        assert!(!it.is_meant(Some("2"), None, &alice) && !it.is_meant(None, Some("b"), &alice));
+        assert!(!it.is_meant(Some("1"), None, &bob));
+    }
+
+    #[tokio::test]
+    async fn an_invocation_that_comes_again_waits_until_the_first_has_become_a_call() {
+        let threads = Threads::default();
+        let (thread, name) = (id("t"), name(&agent("alice"), "a"));
+        let first = threads.begin(&thread, &name).await.unwrap();
+        let again = threads.begin(&thread, &name);
+        tokio::pin!(again);
+        assert!((&mut again).now_or_never().is_none());
+        drop(first);
+        assert!(again.await.is_ok(), "the first was denied");
     }
 
     #[tokio::test]
     async fn an_id_may_be_used_again_once_its_call_has_ended_and_is_forgotten_when_delivered() {
-        let it = Fixture::new();
-        let alice = agent("alice");
-        let Ok((call, undelivered)) = it.begin(&alice, "a", "t", "1") else {
-            panic!("it is not new");
-        };
-        drop(call);
-        undelivered.ended();
-        assert_eq!(it.seen("t", None, &alice), 0);
-        let again = it.begin(&alice, "a", "t", "1");
-        assert!(again.is_ok());
-        assert_eq!(it.calls.cancellers("t", None, None, &alice).len(), 1);
-        assert!(
-            undelivered.unwanted().is_cancelled(),
-            "its result is not in time"
-        );
-        drop((again, undelivered));
-        assert!(it.calls.threads.lock().is_empty());
+        let threads = Threads::default();
+        let name = name(&agent("alice"), "a");
+        let mut undelivered = call(&threads, "t", &name).await.unwrap();
+        undelivered.rename(Name {
+            ended: Some(RunId::random()),
+            ..name.clone()
+        });
+        let again = call(&threads, "t", &name).await.unwrap();
+        let all = threads.find("t").unwrap();
+        all.cancel_each(|_| true, "closed", false);
+        assert!(undelivered.over.is_cancelled() && again.over.is_cancelled());
+        drop((all, again, undelivered));
+        assert!(threads.find("t").is_none());
     }
 }

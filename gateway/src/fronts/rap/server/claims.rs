@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::calls::{Denied, Name};
 use super::state::RapServer;
 use crate::cluster::{Away, Life, WorkerId};
+use crate::fronts::rap::names::Identifier;
 use crate::fronts::rap::wire::Invocation;
 
 /// How much longer than the call may take the claim of a dead worker is kept.
@@ -29,19 +30,6 @@ pub(super) struct Claim {
     key: String,
     /// The record in Redis.
     fact: Vec<u8>,
-    /// Whether the record was written for this invocation and not for an earlier one.
-    is_new: bool,
-}
-
-impl Claim {
-    /// A claim that was written for this invocation, or would have been written if Redis had answered.
-    fn written(key: String, fact: Vec<u8>) -> Self {
-        Claim {
-            key,
-            fact,
-            is_new: true,
-        }
-    }
 }
 
 /// A number that distinguishes invocations with the same id. All workers compute the same number.
@@ -63,14 +51,15 @@ impl RapServer {
     /// there is nothing to claim.
     pub(super) async fn claim(
         &self,
+        thread: &Identifier,
         name: &Name,
-        fingerprint: u64,
     ) -> Result<Option<Claim>, Denied> {
         let Name {
             owner,
             app,
-            thread,
             id,
+            fingerprint,
+            ..
         } = name;
         let key = format!("rap:{}", json!([owner.name, app, thread, id]));
         let Some(cluster) = self.hub.cluster() else {
@@ -79,42 +68,31 @@ impl RapServer {
         let time = self.options.call_timeout.saturating_add(MARGIN);
         let mine = Taken {
             worker: cluster.me(),
-            fingerprint,
+            fingerprint: *fingerprint,
         };
         let fact = serde_json::to_vec(&mine).unwrap_or_default();
         let before = match cluster.claim_fact(&key, &fact, time).await {
             Ok(Some(before)) => before,
             // Redis has not heard of the claim, and is not told later because there is no room.
             Err(Away) if !cluster.holds_fact(&key) => return Err(Denied::Unsure),
-            Ok(None) | Err(Away) => return Ok(Some(Claim::written(key, fact))),
+            Ok(None) | Err(Away) => return Ok(Some(Claim { key, fact })),
         };
         let Ok(other) = serde_json::from_slice::<Taken>(&before) else {
             // A later version may write the record in another form.
             return Err(Denied::Unsure);
         };
         match cluster.life_of(other.worker) {
-            Life::Here => Ok(Some(Claim {
-                key,
-                fact: before,
-                is_new: false,
-            })),
-            Life::There if other.fingerprint == fingerprint => Err(Denied::Again),
+            // The claim of an earlier invocation, which could not be released.
+            Life::Here => Ok(Some(Claim { key, fact: before })),
+            Life::There if other.fingerprint == *fingerprint => Err(Denied::Again),
             Life::There => Err(Denied::Taken),
             Life::Unsure => Err(Denied::Unsure),
             // The worker that had claimed the invocation has died, and so has its call. One of the other
             // workers takes over.
             Life::Over => match cluster.replace_fact(&key, &before, &fact, time).await {
-                Ok(true) | Err(Away) => Ok(Some(Claim::written(key, fact))),
+                Ok(true) | Err(Away) => Ok(Some(Claim { key, fact })),
                 Ok(false) => Err(Denied::Unsure),
             },
-        }
-    }
-
-    /// Withdraws a claim, because another invocation with the same name is in flight here. A claim that was
-    /// written for the other invocation stays.
-    pub(super) async fn withdraw_claim(&self, claim: Claim) {
-        if claim.is_new {
-            self.release_claim(claim).await;
         }
     }
 

@@ -142,7 +142,9 @@ impl RapServer {
             Ok((app, capability)) => self.begin(pending, app, capability).await,
             Err(error) => {
                 let error = Body::of(Outcome::Failed(error));
-                tokio::spawn(pending.deliver(error, CancellationToken::new()));
+                tokio::spawn(
+                    async move { pending.deliver(error, &CancellationToken::new()).await },
+                );
                 return Ok(());
             }
         };
@@ -165,45 +167,33 @@ impl RapServer {
         app: String,
         capability: String,
     ) -> Result<(), Denied> {
-        let fingerprint = fingerprint(&pending.invocation);
         let Invocation { id, group_id, .. } = &pending.invocation;
-        let (dialect_id, thread) = (id.to_string(), group_id.to_string());
         let name = Name {
             id: id.clone(),
-            thread: group_id.clone(),
             app,
             owner: pending.owner.clone(),
+            ended: None,
+            fingerprint: fingerprint(&pending.invocation),
         };
-        let claim = self.claim(&name, fingerprint).await?;
+        let request = self.threads.begin(group_id, &name).await?;
+        let claim = self.claim(group_id, &name).await?;
+        let (dialect_id, thread) = (id.to_string(), group_id.to_string());
         let session = self
             .sessions
             .session(&name.owner, Some(&name.app), Some(&thread));
         let arguments = pending.invocation.arguments.take();
         let params = arguments.map_or("{}".into(), Box::<str>::from);
-        let call = || {
-            session.call(NewCall {
-                capability,
-                params: Some(params.into_string().into()),
-                timeout: Some(self.options.call_timeout),
-                dialect_id: Some(dialect_id),
-                thread: Some(thread),
-                ..NewCall::default()
-            })
-        };
-        match self.calls.begin(name, fingerprint, call) {
-            Ok((call, in_flight)) => {
-                tokio::spawn(pending.see_through(call, session, in_flight, claim));
-                Ok(())
-            }
-            Err(denied) => {
-                if let Some(claim) = claim
-                    && denied == Denied::Taken
-                {
-                    self.withdraw_claim(claim).await;
-                }
-                Err(denied)
-            }
-        }
+        let call = session.call(NewCall {
+            capability,
+            params: Some(params.into_string().into()),
+            timeout: Some(self.options.call_timeout),
+            dialect_id: Some(dialect_id),
+            thread: Some(thread),
+            ..NewCall::default()
+        });
+        request.becomes(&call);
+        tokio::spawn(pending.see_through(call, session, request, claim));
+        Ok(())
     }
 
     /// The app and the capability of a tool.

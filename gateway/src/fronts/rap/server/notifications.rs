@@ -107,13 +107,10 @@ impl RapServer {
                 app.is_none_or(|app| its == Some(app)) && by.may_see(owner, its)
             });
         }
-        let found = self.calls.cancellers(thread, id, app, by);
-        if found.is_empty() {
-            // Usually the call has ended or belongs to another server, because every server is told.
-            tracing::debug!(?thread, "cancel: no such tool call");
-        }
-        for canceller in found {
-            canceller.cancel(Some(reason.into()));
+        // Usually the call has ended or belongs to another server, because every server is told.
+        if let Some(in_flight) = self.threads.find(thread) {
+            let is_answered = id.is_some();
+            in_flight.cancel_each(|it| it.is_meant(id, app, by), reason, is_answered);
         }
     }
 

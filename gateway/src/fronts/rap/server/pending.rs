@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 
-use super::calls::InFlight;
+use super::calls::Name;
 use super::claims::Claim;
 use super::result::Body;
 use super::state::RapServer;
 use crate::bounds::shares::{Holder, Share};
 use crate::fronts::rap::wire::{Callback, Invocation, ToolResult};
+use crate::fronts::rpc::Request;
 use crate::fronts::shared_sessions::InUse;
 use crate::gateway::calls::Call;
 use crate::gateway::{Connected, Outcome};
@@ -60,18 +61,22 @@ impl Pending {
         self,
         call: Call,
         session: InUse,
-        in_flight: InFlight,
+        mut request: Request<Name>,
         claim: Option<Claim>,
     ) {
+        let run = call.id;
         let outcome = call.outcome().await;
         drop(session);
-        in_flight.ended();
-        // The claim is released first, because the runtime may use the id again as soon as it has the result.
+        // The runtime may use the id again as soon as it has the result.
         if let Some(claim) = claim {
             self.server.release_claim(claim).await;
         }
+        request.rename(Name {
+            ended: Some(run),
+            ..request.id.clone()
+        });
         let body = Body::of(self.explained(outcome));
-        self.deliver(body, in_flight.unwanted()).await;
+        self.deliver(body, &request.over).await;
     }
 
     /// Adds the reason to a call that was cancelled by its timeout, because the outcome has no reason.
@@ -88,8 +93,8 @@ impl Pending {
         outcome
     }
 
-    /// Sends the result to the callback URL.
-    pub async fn deliver(self, body: Body, unwanted: CancellationToken) {
+    /// Sends the result to the callback URL, but not again once it is `unwanted`.
+    pub async fn deliver(self, body: Body, unwanted: &CancellationToken) {
         let (message, _bytes) = self.message(body);
         let Invocation {
             group_id,
@@ -98,7 +103,7 @@ impl Pending {
             ..
         } = &self.invocation;
         let server = &self.server;
-        let sending = server.send_result(&self.owner, url, message, self.connected, &unwanted);
+        let sending = server.send_result(&self.owner, url, message, self.connected, unwanted);
         match sending.await {
             Ok(()) => tracing::debug!(?group_id, ?id, "result delivered"),
             Err(why) => {

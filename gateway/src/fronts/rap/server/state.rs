@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::calls::Calls;
+use super::calls::Threads;
 use super::options::Options;
 use super::request::Target;
 use super::send_limits::{IN_ALL, PER_TOKEN, SendLimits};
@@ -26,7 +26,7 @@ pub(super) struct RapServer {
     /// The rate limit of toolsets.
     pub lists: Arc<Listing>,
     pub sessions: Arc<SharedSessions>,
-    pub calls: Arc<Calls>,
+    pub threads: Threads,
     /// The HTTP clients that send results.
     pub clients: Clients,
     pub sending: SendLimits,
@@ -73,7 +73,7 @@ impl RapServer {
             secure,
             lists: Listing::of_offers(hub.clone()),
             sessions,
-            calls: Arc::default(),
+            threads: Threads::default(),
             clients: Clients::new(egress, options.callback_timeout),
             sending: SendLimits::new(if alone { IN_ALL } else { PER_TOKEN }),
             pending: room(options.max_pending, options.max_pending_per_token),
