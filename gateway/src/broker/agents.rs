@@ -68,6 +68,12 @@ impl Agent {
         self.own.is_none() && !self.left
     }
 
+    /// The run of a call that is in flight or has ended.
+    pub(super) fn run_of(&self, call_id: &str) -> Option<RunId> {
+        let run = self.calls.get(call_id).or_else(|| self.over.get(call_id));
+        run.copied()
+    }
+
     /// Whether a new call may not use that callId. The app does not know calls that were never sent to it,
     /// and the entry of a call that the app has must stay.
     pub(super) fn has_used(&self, call_id: &str) -> bool {

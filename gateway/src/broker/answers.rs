@@ -279,14 +279,21 @@ impl Broker {
         }
     }
 
-    /// Notes that a call of the gateway itself, or a cancel of it, will never be answered.
+    /// Notes that a call or a cancel will never be answered.
     pub(super) fn run_lost(&mut self, entry: &mut Entry, loss: Loss, error: &Failure) {
         if let Some(run) = entry.revokes() {
             let known = self.outcome_of_ended(run);
             let outcome = known.unwrap_or_else(|| cancel_failed(loss.reason, error.clone()));
             return self.revoked(run, outcome, entry.take_waiters());
         }
-        if let Some(run) = entry.run.filter(|_| entry.request != Request::Cancel) {
+        if let (Some(run), Request::Cancel) = (entry.run, entry.request) {
+            // The next cancel of the call is a first one again.
+            if matches!(entry.asker, Asker::Agent(_)) {
+                self.cancel_over(run);
+            }
+            return;
+        }
+        if let Some(run) = entry.run {
             let unknown = || Ending::Unknown(error.code.as_str().to_string());
             let ending = loss.who.map_or_else(unknown, Ending::Lost);
             self.run_over(run, ending, || Some(Reply::Failed(error.clone())));

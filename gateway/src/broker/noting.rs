@@ -95,6 +95,31 @@ impl Broker {
         Ok(Some(run))
     }
 
+    /// Answers a cancel of a call whose end the broker knows, because the app may stand still or have forgotten
+    /// the call. Such a cancel takes no room.
+    pub(super) fn answer_known(&self, peer: PeerId, cancel: &Cancel<'_>) -> Result<(), Unsent> {
+        let Some(agent) = self.agents.get(&peer) else {
+            return Ok(());
+        };
+        let call_id = cancel.call_id.as_deref().unwrap_or_default();
+        if agent.stopped.has_skipped(call_id) {
+            return Err(Unsent::Skipped);
+        }
+        // Of work that it has abandoned the app may know more. A tool server is asked: its ended call may go on
+        // as a subscription.
+        let app = agent.app.and_then(|app| self.apps.get(&app));
+        let run = agent.run_of(call_id);
+        match run.and_then(|run| self.outcome_of_ended(run)) {
+            Some(outcome)
+                if outcome.stop != Some(Stop::Abandoned)
+                    && app.is_some_and(|app| app.seat != Seat::Own) =>
+            {
+                Err(Unsent::Known(Box::new(outcome)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Notes an agent's cancel. Returns the run that is meant.
     fn note_cancel(
         &mut self,
@@ -107,22 +132,8 @@ impl Broker {
         };
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
         check_call_id(call_id)?;
-        if agent.stopped.has_skipped(call_id) {
-            return Err(Unsent::Skipped);
-        }
         let run = agent.calls.get(call_id).copied();
-        // The broker answers what it knows, because the app may stand still or have forgotten the call. Of
-        // work that it has abandoned the app may know more. A tool server is asked: its ended call may go on as
-        // a subscription.
-        let app = agent.app.and_then(|app| self.apps.get(&app));
-        let is_app = app.is_some_and(|app| app.seat != Seat::Own);
-        let known = run.or(agent.over.get(call_id).copied());
-        if let (Some(known), true) = (known, is_app)
-            && let Some(outcome) = self.outcome_of_ended(known)
-            && outcome.stop != Some(Stop::Abandoned)
-        {
-            return Err(Unsent::Known(Box::new(outcome)));
-        }
+        let known = agent.run_of(call_id);
         if let Some(run) = run {
             let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
             let until = self.now.monotonic_ms + self.grace();

@@ -91,10 +91,11 @@ impl Broker {
             _ => envelope.object(),
         };
         let sent = payload.map_err(Unsent::from).and_then(|payload| {
-            if let Content::Cancel(cancel) = &content
-                && self.joins(peer, id, cancel)?
-            {
-                return Ok(());
+            if let Content::Cancel(cancel) = &content {
+                self.answer_known(peer, cancel)?;
+                if self.joins(peer, id, cancel)? {
+                    return Ok(());
+                }
             }
             let asked = Asked {
                 request,

@@ -52,8 +52,8 @@ pub struct Hub {
     pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) listeners: Listeners,
     pub(crate) notices: broadcast::Sender<CancelNotice>,
-    /// The searches on other workers.
-    pub(super) searches: Searches,
+    /// The searches on other workers: those for runs to show, and those for runs to cancel.
+    pub(super) searches: [Searches; 2],
     /// The functions that hear the notices of other workers.
     pub(super) hears_others: Mutex<Vec<HearsOthers>>,
     clustered: OnceLock<Arc<Clustered>>,
@@ -114,7 +114,7 @@ impl Hub {
             lifecycle: Arc::new(Lifecycle::new()),
             listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
-            searches: Searches::default(),
+            searches: Default::default(),
             hears_others: Mutex::default(),
             clustered: OnceLock::new(),
             process: Uuid::new_v4(),

@@ -143,6 +143,64 @@ fn a_cancel_that_the_app_has_not_answered_in_time_is_sent_again_when_its_agent_c
     goes_on(&mut bench, 2);
 }
 
+/// An agent with calls `a` and `b`. Cancels of unknown calls fill the bounds.
+fn full_of_cancels() -> Bench {
+    let limits = Limits {
+        in_flight: 2,
+        in_flight_per_token: 2,
+        ..Limits::default()
+    };
+    let tokens = ["agent=a".parse().unwrap(), "app=b".parse().unwrap()];
+    let mut bench = Bench::with(limits, Tokens::new(tokens.into()));
+    bench.app(1, "demo");
+    bench.agent(2, None);
+    let hello = bench.relayed(2, request("initialize", "i", json!({})));
+    let opened = json!({ "sessionId": "s" });
+    bench.send(1, answer(&hello, "initialize-result", opened));
+    bench.relayed(2, call("1", "a"));
+    bench.relayed(2, call("2", "b"));
+    for unknown in ["u", "v"] {
+        bench.relayed(2, cancel(unknown, unknown));
+    }
+    let refused = bench.send(2, cancel("w", "w"));
+    assert_eq!(code(only(&refused, 2)), "RATE_LIMITED");
+    bench
+}
+
+#[test]
+fn a_cancel_after_one_whose_confirmation_cannot_be_read_has_room_where_the_bounds_are_full() {
+    for unreadable in [json!([]), json!({ "callId": "b", "cancelled": true })] {
+        let mut bench = full_of_cancels();
+        for id in ["a0", "a1", "a2"] {
+            let sent = bench.relayed(2, cancel(id, "a"));
+            let seen = bench.send(
+                1,
+                answer(&sent, "capabilities/cancel-result", unreadable.clone()),
+            );
+            let Seen::Message(2, told) = &seen[0] else {
+                panic!("{seen:?}")
+            };
+            assert_eq!((&told["id"], code(told)), (&json!(id), "TRANSPORT_ERROR"));
+        }
+        let sent = bench.relayed(2, cancel("a3", "a"));
+        let yes = json!({ "callId": "a", "cancelled": true, "metadata": { "stop": "returned" } });
+        let seen = bench.send(1, answer(&sent, "capabilities/cancel-result", yes.clone()));
+        assert_eq!(only(&seen, 2)["payload"], yes);
+    }
+}
+
+#[test]
+fn a_repeated_cancel_of_a_call_whose_end_is_known_is_answered_where_the_bounds_are_full() {
+    let mut bench = full_of_cancels();
+    let calling = bench.broker.runs().in_flight().len();
+    assert_eq!(calling, 2);
+    let sent = bench.relayed(2, cancel("a0", "a"));
+    let yes = json!({ "callId": "a", "cancelled": true, "metadata": { "stop": "returned" } });
+    bench.send(1, answer(&sent, "capabilities/cancel-result", yes.clone()));
+    let seen = bench.send(2, cancel("a1", "a"));
+    assert_eq!(only(&seen, 2)["payload"], yes);
+}
+
 #[test]
 fn cancels_that_have_joined_another_are_answered_when_the_app_leaves() {
     let mut bench = Bench::session();

@@ -7,6 +7,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::bounded::{LIST_BYTES, bounded};
 use super::sought::{Gone, Placed, Sought, Unsure, meant};
+use crate::bounds::searches::Searches;
 use crate::broker::runs::{CancelNotice, Found, NoticedRun, Run, RunId, RunMark, leave_out};
 use crate::cluster::{Answer, Cluster, Notice, Question, WorkerId};
 use crate::gateway::hub::Hub;
@@ -68,9 +69,9 @@ impl Hub {
 
     async fn sought(&self, request_id: &str, viewer: &Identity, cancels: bool) -> Sought {
         if let Some((run, home)) = self.home_of(request_id) {
-            return self.fetched(home, run, viewer, true).await;
+            return self.fetched(home, run, viewer, (true, cancels)).await;
         }
-        let there = self.ask_for(request_id, viewer).await;
+        let there = self.ask_for(request_id, viewer, cancels).await;
         let here = self.matches(request_id, viewer);
         self.meant(request_id, there, here, viewer, cancels).await
     }
@@ -84,9 +85,9 @@ impl Hub {
         by: &Identity,
     ) -> Sought {
         if let Some((run, home)) = self.home_of(request_id) {
-            return self.fetched(home, run, by, true).await;
+            return self.fetched(home, run, by, (true, true)).await;
         }
-        let there = self.ask_for(request_id, by).await;
+        let there = self.ask_for(request_id, by, true).await;
         let keep = there.runs.is_empty() && there.unsure.is_none();
         let (here, kept) = self.matches_or_keep(request_id, reason, by, keep);
         if let (Some(kept), Some(cluster)) = (kept, self.cluster())
@@ -119,7 +120,7 @@ impl Hub {
             (Found::One(placed), _) => placed,
         };
         if let Some(home) = home {
-            return self.fetched(home, run.id, viewer, sure).await;
+            return self.fetched(home, run.id, viewer, (sure, cancels)).await;
         }
         // The run may have been forgotten meanwhile.
         let run = here.into_iter().find(|it| it.id == run.id);
@@ -128,10 +129,20 @@ impl Hub {
         })
     }
 
-    /// The run of another worker, as that worker knows it. `sure` says whether no other run can be meant.
-    async fn fetched(&self, home: WorkerId, run: RunId, viewer: &Identity, sure: bool) -> Sought {
+    /// The run of another worker, as that worker knows it. `sure` says whether no other run can be meant, and
+    /// `cancels` whether the run is to be cancelled.
+    async fn fetched(
+        &self,
+        home: WorkerId,
+        run: RunId,
+        viewer: &Identity,
+        (sure, cancels): (bool, bool),
+    ) -> Sought {
         let Some(cluster) = self.cluster() else {
             return Sought::None;
+        };
+        let Some(_search) = self.searches(cancels).take(&viewer.name).await else {
+            return Sought::Unsure(Unsure::Busy);
         };
         let viewer = viewer.clone();
         let question = Question::Run { run, viewer };
@@ -143,6 +154,11 @@ impl Hub {
         runs.pop().map_or(Sought::None, |run| {
             Sought::One(Box::new(Placed { run, home, sure }))
         })
+    }
+
+    /// The bound for searches. Those who only look do not take the places of those who cancel.
+    fn searches(&self, cancels: bool) -> &Searches {
+        &self.searches[usize::from(cancels)]
     }
 
     /// The run and the worker that an id names, if that is another worker and it can be reached.
@@ -221,7 +237,7 @@ impl Hub {
         if let Some(cluster) = self.cluster() {
             let (viewer_name, viewer) = (viewer.name.clone(), viewer.clone());
             let question = Question::List { viewer, ended };
-            there = match self.searches.take(&viewer_name).await {
+            there = match self.searches(false).take(&viewer_name).await {
                 Some(_search) => ask_all(cluster, question, listed).await,
                 None => There::unsure_of(Some(Unsure::Busy)),
             };
@@ -244,7 +260,7 @@ impl Hub {
     }
 
     /// What the other workers say of an id, unless the id names this worker.
-    async fn ask_for(&self, request_id: &str, viewer: &Identity) -> There<RunMark> {
+    async fn ask_for(&self, request_id: &str, viewer: &Identity, cancels: bool) -> There<RunMark> {
         let named: Option<RunId> = request_id.parse().ok();
         let Some(cluster) = self.cluster() else {
             return There::default();
@@ -252,7 +268,7 @@ impl Hub {
         if named.is_some_and(|run| run.is_of(self.process)) {
             return There::default();
         }
-        let Some(_search) = self.searches.take(&viewer.name).await else {
+        let Some(_search) = self.searches(cancels).take(&viewer.name).await else {
             return There::unsure_of(Some(Unsure::Busy));
         };
         let question = Question::Find {

@@ -1,6 +1,7 @@
 //! Several workers on one Redis, which must be installed.
 
 mod behind;
+mod bounded_searches;
 mod channel;
 mod draining;
 mod early;

@@ -49,6 +49,12 @@ impl Simulated {
         }
     }
 
+    /// The id of a run that this worker may have.
+    pub fn run(&self) -> String {
+        let process = &self.id[..12];
+        format!("{}-{}-8ca9-b000-000000000001", &process[..8], &process[8..])
+    }
+
     /// Sends messages in one frame.
     pub async fn send(&mut self, parcels: &[(Value, &str)]) {
         let mut body = Vec::new();
