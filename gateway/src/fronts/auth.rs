@@ -61,15 +61,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Bearer {
 /// are `Authorization: Bearer …`, `token` in the query, and subprotocols.
 fn shown<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> [[Option<Cow<'a, str>>; 2]; 3] {
     let bearers = headers.get_all(AUTHORIZATION).into_iter();
-    let mut bearers = bearers.filter_map(bearer).map(Cow::Borrowed);
+    let mut bearers = bearers.filter_map(bearer);
     let query = query.unwrap_or_default().as_bytes();
     let in_query = form_urlencoded::parse(query).filter(|(name, _)| name == "token");
     let mut in_query = in_query.map(|(_, secret)| secret);
     let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).into_iter();
     let offered = offered.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
-    let offered = offered.filter_map(|protocol| str::from_utf8(protocol).ok());
-    let offered = offered.filter_map(|protocol| protocol.trim().strip_prefix(TOKEN_PROTOCOL));
-    let mut offered = offered.map(Cow::Borrowed);
+    let offered = offered.map(<[u8]>::trim_ascii);
+    let offered = offered.filter_map(|it| it.strip_prefix(TOKEN_PROTOCOL.as_bytes()));
+    let mut offered = offered.map(String::from_utf8_lossy);
     // Each place is read only as far as needed.
     [
         [bearers.next(), bearers.next()],
@@ -78,9 +78,13 @@ fn shown<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> [[Option<Cow<'a,
     ]
 }
 
-fn bearer(value: &HeaderValue) -> Option<&str> {
-    let (scheme, secret) = value.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+/// The secret in an `Authorization`. A secret that is not UTF-8 is a wrong one.
+fn bearer(value: &HeaderValue) -> Option<Cow<'_, str>> {
+    let value = value.as_bytes();
+    let scheme = value.split(|byte| *byte == b' ').next()?;
+    let secret = value.get(scheme.len() + 1..)?.trim_ascii();
+    let is_bearer = scheme.eq_ignore_ascii_case(b"bearer");
+    is_bearer.then(|| String::from_utf8_lossy(secret))
 }
 
 #[cfg(test)]

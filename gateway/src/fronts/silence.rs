@@ -9,6 +9,10 @@ use tokio::time::Instant;
 
 /// The wait for an answer has this many steps, so that a standstill is noticed.
 const STEPS: u32 = 4;
+/// How late an alarm may be without a standstill: timers are inexact.
+const INEXACT: Duration = Duration::from_millis(20);
+/// The least part of the timeout that is left for an answer.
+const FOR_ANSWERS: u32 = 8;
 
 /// The silence of one peer.
 #[derive(Debug)]
@@ -36,6 +40,7 @@ impl Silence {
     /// `ping_interval`.
     pub fn new(ping_interval: Duration, dead: Duration) -> Self {
         let answer = dead.saturating_sub(ping_interval) / 2;
+        let answer = answer.max(dead / FOR_ANSWERS);
         Silence {
             unasked: dead - answer,
             step: answer / STEPS,
@@ -54,7 +59,7 @@ impl Silence {
                 false => self.ask(now),
             };
         };
-        if now - due >= self.step {
+        if now - due >= self.step.max(INEXACT) {
             return self.ask(now);
         }
         if steps + 1 >= STEPS {
@@ -95,6 +100,29 @@ mod tests {
             (silence.look(life, at, at), at),
             (Look::Gone, life + 40 * S)
         );
+    }
+
+    #[test]
+    fn a_silent_peer_is_gone_although_the_pings_are_hardly_more_frequent_than_the_timeout() {
+        let ms = Duration::from_millis;
+        for (dead, margin) in [(40_000, 3), (1_000, 5), (1_000, 1), (200, 1), (50, 1)] {
+            let (dead, life) = (ms(dead), Instant::now());
+            let mut silence = Silence::new(dead - ms(margin), dead);
+            let (mut due, mut first) = (life + silence.unasked, None);
+            // A timer of a busy machine is a few milliseconds late.
+            let late = ms(3);
+            let gone = loop {
+                let now = due + late;
+                assert!(now - life <= 2 * dead, "{dead:?} {margin} ms: never gone");
+                match silence.look(life, due, now) {
+                    Look::Gone => break now,
+                    Look::Again(at) => due = at,
+                    Look::Ask(at) => (due, first) = (at, first.or(Some(now))),
+                }
+            };
+            let answering = gone - first.expect("a question");
+            assert!(answering >= dead / 8, "{dead:?} {margin} ms: {answering:?}");
+        }
     }
 
     #[test]

@@ -160,14 +160,18 @@ impl Policy {
         }
     }
 
-    /// Refuses a request that two readers could take for different names or origins (RFC 9112, 3.2). A proxy
-    /// in between may have read the other.
+    /// Refuses a request whose name or origin cannot be read, or that two readers could take for different
+    /// names or origins (RFC 9112, 3.2). A proxy in between may have read the other.
     pub fn ambiguous(&self, request: &Request) -> Option<Refusal> {
         let headers = request.headers();
         for (name, shown) in [(&HOST, "Host"), (&ORIGIN, "Origin")] {
             if headers.get_all(name).iter().nth(1).is_some() {
                 let message = format!("There is more than one `{shown}`");
                 return Some(Refusal::invalid(message));
+            }
+            let value = headers.get(name);
+            if value.is_some_and(|value| value.to_str().is_err()) {
+                return Some(Refusal::invalid(format!("`{shown}` is not ASCII")));
             }
         }
         let host = text(headers, &HOST)?;

@@ -162,6 +162,20 @@ async fn a_dead_app_is_taken_for_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_app_is_taken_for_gone_although_pings_are_hardly_more_frequent_than_the_timeout() {
+    let limits = Limits {
+        ping_interval: Duration::from_millis(1_497),
+        ..impatient()
+    };
+    let gateway = Gateway::limited(limits).await;
+    let (app, mut agent) = gateway.session().await;
+    agent.send(call("1", "c")).await;
+    assert_eq!(code(&agent.next().await), "DISCONNECTED");
+    assert_eq!(agent.closed().await, 4001);
+    drop(app);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_agent_is_taken_for_gone_and_a_living_one_is_not() {
     let gateway = Gateway::limited(impatient()).await;
     let (mut app, agent) = gateway.session().await;

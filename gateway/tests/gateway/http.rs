@@ -5,6 +5,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::http::HeaderValue;
 
+use crate::request::bearer;
 use crate::support::*;
 
 /// Sends one request. Returns the head of the response in lower case, and the body.
@@ -420,4 +421,55 @@ async fn where_there_are_tokens_the_manifest_needs_one() {
             );
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_or_origin_that_is_not_ascii_is_refused_as_such() {
+    let gateway = Gateway::start().await;
+    let upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+                   Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    for (path, headers) in [
+        ("/api/runs", ""),
+        ("/mcp", ""),
+        ("/rap/invoke", ""),
+        ("/cancellation/status/x", ""),
+        ("/", ""),
+        ("/abp", upgrade),
+        ("/jsonrpc", upgrade),
+    ] {
+        for (name, value) in [
+            ("Origin", "http://\u{e9}vil.example"),
+            ("Origin", "\u{e9}"),
+            ("Host", "\u{e9}vil.example"),
+        ] {
+            let headers = format!("{headers}{name}: {value}\r\n");
+            let (head, body) = get(&gateway, path, &headers).await;
+            let why = format!("{path} {name}: {value}: {head} {body}");
+            assert!(head.starts_with("http/1.1 400"), "{why}");
+            assert!(body.contains(&format!("`{name}` is not ASCII")), "{why}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_header_that_cannot_be_read_is_not_taken_for_a_missing_one() {
+    let tokens = ["admin=s\u{e9}cret", "app=p"].map(|token| token.parse().unwrap());
+    let gateway = Gateway::with(Config {
+        tokens: Tokens::new(tokens.into()),
+        ..config()
+    })
+    .await;
+    let told = gateway.get("/api/runs", &bearer("wr\u{f6}ng")).await;
+    assert_eq!(told.status, 401);
+    let known = bearer("s\u{e9}cret");
+    assert_eq!(gateway.get("/api/runs", &known).await.status, 200);
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }).to_string();
+    for accept in ["\u{e9}", "text/\u{e9}, image/png"] {
+        let headers = format!("{known}Accept: {accept}\r\n");
+        let told = gateway.post("/mcp", &headers, &ping).await;
+        assert_eq!(told.status, 406, "{accept}: {}", told.body);
+    }
+    let headers = format!("{known}Accept: text/\u{e9}, application/json\r\n");
+    let told = gateway.post("/mcp", &headers, &ping).await;
+    assert_ne!(told.status, 406, "{}", told.body);
 }

@@ -151,8 +151,12 @@ impl<'a> Head<'a> {
     /// The weight of a type: the most specific range of `Accept` that includes the type decides.
     fn wanted(self, kind: &str) -> Preference {
         let ranges = self.0.get_all(ACCEPT).iter();
-        let ranges = ranges.filter_map(|value| value.to_str().ok());
+        // A range that is no text is one that includes neither type.
+        let ranges: Vec<_> = ranges
+            .map(|value| String::from_utf8_lossy(value.as_bytes()))
+            .collect();
         let mut ranges = ranges
+            .iter()
             .flat_map(|value| value.split(','))
             .filter(|range| !range.trim().is_empty())
             .peekable();
