@@ -43,8 +43,12 @@ const holders = {
   'a key of a Map': (inner) => new Map([[inner, 'value']]),
   'a Set': (inner) => new Set([inner]),
   'the cause of an Error': (inner) => Object.assign(new Error('', { cause: inner }), { stack: '' }),
+  'the cause of an Error with a name of its own': (inner) => Object.assign(new (class extends Error { get [Symbol.toStringTag]() { return 'Own'; } })('', { cause: inner }), { stack: '' }),
   'an object without a prototype': (inner) => Object.assign(Object.create(null), { inner }),
   'an object of a class': (inner) => Object.assign(new (class Thing {})(), { inner }),
+  'an object of a class with a name of its own': (inner) => Object.assign(new (class Thing { get [Symbol.toStringTag]() { return 'Thing'; } })(), { inner }),
+  'an object of a class that is named like an Error': (inner) => Object.assign(new (class Thing { get [Symbol.toStringTag]() { return 'Error'; } })(), { inner }),
+  'an object of a class that is named like a buffer': (inner) => Object.assign(new (class Thing { get [Symbol.toStringTag]() { return 'MyBuffer'; } })(), { inner }),
 };
 
 for (const [what, hold] of Object.entries(holders)) {

@@ -3,10 +3,9 @@
  * value may be anything: an exception while it is read is not passed on.
  */
 import { CapHostError } from './errors.js';
-import { inspect } from './inspect.js';
+import { inspect, kindOf } from './inspect.js';
 import { get, getA } from './read.js';
 import { cloned } from './snapshot.js';
-import { kindOf } from './transfer.js';
 
 /** The number of characters of a message and of the details that are kept. */
 const MAX_TEXT = 65_536;

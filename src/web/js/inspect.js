@@ -150,7 +150,7 @@ function weighInside(object, levels, left) {
 
 /**
  * @param {any} object
- * @param {string[]} keys
+ * @param {readonly string[]} keys
  * @param {number} levels
  * @param {number} left
  */
@@ -184,7 +184,7 @@ function weighArray(array, levels, left) {
  * @param {number} left
  */
 function weighOther(object, levels, left) {
-  const kind = Object.prototype.toString.call(object).slice(8, -1);
+  const kind = kindOf(object);
   if (kind === 'Map') {
     Map.prototype.forEach.call(object, (value, key) => {
       if (left >= 0) left = weigh(value, levels, weigh(key, levels, left));
@@ -193,17 +193,23 @@ function weighOther(object, levels, left) {
     Set.prototype.forEach.call(object, (value) => {
       if (left >= 0) left = weigh(value, levels, left);
     });
-  } else if (kind === 'Error' || kind === 'DOMException') return weighProperties(object, OF_ERRORS, levels, left);
-  else if (kind === 'RegExp') return weigh(object.source, levels, left);
+  } else if (kind === 'DOMException' || isError(object)) left = weighProperties(object, OF_ERRORS, levels, left);
+  else if (kind === 'RegExp') left = weigh(object.source, levels, left);
   else if (kind === 'String' || kind === 'BigInt') return weigh(object.valueOf(), levels, left);
   else if (kind.endsWith('Buffer')) hold(object, object.byteLength);
   else if (kind.startsWith('Image')) hold(object, 4 * object.width * object.height);
-  // An object of a class of the app: its clone is a plain object.
-  else if (kind === 'Object') return weighProperties(object, Object.keys(object), levels, left);
-  return left;
+  // The clone of an object of a class of the app is a plain object, whatever the class calls its kind.
+  return weighProperties(object, Object.keys(object), levels, left);
 }
 
-const OF_ERRORS = ['name', 'message', 'stack', 'cause', 'errors'];
+/** The kind of an object, as the object itself reports it. @param {unknown} it */
+export const kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
+
+/** Whether an object is cloned as an Error. A proxy of an Error reports that it is an object. @param {any} it @returns {boolean} */
+export const isError = (it) => (it instanceof Error ? !/^(Object|DOMException)$/.test(kindOf(it)) : kindOf(it) === 'Error');
+
+/** The members of an Error that are cloned. */
+export const OF_ERRORS = /** @type {const} */ (['name', 'message', 'stack', 'cause', 'errors']);
 
 /** For arrays up to this length, listing the keys costs little. */
 const SHORT = 1024;

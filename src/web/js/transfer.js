@@ -1,7 +1,7 @@
 /**
  * The objects that are moved with a message instead of copied, and the objects with a special copy.
  */
-import { isPlain, isSimple } from './inspect.js';
+import { OF_ERRORS, isError, isPlain, isSimple, kindOf } from './inspect.js';
 
 /** Types that are copied unless the owner gives the object away. */
 const MOVABLE = ['ArrayBuffer', 'ImageBitmap', 'OffscreenCanvas', 'AudioData', 'VideoFrame'];
@@ -24,9 +24,6 @@ export const give = (...objects) => objects.forEach((it) => given.add(it));
 export const isGiven = (it) => given.has(it);
 
 /** Whether objects that could also be copied are moved, or which of them. @typedef {boolean | ((it: object) => boolean | undefined)} Wants */
-
-/** The kind of an object, as the object itself reports it. @param {unknown} it */
-export const kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
 
 /**
  * The transferable objects in a payload.
@@ -75,14 +72,17 @@ function membersOf(item) {
   if (isRecord(item)) return Object.values(item);
   /** @type {unknown[]} */
   const members = [];
-  if (isCollection(item)) item.forEach((/** @type {unknown} */ it, /** @type {unknown} */ key) => members.push(it, key));
+  if (isError(item)) members.push(item.cause, item.errors);
+  else if (isCollection(item)) item.forEach((/** @type {unknown} */ it, /** @type {unknown} */ key) => members.push(it, key));
   return members;
 }
 
 // The checks below accept an object of this realm or another, or a proxy of such an object.
 
 /** @param {any} item */
-const isRecord = (item) => Array.isArray(item) || isPlain(item) || (kindOf(item) === 'Object' && !built.some((type) => item instanceof type));
+const isRecord = (item) => Array.isArray(item) || isPlain(item) || (!built.some((type) => item instanceof type) && isOfApp(item, kindOf(item)));
+/** Whether an object is of a class of the app, which may have a name for its kind. @param {object} item @param {string} kind */
+const isOfApp = (item, kind) => kind === 'Object' || (Object.keys(item).length > 0 && typeof (/** @type {any} */ (globalThis)[kind]) !== 'function');
 /** Types whose proxies are not records: a proxy hides the type, and lacks the data that a clone keeps. */
 const built = [Date, RegExp, Error, Boolean, Number, String];
 /** @param {unknown} item */
@@ -152,6 +152,13 @@ export function copyOf(value, kept = [], met = new Map()) {
   if (isRecord(value)) {
     const copy = made(Array.isArray(value) ? Object.assign(Array(value.length), value) : { ...value });
     for (const key of Object.keys(copy)) copy[key] = inner(copy[key]);
+    return copy;
+  }
+  if (isError(value)) {
+    const copy = made(Object.setPrototypeOf(new Error(), Object.getPrototypeOf(value)));
+    for (const key of OF_ERRORS) {
+      if (value[key] !== undefined) Object.defineProperty(copy, key, { value: inner(value[key]), configurable: true, writable: true });
+    }
     return copy;
   }
   const Type = /** @type {any} */ (globalThis)[kindOf(value)];
