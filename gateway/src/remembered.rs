@@ -38,23 +38,6 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
         self.all.get(key)
     }
 
-    /// The value of that key, for changes.
-    pub fn get_mut<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
-    where
-        K: Borrow<Q>,
-    {
-        self.all.get_mut(key)
-    }
-
-    /// The value of that key. If the key is not remembered, remembers it with the value `new`.
-    pub fn get_or_insert(&mut self, key: K, new: V) -> &mut V {
-        if !self.all.contains_key(&key) {
-            self.make_room();
-            self.order.push_back(key.clone());
-        }
-        self.all.entry(key).or_insert(new)
-    }
-
     /// Forgets the value of that key.
     pub fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<V>
     where

@@ -1,7 +1,7 @@
 //! Agents: what each has in flight, and what each may send.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -11,17 +11,12 @@ use super::call::{APP_LEFT, STOPPING};
 use super::own::OwnSession;
 use super::pending::{Pending, read_issued};
 use super::questions::Question;
-use super::stops::Stopped;
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
-use crate::broker::runs::{RunId, name};
+use crate::broker::calls::name;
 use crate::places::{Bound, Full};
-use crate::remembered::Remembered;
 use crate::wire::abp::kind;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error, Millis};
-
-/// How many ended calls of one agent are remembered.
-const OVER: usize = 1_024;
 
 /// The connection of one agent.
 pub(super) struct Agent {
@@ -37,14 +32,6 @@ pub(super) struct Agent {
     pub pending: Pending,
     /// The app's questions to the agent, by the broker's ids.
     pub questions: BTreeMap<u64, Question>,
-    /// The agent's runs in flight, by callId.
-    pub calls: HashMap<Arc<str>, RunId>,
-    /// Runs in flight whose progress carries another token than the callId.
-    pub tokens: HashMap<Arc<str>, RunId>,
-    /// The agent's cancelled calls.
-    pub stopped: Stopped,
-    /// The runs of the agent's ended calls, by callId.
-    pub over: Remembered<Arc<str>, RunId, OVER>,
     /// The caller's half, if this is a session of the gateway itself.
     pub own: Option<Box<OwnSession>>,
     /// Whether the agent has left while its calls are still waited for.
@@ -66,18 +53,6 @@ impl Agent {
     /// Whether the agent has a connection, here or to another worker.
     pub(super) fn is_connected(&self) -> bool {
         self.own.is_none() && !self.left
-    }
-
-    /// The run of a call that is in flight or has ended.
-    pub(super) fn run_of(&self, call_id: &str) -> Option<RunId> {
-        let run = self.calls.get(call_id).or_else(|| self.over.get(call_id));
-        run.copied()
-    }
-
-    /// Whether a new call may not use that callId. The app does not know calls that were never sent to it,
-    /// and the entry of a call that the app has must stay.
-    pub(super) fn has_used(&self, call_id: &str) -> bool {
-        self.calls.contains_key(call_id) || self.stopped.has_skipped(call_id)
     }
 
     /// The name of the called capability, shared among runs.
@@ -124,10 +99,6 @@ impl Broker {
             app: None,
             pending: Pending::default(),
             questions: BTreeMap::new(),
-            calls: HashMap::new(),
-            tokens: HashMap::new(),
-            stopped: Stopped::default(),
-            over: Remembered::default(),
             own: None,
             left: false,
             until: None,

@@ -1,10 +1,10 @@
 //! The app's answers, on their way to the agent, and the runs that they end.
 
 use super::agents::Agent;
-use super::call::{ANSWERED_WITH_ERROR, Reply, cancel_failed, failed_with};
+use super::call::{ANSWERED_WITH_ERROR, cancel_failed, failed_with};
+use super::calls::{Ending, Lost, Reply, Step};
 use super::pending::{Asker, Entry, read_issued};
 use super::{Action, Broker, PeerId};
-use crate::broker::runs::{Ending, Lost};
 use crate::wire::stops::Grade;
 use crate::wire::{
     Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed,
@@ -261,7 +261,7 @@ impl Broker {
                 self.revocation_answered(run, (said, grade), told);
             }
             (Some(run), Request::Cancel) if !said.cancelled => {
-                self.runs.cancel_refused(run);
+                self.calls.cancel_refused(run);
                 self.cancel_over(run);
             }
             (Some(run), Request::Cancel) => self.run_cancelled(run, grade),
@@ -275,7 +275,7 @@ impl Broker {
         if said.cancelled
             && let (Some(run), Some(end)) = (entry.run, grade.late_end)
         {
-            self.runs.ended_late(run, end);
+            self.calls.ended_late(run, end);
         }
     }
 
@@ -300,18 +300,26 @@ impl Broker {
         }
     }
 
-    /// Notes the progress of a call. Returns whether the agent has a call with that token, which only the
-    /// worker of the agent knows.
-    pub(super) fn note_progress(&mut self, agent: PeerId, operation: &str, info: &str) -> bool {
-        let agent = self.agents.get(&agent).filter(|agent| agent.is_here());
-        let Some(agent) = agent else {
+    /// Notes the progress of a call, and tells a front that has made the call. Returns whether the agent has a
+    /// call with that token, which only the worker of the agent knows.
+    pub(super) fn note_progress(
+        &mut self,
+        agent: PeerId,
+        operation: &str,
+        envelope: &Envelope<'_>,
+    ) -> bool {
+        let here = self.agents.get(&agent).is_some_and(Agent::is_here);
+        let Some(info) = envelope.payload.filter(|_| here) else {
             return true;
         };
-        let by_call_id = agent.calls.get(operation);
-        let run = by_call_id.or_else(|| agent.tokens.get(operation));
-        run.is_some_and(|run| {
-            self.runs.progress(*run, info);
-            true
-        })
+        let Some(run) = self.calls.with_token(agent, operation) else {
+            return false;
+        };
+        if let Some(sink) = self.calls.progress(run, info)
+            && envelope.object().is_ok()
+        {
+            sink.push(Step::Progress(Json::keep(info, envelope.shared)));
+        }
+        true
     }
 }

@@ -20,8 +20,7 @@ use crate::places::Places;
 use crate::tokens::Identity;
 use crate::wire::abp::{ELICITATION_WITHDRAWN, kind};
 use crate::wire::{
-    Envelope, Failure, Header, Json, Outgoing, RefusedMessage, Request, Subject, error_json,
-    invalid_at,
+    Envelope, Failure, Header, Outgoing, RefusedMessage, Request, Subject, error_json, invalid_at,
 };
 use caphost::call::{Code, Error};
 
@@ -166,16 +165,12 @@ impl Broker {
         match (&content, &*envelope.kind) {
             (Content::Withdrawn(id), _) => self.withdraw(peer, agent, id),
             (Content::Progress(operation), _) => {
-                if let (Some(operation), Some(info)) = (operation, envelope.payload) {
-                    if !self.note_progress(agent, operation, info) {
-                        // The call of this progress is over.
-                        self.counters.strays_dropped += 1;
-                        return;
-                    }
-                    if self.is_own(agent) && envelope.object().is_ok() {
-                        let info = Json::keep(info, envelope.shared);
-                        return self.own_progress(agent, operation, info);
-                    }
+                if let Some(operation) = operation
+                    && !self.note_progress(agent, operation, envelope)
+                {
+                    // The call of this progress is over.
+                    self.counters.strays_dropped += 1;
+                    return;
                 }
                 self.tell(peer, agent, envelope, None);
             }
@@ -183,7 +178,6 @@ impl Broker {
                 let known = self.note_late_end(agent, call_id, *end);
                 let is_stray = !known && self.has_left(agent);
                 self.counters.strays_dropped += u64::from(is_stray);
-                self.own_ended_late(agent, call_id, *end);
                 self.tell(peer, agent, envelope, None);
             }
             (_, "notification") => self.tell(peer, agent, envelope, None),
@@ -257,12 +251,6 @@ impl Broker {
         let message = Outgoing::new(header, payload, None);
         self.actions.push_back(Action::Left { agent, message });
         true
-    }
-
-    /// Whether an agent is a session of the gateway itself.
-    fn is_own(&self, agent: PeerId) -> bool {
-        let agent = self.agents.get(&agent);
-        agent.is_some_and(|agent| agent.own.is_some())
     }
 
     /// A question needs no answer any more. The broker forgets the question and tells the agent.

@@ -1,17 +1,14 @@
 //! Calls of the gateway itself: what the broker gets, and what it reports about them.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::{Profile, Sink, Wanted};
-use crate::broker::runs::{Ending, NewRun, Run};
+use super::{Profile, Wanted};
+use crate::broker::calls::{NewRun, OwnRequest, Reply, Sink};
 use crate::wire::stops::{self, Grade};
-use crate::wire::{Failure, Json, Request, said, stopped_by};
-use caphost::call::{Code, Error, LateEnd, Millis, Stop, StoppedBy};
+use crate::wire::{Failure, Json, Request, stopped_by};
+use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
 
 /// The outcome of a cancel.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -100,57 +97,6 @@ pub struct NewOwnCall {
     pub request: OwnRequest,
     /// Where the steps of the call go.
     pub(crate) sink: Sink,
-}
-
-/// A call of the gateway itself, as its app gets it.
-#[derive(Clone, Debug)]
-pub struct OwnRequest {
-    /// The payload of the `capabilities/call`, with the run's callId.
-    pub payload: Json,
-    /// The parameters alone, for an app that reads no payloads.
-    pub params: Option<Json>,
-    /// Milliseconds after which the app is to cancel the call.
-    pub timeout: Option<Millis>,
-}
-
-/// A reply of the app, or of the gateway in its place.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
-    /// The app's own words.
-    Json(Json),
-    /// The gateway's error.
-    Failed(Failure),
-}
-
-/// An event of a call of the gateway itself.
-#[derive(Clone, Debug)]
-pub enum Step {
-    /// Progress: a `ProgressInfo`.
-    Progress(Json),
-    /// The call is over. Its run, and the reply to its caller if the call is not cancelled.
-    Ended(Arc<Run>, Option<Reply>),
-    /// The handler has ended after the call was answered as abandoned.
-    Late(LateEnd),
-}
-
-impl Reply {
-    /// The code of the error.
-    pub(super) fn code(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Reply::Json(response) => said(response.as_str()).code,
-            Reply::Failed(error) => Some(error.code.as_str().into()),
-        }
-    }
-
-    /// How a run ends when its call is answered with this error.
-    pub(super) fn ending(&self) -> Ending {
-        let code = self.code().map(Cow::into_owned);
-        let code = code.unwrap_or_else(|| Code::OPERATION_FAILED.as_str().into());
-        match Code::leaves_open(&code) {
-            true => Ending::Unknown(code),
-            false => Ending::Failed(code),
-        }
-    }
 }
 
 /// A cancel of a call that is not cancelled, for that reason.

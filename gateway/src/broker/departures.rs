@@ -67,6 +67,7 @@ impl Broker {
         if let Some(own) = agent.own.take() {
             self.own_gone(*own, error);
         }
+        let abandoned = self.calls.forget_session(peer);
         let Some(bound) = agent.app else {
             if let Wanted::Peer(wanted) = agent.wanted
                 && let Some(app) = self.apps.get_mut(&wanted)
@@ -81,7 +82,7 @@ impl Broker {
             }
             match agent.profile.seat {
                 Seat::Elsewhere => app.left_behind.keep_elsewhere(&agent.handle, peer),
-                _ => app.left_behind.keep(&agent.handle, agent.stopped),
+                _ => app.left_behind.keep(&agent.handle, abandoned),
             }
         }
         self.bid_farewell(bound, &agent.handle);
@@ -211,6 +212,7 @@ impl Broker {
         if let Some(own) = agent.own.take() {
             self.own_gone(*own, &unknown);
         }
+        self.calls.forget_session(peer);
         if !agent.left {
             self.close(peer, code, why);
         }

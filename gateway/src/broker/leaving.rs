@@ -23,7 +23,7 @@ impl Broker {
         let (Some(agent), Some(app)) = (agent, app) else {
             return Vec::new();
         };
-        let is_open = |run: &RunId| self.runs.get(*run).is_some_and(|it| !it.state.is_over());
+        let is_open = |run: &RunId| self.calls.get(*run).is_some_and(|it| !it.state.is_over());
         let mut calls: Vec<_> = agent.pending.calls().collect();
         calls.retain(|(_, run)| is_open(run));
         if calls.is_empty() {

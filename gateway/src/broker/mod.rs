@@ -10,17 +10,17 @@ mod answers;
 mod apps;
 mod backlog;
 mod call;
+pub mod calls;
 mod capability_info;
 mod deadlines;
 mod departures;
-mod ended;
+mod end;
 mod event;
 mod given_up;
 mod in_flight;
 mod instance;
 mod instances;
 mod leaving;
-mod live;
 mod load;
 mod message;
 mod noting;
@@ -36,8 +36,6 @@ mod registered;
 mod registration;
 mod requests;
 mod revocation;
-pub mod runs;
-mod steps;
 mod stops;
 #[cfg(test)]
 mod tests;
@@ -48,8 +46,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 pub use backlog::{Backlog, Waiting};
-pub use call::{CancelOutcome, NewOwnCall, NewSession, OwnRequest, Reply, Step};
+pub use call::{CancelOutcome, NewOwnCall, NewSession};
 pub(crate) use call::{STOPPING, unconfirmed};
+pub use calls as runs;
+pub use calls::{OwnRequest, Reply, Step};
+pub(crate) use calls::{Steps, steps};
 pub use capability_info::{CapabilityInfo, plain};
 pub use event::{Action, Event};
 pub use instance::Instance;
@@ -62,18 +63,15 @@ pub use peer::{CloseCode, Now, PeerId, Profile, Seat, Wanted};
 pub use port::{Ask, FromApp, Start, ToApp};
 #[cfg(test)]
 pub(crate) use questions::{QUESTION_BYTES, QUESTIONS};
-pub(crate) use steps::{Sink, Steps, steps};
 
-use crate::broker::runs::{Dialect, RunId, Runs};
+use crate::broker::calls::{Calls, Deadlines, Dialect, RunId};
 use crate::limits::Limits;
 use crate::places::Places;
 use crate::tokens::Tokens;
 use crate::wire::{Failure, Header, Outgoing, Subject, failed};
 use agents::Agent;
 use apps::App;
-use deadlines::Deadlines;
 use in_flight::InFlight;
-use live::Live;
 use offers::Directory;
 use questions::QuestionBytes;
 use registered::Registered;
@@ -99,12 +97,11 @@ pub struct Broker {
     agents: FxHashMap<PeerId, Agent>,
     /// Ordered by connection: of two apps with the same id, the later is the more recent.
     apps: BTreeMap<PeerId, App>,
-    runs: Runs,
+    calls: Calls,
     directory: Directory,
     registered: Registered,
-    /// The calls that are not over.
-    live: FxHashMap<RunId, Live>,
-    deadlines: Deadlines,
+    /// When the apps of agents are waited for no longer.
+    deadlines: Deadlines<PeerId>,
     /// The agents connected to this worker, by owner.
     connected: Places<Arc<str>>,
     /// The unanswered requests of these agents.
@@ -127,10 +124,9 @@ impl Broker {
     /// A broker without peers.
     pub fn new(limits: Limits, tokens: Tokens) -> Self {
         Broker {
-            runs: Runs::new(limits.retention),
+            calls: Calls::new(limits.retention),
             directory: Directory::default(),
             registered: Registered::default(),
-            live: FxHashMap::default(),
             deadlines: Deadlines::default(),
             connected: Places::default(),
             in_flight: InFlight::default(),
@@ -220,14 +216,14 @@ impl Broker {
         self.counters
     }
 
-    /// The ledger of runs.
-    pub fn runs(&self) -> &Runs {
-        &self.runs
+    /// The record of calls.
+    pub fn runs(&self) -> &Calls {
+        &self.calls
     }
 
-    /// The ledger of runs, for changes that the broker does not see.
-    pub fn runs_mut(&mut self) -> &mut Runs {
-        &mut self.runs
+    /// The record of calls, for changes that the broker does not see.
+    pub fn runs_mut(&mut self) -> &mut Calls {
+        &mut self.calls
     }
 
     /// Sets whether apps of other workers may exist that are not known. Agents that ask for such an app are
@@ -287,8 +283,7 @@ impl Broker {
     pub fn runs_on(&self, app: PeerId) -> Vec<RunId> {
         let app = self.apps.get(&app);
         let agents = app.into_iter().flat_map(|app| app.agents.values());
-        let agents = agents.filter_map(|agent| self.agents.get(agent));
-        agents.flat_map(|it| it.calls.values().copied()).collect()
+        agents.flat_map(|it| self.calls.all_of(*it)).collect()
     }
 
     /// How many agents there are, connected or of the gateway itself, and how many connected apps. Peers of

@@ -1,10 +1,9 @@
 //! What a request on its way to an app means for the runs: a call begins one, a cancel is for one.
 
-use super::live::{Cancelling, Live};
+use super::calls::{Cancelling, Live, NewRun, RunId};
 use super::message::{Call, Cancel};
 use super::requests::{About, Unsent};
 use super::{Broker, PeerId, Seat};
-use crate::broker::runs::{NewRun, RunId};
 use crate::wire::{Failure, invalid_at};
 use caphost::call::{CallId, MAX_CALL_ID_CHARS, Stop};
 
@@ -39,7 +38,7 @@ impl Broker {
             return Ok(None);
         };
         check_call_id(&call.call_id)?;
-        if agent.has_used(&call.call_id) {
+        if self.calls.has_used(peer, &call.call_id) {
             return Err(used_before().into());
         }
         let new = NewRun {
@@ -53,9 +52,11 @@ impl Broker {
             capability: agent.name_of(&call.capability),
             call_id: call.call_id.clone(),
         };
-        self.runs.register(new, self.now.unix_ms);
-        let live = Live::new(peer, call.call_id.clone(), call.token.clone());
-        self.live.insert(call.run, live);
+        let live = Live::new(peer, call.token.clone(), None);
+        let ended = self.calls.enter(new, live, None, self.now.unix_ms);
+        if ended.is_some() {
+            self.calls.remember_of(peer, call.call_id.clone(), call.run);
+        }
         self.begin(app, call.run, issued)
     }
 
@@ -67,9 +68,8 @@ impl Broker {
         issued: u64,
         run: RunId,
     ) -> Result<Option<RunId>, Unsent> {
-        let call = self.live.get(&run).ok_or(Unsent::Skipped)?;
-        let agent = self.agents.get(&peer);
-        if agent.is_some_and(|agent| agent.has_used(&call.call_id)) {
+        let call = self.calls.get(run).ok_or(Unsent::Skipped)?;
+        if self.calls.has_used(peer, &call.call_id) {
             return Err(used_before().into());
         }
         self.begin(app, run, issued)
@@ -78,21 +78,10 @@ impl Broker {
     /// Sends a run to its app, unless the run is already over.
     fn begin(&mut self, app: PeerId, run: RunId, issued: u64) -> Result<Option<RunId>, Unsent> {
         let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
-        let sent = self.runs.sent(run, app_id);
-        let call = self.live.get_mut(&run).ok_or(Unsent::Skipped)?;
-        let agent = self.agents.get_mut(&call.agent);
-        let agent = agent.ok_or(Unsent::Skipped)?;
-        if !sent {
-            agent.stopped.skip(call.call_id.clone(), run);
-            self.live.remove(&run);
-            return Err(Unsent::Skipped);
+        match self.calls.sent(run, app_id, issued) {
+            true => Ok(Some(run)),
+            false => Err(Unsent::Skipped),
         }
-        agent.calls.insert(call.call_id.clone(), run);
-        if let Some(token) = &call.token {
-            agent.tokens.insert(token.clone(), run);
-        }
-        call.issued = Some(issued);
-        Ok(Some(run))
     }
 
     /// Answers a cancel of a call whose end the broker knows, because the app may stand still or have forgotten
@@ -102,13 +91,13 @@ impl Broker {
             return Ok(());
         };
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
-        if agent.stopped.has_skipped(call_id) {
+        if self.calls.has_skipped(peer, call_id) {
             return Err(Unsent::Skipped);
         }
         // Of work that it has abandoned the app may know more. A tool server is asked: its ended call may go on
         // as a subscription.
         let app = agent.app.and_then(|app| self.apps.get(&app));
-        let run = agent.run_of(call_id);
+        let run = self.calls.of(peer, call_id);
         match run.and_then(|run| self.outcome_of_ended(run)) {
             Some(outcome)
                 if outcome.stop != Some(Stop::Abandoned)
@@ -132,16 +121,20 @@ impl Broker {
         };
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
         check_call_id(call_id)?;
-        let run = agent.calls.get(call_id).copied();
-        let known = agent.run_of(call_id);
+        let run = self.calls.live_of(peer, call_id);
+        let known = self.calls.of(peer, call_id);
         if let Some(run) = run {
             let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
             let until = self.now.monotonic_ms + self.grace();
-            self.runs.cancel_requested(run, reason, now);
-            if let Some(call) = self.live.get_mut(&run) {
-                call.cancelling = Some(Cancelling { issued, until });
-                self.reschedule(run);
-            }
+            self.calls.cancel_requested(run, reason, now);
+            let is_last = agent.own.is_some();
+            self.calls.change(run, |call| {
+                call.cancelling = Some(Cancelling {
+                    issued,
+                    until,
+                    is_last,
+                });
+            });
         }
         // The answer may settle a run that has ended with an unknown outcome.
         Ok(run.or(known.filter(|run| self.is_unknown(*run))))

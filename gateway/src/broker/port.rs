@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use super::call::OwnRequest;
 use super::message::{Cancel, Content, Message};
 use super::pending::IssuedId;
 use super::requests::{About, Asked};
 use super::{Action, Broker, CloseCode, PeerId, Seat};
-use crate::broker::runs::RunId;
+use crate::broker::calls::{OwnRequest, RunId};
 use crate::wire::abp::{Called, kind, read_call};
 use crate::wire::{AGENT_CLOSED, Envelope, Json, Request, Said};
 use caphost::call::{CallId, Error, LateEnd, Millis};
@@ -162,7 +161,7 @@ impl Broker {
     }
 
     fn start_of(&self, run: RunId, call: &OwnRequest) -> Start {
-        let run = self.runs.get(run);
+        let run = self.calls.get(run);
         let (call_id, capability) = run
             .map(|run| (run.call_id.clone(), run.capability.clone()))
             .unwrap_or_default();

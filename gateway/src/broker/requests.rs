@@ -5,11 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::call::{CancelOutcome, OwnRequest, answer_by, cancel_payload, no_new_calls};
+use super::call::{CancelOutcome, answer_by, cancel_payload, no_new_calls};
 use super::message::{Call, Cancel, Content};
 use super::pending::{Asker, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId, Seat};
-use crate::broker::runs::{ID_CHARS, Run, RunId};
+use crate::broker::calls::{ID_CHARS, OwnRequest, Run, RunId};
 use crate::places::Bound;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
 use caphost::call::{Code, Error, Stop};
@@ -138,7 +138,8 @@ impl Broker {
             return Ok(false);
         };
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
-        let call = agent.calls.get(call_id).and_then(|run| self.live.get(run));
+        let run = self.calls.live_of(peer, call_id);
+        let call = run.and_then(|run| self.calls.live(run));
         let first = call
             .and_then(|call| call.cancelling)
             .filter(|first| now < first.until && agent.pending.has(first.issued));
@@ -186,7 +187,7 @@ impl Broker {
                 let token = call.token.as_ref().map_or(0, |token| token.len());
                 3 * call.call_id.len() + token + call.capability.len().min(NAME_BYTES)
             }
-            About::OwnCall(run, _) => self.runs.get(*run).map_or(0, Run::short_bytes),
+            About::OwnCall(run, _) => self.calls.get(*run).map_or(0, Run::short_bytes),
             About::Cancel(_) | About::Nothing => 0,
         };
         id + asked.call_id.map_or(0, str::len) + run
@@ -241,7 +242,8 @@ impl Broker {
             return false;
         };
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
-        let call = agent.calls.get(call_id).and_then(|run| self.live.get(run));
+        let run = self.calls.live_of(peer, call_id);
+        let call = run.and_then(|run| self.calls.live(run));
         let is_first = call.is_some_and(|call| call.cancelling.is_none());
         is_first || matches!(asked.asker, Asker::Own) || !agent.is_here()
     }

@@ -7,12 +7,11 @@ use serde_json::Value;
 
 use super::Broker;
 use super::call::{
-    ANSWERED_WITH_ERROR, CancelOutcome, Reply, Waiter, cancel_failed, cancel_payload, not_cancelled,
+    ANSWERED_WITH_ERROR, CancelOutcome, Waiter, cancel_failed, cancel_payload, not_cancelled,
 };
-use super::live::Revoking;
+use super::calls::{Reply, Revoking, RunId};
 use super::pending::{Asker, Entry, IssuedId};
 use super::port::Ask;
-use crate::broker::runs::{Ending, RunId};
 use crate::wire::stops::Grade;
 use crate::wire::{Json, Request, Said};
 use caphost::call::{Code, Error, Stop};
@@ -20,7 +19,7 @@ use caphost::call::{Code, Error, Stop};
 impl Broker {
     /// The answer to a cancel of a run that has ended with an unknown outcome.
     fn outcome_unknown(&self, run: RunId) -> CancelOutcome {
-        let code = self.runs.get(run).and_then(|run| run.error.clone());
+        let code = self.calls.get(run).and_then(|run| run.error.clone());
         let code = code.map_or(Code::DISCONNECTED, Code::from);
         let message = "Nobody was asked: the run had ended before, and its outcome is not known";
         let mut error = Error::new(code, message);
@@ -32,7 +31,7 @@ impl Broker {
     /// Somebody other than its agent cancels a run. The outcome is told to whoever asks, if anybody.
     pub(super) fn revoke(&mut self, run: RunId, reason: Option<String>, told: Option<Waiter>) {
         let (now, now_ms, grace) = (self.now.unix_ms, self.now.monotonic_ms, self.grace());
-        let known = match self.runs.get(run) {
+        let known = match self.calls.get(run) {
             None => Some(not_cancelled("Operation not found")),
             Some(_) if self.is_unknown(run) => Some(self.outcome_unknown(run)),
             Some(_) => self.outcome_of_ended(run),
@@ -40,39 +39,46 @@ impl Broker {
         if let Some(outcome) = known {
             return self.revoked(run, outcome, told);
         }
-        self.runs.cancel_requested(run, reason.as_deref(), now);
-        let Some(call) = self.live.get_mut(&run).filter(|call| call.is_sent()) else {
+        self.calls.cancel_requested(run, reason.as_deref(), now);
+        let call = self.calls.live(run).filter(|call| call.is_sent());
+        let Some((agent, before)) = call.map(|call| (call.agent, call.revoking)) else {
             // The call was not sent, and now it never will be.
             let stop = Stop::NeverStarted;
             self.revoked(run, CancelOutcome::confirmed(stop.into()), told);
             return self.run_cancelled(run, stop.into());
         };
-        let agent = self.agents.get_mut(&call.agent);
-        let waiters = agent
-            .zip(call.revoking)
-            .and_then(|(agent, before)| agent.pending.waiters(before.issued));
-        if let Some(before) = &mut call.revoking
-            && now_ms < before.until
-        {
+        let waiters = before.and_then(|before| {
+            let agent = self.agents.get_mut(&agent)?;
+            agent.pending.waiters(before.issued)
+        });
+        if let Some(before) = before.filter(|before| now_ms < before.until) {
             // The app may still answer the one before, which answers this one too.
-            before.is_joined = true;
             if let Some(waiters) = waiters {
                 waiters.extend(told);
             }
-            return self.reschedule(run);
+            let is_joined = true;
+            self.calls.change(run, |call| {
+                call.revoking = Some(Revoking {
+                    is_joined,
+                    ..before
+                });
+            });
+            return;
         }
         let mut waiters = waiters.map(std::mem::take).unwrap_or_default();
         waiters.retain(|it| !it.is_closed());
         waiters.extend(told);
-        self.issued += 1;
-        let issued = self.issued;
-        call.revoking = Some(Revoking {
-            issued,
-            until: now_ms + grace,
-            is_joined: false,
+        let issued = self.issue();
+        self.calls.change(run, |call| {
+            call.revoking = Some(Revoking {
+                issued,
+                until: now_ms + grace,
+                is_joined: false,
+            });
         });
-        let (agent, call_id) = (call.agent, call.call_id.clone());
-        self.reschedule(run);
+        let Some(call_id) = self.calls.get(run).map(|run| run.call_id.clone()) else {
+            return;
+        };
         let entry = Entry {
             issued,
             request: Request::Cancel,
@@ -100,7 +106,7 @@ impl Broker {
 
     /// The app has not answered a cancel in time that others have joined, who still wait.
     pub(super) fn revoke_again(&mut self, run: RunId) {
-        let known = self.runs.get(run);
+        let known = self.calls.get(run);
         let reason = known.and_then(|run| run.cancel_reason.clone());
         self.revoke(run, reason, None);
     }
@@ -125,14 +131,8 @@ impl Broker {
         self.revoked(run, outcome, told);
         match said.cancelled {
             true => self.run_cancelled(run, grade),
-            false => self.runs.cancel_refused(run),
+            false => self.calls.cancel_refused(run),
         }
-    }
-
-    /// A cancel of a run is confirmed.
-    pub(super) fn run_cancelled(&mut self, run: RunId, grade: Grade) {
-        self.wait_for_response(run);
-        self.end_run(run, Ending::Cancelled(grade.stop, grade.by), || None);
     }
 
     /// Tells those who have cancelled a run the outcome: `told`, and those who wait for the app.
@@ -142,13 +142,14 @@ impl Broker {
         outcome: CancelOutcome,
         told: impl IntoIterator<Item = Waiter>,
     ) {
-        let call = self.live.get_mut(&run);
-        let before = call.and_then(|call| Some((call.agent, call.revoking.take()?)));
+        let before = self
+            .calls
+            .change(run, |call| Some((call.agent, call.revoking.take()?)));
+        let before = before.flatten();
         let waiters = before.and_then(|(agent, before)| {
             let agent = self.agents.get_mut(&agent)?;
             agent.pending.waiters(before.issued).map(std::mem::take)
         });
-        self.reschedule(run);
         for waiter in waiters.into_iter().flatten().chain(told) {
             // Some wait no longer.
             let _ = waiter.send(outcome.clone());

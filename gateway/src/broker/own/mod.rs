@@ -5,15 +5,12 @@
 
 mod calls;
 
-use std::sync::Arc;
-
-use super::call::{NewSession, Reply, no_new_calls};
+use super::call::{NewSession, no_new_calls};
+use super::calls::{Reply, RunId};
 use super::message::Cancel;
 use super::pending::{Asker, Entry};
 use super::requests::{About, Asked, Unsent};
-use super::{Broker, PeerId, Sink};
-use crate::broker::runs::RunId;
-use crate::remembered::Remembered;
+use super::{Broker, PeerId};
 use crate::wire::{Failure, Json, Request};
 use caphost::call::{Code, Error, Millis};
 use serde_json::json;
@@ -24,14 +21,9 @@ const INITIALIZE_MS: Millis = 10_000.0;
 /// How long an unused session stays after its last call, in milliseconds: some apps do not answer a shutdown.
 const SOON_MS: Millis = 500.0;
 
-/// How many late ends of abandoned calls of one session are waited for.
-const ABANDONED: usize = 1_024;
-
 /// The caller's half of one session.
 pub(super) struct OwnSession {
     phase: Phase,
-    /// Abandoned calls whose handlers may still run, by callId.
-    abandoned: Remembered<Arc<str>, Sink, ABANDONED>,
 }
 
 enum Phase {
@@ -52,7 +44,6 @@ impl Broker {
         };
         agent.own = Some(Box::new(OwnSession {
             phase: Phase::Opening(vec![first]),
-            abandoned: Remembered::default(),
         }));
         self.wait_for(session, Some(INITIALIZE_MS));
         let hello = &client.hello;
@@ -155,9 +146,8 @@ impl Broker {
 
     /// Whether calls of a session are not over.
     fn is_calling(&self, session: PeerId) -> bool {
-        let agent = self.agents.get(&session);
-        let mut runs = agent.into_iter().flat_map(|agent| agent.calls.values());
-        runs.any(|run| self.live.get(run).is_some_and(|call| call.own.is_some()))
+        let mut runs = self.calls.all_of(session);
+        runs.any(|run| self.calls.get(run).is_some_and(|run| !run.state.is_over()))
     }
 
     /// Sends a request in a session. Returns the number under which it went to the app, if it did.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::*;
-use crate::broker::call::Reply;
+use crate::broker::calls::Reply;
 use crate::broker::runs::{EarlyCancel, RunState};
 use caphost::call::Stop;
 

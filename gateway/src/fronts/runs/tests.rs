@@ -3,13 +3,13 @@ use serde_json::{Value, json};
 
 use super::api::reason;
 use super::list::{self, LIST_LIMIT, LIST_LIMIT_MAX};
-use crate::broker::runs::{Dialect, Ending, NewRun, REASON_CHARS, RunId, Runs, newest};
+use crate::broker::runs::{Calls, Dialect, Ending, NewRun, REASON_CHARS, RunId, newest};
 use crate::gateway::Listed;
 use crate::tokens::Identity;
 
 #[test]
 fn a_run_has_every_field() {
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let viewer = Identity::anyone();
     let id = RunId::random();
     runs.register(
@@ -26,9 +26,9 @@ fn a_run_has_every_field() {
         },
         1_000,
     );
-    runs.sent(id, Some("demo".into()));
+    runs.sent(id, Some("demo".into()), 1);
     runs.progress(id, r#"{"progress": 1, "total": 2}"#);
-    runs.end(id, Ending::Completed, 1_005);
+    runs.over(id, Ending::Completed, 1_005);
     let listed = Listed {
         runs: newest(runs.visible(&viewer, 1_005), 100).0,
         omitted: 2,

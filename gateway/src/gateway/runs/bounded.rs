@@ -52,12 +52,12 @@ fn escaped(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::runs::{Dialect, NewRun, RunId, Runs, newest};
+    use crate::broker::runs::{Calls, Dialect, NewRun, RunId, newest};
     use crate::tokens::Identity;
 
     #[test]
     fn a_list_of_runs_with_long_reasons_is_bounded_in_bytes() {
-        let (mut runs, owner) = (Runs::default(), Identity::anyone());
+        let (mut runs, owner) = (Calls::default(), Identity::anyone());
         for reason in [&*"x".repeat(4_096), &"\u{1}".repeat(4_096)] {
             for number in 0..4_000 {
                 let id = RunId::random();

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::broker::runs::{Dialect, News, Run, RunId, Runs};
+use crate::broker::runs::{Calls, Dialect, News, Run, RunId};
 use crate::cluster::Notice;
 use crate::gateway::hub::Hub;
 use crate::gateway::metrics::CancelResult;
@@ -11,7 +11,7 @@ use caphost::call::Stop;
 
 impl Hub {
     /// Changes the ledger at the present time, and reports the events.
-    pub(crate) fn change_runs<T>(&self, change: impl FnOnce(&mut Runs, u64) -> T) -> T {
+    pub(crate) fn change_runs<T>(&self, change: impl FnOnce(&mut Calls, u64) -> T) -> T {
         let now = self.now().unix_ms;
         let mut state = self.state();
         let runs = state.broker.runs_mut();

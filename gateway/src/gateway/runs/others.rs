@@ -196,7 +196,7 @@ mod tests {
         let hub = Hub::new(Limits::default(), Tokens::default());
         let now = hub.now().unix_ms;
         let over = register(&hub);
-        hub.change_runs(|runs, now| runs.end(over, Ending::Completed, now).is_some());
+        hub.change_runs(|runs, now| runs.over(over, Ending::Completed, now).is_some());
         let met = hub.meet_early(early(now)).unwrap();
         assert_eq!(met.id, over, "it has come and gone");
         let run = register(&hub);

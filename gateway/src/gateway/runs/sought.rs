@@ -134,7 +134,7 @@ pub(super) fn meant(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::runs::{Dialect, Ending, NewRun, Runs};
+    use crate::broker::runs::{Calls, Dialect, Ending, NewRun};
     use crate::tokens::Identity;
 
     fn run(dialect_id: &str, ended: bool) -> Arc<Run> {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn run_until(dialect_id: &str, ended: Option<u64>) -> Arc<Run> {
-        let (mut runs, id) = (Runs::default(), RunId::random());
+        let (mut runs, id) = (Calls::default(), RunId::random());
         runs.register(
             NewRun {
                 id,
@@ -158,7 +158,7 @@ mod tests {
             1,
         );
         if let Some(at) = ended {
-            runs.end(id, Ending::Completed, at);
+            runs.over(id, Ending::Completed, at);
         }
         runs.shared(id).unwrap()
     }

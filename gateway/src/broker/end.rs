@@ -1,17 +1,19 @@
-//! The end of a run holds: whatever the app says later does not change it, unless nobody knew the outcome.
+//! How calls end. The end of a run holds: whatever the app says later does not change it, unless nobody knew
+//! the outcome.
 
 use super::call::{CancelOutcome, answer_by, not_cancelled};
+use super::calls::Reply;
 use super::pending::{Asker, Entry};
 use super::{Broker, PeerId, Seat};
-use crate::broker::runs::{Ending, Lost, RunId, RunState};
+use crate::broker::calls::{Ending, Lost, RunId, RunState};
 use crate::wire::Said;
 use crate::wire::stops::{ALREADY_COMPLETED, Grade};
-use caphost::call::Code;
+use caphost::call::{Code, Millis};
 
 impl Broker {
     /// The answer to a cancel of a run that has ended.
     pub(crate) fn outcome_of_ended(&self, run: RunId) -> Option<CancelOutcome> {
-        let run = self.runs.get(run)?;
+        let run = self.calls.get(run)?;
         match run.state {
             RunState::Cancelled => Some(CancelOutcome::confirmed(run.grade()?)),
             RunState::Completed | RunState::Failed => Some(not_cancelled(ALREADY_COMPLETED)),
@@ -21,7 +23,7 @@ impl Broker {
 
     /// Whether a run has ended with an unknown outcome.
     pub(super) fn is_unknown(&self, run: RunId) -> bool {
-        let run = self.runs.get(run);
+        let run = self.calls.get(run);
         run.is_some_and(|run| run.state == RunState::Unknown)
     }
 
@@ -38,18 +40,72 @@ impl Broker {
         true
     }
 
-    /// The app has confirmed a cancel. It has the confirm timeout to answer the call as well.
-    pub(super) fn wait_for_response(&mut self, run: RunId) {
+    /// A cancel of a run is confirmed. The app has the confirm timeout to answer the call as well.
+    pub(super) fn run_cancelled(&mut self, run: RunId, grade: Grade) {
         let until = self.now.monotonic_ms + self.grace();
-        if let Some(call) = self.live.get_mut(&run).filter(|call| call.is_sent()) {
-            call.response = Some(until);
-            self.reschedule(run);
+        self.calls.change(run, |call| call.response = Some(until));
+        self.end_run(run, Ending::Cancelled(grade.stop, grade.by), || None);
+    }
+
+    /// Ends a run, unless it has already ended. The app may still have to answer the call. `reply` is for a
+    /// caller of the gateway itself, whose call is not cancelled.
+    pub(super) fn end_run(
+        &mut self,
+        run: RunId,
+        ending: Ending,
+        reply: impl FnOnce() -> Option<Reply>,
+    ) {
+        match self.calls.live(run) {
+            // It never went to the app, and now it never will.
+            Some(call) if !call.is_sent() => self.run_over(run, ending, reply),
+            _ => drop(self.calls.end(run, ending, reply, self.now.unix_ms)),
         }
+    }
+
+    /// The app has answered a call, or never will: all that hangs on the call ends with it.
+    pub(super) fn run_over(
+        &mut self,
+        run: RunId,
+        ending: Ending,
+        reply: impl FnOnce() -> Option<Reply>,
+    ) {
+        let now = self.now.unix_ms;
+        self.calls.end(run, ending, reply, now);
+        let Some(call) = self.calls.release(run, now) else {
+            return;
+        };
+        let agent = self.agents.get(&call.agent);
+        if agent.is_some_and(|agent| agent.left && agent.pending.calls().next().is_none()) {
+            self.leave(call.agent);
+        }
+    }
+
+    /// The deadline of a call has passed.
+    pub(super) fn call_due(&mut self, run: RunId) {
+        let now = self.now.monotonic_ms;
+        let Some(call) = self.calls.live(run) else {
+            return;
+        };
+        let is_past = |at: Option<Millis>| at.is_some_and(|at| at <= now);
+        if is_past(call.response) {
+            return self.response_overdue(run);
+        }
+        if is_past(call.confirmation()) {
+            return self.own_unanswered(run);
+        }
+        let (timed_out, again) = (is_past(call.timeout), is_past(call.again()));
+        if timed_out {
+            self.own_timed_out(run);
+        }
+        if again {
+            self.revoke_again(run);
+        }
+        self.calls.change(run, |_| {});
     }
 
     /// The app has not answered the call in time.
     pub(super) fn response_overdue(&mut self, run: RunId) {
-        let call = self.live.get(&run);
+        let call = self.calls.live(run);
         let sent = call.and_then(|call| Some((call.agent, call.issued?)));
         if let Some((agent, issued)) = sent
             && let Some(call) = self.give_up(agent, issued)

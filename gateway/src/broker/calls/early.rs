@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::{Uuid, Variant};
 
-use super::{NewRun, Runs};
+use super::{Calls, NewRun};
 use crate::remembered::Remembered;
 use crate::tokens::Identity;
 
@@ -51,7 +51,7 @@ fn is_unique(request_id: &str) -> bool {
     })
 }
 
-impl Runs {
+impl Calls {
     /// Whether a cancel of that id is kept for a run that is yet to come.
     pub fn keeps_early(&self, request_id: &str) -> bool {
         !self.retention.early.is_zero() && is_unique(request_id)

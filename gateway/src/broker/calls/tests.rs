@@ -25,14 +25,14 @@ pub(super) fn new_run(dialect_id: &str, owner: &Identity) -> NewRun {
     }
 }
 
-pub(super) fn add(runs: &mut Runs, dialect_id: &str, owner: &Identity) -> RunId {
+pub(super) fn add(runs: &mut Calls, dialect_id: &str, owner: &Identity) -> RunId {
     let new = new_run(dialect_id, owner);
     let id = new.id;
     assert!(runs.register(new, 0).is_none());
     id
 }
 
-fn cancel_early(runs: &mut Runs, id: &str, reason: Option<String>, by: &Identity, at: u64) {
+fn cancel_early(runs: &mut Calls, id: &str, reason: Option<String>, by: &Identity, at: u64) {
     let early = EarlyCancel::new(id, reason, by, at);
     assert_eq!(runs.cancel_early(early.clone(), at), Some(early));
 }
@@ -42,7 +42,7 @@ pub(super) fn unique(number: u64) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
 
-pub(super) fn found(runs: &Runs, id: &str, viewer: &Identity) -> Option<RunId> {
+pub(super) fn found(runs: &Calls, id: &str, viewer: &Identity) -> Option<RunId> {
     match runs.find(id, viewer, 0) {
         Found::One(run) => Some(run.id),
         _ => None,
@@ -51,16 +51,16 @@ pub(super) fn found(runs: &Runs, id: &str, viewer: &Identity) -> Option<RunId> {
 
 #[test]
 fn the_first_ending_wins() {
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let id = add(&mut runs, "1", &agent("a"));
-    assert!(runs.sent(id, Some("shop".into())));
+    assert!(runs.sent(id, Some("shop".into()), 1));
     runs.cancel_requested(id, Some("enough"), 5);
     assert_eq!(runs.get(id).unwrap().state, RunState::Cancelling);
     assert!(
-        runs.end(id, Ending::Cancelled(Stop::Dropped, None), 7)
+        runs.over(id, Ending::Cancelled(Stop::Dropped, None), 7)
             .is_some()
     );
-    assert!(runs.end(id, Ending::Completed, 8).is_none());
+    assert!(runs.over(id, Ending::Completed, 8).is_none());
     let run = runs.get(id).unwrap();
     assert_eq!(
         (run.state, run.cancelled_at, run.cancel_reason.as_deref()),
@@ -73,23 +73,23 @@ fn the_first_ending_wins() {
 #[test]
 fn an_id_used_twice_is_ambiguous_unless_one_run_is_in_flight() {
     let (a, b) = (agent("a"), agent("b"));
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let (one, two) = (add(&mut runs, "1", &a), add(&mut runs, "1", &b));
     let admin = Identity::anyone();
     assert!(matches!(runs.find("1", &admin, 0), Found::Several(ids) if ids.len() == 2));
     assert_eq!(found(&runs, "1", &a), Some(one), "its own is the only one");
     assert_eq!(found(&runs, &two.to_string(), &admin), Some(two));
     assert_eq!(found(&runs, &two.to_string(), &a), None);
-    runs.end(one, Ending::Completed, 0);
+    runs.over(one, Ending::Completed, 0);
     assert_eq!(found(&runs, "1", &admin), Some(two));
-    runs.end(two, Ending::Completed, 0);
+    runs.over(two, Ending::Completed, 0);
     assert!(matches!(runs.find("1", &admin, 0), Found::Several(_)));
 }
 
 #[test]
 fn a_cancel_before_its_run_takes_effect_once_and_only_for_runs_its_sender_may_see() {
     let (a, b, seven) = (agent("a"), agent("b"), unique(7));
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     cancel_early(&mut runs, &seven, Some("no".into()), &a, 0);
     assert!(
         runs.register(new_run(&seven, &b), 0).is_none(),
@@ -101,14 +101,14 @@ fn a_cancel_before_its_run_takes_effect_once_and_only_for_runs_its_sender_may_se
     let run = runs.get(id).unwrap();
     assert_eq!(run.state, RunState::Cancelled);
     assert_eq!(run.cancel_reason.as_deref(), Some("no"));
-    assert!(!runs.sent(id, None), "it must not be sent");
+    assert!(!runs.sent(id, None, 1), "it must not be sent");
     assert!(runs.register(new_run(&seven, &a), 0).is_none());
 }
 
 #[test]
 fn a_cancel_before_its_run_is_kept_for_a_minute() {
     let (a, seven) = (agent("a"), unique(7));
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     cancel_early(&mut runs, &seven, None, &a, 0);
     assert_eq!(runs.early_cancels(60_000).len(), 1);
     assert!(runs.early_cancels(60_001).is_empty());
@@ -120,7 +120,7 @@ fn a_cancel_before_its_run_is_kept_for_a_minute() {
 #[test]
 fn a_cancel_before_its_run_is_kept_for_its_own_time_and_in_bounded_number() {
     let a = agent("a");
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         count: 2,
         early: Duration::from_millis(10),
         ..Retention::default()
@@ -140,7 +140,7 @@ fn a_cancel_before_its_run_is_kept_for_its_own_time_and_in_bounded_number() {
 #[test]
 fn an_early_cancel_of_an_id_that_strangers_share_is_not_kept() {
     let a = agent("a");
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     for shared in [
         "2",
         "",
@@ -170,7 +170,7 @@ fn an_early_cancel_of_an_id_that_strangers_share_is_not_kept() {
 #[test]
 fn turned_off_no_early_cancel_is_kept() {
     let a = agent("a");
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         early: Duration::ZERO,
         ..Retention::default()
     });
@@ -182,17 +182,17 @@ fn turned_off_no_early_cancel_is_kept() {
 #[test]
 fn quick_calls_of_one_owner_do_not_have_those_of_another_forgotten() {
     let (a, flood) = (agent("a"), agent("flood"));
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         count: 100,
         ..Retention::default()
     });
     let one = add(&mut runs, "one", &a);
-    runs.end(one, Ending::Completed, 0);
+    runs.over(one, Ending::Completed, 0);
     let first = add(&mut runs, "first", &flood);
-    runs.end(first, Ending::Completed, 0);
+    runs.over(first, Ending::Completed, 0);
     for number in 0..10_100 {
         let quick = add(&mut runs, &number.to_string(), &flood);
-        runs.end(quick, Ending::Completed, 1);
+        runs.over(quick, Ending::Completed, 1);
     }
     let admin = Identity::anyone();
     assert_eq!(found(&runs, "one", &a), Some(one));
@@ -203,16 +203,16 @@ fn quick_calls_of_one_owner_do_not_have_those_of_another_forgotten() {
 
 #[test]
 fn all_owners_together_have_so_many_runs_remembered() {
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         count: 10,
         ..Retention::default()
     });
     let few = add(&mut runs, "few", &agent("few"));
-    runs.end(few, Ending::Completed, 0);
+    runs.over(few, Ending::Completed, 0);
     for number in 0..1_000 {
         let owner = agent(&format!("owner-{}", number % 50));
         let run = add(&mut runs, &number.to_string(), &owner);
-        runs.end(run, Ending::Completed, 1);
+        runs.over(run, Ending::Completed, 1);
     }
     assert_eq!(runs.visible(&Identity::anyone(), 1).len(), 100);
     assert_eq!(
@@ -225,21 +225,21 @@ fn all_owners_together_have_so_many_runs_remembered() {
 #[test]
 fn a_run_that_is_over_and_forgotten_must_not_be_sent() {
     let a = agent("a");
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         count: 0,
         ..Retention::default()
     });
     let id = add(&mut runs, "1", &a);
-    runs.end(id, Ending::Cancelled(Stop::Dropped, None), 0);
+    runs.over(id, Ending::Cancelled(Stop::Dropped, None), 0);
     assert!(runs.get(id).is_none());
-    assert!(!runs.sent(id, None));
+    assert!(!runs.sent(id, None, 1));
 }
 
 #[test]
 fn a_run_whose_cancel_was_refused_can_be_cancelled_again() {
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let id = add(&mut runs, "1", &agent("a"));
-    runs.sent(id, None);
+    runs.sent(id, None, 1);
     for _ in 0..2 {
         runs.cancel_requested(id, Some("enough"), 5);
         assert_eq!(runs.get(id).unwrap().state, RunState::Cancelling);
@@ -251,7 +251,7 @@ fn a_run_whose_cancel_was_refused_can_be_cancelled_again() {
 #[test]
 fn what_has_ended_is_forgotten_by_count_and_by_age() {
     let a = agent("a");
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         count: 2,
         time: Duration::from_millis(10),
         ..Retention::default()
@@ -261,7 +261,7 @@ fn what_has_ended_is_forgotten_by_count_and_by_age() {
         .collect();
     let live = add(&mut runs, "live", &a);
     for id in &ids {
-        runs.end(*id, Ending::Completed, 0);
+        runs.over(*id, Ending::Completed, 0);
     }
     assert!(runs.get(ids[0]).is_none() && runs.get(ids[2]).is_some());
     assert_eq!(runs.visible(&a, 5).len(), 3);
@@ -273,7 +273,7 @@ fn what_has_ended_is_forgotten_by_count_and_by_age() {
 #[test]
 fn lists_are_newest_first_and_show_only_what_may_be_seen() {
     let (a, b) = (agent("a"), agent("b"));
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let one = add(&mut runs, "1", &a);
     add(&mut runs, "2", &b);
     let three = add(&mut runs, "3", &a);
@@ -289,7 +289,7 @@ fn lists_are_newest_first_and_show_only_what_may_be_seen() {
 #[test]
 fn a_list_leaves_out_the_oldest_that_have_ended() {
     let a = agent("a");
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     for (id, over) in [
         ("1", true),
         ("2", false),
@@ -299,7 +299,7 @@ fn a_list_leaves_out_the_oldest_that_have_ended() {
     ] {
         let run = add(&mut runs, id, &a);
         if over {
-            runs.end(run, Ending::Completed, 0);
+            runs.over(run, Ending::Completed, 0);
         }
     }
     for (ended, ids, omitted) in [
@@ -321,7 +321,7 @@ fn a_list_leaves_out_the_oldest_that_have_ended() {
 
 #[test]
 fn what_others_write_is_kept_in_part() {
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let owner = agent("a");
     let long = "é".repeat(100_000);
     let id = RunId::random();
@@ -337,7 +337,7 @@ fn what_others_write_is_kept_in_part() {
     runs.progress(id, r#"{"progress":1}"#);
     runs.progress(id, &format!("{long:?}"));
     runs.cancel_requested(id, Some(&long), 0);
-    runs.end(id, Ending::Failed(long.clone()), 0);
+    runs.over(id, Ending::Failed(long.clone()), 0);
     let run = runs.get(id).unwrap();
     let characters = |text: &str| text.chars().count();
     assert_eq!(characters(&run.capability), 256);

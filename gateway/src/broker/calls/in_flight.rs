@@ -9,7 +9,7 @@ use super::{Run, RunId};
 
 /// All runs in flight.
 #[derive(Debug, Default)]
-pub(super) struct Flying(FxHashMap<Arc<str>, OfOwner>);
+pub(super) struct InFlight(FxHashMap<Arc<str>, OfOwner>);
 
 /// The runs in flight of one owner.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ struct OfOwner {
     bytes: usize,
 }
 
-impl Flying {
+impl InFlight {
     pub fn add(&mut self, run: &Run) {
         let owner = &run.owner.name;
         let own = match self.0.get_mut(owner) {

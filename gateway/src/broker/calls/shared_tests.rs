@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn what_another_worker_keeps_meets_its_run_once() {
     let a = agent("a");
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let told = EarlyCancel::new(&unique(7), None, &a, 5);
     assert_eq!(runs.cancel_early(told.clone(), 10), Some(told.clone()));
     // It was met elsewhere, and what says so may come before it.
@@ -30,7 +30,7 @@ fn what_another_worker_keeps_meets_its_run_once() {
 #[test]
 fn older_cancels_of_another_worker_are_forgotten_in_their_turn() {
     let a = agent("a");
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         count: 2,
         early: Duration::from_millis(10),
         ..Retention::default()
@@ -39,7 +39,7 @@ fn older_cancels_of_another_worker_are_forgotten_in_their_turn() {
     for (id, at) in [(&new, 20), (&old, 12), (&older, 11)] {
         runs.cancel_early(EarlyCancel::new(id, None, &a, at), 20);
     }
-    let kept = |runs: &Runs, now| {
+    let kept = |runs: &Calls, now| {
         let kept = runs.early_cancels(now).into_iter();
         kept.map(|it| it.request_id).collect::<Vec<_>>()
     };
@@ -50,9 +50,9 @@ fn older_cancels_of_another_worker_are_forgotten_in_their_turn() {
 #[test]
 fn what_an_older_worker_has_written_of_a_run_is_still_read() {
     let a = agent("a");
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let id = add(&mut runs, "7", &a);
-    runs.end(id, Ending::Cancelled(Stop::Abandoned, None), 5);
+    runs.over(id, Ending::Cancelled(Stop::Abandoned, None), 5);
     let late = LateEnd {
         success: true,
         after: 200.0,
@@ -85,7 +85,7 @@ fn what_an_older_worker_has_written_of_a_run_is_still_read() {
 #[test]
 fn only_the_first_end_of_abandoned_work_counts() {
     let a = agent("a");
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let ended = |success| LateEnd {
         success,
         after: 1.0,
@@ -93,7 +93,7 @@ fn only_the_first_end_of_abandoned_work_counts() {
     for stop in Stop::ALL {
         let id = add(&mut runs, stop.as_str(), &a);
         runs.ended_late(id, ended(true));
-        runs.end(id, Ending::Cancelled(stop, None), 5);
+        runs.over(id, Ending::Cancelled(stop, None), 5);
         runs.take_news();
         runs.ended_late(id, ended(true));
         runs.ended_late(id, ended(false));

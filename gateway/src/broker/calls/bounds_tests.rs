@@ -7,7 +7,7 @@ use crate::tokens::Identity;
 #[test]
 fn of_thousands_of_runs_with_one_id_the_newest_are_told_and_each_is_forgotten() {
     let (a, b) = (agent("a"), agent("b"));
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         count: 5_000,
         ..Retention::default()
     });
@@ -15,7 +15,7 @@ fn of_thousands_of_runs_with_one_id_the_newest_are_told_and_each_is_forgotten() 
     let mut ids = Vec::new();
     for _ in 0..6_000 {
         let id = add(&mut runs, "1", &a);
-        runs.end(id, Ending::Completed, 0);
+        runs.over(id, Ending::Completed, 0);
         ids.push(id);
     }
     let found = runs.matches("1", &a, 0);
@@ -25,12 +25,12 @@ fn of_thousands_of_runs_with_one_id_the_newest_are_told_and_each_is_forgotten() 
     // One in flight is meant, however many have ended since.
     let flying = add(&mut runs, "1", &a);
     let later = add(&mut runs, "1", &a);
-    runs.end(later, Ending::Completed, 0);
+    runs.over(later, Ending::Completed, 0);
     assert!(matches!(runs.find("1", &a, 0), Found::One(run) if run.id == flying));
     assert!(matches!(runs.find("1", &b, 0), Found::One(run) if run.id == own));
-    assert_eq!(runs.by_dialect_id.of("1").count(), runs.runs.len());
-    runs.end(flying, Ending::Completed, 0);
-    runs.end(own, Ending::Completed, 0);
+    assert_eq!(runs.by_dialect_id.of("1").count(), runs.calls.len());
+    runs.over(flying, Ending::Completed, 0);
+    runs.over(own, Ending::Completed, 0);
     add(&mut runs, "2", &a);
     runs.expire(10_000_000);
     assert_eq!(runs.by_dialect_id.of("1").count(), 0);
@@ -40,11 +40,11 @@ fn of_thousands_of_runs_with_one_id_the_newest_are_told_and_each_is_forgotten() 
 #[test]
 fn a_reader_of_a_run_keeps_its_old_state_without_a_copy() {
     let a = agent("a");
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let id = add(&mut runs, "1", &a);
     let listed = runs.visible(&a, 0);
     assert!(Arc::ptr_eq(&listed[0], &runs.shared(id).unwrap()));
-    runs.end(id, Ending::Completed, 5);
+    runs.over(id, Ending::Completed, 5);
     assert_eq!(listed[0].state, RunState::Queued);
     assert_eq!(runs.get(id).unwrap().state, RunState::Completed);
 }
@@ -52,7 +52,7 @@ fn a_reader_of_a_run_keeps_its_old_state_without_a_copy() {
 #[test]
 fn a_list_has_so_many_runs_in_flight_and_no_more() {
     let a = agent("a");
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     let first = add(&mut runs, "0", &a);
     for number in 1..=10_000 {
         add(&mut runs, &number.to_string(), &a);
@@ -68,17 +68,17 @@ fn a_list_has_so_many_runs_in_flight_and_no_more() {
 #[test]
 fn what_is_remembered_of_an_owner_is_bounded_in_bytes() {
     let (greedy, modest) = (agent("greedy"), agent("modest"));
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         bytes: 100_000,
         ..Retention::default()
     });
     let own = add(&mut runs, "own", &modest);
-    runs.end(own, Ending::Completed, 0);
+    runs.over(own, Ending::Completed, 0);
     let mut last = own;
     for number in 0..100 {
         last = add(&mut runs, &number.to_string(), &greedy);
         runs.cancel_requested(last, Some(&"é".repeat(REASON_CHARS)), 0);
-        runs.end(last, Ending::Cancelled(Stop::Dropped, None), 0);
+        runs.over(last, Ending::Cancelled(Stop::Dropped, None), 0);
     }
     let kept = runs.visible(&greedy, 0);
     assert!((5..=12).contains(&kept.len()), "{}", kept.len());
@@ -91,17 +91,21 @@ fn what_is_remembered_of_an_owner_is_bounded_in_bytes() {
         for number in 0..10 {
             let run = add(&mut runs, &number.to_string(), &owner);
             runs.cancel_requested(run, Some(&"é".repeat(REASON_CHARS)), 0);
-            runs.end(run, Ending::Cancelled(Stop::Dropped, None), 0);
+            runs.over(run, Ending::Cancelled(Stop::Dropped, None), 0);
         }
     }
-    let bytes = runs.runs.values().map(|run| run.bytes()).sum::<usize>();
+    let bytes = runs
+        .calls
+        .values()
+        .map(|call| call.run.bytes())
+        .sum::<usize>();
     assert!(bytes <= 10 * 100_000, "{bytes}");
 }
 
 #[test]
 fn a_run_larger_than_all_that_may_be_remembered_is_remembered_alone() {
     let a = agent("a");
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         bytes: 1,
         ..Retention::default()
     });
@@ -114,7 +118,7 @@ fn a_run_larger_than_all_that_may_be_remembered_is_remembered_alone() {
             },
             0,
         );
-        assert!(runs.end(id, Ending::Completed, 0).is_some());
+        assert!(runs.over(id, Ending::Completed, 0).is_some());
         assert_eq!(runs.visible(&a, 0).len(), 1);
     }
 }
@@ -122,7 +126,7 @@ fn a_run_larger_than_all_that_may_be_remembered_is_remembered_alone() {
 #[test]
 fn what_is_long_in_the_runs_in_flight_of_an_owner_is_bounded_in_bytes() {
     let (greedy, modest) = (agent("greedy"), agent("modest"));
-    let mut runs = Runs::new(Retention {
+    let mut runs = Calls::new(Retention {
         bytes: 100_000,
         ..Retention::default()
     });
@@ -130,7 +134,7 @@ fn what_is_long_in_the_runs_in_flight_of_an_owner_is_bounded_in_bytes() {
     let mut ids = Vec::new();
     for number in 0..1_000 {
         let id = add(&mut runs, &number.to_string(), &greedy);
-        runs.sent(id, None);
+        runs.sent(id, None, 1);
         runs.progress(id, r#"{"progress":1}"#);
         runs.progress(id, &progress);
         runs.cancel_requested(id, Some(&"x".repeat(REASON_CHARS)), 0);
@@ -149,7 +153,7 @@ fn what_is_long_in_the_runs_in_flight_of_an_owner_is_bounded_in_bytes() {
     runs.progress(other, &progress);
     assert_eq!(runs.get(other).unwrap().progress_bytes(), progress.len());
     for id in ids {
-        runs.end(id, Ending::Completed, 0);
+        runs.over(id, Ending::Completed, 0);
     }
     let next = add(&mut runs, "1", &greedy);
     runs.progress(next, &progress);
@@ -163,12 +167,12 @@ fn a_list_visits_no_more_runs_than_it_may_have() {
         app: Some("shop".into()),
         ..Identity::anyone()
     };
-    let mut runs = Runs::default();
+    let mut runs = Calls::default();
     for owner in [&a, &b] {
         for number in 0..100 {
             let id = add(&mut runs, &number.to_string(), owner);
-            runs.sent(id, Some("shop".into()));
-            runs.end(id, Ending::Completed, number);
+            runs.sent(id, Some("shop".into()), 1);
+            runs.over(id, Ending::Completed, number);
         }
         add(&mut runs, "flying", owner);
     }

@@ -286,6 +286,39 @@ pub struct Run {
 }
 
 impl Run {
+    /// A run of a call that is not sent yet.
+    pub(super) fn new(new: NewRun, sequence: u64, now: u64) -> Self {
+        Run {
+            id: new.id,
+            dialect: new.dialect,
+            dialect_id: new.dialect_id.and_then(kept::id),
+            owner: new.owner,
+            agent: new.agent.map(kept::name),
+            thread: new.thread,
+            app: new.app,
+            capability: kept::name(new.capability),
+            call_id: kept::name(new.call_id),
+            state: RunState::Queued,
+            registered_at: now,
+            ended_at: None,
+            cancel_requested_at: None,
+            cancelled_at: None,
+            cancel_reason: None,
+            progress: None,
+            error: None,
+            lost: None,
+            seen: None,
+            by: None,
+            late_end: None,
+            sequence,
+        }
+    }
+
+    /// Whether the run was cancelled as abandoned, and its handler may still end.
+    pub fn may_end(&self) -> bool {
+        self.stop() == Some(Stop::Abandoned) && self.late_end.is_none()
+    }
+
     /// `tool:<capability>`
     pub fn name(&self) -> String {
         format!("tool:{}", self.capability)

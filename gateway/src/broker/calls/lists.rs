@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::{Run, RunId, RunMark, Runs};
+use super::{Calls, Run, RunId, RunMark};
 use crate::tokens::{Identity, Sees};
 
 /// The most runs in flight that a list has.
@@ -45,7 +45,7 @@ impl<R> Found<R> {
     }
 }
 
-impl Runs {
+impl Calls {
     /// The run that `viewer` means by `request_id`: the run with that id, else the run with that id in its
     /// dialect. Runs in flight come before ended runs.
     pub fn find(&self, request_id: &str, viewer: &Identity, now: u64) -> Found {
@@ -55,12 +55,11 @@ impl Runs {
     /// The runs that `viewer` may mean by `request_id`: the runs in flight, or else the ended runs.
     /// If there are more than 16, the newest 16. Oldest first.
     pub fn matches(&self, request_id: &str, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
-        let own = request_id.parse().ok().and_then(|id| self.runs.get(&id));
+        let own = request_id.parse().ok().filter(|id| self.get(*id).is_some());
         let namesakes = own.is_none().then(|| self.by_dialect_id.of(request_id));
         let namesakes = namesakes.into_iter().flatten();
-        let found = own
-            .into_iter()
-            .chain(namesakes.filter_map(|id| self.runs.get(&id)));
+        let found = own.into_iter().chain(namesakes);
+        let found = found.filter_map(|id| Some(&self.calls.get(&id)?.run));
         let (mut in_flight, mut over) = (Vec::new(), Vec::new());
         for run in found.filter(self.seen_by(viewer, now)) {
             let alike = match run.state.is_over() {
@@ -91,7 +90,7 @@ impl Runs {
             Sees::All => None,
             Sees::OfApp => return (self.visible(viewer, now), 0),
         };
-        let (mut ids, flying) = self.flying.newest(owner, IN_FLIGHT);
+        let (mut ids, flying) = self.live.newest(owner, IN_FLIGHT);
         let (over, left) = self.ended.newest(owner, ended, self.since(now));
         ids.extend(over);
         let runs = ids.iter().filter_map(|id| self.shared(*id)).collect();
@@ -100,7 +99,8 @@ impl Runs {
 
     /// All runs that `viewer` may see, in any order.
     pub fn visible(&self, viewer: &Identity, now: u64) -> Vec<Arc<Run>> {
-        let seen = self.runs.values().filter(self.seen_by(viewer, now));
+        let all = self.calls.values().map(|call| &call.run);
+        let seen = all.filter(self.seen_by(viewer, now));
         seen.cloned().collect()
     }
 
