@@ -46,6 +46,7 @@ mod refusals;
 mod remembered;
 mod seldom;
 mod server;
+mod session_key;
 mod tally;
 mod tokens;
 mod wire;
@@ -58,6 +59,7 @@ pub use fronts::rap::server::{AllowedHost, Options as RapOptions};
 pub use http::{DEFAULT_CONTENT_SECURITY_POLICY, FrameAncestors, HttpLimits, TlsOptions};
 pub use limits::{Limits, Retention};
 pub use server::{Config, Error, Gateway, Server};
+pub use session_key::SessionKey;
 pub use tokens::{Identity, Role, Token, Tokens};
 
 /// Not part of the interface. The integration tests use this to look at state that a client of a running

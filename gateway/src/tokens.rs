@@ -279,6 +279,13 @@ impl Tokens {
             .unwrap_or_else(|| Identity::new(Role::Agent, name))
     }
 
+    /// The secret of the token with that identity.
+    pub(crate) fn secret_of(&self, identity: &Identity) -> Option<&str> {
+        let mut all = self.tokens.iter().enumerate();
+        let its = all.find(|(index, token)| token.identity(*index) == *identity);
+        its.map(|(_, token)| token.secret.as_str())
+    }
+
     /// The identity of the bearer of `presented`, if it may act in the role `wanted`. If several tokens have
     /// the same secret, the first token that allows the role counts.
     pub fn identify<'a>(

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId, RunMark};
 use crate::broker::{CancelOutcome, Instance, Offer};
@@ -151,8 +152,8 @@ pub enum Notice {
     },
     /// An MCP client cancels a request that is not in flight on the worker that received the cancel.
     CancelRequest {
-        /// The session's id.
-        session: String,
+        /// The session's number.
+        session: Uuid,
         /// The request's id in the client's form: a number or a string.
         request_id: Value,
         /// The reason.
@@ -160,8 +161,8 @@ pub enum Notice {
     },
     /// An MCP client ends its session.
     EndSession {
-        /// The session's id.
-        session: String,
+        /// The session's number.
+        session: Uuid,
     },
 }
 

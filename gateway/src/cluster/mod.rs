@@ -44,6 +44,7 @@ use self::redis::held::Held;
 use self::redis::node::Node;
 use crate::rate_limit::Pace;
 use crate::seldom::Seldom;
+use crate::session_key::SessionKey;
 pub use cancel_message::CancelMessage;
 use channel::HEARD_PER_SECOND;
 pub use member::Here;
@@ -93,6 +94,8 @@ pub struct Cluster {
     commands: Mutex<Option<MultiplexedConnection>>,
     held: Held,
     lasting: Lasting,
+    /// The key of sessions that all workers share, once Redis is reached.
+    session_key: Mutex<Option<SessionKey>>,
     started: Instant,
 }
 
@@ -120,6 +123,7 @@ impl Cluster {
             commands: Mutex::default(),
             held: Held::default(),
             lasting: Lasting::default(),
+            session_key: Mutex::default(),
             started: Instant::now(),
         }))
     }

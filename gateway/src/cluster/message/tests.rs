@@ -101,9 +101,9 @@ fn what_is_told_stays_the_same_on_the_wire() {
             "thread_id": "t", "tool_call_id": "c", "app": null, "by": by,
         } }),
         json!({ "CloseThread": { "thread_id": "t", "app": "demo", "by": by } }),
-        json!({ "CancelRequest": { "session": "s", "request_id": 7, "reason": null } }),
-        json!({ "CancelRequest": { "session": "s", "request_id": "7", "reason": "why" } }),
-        json!({ "EndSession": { "session": "s" } }),
+        json!({ "CancelRequest": { "session": "00000000-0000-4000-8000-000000000001", "request_id": 7, "reason": null } }),
+        json!({ "CancelRequest": { "session": "00000000-0000-4000-8000-000000000001", "request_id": "7", "reason": "why" } }),
+        json!({ "EndSession": { "session": "00000000-0000-4000-8000-000000000001" } }),
     ] {
         let read: Notice = serde_json::from_value(told.clone()).unwrap();
         assert_eq!(serde_json::to_value(read).unwrap(), told);

@@ -87,6 +87,7 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
     member.held.tell_all_again();
     leases::enter(member, me, &mut commands).await?;
     leases::renew(member, me, &mut commands).await?;
+    member.agree(&mut commands).await?;
     member.connected.store(true, Ordering::Relaxed);
     member.traffic.connections.add();
     member.here.reaches_others(true);

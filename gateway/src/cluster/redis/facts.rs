@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use redis::aio::MultiplexedConnection;
 use redis::{ExistenceCheck, FromRedisValue, Pipeline, RedisResult, SetExpiry, SetOptions, pipe};
 
-use super::held::Holds;
 use crate::cluster::Cluster;
 
 /// How many facts are told at once.
@@ -43,16 +42,6 @@ impl Cluster {
         Ok(fact)
     }
 
-    /// Sets the fact of that name for `time`, whatever it was. While Redis is away, Redis is told later.
-    pub async fn set_fact(&self, name: &str, fact: &[u8], time: Duration) -> Result<(), Away> {
-        let mut set = pipe();
-        let key = self.node.key(name);
-        set.set_options(key, fact, lasting(time)).ignore();
-        let answer = self.command(set).await;
-        self.held.keep(name, fact, time, Holds::Always);
-        self.tell_later_if(answer, name)
-    }
-
     /// Sets the fact of that name for `time`, unless there is one. Returns the existing fact. While Redis is
     /// away, Redis is told later, unless there is another fact by then.
     pub async fn claim_fact(
@@ -67,7 +56,7 @@ impl Cluster {
         claim.set_options(&key, fact, if_none(time)).ignore();
         let answer: Result<(Option<Vec<u8>>,), Away> = self.command(claim).await;
         if !matches!(answer, Ok((Some(_),))) {
-            self.held.keep(name, fact, time, Holds::IfNone);
+            self.held.keep(name, fact, time);
         }
         let (before,) = self.tell_later_if(answer, name)?;
         Ok(before)
@@ -87,43 +76,19 @@ impl Cluster {
         script.arg(millis(time));
         let (replaced,): (bool,) = self.command(replace).await?;
         if replaced {
-            self.held.keep(name, fact, time, Holds::IfNone);
+            self.held.keep(name, fact, time);
         }
         Ok(replaced)
     }
 
-    /// Keeps a fact for `time` from now. Returns the existing fact, or `fact` if there was none.
-    pub async fn keep_fact(
-        &self,
-        name: &str,
-        fact: &[u8],
-        time: Duration,
-    ) -> Result<Vec<u8>, Away> {
-        let mut keep = pipe();
-        let key = self.node.key(name);
-        keep.atomic();
-        keep.set_options(&key, fact, if_none(time)).ignore();
-        keep.pexpire(&key, millis(time) as i64).ignore().get(&key);
-        let answer: Result<(Vec<u8>,), Away> = self.command(keep).await;
-        let held = answer.as_ref().map_or(fact, |(kept,)| kept);
-        self.held.keep(name, held, time, Holds::IfNone);
-        let (kept,) = self.tell_later_if(answer, name)?;
-        Ok(kept)
-    }
-
-    /// Another worker has set this fact. This worker tells Redis again if Redis loses the fact within `time`.
+    /// Redis knows this fact. This worker tells Redis again if Redis loses the fact within `time`.
     pub fn hold_fact(&self, name: &str, fact: &[u8], time: Duration) {
-        self.held.keep(name, fact, time, Holds::IfNone);
+        self.held.keep(name, fact, time);
     }
 
     /// Whether this worker tells Redis a fact of that name again if Redis has not heard it or loses it.
     pub fn holds_fact(&self, name: &str) -> bool {
         self.held.has(name)
-    }
-
-    /// Another worker has changed the fact of that name. From now on this worker tells Redis the new fact.
-    pub fn fact_changed(&self, name: &str, fact: &[u8]) {
-        self.held.replace(name, fact);
     }
 
     /// Removes the fact. A fact that another worker has put in its place stays. While Redis is away, Redis is
@@ -163,10 +128,9 @@ impl Cluster {
             for (name, held) in &some {
                 let (key, fact) = (self.node.key(name), held.fact.as_slice());
                 let time = held.until.saturating_duration_since(Instant::now());
-                match held.holds {
-                    Holds::IfNone => tell.set_options(key, fact, if_none(time)).ignore(),
-                    Holds::Always => tell.set_options(key, fact, lasting(time)).ignore(),
-                    Holds::NoMore => self.take_out(&mut tell, name, fact),
+                match held.is_over {
+                    false => tell.set_options(key, fact, if_none(time)).ignore(),
+                    true => self.take_out(&mut tell, name, fact),
                 };
             }
             tell.exec_async(connection).await?;
@@ -203,10 +167,7 @@ fn millis(time: Duration) -> u64 {
     (time.as_millis() as u64).max(1)
 }
 
-fn lasting(time: Duration) -> SetOptions {
-    SetOptions::default().with_expiration(SetExpiry::PX(millis(time)))
-}
-
 fn if_none(time: Duration) -> SetOptions {
-    lasting(time).conditional_set(ExistenceCheck::NX)
+    let lasting = SetOptions::default().with_expiration(SetExpiry::PX(millis(time)));
+    lasting.conditional_set(ExistenceCheck::NX)
 }

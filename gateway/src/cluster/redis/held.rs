@@ -20,45 +20,35 @@ struct State {
     untold: BTreeSet<String>,
 }
 
-/// A fact, and how Redis is told.
+/// A fact. Redis is told of the fact only if Redis knows no other fact of that name.
 #[derive(Clone, Debug)]
 pub(super) struct HeldFact {
     pub fact: Vec<u8>,
     pub until: Instant,
-    pub holds: Holds,
-}
-
-/// How a fact is told to Redis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
-    /// Only if Redis knows no other fact of that name.
-    IfNone,
-    /// In any case.
-    Always,
-    /// As a fact that holds no longer.
-    NoMore,
+    /// Whether Redis is told that the fact holds no longer.
+    pub is_over: bool,
 }
 
 impl Held {
-    /// Holds a fact for `time`. An `IfNone` fact does not replace an `Always` fact that still holds.
-    pub(super) fn keep(&self, name: &str, fact: &[u8], time: Duration, holds: Holds) {
+    /// Holds a fact for `time`.
+    pub(super) fn keep(&self, name: &str, fact: &[u8], time: Duration) {
         let now = Instant::now();
         let Some(until) = now.checked_add(time) else {
             return;
         };
         let facts = &mut self.0.lock().facts;
-        let is_set = |it: &HeldFact| it.holds == Holds::Always && it.until > now;
-        if holds == Holds::IfNone && facts.get(name).is_some_and(is_set) {
-            return;
-        }
         if facts.len() >= HELD {
             facts.retain(|_, it| it.until > now);
         }
         if facts.len() >= HELD && !facts.contains_key(name) {
             return tracing::warn!("too many facts are held: Redis is not told this one again");
         }
-        let fact = fact.into();
-        facts.insert(name.into(), HeldFact { fact, until, holds });
+        let held = HeldFact {
+            fact: fact.into(),
+            until,
+            is_over: false,
+        };
+        facts.insert(name.into(), held);
     }
 
     /// Whether a fact of that name is held.
@@ -66,25 +56,18 @@ impl Held {
         self.0.lock().facts.contains_key(name)
     }
 
-    /// If a fact of that name is held, replaces it with that fact.
-    pub(super) fn replace(&self, name: &str, fact: &[u8]) {
-        if let Some(held) = self.0.lock().facts.get_mut(name) {
-            held.fact = fact.into();
-        }
-    }
-
     /// Marks a fact as holding no longer.
     pub(super) fn release(&self, name: &str, fact: &[u8]) {
         let facts = &mut self.0.lock().facts;
         if let Some(held) = facts.get_mut(name).filter(|it| it.fact == fact) {
-            held.holds = Holds::NoMore;
+            held.is_over = true;
         }
     }
 
     /// Redis has heard that the fact holds no longer.
     pub(super) fn forget(&self, name: &str, fact: &[u8]) {
         let facts = &mut self.0.lock().facts;
-        let is_over = |it: &HeldFact| it.holds == Holds::NoMore && it.fact == fact;
+        let is_over = |it: &HeldFact| it.is_over && it.fact == fact;
         if facts.get(name).is_some_and(is_over) {
             facts.remove(name);
         }
@@ -128,30 +111,29 @@ mod tests {
 
     const TIME: Duration = Duration::from_secs(60);
 
-    fn told(held: &Held) -> Vec<(String, Vec<u8>, Holds)> {
+    /// What Redis is told: a name, a fact, and whether the fact holds no longer.
+    fn told(held: &Held) -> Vec<(String, Vec<u8>, bool)> {
         let all = held.take_untold(99).into_iter();
-        all.map(|(name, it)| (name, it.fact, it.holds)).collect()
+        all.map(|(name, it)| (name, it.fact, it.is_over)).collect()
     }
 
-    fn is(name: &str, fact: &[u8], holds: Holds) -> (String, Vec<u8>, Holds) {
-        (name.into(), fact.into(), holds)
+    fn is(name: &str, fact: &[u8], is_over: bool) -> (String, Vec<u8>, bool) {
+        (name.into(), fact.into(), is_over)
     }
 
     #[test]
     fn what_redis_may_not_know_is_told_once() {
         let held = Held::default();
-        held.keep("a", b"1", TIME, Holds::IfNone);
-        held.keep("b", b"1", TIME, Holds::Always);
+        held.keep("a", b"1", TIME);
+        held.keep("b", b"1", TIME);
         assert_eq!(told(&held), []);
         held.tell_later("b");
-        assert_eq!(told(&held), [is("b", b"1", Holds::Always)]);
+        assert_eq!(told(&held), [is("b", b"1", false)]);
         held.tell_all_again();
         assert_eq!(held.take_untold(1).len(), 1);
-        held.replace("b", b"2");
-        held.keep("b", b"3", TIME, Holds::IfNone);
-        assert_eq!(told(&held), [is("b", b"2", Holds::Always)]);
-        held.replace("c", b"1");
-        held.keep("d", b"1", Duration::ZERO, Holds::IfNone);
+        held.keep("b", b"2", TIME);
+        assert_eq!(told(&held), [is("b", b"2", false)]);
+        held.keep("d", b"1", Duration::ZERO);
         held.tell_later("c");
         held.tell_later("d");
         assert_eq!(told(&held), [], "none of them is held");
@@ -160,18 +142,17 @@ mod tests {
     #[test]
     fn what_is_released_while_redis_is_away_is_told_later() {
         let held = Held::default();
-        held.keep("a", b"1", TIME, Holds::IfNone);
-        held.keep("b", b"1", TIME, Holds::IfNone);
+        held.keep("a", b"1", TIME);
+        held.keep("b", b"1", TIME);
         held.release("a", b"1");
         held.release("b", b"another's");
         held.tell_all_again();
-        let all = [is("a", b"1", Holds::NoMore), is("b", b"1", Holds::IfNone)];
-        assert_eq!(told(&held), all);
+        assert_eq!(told(&held), [is("a", b"1", true), is("b", b"1", false)]);
         // The fact holds again before Redis has heard that it does not.
-        held.keep("a", b"2", TIME, Holds::IfNone);
+        held.keep("a", b"2", TIME);
         held.forget("a", b"1");
         held.tell_later("a");
-        assert_eq!(told(&held), [is("a", b"2", Holds::IfNone)]);
+        assert_eq!(told(&held), [is("a", b"2", false)]);
         held.release("a", b"2");
         held.forget("a", b"2");
         held.tell_later("a");

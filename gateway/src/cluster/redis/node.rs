@@ -5,7 +5,8 @@
 //! | `<prefix>:directory` | a sorted set of the ids of workers, with the times of their last renewals |
 //! | `<prefix>:worker:<id>` | a string that expires: the worker's lease |
 //! | `<prefix>:to:<id>` | a stream: frames for that worker |
-//! | `<prefix>:mcp:<id>` | a string that expires: an MCP session as JSON, empty once it has ended |
+//! | `<prefix>:session-key` | a string: the random key of MCP sessions, if none is configured |
+//! | `<prefix>:mcp:<number>` | an empty string that expires: an MCP session that its client has ended |
 //! | `<prefix>:rap:<…>` | a string that expires: the worker that has taken a RAP invocation, as JSON |
 //!
 //! In a Redis Cluster all keys are on one node, because all keys with the same prefix are in one slot. Any

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use axum::response::Response;
 
+use super::caller::Caller;
 use super::head::Accepted;
 use super::progress::Progress;
 use super::reply::whole;
 use super::request::Request;
 use super::result::{Ended, ToolResult, answer};
-use super::session::{Caller, McpSession, NotTaken};
+use super::session::{McpSession, NotTaken};
 use super::tools;
 use super::underway::{Tool, Underway, Within};
 use crate::bounds::shares::Share;
@@ -35,7 +36,7 @@ pub async fn in_session(
         }
     };
     let call = NewCall {
-        thread: Some(session.thread.to_string()),
+        thread: Some(session.number.to_string()),
         ..call
     };
     let (request, call) = session.begin(hub, &request.id, call)?;

@@ -3,10 +3,10 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `routes`, `server` | HTTP: the sender of a request, and the state that all requests share |
+//! | `routes`, `server`, `caller` | HTTP; the state that all requests share; the sender of a request |
 //! | `header`, `head` | MCP's own headers and their encoding; the rules for the HTTP head of a request |
 //! | `request`, `requests` | the parameters and the version of a request; the answers to requests |
-//! | `sessions`, `session`, `elsewhere` | sessions of versions before 2026-07-28: the table, one session, and sessions that several workers share |
+//! | `sessions`, `session`, `sealing`, `elsewhere` | sessions of versions before 2026-07-28: the table, one session, its id, and what workers tell each other of sessions |
 //! | `overtaken` | cancels of a session that come before their requests |
 //! | `call`, `underway` | a call, from `tools/call` to the end of its response |
 //! | `progress`, `result`, `content` | the progress of a call, and its result |
@@ -15,6 +15,7 @@
 //! | `listening` | streams of messages that answer no request |
 
 mod call;
+mod caller;
 mod content;
 mod elsewhere;
 mod head;
@@ -28,6 +29,7 @@ mod requests;
 pub(crate) mod result;
 mod routes;
 mod schema;
+mod sealing;
 mod server;
 mod session;
 mod sessions;

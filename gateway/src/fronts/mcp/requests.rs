@@ -8,6 +8,7 @@ use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::call;
+use super::caller::Caller;
 use super::head::{Accepted, Head};
 use super::header::{APP, SESSION, encoded_app};
 use super::listening::{acknowledged, subscription, unsubscribed};
@@ -15,7 +16,7 @@ use super::reply::{events, whole};
 use super::request::Request;
 use super::result::{answer, complete};
 use super::server::{Asker, Mcp, cacheable};
-use super::session::{Caller, McpSession, NotTaken};
+use super::session::{McpSession, NotTaken};
 use super::sessions::no_session;
 use super::tools;
 use crate::fronts::refusal::Refusal;
@@ -64,7 +65,7 @@ impl Mcp {
             return Ok(response);
         }
         let begun = (self.sessions).begin(&asker.caller, &asker.holder, client, version);
-        if let Ok(id) = HeaderValue::from_str(&begun.await?) {
+        if let Ok(id) = HeaderValue::from_str(&begun?) {
             response.headers_mut().insert(SESSION, id);
         }
         Ok(response)

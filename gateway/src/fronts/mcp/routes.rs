@@ -13,12 +13,12 @@ use axum::routing::any;
 use futures_util::future::join_all;
 use serde_json::value::RawValue;
 
+use super::caller::Caller;
 use super::head::{Accepted, Head};
 use super::listening::listening;
 use super::reply::{events, together};
 use super::request::Request;
 use super::server::{Asker, Mcp};
-use super::session::Caller;
 use super::sessions::{McpOptions, Sessions};
 use super::tools;
 use super::wanted::Wanted;
@@ -200,8 +200,7 @@ impl Mcp {
                 if let Some(Cancel { id, reason, .. }) = cancel(&method, params, id_bytes)
                     && !session.cancel(&id, reason.clone())
                 {
-                    let named = head.session().unwrap_or_default();
-                    self.sessions.tell_cancel(named, &id, reason)?;
+                    self.sessions.tell_cancel(session.number, &id, reason)?;
                 }
                 Ok(StatusCode::ACCEPTED.into_response())
             }
@@ -256,8 +255,8 @@ impl Mcp {
         if head.is_stateless() {
             return Err(no_method().into());
         }
-        self.session(asker, head).await?;
-        self.sessions.end(head.session().unwrap_or_default()).await;
+        let session = self.session(asker, head).await?;
+        self.sessions.end(session.number).await;
         Ok(StatusCode::NO_CONTENT.into_response())
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
+use super::caller::Caller;
 use super::head::Head;
-use super::session::{Caller, McpSession};
+use super::session::McpSession;
 use super::sessions::Sessions;
 use super::tools;
 use crate::bounds::shares::{Holder, Share, Shares};
@@ -55,7 +56,7 @@ impl Mcp {
         })
     }
 
-    /// The session that a request names. It may have begun on another worker.
+    /// The session that a request names. It may have begun on another worker, or before a restart.
     pub(super) async fn session(
         &self,
         asker: &Asker,

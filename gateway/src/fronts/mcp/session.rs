@@ -5,26 +5,24 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
+use super::caller::Caller;
 use super::overtaken::Overtaken;
 use super::request::ClientInfo;
-use super::wanted::Wanted;
+use super::sealing::{Said, is_over};
 use crate::bounds::shares::Holder;
 use crate::broker::runs::Dialect;
 use crate::fronts::rpc::{InFlight, Request};
 use crate::gateway::Hub;
 use crate::gateway::calls::{self, Call, Client, NewCall};
-use crate::tokens::Identity;
-use crate::wire::clipped;
 use crate::wire::json_rpc::Id;
 use caphost::dialect::mcp::Version;
 
-/// Characters of a client's name and version that are kept.
-const NAME_CHARS: usize = 256;
 /// How many streams may listen. A client needs one, and may open the next before the gateway knows that the
 /// last is closed.
 pub(crate) const LISTENING: usize = 8;
@@ -34,30 +32,22 @@ const WAITING: usize = 64;
 /// The reason of a cancel that gives none.
 const CANCELLED: &str = "The client cancelled the request";
 
-/// The sender of a request, and the app that the request is for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
-pub struct Caller {
-    /// The identity of the sender.
-    pub identity: Identity,
-    /// The app id in the path, or the only app of the token. Without either, the only connected app is meant.
-    pub app: Option<Arc<str>>,
-    /// The tools that the client wants, if not all.
-    #[serde(default)]
-    pub tools: Option<Wanted>,
-}
-
 /// One session.
 pub struct McpSession {
-    /// The session's name in lists and logs. Anybody who knows the `Mcp-Session-Id` may use the session, so
-    /// lists and logs do not show the `Mcp-Session-Id`.
-    pub thread: Arc<str>,
+    /// The session's name in lists, in logs and between workers. Its owner uses the session with the
+    /// `Mcp-Session-Id`, so no list or log shows that.
+    pub number: Uuid,
+    /// The `Mcp-Session-Id`.
+    pub id: String,
+    /// When the session ends, in seconds of Unix time.
+    until: u64,
     /// The owner of the session, and its app.
     pub caller: Caller,
     /// The holder whose share of the sessions it uses.
     pub holder: Holder,
     /// The app that the session stays with once it has met one, if the caller names none.
     pub met: OnceLock<Arc<str>>,
-    /// Whether the session has begun on another worker.
+    /// Whether the session was taken up by its id: it has begun on another worker, or was forgotten here.
     pub is_taken_up: bool,
     /// The client's own name and version.
     pub client: ClientInfo,
@@ -97,26 +87,24 @@ pub enum NotTaken {
 }
 
 impl McpSession {
-    /// A new session.
+    /// The session with that number and id, of which the id says so much.
     pub fn new(
         caller: Caller,
         holder: Holder,
-        thread: Arc<str>,
-        client: ClientInfo,
-        version: &'static Version,
+        (number, id): (Uuid, String),
+        said: Said,
+        is_taken_up: bool,
     ) -> Self {
-        let clip = |text: String| clipped(&text, NAME_CHARS).to_string();
         McpSession {
-            thread,
+            number,
+            id,
+            until: said.until,
             caller,
             holder,
-            met: OnceLock::new(),
-            is_taken_up: false,
-            client: ClientInfo {
-                name: clip(client.name),
-                version: clip(client.version),
-            },
-            version,
+            met: said.app.map(OnceLock::from).unwrap_or_default(),
+            is_taken_up,
+            client: said.client,
+            version: Version::for_session(&said.version),
             ended: CancellationToken::new(),
             in_flight: Arc::default(),
             state: Mutex::new(State {
@@ -281,6 +269,16 @@ impl McpSession {
         (!busy).then_some(state.used)
     }
 
+    /// Whether the session is past its end.
+    pub fn is_over(&self) -> bool {
+        is_over(self.until)
+    }
+
+    /// Whether the id is that of this session, and the caller its owner.
+    pub fn is_of(&self, id: &str, caller: &Caller) -> bool {
+        bool::from(self.id.as_bytes().ct_eq(id.as_bytes())) && self.caller == *caller
+    }
+
     /// How long the session was unused.
     pub fn unused_for(&self) -> Duration {
         self.unused_since()
@@ -324,6 +322,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tokens::Identity;
 
     fn session() -> McpSession {
         let caller = Caller {
@@ -333,15 +332,12 @@ mod tests {
         };
         let holder = Holder::Token("a".into());
         let client = ClientInfo {
-            name: "é".repeat(1 << 20),
+            name: "test".into(),
             version: "1".into(),
         };
-        McpSession::new(caller, holder, "thread".into(), client, &WITH_SESSIONS)
-    }
-
-    #[test]
-    fn a_long_name_is_clipped() {
-        assert_eq!(session().client.name, "é".repeat(NAME_CHARS));
+        let said = Said::new(client, &WITH_SESSIONS, None);
+        let named = (Uuid::new_v4(), "id".into());
+        McpSession::new(caller, holder, named, said, false)
     }
 
     #[test]

@@ -11,32 +11,38 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::caller::Caller;
 use super::overtaken::{Overtaken, is_long};
 use super::request::ClientInfo;
-use super::session::{Caller, McpSession};
+use super::sealing::{Said, Seals, Unopened, number_of};
+use super::session::McpSession;
 use super::tools;
 use crate::bounds::shares::Holder;
+use crate::cluster::Away;
 use crate::fronts::idle::look_after;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
 use crate::options::{count, defaults, duration};
 use crate::places::last_places;
 use crate::remembered::Remembered;
+use crate::session_key::SessionKey;
 use crate::wire::json_rpc::Id;
 use caphost::call::{Code, Error};
 use caphost::dialect::mcp::Version;
 
-/// How many ended sessions are remembered, and how many cancels for sessions that are not here.
-const ABSENT: usize = 4_096;
+/// How many sessions are remembered that their clients have ended.
+const ENDED: usize = 65_536;
+/// How many cancels for sessions that are not known are kept.
+const EARLY: usize = 4_096;
 
 /// Bounds of MCP, with their defaults.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "MCP")]
 pub struct McpOptions {
-    /// MCP sessions at once. Beyond it, the one that was not used for longest is ended, but never one with an open request or stream.
+    /// MCP sessions in memory at once. Beyond it, the one that was not used for longest leaves the memory, but never one with an open request or stream.
     #[arg(long, env = "CAPHOST_MCP_MAX_SESSIONS", default_value = "1000", value_parser = count, value_name = "N")]
     pub mcp_max_sessions: usize,
-    /// MCP sessions at once of one token, or of one address where there are no tokens. Beyond that only its own sessions are ended.
+    /// MCP sessions in memory at once of one token, or of one address where there are no tokens. Beyond that only its own sessions leave the memory.
     #[arg(long, env = "CAPHOST_MCP_MAX_SESSIONS_PER_TOKEN", default_value = "250", value_parser = count, value_name = "N")]
     pub mcp_max_sessions_per_token: usize,
     /// MCP responses open at once: calls in flight, unread answers and listening streams. At most --max-http-connections.
@@ -45,9 +51,17 @@ pub struct McpOptions {
     /// MCP responses open at once for one token, or for one address where there are no tokens. At most --max-http-connections-per-address.
     #[arg(long, env = "CAPHOST_MCP_MAX_OPEN_PER_TOKEN", default_value = "1024", value_parser = count, value_name = "N")]
     pub mcp_max_open_per_token: usize,
-    /// How long an MCP session lives without a request or an open stream. The session that stateless requests (2026-07-28) share, one for each token and app, lives as long.
+    /// How long an MCP session stays in memory without a request or an open stream. The session that stateless requests (2026-07-28) share, one for each token and app, lives as long.
     #[arg(long, env = "CAPHOST_MCP_SESSION_IDLE", default_value = "30m", value_parser = duration, value_name = "TIME")]
     pub mcp_session_idle: Duration,
+    /// The key that seals the ids of MCP sessions: any text of at least 32 characters, the same for all workers. With it sessions outlive a restart of the gateway. Default: a random key, which is kept in Redis, or else ends with the gateway.
+    #[arg(
+        long,
+        env = "CAPHOST_SESSION_KEY",
+        hide_env_values = true,
+        value_name = "SECRET"
+    )]
+    pub session_key: Option<SessionKey>,
 }
 
 impl McpOptions {
@@ -64,10 +78,10 @@ impl Default for McpOptions {
     }
 }
 
-/// All sessions.
+/// The sessions that are known here. A session that is not known is taken up by its id.
 pub struct Sessions {
     pub(super) hub: Arc<Hub>,
-    pub(super) idle: Duration,
+    seals: Seals,
     max: usize,
     /// How many sessions one holder may have.
     share: usize,
@@ -78,92 +92,116 @@ impl Sessions {
     /// An empty table.
     pub fn new(hub: Arc<Hub>, options: &McpOptions) -> Arc<Self> {
         let sessions = Arc::new(Sessions {
+            seals: Seals::new(hub.clone(), options.session_key.clone()),
             hub,
-            idle: options.mcp_session_idle,
             max: options.mcp_max_sessions,
             share: options.mcp_max_sessions_per_token,
             table: Mutex::default(),
         });
-        let (hub, idle) = (&sessions.hub, sessions.idle);
-        look_after(&sessions, idle, "mcp sessions", hub, |sessions| {
-            sessions.end_unused();
-            sessions.keep_used();
+        let idle = options.mcp_session_idle;
+        look_after(&sessions, idle, "mcp sessions", &sessions.hub, move |all| {
+            let goes = |session: &McpSession| {
+                let unused = session.unused_for();
+                unused >= idle || (session.is_over() && !unused.is_zero())
+            };
+            let gone = all.table().take_out(goes);
+            close(gone, "unused");
         });
         sessions.hear_others();
         sessions
     }
 
-    /// Begins a session and returns its id. An unused session may have to end for it.
-    pub async fn begin(
+    /// Begins a session and returns its id. An unused session may be forgotten for it.
+    pub fn begin(
         &self,
         caller: &Caller,
         holder: &Holder,
         client: ClientInfo,
         version: &'static Version,
     ) -> Result<String, Refusal> {
-        let id = Uuid::new_v4().to_string();
-        let thread = Uuid::new_v4().to_string().into();
-        let session = McpSession::new(caller.clone(), holder.clone(), thread, client, version);
-        let app = session.app(&self.hub);
+        let only = || Some(self.hub.offer(None).ok()?.app.id.as_str().into());
+        let met = caller.app.is_none().then(only).flatten();
+        let said = Said::new(client, version, met);
+        let named = self.seals.seal(caller, &said);
+        let session = McpSession::new(caller.clone(), holder.clone(), named, said, false);
         // On another worker the client may see older or newer tools.
         if self.hub.cluster().is_none() {
-            session.finds(tools::offered(&self.hub, app));
+            session.finds(tools::offered(&self.hub, session.app(&self.hub)));
         }
-        let session = Arc::new(session);
-        self.enter(&id, &session)?;
-        tracing::debug!(session = %session.thread, owner = %caller.identity.name, "begun");
-        // Before the client knows the id, because its next message may come to another worker.
-        self.tell_begun(&id, &session).await;
-        Ok(id)
+        let session = self.enter(session)?;
+        tracing::debug!(session = %session.number, owner = %caller.identity.name, "begun");
+        Ok(session.id.clone())
     }
 
-    /// The session with that id, if it belongs to the caller. It may have begun on another worker.
+    /// The session with that id, if it belongs to the caller.
     pub async fn find(
         &self,
         id: &str,
         caller: &Caller,
         holder: &Holder,
     ) -> Result<Arc<McpSession>, Refusal> {
-        self.take_up(id, caller, holder).await?;
-        let found = self.table().sessions.get(id).cloned();
-        let found = found.filter(|session| session.caller == *caller);
-        let found = found.ok_or_else(no_session)?;
+        let number = number_of(id).ok_or_else(no_session)?;
+        let known = self.table().get(number)?;
+        let found = match known {
+            Some(known) => known,
+            None => self.take_up((number, id), caller, holder).await?,
+        };
+        if found.is_over() || !found.is_of(id, caller) {
+            return Err(no_session());
+        }
         found.touch();
         Ok(found)
     }
 
+    /// Takes up a session that is not known here.
+    async fn take_up(
+        &self,
+        (number, id): (Uuid, &str),
+        caller: &Caller,
+        holder: &Holder,
+    ) -> Result<Arc<McpSession>, Refusal> {
+        let said = self.seals.open(id, caller);
+        let said = said.map_err(|unopened| match unopened {
+            Unopened::Foreign => no_session(),
+            Unopened::Unsure => away("The session cannot be looked up"),
+        })?;
+        if self.has_ended(number).await {
+            return Err(no_session());
+        }
+        let named = (number, id.to_string());
+        let session = McpSession::new(caller.clone(), holder.clone(), named, said, true);
+        let session = self.enter(session)?;
+        tracing::debug!(session = %session.number, "taken up");
+        Ok(session)
+    }
+
     /// The client ends a session, here and on all other workers.
-    pub async fn end(self: &Arc<Self>, id: &str) {
-        self.end_here(id, "ended");
+    pub async fn end(self: &Arc<Self>, number: Uuid) {
+        self.end_here(number, "ended");
         // In a task of its own: the client may close its connection before the others are told.
-        let (sessions, id) = (self.clone(), id.to_string());
-        let told = tokio::spawn(async move { sessions.tell_ended(&id).await });
+        let sessions = self.clone();
+        let told = tokio::spawn(async move { sessions.tell_ended(number).await });
         let _ = told.await;
     }
 
-    /// A session has ended on some worker: it ends here too, and does not come back.
-    pub(super) fn end_here(&self, id: &str, why: &'static str) {
-        let ended = self.table().end(id);
+    /// A client has ended a session on some worker: it ends here too, and does not come back.
+    pub(super) fn end_here(&self, number: Uuid, why: &'static str) {
+        let ended = self.table().end(number);
         close(ended, why);
     }
 
-    fn end_unused(&self) {
-        let is_unused = |_: &String, it: &mut Arc<McpSession>| it.unused_for() >= self.idle;
-        let ended: Vec<_> = self.table().sessions.extract_if(is_unused).collect();
-        close(ended.into_iter().map(|(_, session)| session), "unused");
-    }
-
-    /// Adds a session. An unused session may have to end for it.
-    pub(super) fn enter(&self, id: &str, new: &Arc<McpSession>) -> Result<(), Refusal> {
+    /// Adds a session, unless it is already known. Returns the known session. An unused session may be
+    /// forgotten for it.
+    fn enter(&self, new: McpSession) -> Result<Arc<McpSession>, Refusal> {
         let mut table = self.table();
-        if table.has(id) {
-            return Ok(());
+        if let Some(known) = table.get(new.number)? {
+            return Ok(known);
         }
-        let ended = table.make_room(&new.holder, self.max, self.share)?;
-        table.insert(id.into(), new);
+        let forgotten = table.make_room(&new.holder, self.max, self.share)?;
+        let entered = table.insert(new);
         drop(table);
-        close(ended, "unused: made room");
-        Ok(())
+        close(forgotten, "unused: made room");
+        Ok(entered)
     }
 
     pub(super) fn table(&self) -> MutexGuard<'_, Table> {
@@ -175,13 +213,19 @@ impl Sessions {
 fn close(ended: impl IntoIterator<Item = Arc<McpSession>>, why: &'static str) {
     for session in ended {
         session.close();
-        tracing::debug!(session = %session.thread, why, "the session has ended");
+        tracing::debug!(session = %session.number, why, "the session has ended");
     }
 }
 
 /// 404: the session has ended, never existed, or belongs to another.
 pub(super) fn no_session() -> Refusal {
     Refusal::not_found("Session not found")
+}
+
+/// 503: the session or request may be on another worker that cannot be asked.
+pub(super) fn away(what: &str) -> Refusal {
+    let error = Error::new(Code::DISCONNECTED, format!("{what}: {Away}"));
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
 }
 
 /// 503: there are as many sessions as allowed, and all are in use.
@@ -191,19 +235,20 @@ fn no_room() -> Refusal {
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)
 }
 
-/// Sessions by id, and what other workers have said about sessions that are not here.
+/// Sessions by their numbers, and what other workers have said about sessions that are not known here.
 #[derive(Default)]
 pub(super) struct Table {
-    sessions: HashMap<String, Arc<McpSession>>,
-    ended: Remembered<String, (), ABSENT>,
-    /// Cancels for sessions that are not here, with their times of arrival: their requests may come here.
-    early: VecDeque<(String, Id, Instant)>,
+    sessions: HashMap<Uuid, Arc<McpSession>>,
+    /// The sessions that their clients have ended.
+    ended: Remembered<Uuid, (), ENDED>,
+    /// Cancels for sessions that are not known, with their times of arrival: their requests may come here.
+    early: VecDeque<(Uuid, Id, Instant)>,
 }
 
 impl Table {
     /// Makes room for a session of `holder`, who may have `share` of `max`. If there is no room, the session
-    /// that was unused for longest ends: one of the holder's own if it has its share, else one of the holder
-    /// with most. The ended session is removed.
+    /// that was unused for longest goes: one of the holder's own if it has its share, else one of the holder
+    /// with most. Returns the session that goes.
     fn make_room(
         &mut self,
         holder: &Holder,
@@ -216,7 +261,7 @@ impl Table {
         }
         let own = held.get(holder).copied().unwrap_or_default();
         let has_share = own >= share;
-        // The last places are for holders without a session. For others an unused session ends.
+        // The last places are for holders without a session. For others an unused session goes.
         let kept = if own > 0 { last_places(max) } else { 0 };
         if !has_share && self.sessions.len() < max - kept {
             return Ok(None);
@@ -228,7 +273,7 @@ impl Table {
             .filter(|(_, session)| may_go(session))
             .filter_map(|(id, session)| {
                 let held = held.get(&session.holder);
-                Some(((Reverse(held), session.unused_since()?), id.clone()))
+                Some(((Reverse(held), session.unused_since()?), *id))
             })
             .min_by_key(|(order, _)| *order)
             .map(|(_, id)| id);
@@ -236,65 +281,57 @@ impl Table {
         gone.map(Some).ok_or_else(no_room)
     }
 
-    /// Whether the session with that id is here.
-    fn has(&self, id: &str) -> bool {
-        self.sessions.contains_key(id)
-    }
-
-    /// Whether the session with that id is here, or has ended.
-    pub fn knows(&self, id: &str) -> bool {
-        self.has(id) || self.ended.get(id).is_some()
-    }
-
-    /// Adds a session. Returns false if it is already here, or has ended.
-    fn insert(&mut self, id: String, session: &Arc<McpSession>) -> bool {
-        if self.knows(&id) {
-            return false;
+    /// The session with that number, if it is known. The error is that of a session that its client has ended.
+    fn get(&self, number: Uuid) -> Result<Option<Arc<McpSession>>, Refusal> {
+        match self.ended.get(&number) {
+            Some(()) => Err(no_session()),
+            None => Ok(self.sessions.get(&number).cloned()),
         }
+    }
+
+    /// Adds a session that is not known.
+    fn insert(&mut self, session: McpSession) -> Arc<McpSession> {
         let mut overtaken = Overtaken::default();
         self.early.retain(|(of, request, at)| {
-            let is_its = *of == id;
+            let is_its = *of == session.number;
             if is_its {
                 overtaken.wait(request, *at);
             }
             !is_its
         });
         session.set_overtaken(overtaken);
-        self.sessions.insert(id, session.clone());
-        true
+        let session = Arc::new(session);
+        self.sessions.insert(session.number, session.clone());
+        session
     }
 
     /// Another worker tells of a cancel.
-    pub fn cancel(&mut self, id: &str, request: &Id, reason: Option<String>) {
-        match self.sessions.get(id) {
+    pub fn cancel(&mut self, number: Uuid, request: &Id, reason: Option<String>) {
+        match self.sessions.get(&number) {
             Some(session) => {
                 session.cancel(request, reason);
             }
             None if is_long(request) => {}
             None => {
                 self.early
-                    .push_back((id.into(), request.clone(), Instant::now()));
-                if self.early.len() > ABSENT {
+                    .push_back((number, request.clone(), Instant::now()));
+                if self.early.len() > EARLY {
                     self.early.pop_front();
                 }
             }
         }
     }
 
-    /// The session has ended on some worker. Removes it here.
-    pub fn end(&mut self, id: &str) -> Option<Arc<McpSession>> {
-        self.ended.insert(id.into(), ());
-        self.sessions.remove(id)
+    /// A client has ended the session on some worker. Removes it here.
+    fn end(&mut self, number: Uuid) -> Option<Arc<McpSession>> {
+        self.ended.insert(number, ());
+        self.sessions.remove(&number)
     }
 
-    /// The sessions that were used within that time.
-    pub fn used_within(&self, time: Duration) -> Vec<(String, Arc<McpSession>)> {
-        let used = self
-            .sessions
-            .iter()
-            .filter(|(_, it)| it.unused_for() <= time);
-        used.map(|(id, session)| (id.clone(), session.clone()))
-            .collect()
+    /// Removes the sessions that go.
+    fn take_out(&mut self, goes: impl Fn(&McpSession) -> bool) -> Vec<Arc<McpSession>> {
+        let gone = self.sessions.extract_if(|_, session| goes(session));
+        gone.map(|(_, session)| session).collect()
     }
 }
 
@@ -307,7 +344,7 @@ mod tests {
     use super::*;
     use crate::tokens::Identity;
 
-    fn session() -> Arc<McpSession> {
+    fn session(number: Uuid) -> McpSession {
         let caller = Caller {
             identity: Identity::anyone(),
             app: None,
@@ -318,52 +355,48 @@ mod tests {
             version: "1".into(),
         };
         let holder = Holder::Token("a".into());
-        let thread = "thread".into();
-        Arc::new(McpSession::new(
-            caller,
-            holder,
-            thread,
-            client,
-            &WITH_SESSIONS,
-        ))
+        let said = Said::new(client, &WITH_SESSIONS, None);
+        McpSession::new(caller, holder, (number, "id".into()), said, false)
     }
 
     #[test]
     fn a_cancel_that_was_told_before_its_session_came_keeps_the_request_from_starting() {
         let id = |number: u64| Id::read(&json!(number)).unwrap();
-        let mut table = Table::default();
-        table.cancel("a", &id(1), None);
-        let session = session();
-        assert!(table.insert("a".into(), &session));
+        let (mut table, number) = (Table::default(), Uuid::new_v4());
+        table.cancel(number, &id(1), None);
+        let session = table.insert(session(number));
         assert_eq!(session.take(&id(1)), Err(NotTaken::Cancelled));
         assert_eq!(session.take(&id(2)), Ok(()));
     }
 
     #[test]
-    fn a_session_that_has_ended_is_not_taken_up_any_more() {
+    fn a_session_that_its_client_has_ended_does_not_come_back() {
+        let [a, b] = [Uuid::new_v4(), Uuid::new_v4()];
         let mut table = Table::default();
-        assert!(table.end("a").is_none());
-        assert!(!table.insert("a".into(), &session()));
-        assert!(table.insert("b".into(), &session()));
-        assert!(!table.insert("b".into(), &session()), "it is here");
-        assert!(table.end("b").is_some() && !table.has("b"));
+        assert!(table.end(a).is_none());
+        assert!(table.get(a).is_err());
+        table.insert(session(b));
+        assert!(table.get(b).unwrap().is_some());
+        assert!(table.end(b).is_some() && table.get(b).is_err());
     }
 
     #[test]
     fn not_everything_is_remembered() {
         let mut table = Table::default();
-        for id in 0..2 * ABSENT {
-            table.end(&id.to_string());
+        let first = Uuid::new_v4();
+        table.end(first);
+        for _ in 0..ENDED {
+            table.end(Uuid::new_v4());
         }
-        assert_eq!(table.ended.len(), ABSENT);
-        assert!(table.insert("0".into(), &session()));
+        assert_eq!(table.ended.len(), ENDED);
+        assert!(table.get(first).unwrap().is_none());
         let id = Id::read(&json!(1)).unwrap();
-        for absent in 0..2 * ABSENT {
-            table.cancel(&format!("absent {absent}"), &id, None);
+        for _ in 0..2 * EARLY {
+            table.cancel(Uuid::new_v4(), &id, None);
         }
-        assert_eq!(table.early.len(), ABSENT);
+        assert_eq!(table.early.len(), EARLY);
         let long = Id::read(&json!("x".repeat(1_000))).unwrap();
-        table.cancel("long", &long, None);
-        assert!(table.early.iter().all(|(of, ..)| of != "long"));
+        table.cancel(first, &long, None);
+        assert!(table.early.iter().all(|(of, ..)| *of != first));
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::caller::Caller;
 use super::request::Request;
 use super::result;
 use super::result::Ended;
 use super::schema::{self, Input};
-use super::session::Caller;
 use super::wanted::Wanted;
 use crate::broker::{CapabilityInfo, Offer, plain};
 use crate::gateway::{AbpError, Hub};

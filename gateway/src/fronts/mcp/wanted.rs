@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use url::form_urlencoded;
 
 use crate::fronts::refusal::Refusal;
@@ -11,7 +11,7 @@ use crate::fronts::refusal::Refusal;
 const BYTES: usize = 4_096;
 
 /// Names with commas between them. In a name, `*` stands for any characters.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Wanted(Arc<str>);
 
 impl Wanted {

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use caphost_gateway::for_tests::{CancelNotice, Notice};
 use caphost_gateway::{Config, Identity, McpOptions, Tokens};
+use redis::AsyncCommands;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::workers::Workers;
+use super::workers::{Redis, Workers};
 use crate::mcp::app::{called, confirm_cancel, demo, offer, progress, succeed};
 use crate::mcp::client::*;
 use crate::rap_runtime::until;
@@ -247,32 +248,29 @@ async fn a_session_is_its_owners_and_its_paths_on_all_workers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn it_is_kept_while_any_worker_uses_it() {
+async fn one_that_no_worker_has_in_memory_goes_on_at_any_and_redis_knows_nothing_of_it() {
     let soon_idle = || {
         let mcp = McpOptions {
-            // Long enough that a busy machine reports in time that a session is in use.
-            mcp_session_idle: Duration::from_millis(1_500),
+            mcp_session_idle: Duration::from_millis(50),
             ..McpOptions::default()
         };
         Config { mcp, ..config() }
     };
     let workers = Workers::with(soon_idle, soon_idle).await;
-    let used = Client::open(&workers.one, "/mcp").await;
-    let unused = Client::open(&workers.one, "/mcp").await;
-    let mut events = at(&used, &workers.two).listen().await;
-    assert!(events.next().await.is_some());
-    let name = |client: &Client| format!("mcp:{}", client.session.as_ref().unwrap());
-    let cluster = workers.two.hub.cluster().unwrap();
-    soon("the end of the one that is not used", async {
-        while cluster.fact(&name(&unused)).await.unwrap().is_some() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    })
-    .await;
-    for gateway in [&workers.one, &workers.two] {
-        assert_eq!(status(&at(&unused, gateway)).await, 404);
-        assert_eq!(status(&at(&used, gateway)).await, 200);
+    let mut app = demo(&workers.one).await;
+    workers.both_have("demo").await;
+    let client = Client::open(&workers.one, "/mcp").await;
+    for gateway in [&workers.one, &workers.two, &workers.one] {
+        let answered = at(&client, gateway).call_tool(1, "echo").await;
+        let call = called(&mut app).await;
+        succeed(&mut app, &call, json!("done")).await;
+        assert_eq!(answered.last().await["id"], 1);
+        // The session with the app ends when the worker forgets the session.
+        assert_eq!(app.next().await["type"], "shutdown");
     }
+    let mut connection = workers.redis.connection().await;
+    let keys: Vec<String> = connection.keys("{caphost}:mcp:*").await.unwrap();
+    assert_eq!(keys, <[&str; 0]>::default());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -294,19 +292,44 @@ async fn it_outlives_the_worker_it_began_on() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_redis_nobody_knows_whether_there_is_such_a_session() {
+async fn without_redis_it_goes_on_at_any_worker() {
     let mut workers = Workers::start().await;
     let client = Client::open(&workers.one, "/mcp").await;
     workers.redis.stop();
     let cluster = workers.two.hub.cluster().unwrap();
     until("its end", || !cluster.standing().connected).await;
-    let there = at(&client, &workers.two);
+    assert_eq!(status(&at(&client, &workers.two)).await, 200);
+    assert_eq!(status(&client).await, 200);
+    let begun = Client::open(&workers.two, "/mcp").await;
+    assert_eq!(status(&begun).await, 200);
+    assert_eq!(status(&at(&begun, &workers.one)).await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_has_not_met_redis_yet_does_not_know_whether_there_is_such_a_session() {
+    let redis = Redis::start().await;
+    let worker = |user| {
+        Gateway::with(Config {
+            cluster: redis.options(user),
+            ..config()
+        })
+    };
+    redis.shut_out("two").await;
+    let (one, two) = (worker("one").await, worker("two").await);
+    let client = Client::open(&one, "/mcp").await;
+    let there = at(&client, &two);
     let answer = there.post(&rpc(1, "ping", json!({}))).await;
     assert_eq!(answer.status(), 503);
     let answer: Value = answer.json().await.unwrap();
     assert_eq!(answer["error"]["data"]["retryable"], true);
-    assert_eq!(status(&client).await, 200);
-    // A session that begins on this worker is known on this worker.
-    let begun = Client::open(&workers.two, "/mcp").await;
+    // Its own sessions go on when it has met Redis.
+    let begun = Client::open(&two, "/mcp").await;
+    redis.let_in("two").await;
+    soon("the key", async {
+        while status(&there).await != 200 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
     assert_eq!(status(&begun).await, 200);
 }

@@ -162,15 +162,14 @@ async fn a_session_that_has_ended_does_not_come_back_when_redis_has_lost_that() 
     let three = third(&redis).await;
     assert_eq!(status(&at(&client, &three)).await, 404);
     assert_eq!(status(&there).await, 404);
-    // No worker writes the session's old record again.
-    let session = client.session.as_ref().unwrap();
-    let key = format!("{{caphost}}:mcp:{session}");
-    let kept: Option<String> = redis.connection().await.get(key).await.unwrap();
-    assert_eq!(kept.as_deref(), Some(""));
+    // Redis has been told again that the session has ended.
+    let mut connection = redis.connection().await;
+    let kept: Vec<String> = connection.keys("{caphost}:mcp:*").await.unwrap();
+    assert_eq!(kept.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sessions_and_claims_that_redis_has_lost_are_told_again() {
+async fn the_key_of_sessions_and_claims_that_redis_has_lost_are_told_again() {
     let Workers {
         mut one,
         two,
@@ -187,12 +186,12 @@ async fn sessions_and_claims_that_redis_has_lost_are_told_again() {
 
     let mut connection = redis.connection().await;
     let keys = async |connection: &mut redis::aio::MultiplexedConnection| {
-        let mut keys: Vec<String> = connection.keys("{caphost}:[mr][ca]p:*").await.unwrap();
-        keys.sort();
-        keys
+        let claims: Vec<String> = connection.keys("{caphost}:rap:*").await.unwrap();
+        let key: Option<Vec<u8>> = connection.get("{caphost}:session-key").await.unwrap();
+        (claims, key)
     };
     let before = keys(&mut connection).await;
-    assert_eq!(before.len(), 3);
+    assert_eq!((before.0.len(), before.1.is_some()), (1, true));
     redis::cmd("FLUSHALL")
         .exec_async(&mut connection)
         .await
@@ -211,7 +210,7 @@ async fn sessions_and_claims_that_redis_has_lost_are_told_again() {
     assert_eq!(Runtime::new(&three, "").post("/invoke", &held).await.0, 200);
     assert_eq!(app.seen(), ["call hold -"]);
 
-    // A worker that has taken a session up knows it as well as the worker where it began.
+    // The session does not need the worker where it began.
     one.stop();
     one.stopped().await;
     redis::cmd("FLUSHALL")

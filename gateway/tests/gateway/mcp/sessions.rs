@@ -76,6 +76,103 @@ async fn a_session_is_named_in_every_request_and_ends_with_delete() {
     assert_eq!(twice.status(), 404);
 }
 
+/// A gateway with that key, and with tokens.
+async fn sealed_with(key: &str, tokens: &[&str]) -> Gateway {
+    let tokens = tokens.iter().map(|token| token.parse().unwrap());
+    Gateway::with(Config {
+        tokens: Tokens::new(tokens.collect()),
+        mcp: McpOptions {
+            session_key: Some(key.parse().unwrap()),
+            ..McpOptions::default()
+        },
+        ..config()
+    })
+    .await
+}
+
+/// The same client with another gateway.
+fn at(client: &Client, gateway: &Gateway, path: &str) -> Client {
+    Client {
+        url: format!("http://{}{path}", gateway.address),
+        ..client.clone()
+    }
+}
+
+#[tokio::test]
+async fn a_session_goes_on_after_a_restart_with_the_same_key_only() {
+    const KEY: &str = "a key that nobody would ever guess";
+    let tokens = ["app=p", "agent=a", "agent=b"];
+    let mut before = sealed_with(KEY, &tokens).await;
+    let client = opened("a", &before).await;
+    before.stop();
+    before.stopped().await;
+
+    let after = sealed_with(KEY, &tokens).await;
+    let mut app = after.peer("/abp/app?token=p").await;
+    app.send(register("demo")).await;
+    assert_eq!(app.next().await["type"], "app/registered");
+    let mine = at(&client, &after, "/mcp");
+    let mut calling = mine.call_tool(1, "a.b").await;
+    let relayed = called(&mut app).await;
+    mine.cancel(1, "enough").await;
+    assert_eq!(confirm_cancel(&mut app, &relayed).await, "enough");
+    assert_eq!(calling.next().await, None);
+    let answered = mine.call_tool(2, "a.b").await;
+    let relayed = called(&mut app).await;
+    succeed(&mut app, &relayed, json!("done")).await;
+    assert_eq!(
+        answered.last().await["result"]["content"][0]["text"],
+        "done"
+    );
+    // The client may have missed changes.
+    let told = mine.listen().await.next().await.unwrap();
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+
+    // Another token, another path, another secret of the token, another key.
+    let of_b = Client {
+        token: Some("b".into()),
+        ..mine.clone()
+    };
+    let (path, query) = ("/mcp/demo", "/mcp?tools=a.b");
+    let renewed = sealed_with(KEY, &["app=p", "agent=c", "agent=a"]).await;
+    let other_key = sealed_with("another key that nobody would guess", &tokens).await;
+    for stranger in [
+        of_b,
+        at(&client, &after, path),
+        at(&client, &after, query),
+        at(&client, &renewed, "/mcp"),
+        at(&client, &other_key, "/mcp"),
+    ] {
+        assert_eq!(ping(&stranger).await, 404, "{}", stranger.url);
+        let ended = stranger.send(stranger.request(Method::DELETE)).await;
+        assert_eq!(ended.status(), 404);
+    }
+    // An id that is changed anywhere is the id of no session.
+    let id = client.session.clone().unwrap();
+    for place in [0, 5, 21, 22, 40, id.len() - 23, id.len() - 2] {
+        let mut changed = id.clone().into_bytes();
+        changed[place] = if changed[place] == b'A' { b'B' } else { b'A' };
+        let changed = Client {
+            session: Some(String::from_utf8(changed).unwrap()),
+            ..mine.clone()
+        };
+        assert_eq!(ping(&changed).await, 404, "{place}");
+    }
+    assert_eq!(ping(&mine).await, 200);
+    assert_eq!(mine.send(mine.request(Method::DELETE)).await.status(), 204);
+    assert_eq!(ping(&mine).await, 404);
+}
+
+#[tokio::test]
+async fn without_a_key_a_restart_ends_all_sessions() {
+    let mut before = Gateway::start().await;
+    let client = Client::open(&before, "/mcp").await;
+    before.stop();
+    before.stopped().await;
+    let after = Gateway::start().await;
+    assert_eq!(ping(&at(&client, &after, "/mcp")).await, 404);
+}
+
 #[tokio::test]
 async fn ids_of_all_kinds_are_told_apart_at_once() {
     let gateway = Gateway::start().await;
@@ -144,7 +241,7 @@ async fn two_clients_with_one_id_do_not_disturb_each_other() {
 }
 
 #[tokio::test]
-async fn an_unused_session_ends_and_one_with_a_stream_does_not() {
+async fn an_unused_session_leaves_the_memory_and_goes_on_and_one_with_a_stream_stays() {
     let mcp = McpOptions {
         mcp_session_idle: Duration::from_millis(300),
         ..McpOptions::default()
@@ -157,22 +254,15 @@ async fn an_unused_session_ends_and_one_with_a_stream_does_not() {
     let calling = Client::open(&gateway, "/mcp/demo").await;
     let running = calling.call_tool(1, "echo").await;
     let relayed = called(&mut app).await;
-    // This session is used last, so it ends last.
+    // This session is used last, so it leaves last.
     let unused = Client::open(&gateway, "/mcp/other").await;
     let answered = unused.call_tool(1, "echo").await;
     let call = called(&mut other).await;
     succeed(&mut other, &call, json!(1)).await;
     answered.last().await;
     assert_eq!(other.next().await["type"], "shutdown");
-    let status = |client: Client| async move {
-        client
-            .post(&rpc(5, "ping", json!({})))
-            .await
-            .status()
-            .as_u16()
-    };
-    assert_eq!(status(unused).await, 404);
-    assert_eq!(status(listening.clone()).await, 200);
+    assert_eq!(ping(&unused).await, 200);
+    assert_eq!(ping(&listening).await, 200);
     succeed(&mut app, &relayed, json!(1)).await;
     running.last().await;
     offer(&gateway, "demo", json!([])).await;
@@ -203,7 +293,7 @@ async fn there_is_room_for_so_many_sessions() {
 }
 
 async fn shared_by_two(max: usize, share: usize) -> Gateway {
-    let tokens = ["agent=a", "agent=b"].map(|token| token.parse().unwrap());
+    let tokens = ["app=p", "agent=a", "agent=b"].map(|token| token.parse().unwrap());
     Gateway::with(Config {
         tokens: Tokens::new(tokens.into()),
         mcp: McpOptions {
@@ -249,24 +339,47 @@ async fn one_token_cannot_hold_all_sessions() {
     assert_eq!(ping(&opened("b", &gateway).await).await, 200);
 }
 
+/// Makes a call in a session, and returns the app's name for the session.
+async fn used(client: &Client, app: &mut Peer) -> Value {
+    let answered = client.call_tool(1, "a.b").await;
+    let call = called(app).await;
+    succeed(app, &call, json!(1)).await;
+    answered.last().await;
+    call["agent"].clone()
+}
+
+/// The app's name for the session that ends.
+async fn leaves(app: &mut Peer) -> Value {
+    let message = app.next().await;
+    assert_eq!(message["type"], "shutdown", "{message}");
+    app.send(answer(&message, "shutdown-result", json!({})))
+        .await;
+    assert_eq!(app.next().await["type"], "agent/closed");
+    message["agent"].clone()
+}
+
 #[tokio::test]
-async fn a_session_not_in_use_makes_room_before_another_is_refused() {
+async fn a_session_not_in_use_makes_room_before_another_is_refused_and_goes_on() {
     let gateway = shared_by_two(3, 2).await;
+    let mut app = gateway.peer("/abp/app?token=p").await;
+    app.send(register("demo")).await;
+    assert_eq!(app.next().await["type"], "app/registered");
     let first = opened("a", &gateway).await;
     let second = opened("a", &gateway).await;
     let of_b = opened("b", &gateway).await;
-    assert_eq!(ping(&first).await, 200);
-    // The token has its full share, so its own session that was unused for longest ends.
+    let named_second = used(&second, &mut app).await;
+    used(&of_b, &mut app).await;
+    let named_first = used(&first, &mut app).await;
+    // The token has its full share, so its own session that was unused for longest makes room.
     let third = opened("a", &gateway).await;
-    assert_eq!(ping(&second).await, 404);
-    for kept in [&first, &third, &of_b] {
-        assert_eq!(ping(kept).await, 200);
-    }
-    // All places are taken, so a session of the holder with most sessions ends.
-    let more_of_b = opened("b", &gateway).await;
-    assert_eq!(ping(&first).await, 404);
-    for kept in [&third, &of_b, &more_of_b] {
-        assert_eq!(ping(kept).await, 200);
+    assert_eq!(leaves(&mut app).await, named_second);
+    used(&third, &mut app).await;
+    // All places are taken, so a session of the holder with most sessions makes room.
+    opened("b", &gateway).await;
+    assert_eq!(leaves(&mut app).await, named_first);
+    // Whoever has left the memory goes on.
+    for client in [&first, &second, &third, &of_b] {
+        assert_eq!(ping(client).await, 200);
     }
 }
 
@@ -336,7 +449,7 @@ async fn one_agent_cannot_open_all_streams_and_calls() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_that_its_client_does_not_read_keeps_its_session_from_nothing() {
+async fn an_answer_that_its_client_does_not_read_does_not_keep_its_session_in_memory() {
     let mcp = McpOptions {
         mcp_session_idle: Duration::from_millis(500),
         ..McpOptions::default()
@@ -357,6 +470,6 @@ async fn an_answer_that_its_client_does_not_read_keeps_its_session_from_nothing(
         }
     };
     soon("the end of the session", ended).await;
-    assert_eq!(ping(&client).await, 404);
+    assert_eq!(ping(&client).await, 200);
     drop(unread);
 }

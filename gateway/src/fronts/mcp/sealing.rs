@@ -1,0 +1,234 @@
+//! The ids of sessions: all that is needed of a session, sealed so that only gateways with the key read it.
+//!
+//! An id is the number of its session and the sealed text, in URL-safe Base64. Each number has a key of its own,
+//! made of the gateway's key, so no nonce repeats. The caller is sealed with the text without being part of it: another
+//! caller cannot open the id.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hkdf::{HKDF_SHA256, Salt};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::caller::Caller;
+use super::request::ClientInfo;
+use crate::gateway::Hub;
+use crate::session_key::SessionKey;
+use crate::wire::clipped;
+use caphost::dialect::mcp::Version;
+
+/// Characters of a client's name and version that are kept.
+const NAME_CHARS: usize = 256;
+/// How long a session lives at most.
+pub(super) const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+/// What the keys are for. A later form of the text needs other keys.
+const PURPOSE: &[u8] = b"caphost: sessions of MCP, 1";
+
+/// What the id of a session says.
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
+pub(super) struct Said {
+    pub client: ClientInfo,
+    /// The version of MCP.
+    pub version: Box<str>,
+    /// The app that the session has met, if its caller names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app: Option<Arc<str>>,
+    /// When the session ends, in seconds of Unix time.
+    pub until: u64,
+}
+
+impl Said {
+    /// What is said of a session that begins now.
+    pub fn new(client: ClientInfo, version: &Version, app: Option<Arc<str>>) -> Self {
+        let clip = |text: String| clipped(&text, NAME_CHARS).to_string();
+        Said {
+            client: ClientInfo {
+                name: clip(client.name),
+                version: clip(client.version),
+            },
+            version: version.name.into(),
+            app,
+            until: unix_time() + LIFETIME.as_secs(),
+        }
+    }
+}
+
+/// Whether that time has passed, in seconds of Unix time.
+pub(super) fn is_over(until: u64) -> bool {
+    unix_time() >= until
+}
+
+/// The number of the session with that id.
+pub(super) fn number_of(id: &str) -> Option<Uuid> {
+    split(id).map(|(number, _)| number)
+}
+
+/// The keys of this gateway.
+pub(super) struct Seals {
+    hub: Arc<Hub>,
+    /// The configured key, or a random one.
+    own: SessionKey,
+    is_configured: bool,
+}
+
+/// Why an id is not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unopened {
+    /// It is not an id of this caller.
+    Foreign,
+    /// Another worker may have sealed it, and the key of the workers is not known yet.
+    Unsure,
+}
+
+impl Seals {
+    pub fn new(hub: Arc<Hub>, configured: Option<SessionKey>) -> Self {
+        Seals {
+            hub,
+            is_configured: configured.is_some(),
+            own: configured.unwrap_or_else(SessionKey::random),
+        }
+    }
+
+    /// A new number, and the id that says so much of its session.
+    pub fn seal(&self, caller: &Caller, said: &Said) -> (Uuid, String) {
+        let key = self.shared().unwrap_or_else(|| self.own.clone());
+        let (number, bound) = (Uuid::new_v4(), self.bound(caller));
+        (number, seal(&key, number, &bound, said))
+    }
+
+    /// What the id says of its session.
+    pub fn open(&self, id: &str, caller: &Caller) -> Result<Said, Unopened> {
+        let bound = self.bound(caller);
+        let shared = self.shared();
+        let mut keys = shared.iter().chain([&self.own]);
+        let opened = keys.find_map(|key| open(key, id, &bound));
+        let are_all = self.is_configured || self.hub.cluster().is_none() || shared.is_some();
+        opened.ok_or(match are_all {
+            true => Unopened::Foreign,
+            false => Unopened::Unsure,
+        })
+    }
+
+    /// The key of all workers, if none is configured.
+    fn shared(&self) -> Option<SessionKey> {
+        let cluster = self.hub.cluster().filter(|_| !self.is_configured);
+        cluster?.session_key()
+    }
+
+    /// The caller, to whom ids are bound: its token, the token's rights, the path and the wanted tools.
+    fn bound(&self, caller: &Caller) -> Vec<u8> {
+        let token = self.hub.tokens.secret_of(&caller.identity);
+        // Texts can always be written.
+        serde_json::to_vec(&(caller, token)).unwrap_or_default()
+    }
+}
+
+fn seal(key: &SessionKey, number: Uuid, bound: &[u8], said: &Said) -> String {
+    let mut text = serde_json::to_vec(said).unwrap_or_default();
+    let key = key_of(number, key);
+    let sealed = key.seal_in_place_append_tag(nonce(), Aad::from(bound), &mut text);
+    // It fails with texts of many gigabytes only.
+    sealed.unwrap_or_else(|_| text.clear());
+    URL_SAFE_NO_PAD.encode([number.as_bytes().as_slice(), &text].concat())
+}
+
+fn open(key: &SessionKey, id: &str, bound: &[u8]) -> Option<Said> {
+    let (number, mut sealed) = split(id)?;
+    let key = key_of(number, key);
+    let text = key.open_in_place(nonce(), Aad::from(bound), &mut sealed);
+    serde_json::from_slice(text.ok()?).ok()
+}
+
+/// The number in an id, and the sealed text.
+fn split(id: &str) -> Option<(Uuid, Vec<u8>)> {
+    let bytes = URL_SAFE_NO_PAD.decode(id).ok()?;
+    let (number, sealed) = bytes.split_first_chunk()?;
+    Some((Uuid::from_bytes(*number), sealed.into()))
+}
+
+/// The key for the id of the session with that number.
+fn key_of(number: Uuid, key: &SessionKey) -> LessSafeKey {
+    let of_number = Salt::new(HKDF_SHA256, number.as_bytes()).extract(key.as_str().as_bytes());
+    let key = of_number.expand(&[PURPOSE], &AES_256_GCM);
+    let key = key.unwrap_or_else(|_| unreachable!("a hash makes a key of this length"));
+    LessSafeKey::new(UnboundKey::from(key))
+}
+
+/// Each key seals one text.
+fn nonce() -> Nonce {
+    Nonce::assume_unique_for_key([0; NONCE_LEN])
+}
+
+fn unix_time() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use caphost::dialect::mcp::WITH_SESSIONS;
+
+    use super::*;
+
+    static KEY: LazyLock<SessionKey> = LazyLock::new(SessionKey::random);
+
+    fn said() -> Said {
+        let client = ClientInfo {
+            name: "é".repeat(1 << 20),
+            version: "1".into(),
+        };
+        Said::new(client, &WITH_SESSIONS, Some("demo".into()))
+    }
+
+    #[test]
+    fn only_the_right_key_and_caller_open_an_id() {
+        let id = seal(&KEY, Uuid::new_v4(), b"caller", &said());
+        assert_eq!(open(&KEY, &id, b"caller"), Some(said()));
+        assert_eq!(open(&SessionKey::random(), &id, b"caller"), None);
+        assert_eq!(open(&KEY, &id, b"another"), None);
+        assert!(id.bytes().all(|it| it.is_ascii_graphic()));
+    }
+
+    #[test]
+    fn an_id_that_was_tampered_with_is_not_opened() {
+        let id = seal(&KEY, Uuid::new_v4(), b"caller", &said());
+        for at in 0..id.len() {
+            let mut changed = id.clone().into_bytes();
+            changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+            let changed = String::from_utf8(changed).unwrap();
+            assert_eq!(open(&KEY, &changed, b"caller"), None, "{at}");
+            assert_eq!(open(&KEY, &id[..at], b"caller"), None, "{at}");
+        }
+        for other in [format!("{id}A"), format!("{id}="), format!(" {id}")] {
+            assert_eq!(open(&KEY, &other, b"caller"), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn no_two_ids_are_the_same() {
+        let seal = || seal(&KEY, Uuid::new_v4(), b"caller", &said());
+        let (one, other) = (seal(), seal());
+        assert_ne!(number_of(&one), number_of(&other));
+        // What they say is the same, and nobody sees that.
+        assert_ne!(one[30..60], other[30..60]);
+    }
+
+    #[test]
+    fn a_session_ends_after_a_day() {
+        let (day, until) = (24 * 60 * 60, said().until);
+        assert!(is_over(until - day) && !is_over(until - day + 60));
+    }
+
+    #[test]
+    fn a_long_name_is_clipped() {
+        assert_eq!(said().client.name, "é".repeat(NAME_CHARS));
+        let id = seal(&KEY, Uuid::new_v4(), b"caller", &said());
+        assert!(id.len() < 1_000);
+    }
+}
