@@ -5,7 +5,7 @@
 //! JavaScript's: the parts of a message come to Rust flat, as arguments. Every call from JavaScript
 //! into Rust goes through one guard, so that a trap settles everything pending instead of leaving
 //! it forever. Some code enters wasm without the guard, such as a task of the app. For a panic in
-//! such code, a panic hook does the same.
+//! such code, a panic hook does the same; for a trap, the error events of the page.
 
 use std::time::Duration;
 

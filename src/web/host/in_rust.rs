@@ -151,7 +151,7 @@ impl Host {
             let handler = handler.clone();
             Box::pin(async move {
                 let run = async || params::returned(&handler(params::read(given)?, context).await?);
-                run().await.map_err(Error::into_failure)
+                panics::noticing(run()).await.map_err(Error::into_failure)
             })
         };
         let name = capability.name.clone();

@@ -91,7 +91,7 @@ where
         let context = context(&call, &end);
         run(call, end, async move {
             let run = async || params::returned(&handler(params::read(given)?, context).await?);
-            run().await.map_err(Error::into_failure)
+            panics::noticing(run()).await.map_err(Error::into_failure)
         });
     });
 }

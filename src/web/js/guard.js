@@ -50,6 +50,9 @@ let depth = 0;
 /** @param {any} handle a class of wasm-bindgen */
 const instanceOf = (handle) => separate.get(handle) ?? shared;
 
+/** Whether the module of an app in Rust is lost. */
+export const isLost = () => shared.trap !== undefined;
+
 /** Tells that the module of a class has no other class. @param {any} handle */
 export const isAlone = (handle) => void separate.set(handle, new Instance());
 

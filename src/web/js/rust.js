@@ -4,3 +4,5 @@
 export { connectFromRust } from './in-rust.js';
 export * from './rust/agent.js';
 export * from './rust/host.js';
+export { noticeTraps, panicked } from './traps.js';
+export { inWorker, serve } from './workers/serve.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { launchPuppeteer } from '../support/browsers.mjs';
+import { launchFirefox, launchPuppeteer } from '../support/browsers.mjs';
 import { rustAppFolder } from '../support/rust-app.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
@@ -22,9 +22,10 @@ after(async () => {
  * Opens a page of the app, whose uncaught errors do not fail the test.
  *
  * @param {import('node:test').TestContext} t
+ * @param {typeof browser} [of]
  */
-async function appPage(t) {
-  const page = await browser.newPage();
+async function appPage(t, of = browser) {
+  const page = await of.newPage();
   t.after(() => page.close());
   await page.goto(server.url('/rust-app/'));
   await page.waitForSelector('html[data-ready]');
@@ -77,6 +78,75 @@ for (const way of ['task', 'closure', 'timer']) {
     });
   }
 }
+
+for (const hook of ['handler', 'failing code']) {
+  test(`a panic in a task of the app's own settles every call, even if the ${hook} has replaced the panic hook just before`, { timeout: 30_000 }, async (t) => {
+    const page = await appPage(t);
+    const seen = await page.evaluate(async (hook) => {
+      const { abp, seen: recorded } = /** @type {any} */ (window);
+      const held = abp.call('rust.hold');
+      const all = [await abp.call('rust.lead', { way: 'task', hook }), await held, await abp.call('rust.hold')];
+      return { errors: all.map(({ error }) => [error?.code, error?.message]), hooked: recorded.filter((/** @type {any} */ [what]) => what === 'hook').length };
+    }, hook);
+    // The message of a panic is only known to a panic hook.
+    const message = hook === 'handler' ? "the app's own task has panicked" : 'unreachable';
+    for (const [code, text] of seen.errors) {
+      assert.equal(code, 'INTERNAL_ERROR');
+      assert.match(text, new RegExp(`^The host has failed and cannot go on: .*${message}`));
+    }
+    assert.equal(seen.hooked, 1);
+  });
+}
+
+for (const [name, launch] of /** @type {const} */ ([['Chromium', launchPuppeteer], ['Firefox', launchFirefox]])) {
+  test(`${name}: a trap in code of the app's own settles every call, and the module is not entered again`, { timeout: 120_000 }, async (t) => {
+    const own = await launch();
+    if (!own) return t.skip('no Firefox is installed');
+    t.after(() => own.close());
+    for (const trap of ['an exhausted stack', 'an access out of bounds', 'unreachable code']) {
+      for (const way of ['task', 'closure', 'timer']) {
+        await t.test(`${trap}, in a ${way}`, async (t) => {
+          const page = await appPage(t, own);
+          const seen = await page.evaluate(async (given) => {
+            const { abp, host } = /** @type {any} */ (window);
+            const held = abp.call('rust.hold', {}, { callId: 'held' });
+            const answers = [await abp.call('rust.lead', given), await held];
+            let entered = 0;
+            for (const name of Object.getOwnPropertyNames(host.shell.handle)) {
+              const method = host.shell.handle[name];
+              if (typeof method === 'function') host.shell.handle[name] = (/** @type {any[]} */ ...args) => ((entered += 1), method(...args));
+            }
+            answers.push(await abp.call('rust.hold'), await abp.cancel('held'));
+            return { codes: answers.map(({ error }) => error?.code), entered };
+          }, { way, trap });
+          assert.deepEqual(seen, { codes: Array(4).fill('INTERNAL_ERROR'), entered: 0 });
+        });
+      }
+    }
+  });
+}
+
+test('uncaught errors of the page and of other modules do not end the host', { timeout: 30_000 }, async (t) => {
+  const page = await appPage(t);
+  const data = await page.evaluate(async () => {
+    const { abp } = /** @type {any} */ (window);
+    // (module (func (export "f") unreachable))
+    const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 5, 1, 3, 0, 0, 11]);
+    const { instance } = await WebAssembly.instantiate(bytes);
+    queueMicrotask(/** @type {any} */ (instance.exports).f);
+    void Promise.resolve().then(/** @type {any} */ (instance.exports).f);
+    const deep = () => void deep();
+    setTimeout(deep);
+    queueMicrotask(() => {
+      throw new WebAssembly.RuntimeError('made by the page');
+    });
+    void Promise.reject(new RangeError('Invalid array length'));
+    void Promise.reject();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return (await abp.call('rust.loop', { rounds: 0 })).success;
+  });
+  assert.equal(data, true);
+});
 
 test('a panic of the module ends the sessions of its agents, and says why', { timeout: 30_000 }, async (t) => {
   const page = await appPage(t);

@@ -1,5 +1,6 @@
 //! Panics in the app's own code, outside the host's guards, and a crowd of calls.
 
+use std::hint::black_box;
 use std::panic;
 
 use caphost::{Agent, CallContext, Error};
@@ -28,11 +29,32 @@ pub fn set_panic_hook() {
 pub struct Panic {
     /// The place of the panic.
     pub way: String,
+    /// A trap without a panic, or none for a panic.
+    #[serde(default)]
+    pub trap: String,
+    /// Who replaces the panic hook: the handler, or the code that panics.
+    #[serde(default)]
+    pub hook: String,
 }
 
-/// Starts code of the app that panics outside the handler. The handler itself never ends.
-pub async fn lead_to_panic(Panic { way }: Panic, context: CallContext) -> Result<Sum, Error> {
-    panic_in(&way);
+/// Starts code of the app that fails outside the handler. The handler itself never ends.
+pub async fn lead_to_panic(
+    Panic { way, trap, hook }: Panic,
+    context: CallContext,
+) -> Result<Sum, Error> {
+    if hook == "handler" {
+        set_panic_hook();
+    }
+    let text = panic_text(&way);
+    later(&way, move || {
+        if hook == "failing code" {
+            set_panic_hook();
+        }
+        match &*trap {
+            "" => fail(&text),
+            trap => fall(trap),
+        }
+    });
     context.checkpoint().await;
     std::future::pending().await
 }
@@ -40,16 +62,45 @@ pub async fn lead_to_panic(Panic { way }: Panic, context: CallContext) -> Result
 /// Panics a little later, in a task, a closure or a timer.
 #[wasm_bindgen(js_name = panicIn)]
 pub fn panic_in(way: &str) {
-    let text = format!("the app's own {way} has panicked");
+    let text = panic_text(way);
+    later(way, move || fail(&text));
+}
+
+fn later(way: &str, work: impl FnOnce() + 'static) {
     match way {
-        "task" => spawn_local(async move { fail(&text) }),
-        "closure" => queue_microtask(&Closure::once_into_js(move || fail(&text))),
-        _ => set_timeout(&Closure::once_into_js(move || fail(&text)), 5),
+        "task" => spawn_local(async move { work() }),
+        "closure" => queue_microtask(&Closure::once_into_js(work)),
+        _ => set_timeout(&Closure::once_into_js(work), 5),
     }
+}
+
+fn panic_text(way: &str) -> String {
+    format!("the app's own {way} has panicked")
 }
 
 fn fail(text: &str) {
     panic!("{text}");
+}
+
+/// Traps at once, without a panic.
+#[wasm_bindgen]
+pub fn fall(trap: &str) {
+    match trap {
+        "an exhausted stack" => drop(black_box(exhaust(black_box(1)))),
+        "an access out of bounds" => {
+            // The last bytes of the address space are never memory of the module.
+            let outside = black_box(usize::MAX - 15) as *const u64;
+            // SAFETY: none, as this is the defect under test.
+            black_box(unsafe { outside.read_volatile() });
+        }
+        _ => core::arch::wasm32::unreachable(),
+    }
+}
+
+#[expect(unconditional_recursion, reason = "it exhausts the stack")]
+fn exhaust(depth: u64) -> u64 {
+    let frame = black_box([depth; 8]);
+    exhaust(depth + 1).wrapping_add(frame[black_box(3)])
 }
 
 /// Makes many calls in one turn, and counts the answers.

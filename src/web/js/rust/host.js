@@ -10,4 +10,3 @@ export { Host } from '../host.js';
 export { inspect } from '../inspect.js';
 export { abortWith, array, inNextTask, now, push, textAt } from '../platform.js';
 export { Shell } from '../shell.js';
-export { inWorker, panicked, serve } from '../workers/serve.js';

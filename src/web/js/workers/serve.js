@@ -2,14 +2,14 @@
  * The functions that a wasm module of the app calls in a worker. Elsewhere they have no effect.
  */
 
-import { panicked as lose } from '../guard.js';
+import { panicked } from '../guard.js';
 
 /** Set by `worker.js`, which loads the module. @type {Map<string, object> & { lost: (message: string) => void } | undefined} */
 const served = /** @type {any} */ (globalThis)[Symbol.for('caphost.served')];
 
 /** @param {string} message @param {string} place */
-export function panicked(message, place) {
-  lose(message, place);
+export function lose(message, place) {
+  panicked(message, place);
   served?.lost(message);
 }
 
