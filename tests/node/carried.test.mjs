@@ -110,7 +110,7 @@ for (const [what, [make, find]] of Object.entries(HOLDERS)) {
     assert.deepEqual(sizeIn((await agent.call('give')).data.it), [4, 4]);
     assert.deepEqual((await agent.call('ask')).data, [4, 4]);
     await agent.call('tell', {}, { onProgress: (/** @type {any} */ info) => seen.push(sizeIn(info.it)) });
-    seen.push(sizeIn((await agent.call('fail')).error.details.it));
+    seen.push(sizeIn(/** @type {any} */ (await agent.call('fail')).error.details.it));
     assert.deepEqual(seen, Array(3).fill([4, 4]));
     await agent.shutdown();
   });

@@ -14,7 +14,7 @@ import { LIST, complete, isNamed, listOf } from './listing.js';
 import { onWindow } from './on-window.js';
 import { soon } from './platform.js';
 import { Questions } from './questions.js';
-import { MAX_NAME, getA, isAmount, isObject, warnOfUnknown } from './read.js';
+import { MAX_NAME, get, getA, isAmount, isObject, warnOfUnknown } from './read.js';
 import { NO_SIGNAL, reasonText } from './signal.js';
 import { completed } from './short.js';
 import { snapshot } from './snapshot.js';
@@ -349,8 +349,9 @@ export class Agent extends Caller {
   /** @param {any} envelope */
   #receive(envelope) {
     receiveFromApp(this.#rust, this.#number, this.#shell, envelope);
-    if (envelope?.type === 'elicitation/request') this.#questions.ask(envelope.id, envelope.payload);
-    else if (envelope?.type === 'notification') this.#notified(getA('string', envelope.payload, 'event'), envelope.payload?.data);
+    const [type, payload] = [get(envelope, 'type'), get(envelope, 'payload')];
+    if (type === 'elicitation/request') this.#questions.ask(get(envelope, 'id'), payload);
+    else if (type === 'notification') this.#notified(getA('string', payload, 'event'), get(payload, 'data'));
   }
 
   /** @param {string | undefined} event @param {any} data */
@@ -359,10 +360,10 @@ export class Agent extends Caller {
     if (event === undefined) return undefined;
     if (event.startsWith('notifications/life/')) return this.#messenger.life?.receive?.(event, data, this.#messenger);
     if (event === HOST_CLOSED) return this.#disconnected();
-    if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
+    if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(get(data, 'id'));
     if (event === CAPABILITIES_CHANGED) {
-      const come = [...listOf(data?.added), ...listOf(data?.changed)];
-      const gone = new Set([...come, ...listOf(data?.removed)]);
+      const come = [...listOf(get(data, 'added')), ...listOf(get(data, 'changed'))];
+      const gone = new Set([...come, ...listOf(get(data, 'removed'))]);
       const kept = this.capabilities.filter(({ name }) => !gone.has(name));
       this.capabilities = [...kept, ...come.map((name) => ({ name, available: true }))];
     }

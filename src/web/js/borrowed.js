@@ -11,7 +11,8 @@
  * | something could not be read | agent | `[0]` |
  * | the call has ended | host | `0` |
  */
-import { Refusal, abpError, invalid } from './errors.js';
+import { Refusal, abpError, invalid, text } from './errors.js';
+import { inspect } from './inspect.js';
 import { carry } from './transfer.js';
 
 /** The member of the parameters. */
@@ -26,10 +27,11 @@ export const holdsFunctions = (params) => MEMBER in params;
  * Puts the functions into the parameters. Each returns a promise.
  *
  * @param {any} params that nobody else has
+ * @param {{ depth: number, size: number }} limits of the host, for what the functions answer
  * @returns {Borrowed}
  * @throws {Refusal} if the member is not valid
  */
-export function borrow(params) {
+export function borrow(params, { depth, size }) {
   const { port, paths } = Object(params[MEMBER]);
   delete params[MEMBER];
   if (!Array.isArray(paths) || !paths.every((path) => Array.isArray(path) && path.length > 0)) throw new Refusal(invalid(`Bad params["${MEMBER}"]: it is {port, paths}`));
@@ -61,8 +63,10 @@ export function borrow(params) {
     const [number, returned, value] = data;
     const it = waiting.get(number);
     waiting.delete(number);
-    if (returned) it?.resolve(value);
-    else if (number) it?.reject(Object.assign(new Error(String(value?.message)), value));
+    const unfit = inspect(value, depth, size);
+    if (unfit) it?.reject(abpError('INVALID_PARAMS', `The answer of a function of the agent ${unfit}`));
+    else if (returned) it?.resolve(value);
+    else if (number) it?.reject(Object.assign(new Error(), value, { message: text(value) }));
     else rejectAll(UNREADABLE);
   };
   port.onmessageerror = () => rejectAll(UNREADABLE);

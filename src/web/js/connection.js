@@ -10,7 +10,7 @@ import { HOST_CLOSED } from './events.js';
 import { cancelsFirst } from './guard.js';
 import { JsonRpc, isJsonRpc } from './json-rpc.js';
 import { soon } from './platform.js';
-import { get, isId } from './read.js';
+import { get, getA, isId } from './read.js';
 import { receive, receiveCall } from './receive.js';
 import { longCall, longResult } from './short.js';
 
@@ -78,7 +78,7 @@ export class Connection {
       this.#dialect = new JsonRpc(this, message);
       // Its messages wait for code to be loaded.
       this.alone = false;
-    } else if (typeof message?.type === 'string') this.#dialect = null;
+    } else if (getA('string', message, 'type') !== undefined) this.#dialect = null;
   }
 
   /**
@@ -88,12 +88,13 @@ export class Connection {
   receiveEnvelope(envelope, aborted) {
     if (this.shell.guard.trap) return this.#answerAtOnce(envelope, this.shell.guard.lost(LOST));
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
-    if (envelope?.type === 'initialize') {
+    if (get(envelope, 'type') === 'initialize') {
       this.life = get(get(envelope, 'payload'), 'life');
+      const id = get(envelope, 'id');
       // The agent asked again because the host was slow to start. The answer to the first request is on
       // its way.
-      if (isUuid(envelope.id) && envelope.id === this.#opener) return undefined;
-      this.#opener = envelope.id;
+      if (isUuid(id) && id === this.#opener) return undefined;
+      this.#opener = id;
     }
     return receive(this, envelope, aborted);
   }
@@ -238,7 +239,7 @@ export class Connection {
    * @param {typeof CLOSED} error
    */
   #answerAtOnce(envelope, error) {
-    const { type, id, payload } = envelope ?? {};
+    const [type, id, payload] = ['type', 'id', 'payload'].map((name) => get(envelope, name));
     if (isId(id) && REQUESTS.includes(type)) this.#refuse(type, id, get(payload, 'callId'), error);
   }
 

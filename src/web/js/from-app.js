@@ -17,16 +17,31 @@ import { reasonOf } from './signal.js';
  * @param {any} envelope
  */
 export function receiveFromApp(rust, agent, shell, envelope) {
-  const payload = get(envelope, 'payload');
-  switch (get(envelope, 'type')) {
+  const [type, id, payload] = ['type', 'id', 'payload'].map((name) => get(envelope, name));
+  try {
+    receivePayload(rust, agent, shell, type, id, payload);
+  } catch {
+    // A payload that cannot be read is none.
+    receivePayload(rust, agent, shell, type, id, undefined);
+  }
+}
+
+/**
+ * @param {any} rust @param {number} agent @param {any} shell
+ * @param {unknown} type
+ * @param {unknown} id
+ * @param {any} payload
+ */
+function receivePayload(rust, agent, shell, type, id, payload) {
+  switch (type) {
     case 'capabilities/call-result':
-      return callResult(rust, agent, shell, keyOf(get(envelope, 'id')), payload);
+      return callResult(rust, agent, shell, keyOf(id), payload);
     case 'capabilities/cancel-result':
-      return cancelResult(rust, agent, shell, keyOf(get(envelope, 'id')), payload);
+      return cancelResult(rust, agent, shell, keyOf(id), payload);
     case 'error':
-      return rust.refused(agent, shell, keyOf(get(envelope, 'id')), responseOf(payload));
+      return rust.refused(agent, shell, keyOf(id), responseOf(payload));
     case `${LIST}-result`:
-      return rust.listed(agent, shell, keyOf(get(envelope, 'id')), listing(payload));
+      return rust.listed(agent, shell, keyOf(id), listing(payload));
     case 'shutdown-result':
       return rust.shutDown(agent, shell);
     case 'progress': {
@@ -55,7 +70,8 @@ function callResult(rust, agent, shell, key, payload) {
   const cancelled = get(payload, 'cancelled');
   const error = success === false ? errorOf(get(payload, 'error')) : undefined;
   // For a cancelled call Rust writes another response.
-  const response = error || cancelled ? { ...payload, ...(error && { error }), ...(cancelled && { cancelled: false }) } : payload;
+  // A copy, which can be read.
+  const response = { ...payload, ...(error && { error }), ...(cancelled && { cancelled: false }) };
   rust.called(agent, shell, key, response, success, flag(cancelled), nameOf(error?.code), ...(cancelled ? readStop(get(payload, 'metadata')) : UNSAID));
 }
 
@@ -89,7 +105,7 @@ function listing(payload) {
   const error = get(payload, 'error');
   if (error != null) return { error };
   const capabilities = get(payload, 'capabilities');
-  return isListing(capabilities) ? { capabilities } : undefined;
+  return isListing(capabilities) ? { capabilities: capabilities.map((/** @type {any} */ it) => ({ ...it })) } : undefined;
 }
 
 /** An error in a form that every reader can read. @param {any} given the error of an app */
@@ -97,11 +113,20 @@ export function errorOf(given) {
   const code = getA('string', given, 'code') || 'OPERATION_FAILED';
   // Some apps send the error as a text.
   const message = getA('string', given, 'message') || (typeof given === 'string' && given) || 'The app did not say what went wrong';
-  return { ...problem(code, message), ...(isObject(given) && given), code, message };
+  return { ...problem(code, message), ...membersOf(given), code, message };
+}
+
+/** @param {unknown} given @returns {object} a copy; empty if it cannot be read */
+function membersOf(given) {
+  try {
+    return { ...(isObject(given) && given) };
+  } catch {
+    return {};
+  }
 }
 
 /** @param {any} payload @returns {any} undefined if it is no ABPResponse */
-const responseOf = (payload) => (typeof get(payload, 'success') === 'boolean' ? payload : undefined);
+const responseOf = (payload) => (typeof get(payload, 'success') === 'boolean' ? { ...payload } : undefined);
 
 /** @param {unknown} value @returns {boolean | undefined} */
 const flag = (value) => (typeof value === 'boolean' ? value : undefined);

@@ -1,11 +1,12 @@
 /**
  * Agents that speak JSON-RPC. A page without such agents never loads the code for them.
  */
-import { problem, report } from './errors.js';
+import { problem, report, text } from './errors.js';
 import { inspect } from './inspect.js';
 import { fromText, toText } from './json.js';
 import { loadPart } from './part.js';
 import { get, isId } from './read.js';
+import { copied } from './snapshot.js';
 
 /** @import { Connection, Envelope } from './connection.js' */
 
@@ -18,10 +19,14 @@ const KIT = { toText, inspect, problem };
  * @param {any} message
  * @returns {boolean} whether it is a message of JSON-RPC: an object, a text, or in the envelope of MCP-B
  */
-export const isJsonRpc = (message) =>
-  typeof message === 'string'
-    ? message.includes('"jsonrpc"')
-    : get(Array.isArray(message) ? message[0] : message, 'jsonrpc') === '2.0' || get(message, 'direction') === 'client-to-server';
+export function isJsonRpc(message) {
+  if (typeof message === 'string') return message.includes('"jsonrpc"');
+  try {
+    return get(Array.isArray(message) ? message[0] : message, 'jsonrpc') === '2.0' || get(message, 'direction') === 'client-to-server';
+  } catch {
+    return false;
+  }
+}
 
 /** Stands between a connection, which has envelopes, and its messenger. */
 export class JsonRpc {
@@ -40,15 +45,24 @@ export class JsonRpc {
 
   /** @param {any} message the agent's. Messages that wait for the code are received one after the other in one job */
   receive(message) {
+    if (this.#connection.local && typeof message === 'object') {
+      try {
+        message = copied(message);
+      } catch (error) {
+        return report(() => /** @type {any} */ (this.#connection.messenger).post({ jsonrpc: '2.0', id: null, error: { code: -32600, message: `The message cannot be read: ${text(error)}` } }));
+      }
+    }
     this.#loading ??= loadPart(() => import('./json-rpc/peer.js')).then(({ Peer }) => (this.#peer = new Peer(this.#connection, this.#first, KIT)));
     this.#loading.then(
-      (peer) => peer.receive(message),
+      // The transport may throw.
+      (peer) => report(() => peer.receive(message)),
       ({ message: why }) => {
         // The next message tries again.
         this.#loading = undefined;
         report(() => refuseAll(this.#connection.messenger, message, why));
       },
     );
+    return undefined;
   }
 
   /** @param {any} envelope the host's */

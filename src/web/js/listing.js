@@ -15,8 +15,14 @@ const MAX_LISTED = 65_536;
 /** @param {unknown} list @returns {list is any[]} */
 const isList = (list) => Array.isArray(list) && list.length <= MAX_LISTED;
 
-/** @param {unknown} list of an app's @returns {any[]} */
-export const listOf = (list) => (isList(list) ? list : []);
+/** @param {unknown} list of an app's @returns {any[]} a copy; empty if it cannot be read */
+export function listOf(list) {
+  try {
+    return isList(list) ? [...list] : [];
+  } catch {
+    return [];
+  }
+}
 
 /** @param {unknown} it */
 export const isNamed = (it) => getA('string', it, 'name') !== undefined;

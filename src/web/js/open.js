@@ -1,10 +1,11 @@
 /**
  * Opens a session: `initialize`, and its answer.
  */
-import { abpError } from './errors.js';
+import { abpError, text, thrown } from './errors.js';
+import { errorOf } from './from-app.js';
 import { guarded } from './guard.js';
 import { idsOf } from './ids.js';
-import { isAmount, warnOfUnknown } from './read.js';
+import { get, isAmount, warnOfUnknown } from './read.js';
 import { NO_SIGNAL } from './signal.js';
 
 /** How long a refusal is held back if it may belong to a repeated `initialize`. */
@@ -93,19 +94,24 @@ export function open(handle, messenger, options, begin) {
     if (signal?.aborted) return callOff();
     signal?.addEventListener('abort', callOff);
     messenger.onmessage = (envelope) => {
-      if (envelope?.id !== id) return;
+      if (get(envelope, 'id') !== id) return;
       clearTimeout(again);
-      const { error, sessionId } = envelope.payload ?? {};
+      const [type, payload] = [get(envelope, 'type'), get(envelope, 'payload')];
+      const [error, sessionId] = [get(payload, 'error'), get(payload, 'sessionId')];
       if (error) {
-        const refuse = () => fail(Object.assign(abpError(String(error.code), String(error.message)), error));
+        const why = thrown(errorOf(error));
         // A plain app that is slow to answer the first request may refuse the others before it answers.
-        if (asked > 1 && error.code === 'ALREADY_INITIALIZED') again = setTimeout(refuse, DOUBT);
-        else refuse();
-      } else if (envelope.type !== 'initialize-result' || typeof sessionId !== 'string') {
+        if (asked > 1 && why.code === 'ALREADY_INITIALIZED') again = setTimeout(fail, DOUBT, why);
+        else fail(why);
+      } else if (type !== 'initialize-result' || typeof sessionId !== 'string') {
         fail(abpError('TRANSPORT_ERROR', 'The app did not answer with an initialize-result'));
       } else {
         settle();
-        resolve(begin(envelope.payload));
+        try {
+          resolve(begin(payload));
+        } catch (error) {
+          fail(abpError('TRANSPORT_ERROR', `The initialize-result of the app cannot be read: ${text(error)}`));
+        }
       }
     };
     messenger.onclose = (error) => fail(error ?? abpError('DISCONNECTED', 'The app disconnected'));

@@ -63,7 +63,7 @@ function enter(connection, id, call, bytes, aborted) {
   call.by = number;
   const given = call.callId ?? '';
   const place = shell.ids.name(call);
-  if (holdsFunctions(call.params)) call.borrowed = borrow(call.params);
+  if (holdsFunctions(call.params)) call.borrowed = borrow(call.params, shell);
   connection.expect(id, 'capabilities/call', call.callId, call.capability, call.borrowed);
   const unfit = aborted
     ? rust.callAborted(shell.number, number, id, given, place, call.capability, call, aborted.reason)
