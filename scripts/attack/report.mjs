@@ -52,8 +52,8 @@ export function delays({ names, before, during, after }) {
 /** @param {string[]} names */
 const titleOf = (names) => (names.length > 1 ? 'all at once' : String(names[0]));
 
-/** @param {Figures[]} all @returns {string} Markdown */
-export function table(all) {
+/** @param {Figures[]} all @param {import('./workers.mjs').Skipped[]} [skipped] @returns {string} Markdown */
+export function table(all, skipped = []) {
   const lines = [
     '| attack | tried | refused | median before, during, after | 99 of 100 within | memory before, at most, after | logged |',
     '|---|--:|--:|--:|--:|--:|--:|',
@@ -64,6 +64,7 @@ export function table(all) {
     const used = [memory.before, memory.peak, memory.after].map((bytes) => (bytes / 1e6).toFixed(0)).join(', ');
     lines.push(`| ${titleOf(names)} | ${sum('tried')} | ${sum('refused')} | ${times('p50')} | ${times('p99')} | ${used} MB | ${Math.round(log / 1000)} kB |`);
   }
+  for (const { name, why } of skipped) lines.push(`| ${name} | not run: ${why} | | | | | |`);
   const [first] = all;
   if (all.length === 1 && first && first.names.length > 1) {
     lines.push('', '| of these | tried | refused |', '|---|--:|--:|');

@@ -10,14 +10,13 @@ import { gatewayBinary, gatewayRelease, root } from '../paths.mjs';
 import { honest } from './honest.mjs';
 import { unreadLog } from './log.mjs';
 import { allowed } from './report.mjs';
-import { betweenWorkers, missing } from './workers.mjs';
+import { betweenWorkers } from './workers.mjs';
 
 /**
  * @typedef {import('./honest.mjs').Measured} Measured
  *
  * @typedef {object} Figures
  * @property {string[]} names of the attacks
- * @property {string[]} skipped the attacks that cannot run on this machine, with the reason
  * @property {Measured} before
  * @property {Measured} during
  * @property {Measured} after
@@ -37,14 +36,11 @@ const secrets = {
 /**
  * Runs these attacks at once while an honest app and agent use the gateway.
  *
- * @param {string[]} wanted
+ * @param {string[]} names attacks that are possible on this machine
  * @param {{ seconds: number, release?: boolean }} options
  * @returns {Promise<Figures>}
  */
-export async function attack(wanted, { seconds, release = false }) {
-  const known = await Promise.all(wanted.map(async (name) => ({ name, why: await missing(name) })));
-  const names = known.filter(({ why }) => !why).map(({ name }) => name);
-  const skipped = known.flatMap(({ name, why }) => (why ? [`${name}: ${why}`] : []));
+export async function attack(names, { seconds, release = false }) {
   const folder = await mkdtemp(join(tmpdir(), 'caphost-attack-'));
   await writeFile(join(folder, 'large'), Buffer.alloc(16 << 20, 'x'));
   const binary = release ? gatewayRelease : gatewayBinary;
@@ -94,7 +90,7 @@ export async function attack(wanted, { seconds, release = false }) {
       await sleep(100);
     }
     const log = gateway.logged() - logged;
-    return { names, skipped, before, during, after, memory, descriptors, log, cancelled, healthy, counts: said[0] };
+    return { names, before, during, after, memory, descriptors, log, cancelled, healthy, counts: said[0] };
   } finally {
     for (const end of ends.reverse()) await end();
     await Promise.all(started.map((gateway) => gateway.stop()));

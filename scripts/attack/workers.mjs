@@ -7,11 +7,25 @@ import { again, envelope, open, request } from './sockets.mjs';
 export const betweenWorkers = 'questions between workers';
 
 /** The reason why an attack cannot run on this machine, or undefined if it can. @param {string} name @returns {Promise<string | undefined>} */
-export async function missing(name) {
+async function missing(name) {
   if (name !== betweenWorkers) return undefined;
   const server = spawn('redis-server', ['--version'], { stdio: 'ignore' });
   const isThere = await new Promise((resolve) => server.once('error', () => resolve(false)).once('exit', () => resolve(true)));
   return isThere ? undefined : 'there is no redis-server';
+}
+
+/** @typedef {{ name: string, why: string }} Skipped an attack that cannot run on this machine, with the reason */
+
+/**
+ * Which of these attacks can run on this machine, and which cannot.
+ *
+ * @param {string[]} wanted
+ * @returns {Promise<{ names: string[], skipped: Skipped[] }>}
+ */
+export async function possible(wanted) {
+  const all = await Promise.all(wanted.map(async (name) => ({ name, why: await missing(name) })));
+  const skipped = all.flatMap(({ name, why }) => (why ? [{ name, why }] : []));
+  return { names: wanted.filter((name) => !skipped.some((it) => it.name === name)), skipped };
 }
 
 /** A callId of the greatest length. */

@@ -69,6 +69,26 @@ async fn only_run(gateway: &Gateway) -> Value {
     list.json()["runs"][0].clone()
 }
 
+/// The only run, which has ended. The metrics say the same of it.
+async fn counted_run(gateway: &Gateway) -> Value {
+    let run = only_run(gateway).await;
+    let metrics = gateway.get("/metrics", "").await.body;
+    let (dialect, state) = (run["dialect"].as_str(), run["state"].as_str());
+    let (dialect, state) = (dialect.unwrap(), state.unwrap());
+    let counted = |start: &str| {
+        let lines = metrics.lines().filter(|line| line.starts_with(start));
+        let lines = lines.filter(|line| !line.ends_with(" 0"));
+        lines.map(str::to_string).collect::<Vec<_>>()
+    };
+    let labels = format!(r#"dialect="{dialect}",outcome="{state}""#);
+    let ended = format!("caphost_runs_ended_total{{{labels}}} 1");
+    assert_eq!(counted("caphost_runs_ended_total"), [ended]);
+    let stops = counted("caphost_stops_total");
+    assert_eq!(stops.len(), usize::from(state == "cancelled"), "{stops:?}");
+    assert_eq!(counted("caphost_runs_settled_total").len(), 0);
+    run
+}
+
 /// What each kind of caller is told of an answer, and the run's state afterwards.
 async fn told(data: &str) -> Vec<(&'static str, Value, Value)> {
     let mut told = Vec::new();
@@ -80,7 +100,7 @@ async fn told(data: &str) -> Vec<(&'static str, Value, Value)> {
     agent.send(call("1", "c")).await;
     let calling = app.next().await;
     returns(&mut app, &calling, data).await;
-    told.push(("abp", agent.next().await, only_run(&gateway).await));
+    told.push(("abp", agent.next().await, counted_run(&gateway).await));
 
     let gateway = Gateway::start().await;
     let mut app = app_with(&gateway, "{}").await;
@@ -89,7 +109,7 @@ async fn told(data: &str) -> Vec<(&'static str, Value, Value)> {
     caller.send(rpc(1, "_capabilities/call", params)).await;
     let calling = called(&mut app).await;
     returns(&mut app, &calling, data).await;
-    told.push(("json-rpc", caller.next().await, only_run(&gateway).await));
+    told.push(("json-rpc", caller.next().await, counted_run(&gateway).await));
 
     let gateway = Gateway::start().await;
     let mut app = app_with(&gateway, "{}").await;
@@ -97,7 +117,7 @@ async fn told(data: &str) -> Vec<(&'static str, Value, Value)> {
     let stream = client.call_tool(1, "a_b").await;
     let calling = called(&mut app).await;
     returns(&mut app, &calling, data).await;
-    told.push(("mcp", stream.last().await, only_run(&gateway).await));
+    told.push(("mcp", stream.last().await, counted_run(&gateway).await));
 
     let gateway = Gateway::start().await;
     let mut app = app_with(&gateway, "{}").await;
@@ -105,7 +125,7 @@ async fn told(data: &str) -> Vec<(&'static str, Value, Value)> {
     runtime.invoke(&receiver, "a_b", "t", "1", json!({})).await;
     let calling = called(&mut app).await;
     returns(&mut app, &calling, data).await;
-    told.push(("rap", receiver.result().await, only_run(&gateway).await));
+    told.push(("rap", receiver.result().await, counted_run(&gateway).await));
 
     let gateway = Gateway::start().await;
     let mut app = app_with(&gateway, "{}").await;
@@ -114,7 +134,7 @@ async fn told(data: &str) -> Vec<(&'static str, Value, Value)> {
     returns(&mut app, &calling, data).await;
     let ended = running.ended().await;
     let said = json!(format!("{} {}", ended.out, ended.err));
-    told.push(("cli", said, only_run(&gateway).await));
+    told.push(("cli", said, counted_run(&gateway).await));
     told
 }
 

@@ -47,7 +47,7 @@ async function get(url) {
 }
 
 for (const where of /** @type {(keyof typeof errors)[]} */ (Object.keys(errors))) {
-  for (const [level, format] of /** @type {const} */ ([['info', 'text'], ['info', 'json'], ['debug', 'text'], ['trace', 'json']])) {
+  for (const [level, format] of /** @type {const} */ ([['error', 'text'], ['warn', 'json'], ['info', 'text'], ['info', 'json'], ['debug', 'text'], ['trace', 'json']])) {
     test(`standard error is ${where}, at ${level} in ${format}: nothing but lines is lost`, { timeout: 60_000 }, async () => {
       const { url, child, ended } = await start(where, ['--log', level, '--log-format', format]);
       // If something waits forever, the test's timeout reports it.
@@ -98,12 +98,15 @@ for (const where of /** @type {(keyof typeof errors)[]} */ (Object.keys(errors))
         await leaver?.shutdown();
         await left;
         await until(() => held === 0);
+        // The gateway warns of this request.
+        const foreign = await fetch(`${url}/api/runs`, { headers: { Origin: 'https://a.example' }, signal: AbortSignal.timeout(5000) });
+        assert.equal(foreign.status, 403);
         for (const page of ['healthz', 'readyz']) assert.equal((await get(`${url}/${page}`)).status, 200);
         const late = await newAgent();
         assert.equal((await late.call('echo', {})).success, true);
         const lost = /^caphost_log_lines_lost_total (\d+)$/m.exec((await get(`${url}/metrics`)).text)?.[1];
-        // A pipe may be read later. Lines wait for that until there are too many.
-        const waits = where === 'a pipe that nobody reads' && level !== 'trace';
+        // A pipe may be read later. Lines wait for that until there are too many. There is no line at `error`.
+        const waits = level === 'error' || (where === 'a pipe that nobody reads' && level !== 'trace');
         assert.ok(waits ? lost === '0' : Number(lost) > 0, `lines lost: ${lost}`);
         await Promise.all([late, ...others].map((agent) => agent.shutdown()));
         host.close();

@@ -3,13 +3,14 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { gatewayBinary } from '../../../scripts/paths.mjs';
 
 /** @typedef {'legacy' | 'auto'} Mode */
-/** @typedef {{ name: string, mode: Mode, era: 'legacy' | 'modern', open: (gateway: Gateway, app?: string) => import('@modelcontextprotocol/client').Transport }} Kind */
+/** @typedef {{ name: string, mode: Mode, era: 'legacy' | 'modern', open: (gateway: Pick<Gateway, 'url'>, app?: string, fetch?: Fetch) => import('@modelcontextprotocol/client').Transport }} Kind */
 /** @typedef {import('../support/gateway.mjs').Gateway} Gateway */
+/** @typedef {import('@modelcontextprotocol/client').FetchLike} Fetch */
 
-/** @param {Gateway} gateway @param {string} [app] */
-const http = (gateway, app) => new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp${app ? `/${app}` : ''}`));
+/** @param {Pick<Gateway, 'url'>} gateway @param {string} [app] @param {Fetch} [fetch] */
+const http = (gateway, app, fetch) => new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp${app ? `/${app}` : ''}`), fetch && { fetch });
 
-/** @param {Gateway} gateway @param {string} [app] */
+/** @param {Pick<Gateway, 'url'>} gateway @param {string} [app] */
 const stdio = (gateway, app) => new StdioClientTransport({
   command: gatewayBinary,
   args: ['mcp', '--gateway', gateway.url, ...(app ? ['--app', app] : [])],
@@ -28,10 +29,10 @@ export const kinds = [
  * A published client. Only its complaints are recorded.
  *
  * @param {Kind} kind
- * @param {Gateway} gateway
- * @param {{ app?: string, onTools?: (names: string[]) => void }} [options]
+ * @param {Pick<Gateway, 'url'>} gateway
+ * @param {{ app?: string, onTools?: (names: string[]) => void, fetch?: Fetch }} [options] `fetch` is for kinds over HTTP
  */
-export async function connect(kind, gateway, { app, onTools } = {}) {
+export async function connect(kind, gateway, { app, onTools, fetch } = {}) {
   /** @type {string[]} */
   const complaints = [];
   const client = new Client({ name: 'test', version: '1' }, {
@@ -50,7 +51,7 @@ export async function connect(kind, gateway, { app, onTools } = {}) {
     // notifications. Progress then has a token that the client has already forgotten.
     if (!error.message.startsWith('Received a progress notification for an unknown token')) complaints.push(String(error).slice(0, 300));
   };
-  const transport = kind.open(gateway, app);
+  const transport = kind.open(gateway, app, fetch);
   await client.connect(transport);
   return { client, transport, complaints };
 }
