@@ -43,6 +43,9 @@ pub(super) struct Mcp {
     /// The tools to serve, with commas between their names, in which * stands for any characters, such as export_*.
     #[arg(long, value_name = "NAMES")]
     tools: Option<String>,
+    /// Read arguments that the model has written as texts as the tool's schema wants, where that is the only way to read them: "2" as 2.
+    #[arg(long)]
+    coerce: bool,
 }
 
 impl Mcp {
@@ -55,6 +58,9 @@ impl Mcp {
         }
         if let Some(tools) = &self.tools {
             url.query_pairs_mut().append_pair("tools", tools);
+        }
+        if self.coerce {
+            url.query_pairs_mut().append_pair("coerce", "true");
         }
         let endpoint = mcp::Endpoint {
             url,

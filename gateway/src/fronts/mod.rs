@@ -5,6 +5,7 @@ pub mod apps;
 pub mod auth;
 pub(crate) mod body;
 mod cancel_notices;
+mod coerce;
 pub mod contextforge;
 mod idle;
 pub mod jsonrpc;

@@ -80,6 +80,9 @@ pub struct Config {
     /// How long calls in flight may go on after a stop signal, while new calls are refused. 0: these are cancelled at once. A second signal ends the process at once.
     #[arg(long, env = "CAPHOST_DRAIN", default_value = "0", value_parser = duration_or_none, value_name = "TIME", help_heading = "Operation")]
     pub drain: Duration,
+    /// Read arguments of MCP and RAP calls that a model has written as texts as the schema wants, where that is the only way to read them: "2" as 2. A single MCP client asks for it with ?coerce=true.
+    #[arg(long, env = "CAPHOST_COERCE")]
+    pub coerce: bool,
     /// How apps are offered as RAP tools.
     #[command(flatten)]
     pub rap: rap::server::Options,

@@ -106,6 +106,8 @@ impl Gateway {
         let is_loopback = address.ip().is_loopback();
         let guard = Guard::new(address.port(), is_loopback, tls, &host, &origins);
         let (mut limits, http_limits) = (config.limits, config.http_limits);
+        let mut rap = config.rap;
+        rap.coerce = config.coerce;
         let mut mcp = config.mcp;
         mcp.fit(http_limits.connections, http_limits.connections_per_address);
         // Without the cancellation API only the runs API uses runs.
@@ -135,16 +137,11 @@ impl Gateway {
         let interfaces = Router::new()
             .merge(abp::routes(hub.clone()))
             .merge(jsonrpc::routes(hub.clone()))
-            .merge(rap::server::routes(
-                hub.clone(),
-                config.rap,
-                tls,
-                is_loopback,
-            ))
+            .merge(rap::server::routes(hub.clone(), rap, tls, is_loopback))
             .merge(health::routes(hub.clone()))
             .merge(runs::api::routes(hub.clone()))
             .merge(apps::routes(hub.clone()));
-        let mcp = mcp::routes(hub.clone(), mcp);
+        let mcp = mcp::routes(hub.clone(), mcp, config.coerce);
         let cancellation = contextforge::routes(hub.clone(), &config.cancellation);
         let interfaces: [(Router, Write); 3] = [
             (interfaces, Refusal::into_response),

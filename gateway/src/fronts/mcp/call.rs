@@ -9,14 +9,15 @@ use super::head::Accepted;
 use super::progress::Progress;
 use super::reply::whole;
 use super::request::Request;
-use super::result::{Ended, ToolResult, answer};
+use super::result::{self, Ended, ToolResult, answer};
 use super::session::{McpSession, NotTaken};
 use super::tools;
 use super::underway::{Tool, Underway, Within};
 use crate::bounds::shares::Share;
+use crate::fronts::coerce::coerced;
 use crate::fronts::shared_sessions::InUse;
-use crate::gateway::Hub;
 use crate::gateway::calls::NewCall;
+use crate::gateway::{AbpError, Hub};
 use crate::wire::json_rpc::{RpcError, code};
 use caphost::dialect::mcp::{STATELESS, Version};
 
@@ -78,20 +79,26 @@ fn find(
     request: &Request<'_>,
     version: &'static Version,
 ) -> Result<(Tool, NewCall), Ended> {
-    let (Some(name), Ok(arguments)) = (request.name(), request.arguments()) else {
+    let (Some(name), Ok(arguments)) = (request.name(), request.arguments(caller.coerce)) else {
         let message = "Invalid parameters for tools/call";
         return Err(Err(RpcError::new(code::INVALID_PARAMS, message)));
     };
     let offer = tools::offer(hub, caller, app)?;
-    let name = tools::find(&offer, caller.tools.as_ref(), &name)
-        .map_err(Err)?
-        .name
-        .clone();
+    let tool = tools::find(&offer, caller.tools.as_ref(), &name).map_err(Err)?;
+    let name = tool.name.clone();
+    let params = match caller.coerce {
+        true => {
+            let schema = tool.input_schema.as_deref();
+            let read = coerced(&arguments, schema, hub.limits.depth);
+            read.map_err(|error| Ok(result::failed(&AbpError::from(&error), None)))?
+        }
+        false => arguments,
+    };
     let progress = request.progress_token();
     let progress = progress.map(|token| Progress::new(token, version));
     let call = NewCall {
         capability: name.clone(),
-        params: Some(arguments.to_string().into()),
+        params: Some(params.into_owned().into()),
         dialect_id: Some(request.id.plain()),
         progress: progress.is_some(),
         ..NewCall::default()

@@ -16,4 +16,6 @@ pub struct Caller {
     pub app: Option<Arc<str>>,
     /// The tools that the client wants, if not all.
     pub tools: Option<Wanted>,
+    /// Whether arguments that are texts are read as the schema wants.
+    pub coerce: bool,
 }

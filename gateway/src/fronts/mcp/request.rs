@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::head::Head;
 use crate::fronts::refusal::Refusal;
+use crate::limits::MAX_DEPTH;
 use crate::wire::json_rpc::{Id, code};
-use crate::wire::text_of;
+use crate::wire::{check_readable, mended, text_of};
 use caphost::dialect::mcp::{STATELESS, Version};
 
 /// A request.
@@ -206,11 +207,18 @@ impl<'a> Request<'a> {
         text(self.params.name)
     }
 
-    /// The arguments of the tool, an object as JSON. An error if they are something else.
-    pub fn arguments(&self) -> Result<&'a str, ()> {
+    /// The arguments of the tool, an object as JSON. An error if they are something else. With `coerce` they
+    /// may also be a text, which has the JSON.
+    pub fn arguments(&self, coerce: bool) -> Result<Cow<'a, str>, ()> {
         match self.params.arguments.map_or("{}", RawValue::get) {
-            "null" => Ok("{}"),
-            arguments if arguments.starts_with('{') => Ok(arguments),
+            "null" => Ok("{}".into()),
+            arguments if arguments.starts_with('{') => Ok(arguments.into()),
+            _ if coerce => {
+                let said = text(self.params.arguments).ok_or(())?;
+                let said = mended(said.trim()).into_owned();
+                let is_object = said.starts_with('{') && check_readable(&said, MAX_DEPTH).is_ok();
+                is_object.then_some(said.into()).ok_or(())
+            }
             _ => Err(()),
         }
     }

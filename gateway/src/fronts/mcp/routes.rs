@@ -27,6 +27,7 @@ use crate::broker::MAX_NAME_CHARS;
 use crate::broker::runs::Dialect;
 use crate::fronts::auth::Bearer;
 use crate::fronts::body;
+use crate::fronts::coerce;
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::{JsonRpc, Refusal};
 use crate::fronts::shared_sessions::SharedSessions;
@@ -40,8 +41,8 @@ use caphost::dialect::mcp::MAX_BATCH;
 
 const NO_BATCHES: &str = "Batches are part of MCP 2025-03-26 only: send one message at a time";
 
-/// The routes of MCP.
-pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
+/// The routes of MCP. With `coerce`, arguments that are texts are read as the schema wants.
+pub fn routes(hub: Arc<Hub>, options: McpOptions, coerce: bool) -> Router {
     let sessions = Sessions::new(hub.clone(), &options);
     let idle = options.mcp_session_idle;
     let shared = SharedSessions::new(hub.clone(), Dialect::Mcp, "caphost MCP", idle, usize::MAX);
@@ -51,6 +52,7 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions) -> Router {
         sessions,
         shared,
         open: Shares::new(options.mcp_max_open, options.mcp_max_open_per_token),
+        coerce,
     });
     Router::new()
         .route("/mcp", any(serve))
@@ -122,6 +124,7 @@ impl Mcp {
             identity,
             app,
             tools,
+            coerce: self.coerce || coerce::is_asked_for(query),
         };
         Ok(Asker { caller, holder })
     }

@@ -28,6 +28,8 @@ pub(super) struct Mcp {
     pub open: Arc<Shares>,
     /// The rate limit of lists of tools.
     pub lists: Arc<Listing>,
+    /// Whether arguments that are texts are read as the schema wants, for all clients.
+    pub coerce: bool,
 }
 
 /// The error of a request that needs a session and names none. With `caphost mcp`, the bridge names the

@@ -329,6 +329,7 @@ mod tests {
             identity: Identity::anyone(),
             app: None,
             tools: None,
+            coerce: false,
         };
         let holder = Holder::Token("a".into());
         let client = ClientInfo {

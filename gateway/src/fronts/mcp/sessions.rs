@@ -349,6 +349,7 @@ mod tests {
             identity: Identity::anyone(),
             app: None,
             tools: None,
+            coerce: false,
         };
         let client = ClientInfo {
             name: "test".into(),

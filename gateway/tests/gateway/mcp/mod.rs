@@ -6,6 +6,7 @@ mod bounded;
 mod calls;
 mod cancels;
 pub mod client;
+mod coercing;
 mod sessions;
 pub mod stateless;
 mod stdio;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use super::calls::{Denied, Name};
@@ -17,6 +18,7 @@ use super::toolset;
 use crate::bounds::shares::{Holder, Shares};
 use crate::broker::Offer;
 use crate::fronts::auth::Bearer;
+use crate::fronts::coerce::coerced;
 use crate::fronts::rap::names::MAX_IDENTIFIER_CHARS;
 use crate::fronts::rap::wire::Invocation;
 use crate::fronts::refusal::Refusal;
@@ -132,10 +134,10 @@ impl RapServer {
         self: &Arc<Self>,
         owner: Identity,
         app: Option<&str>,
-        invocation: Invocation,
+        mut invocation: Invocation,
         room: Room,
     ) -> Result<(), Refusal> {
-        let tool = self.tool(app, &invocation.operation);
+        let tool = self.tool(app, &mut invocation);
         let id = invocation.id.clone();
         let pending = Pending::new(self.clone(), owner, invocation, room);
         let begun = match tool {
@@ -196,14 +198,27 @@ impl RapServer {
         Ok(())
     }
 
-    /// The app and the capability of a tool.
-    fn tool(&self, app: Option<&str>, name: &str) -> Result<(String, String), AbpError> {
+    /// The app and the capability of a tool. Reads the arguments as the tool wants them, if this server does.
+    fn tool(
+        &self,
+        app: Option<&str>,
+        invocation: &mut Invocation,
+    ) -> Result<(String, String), AbpError> {
         let offer = self.hub.offer(app);
         let offer = offer.map_err(|error| AbpError::from(&error))?;
-        match toolset::find(&offer, name) {
-            Some(capability) => Ok((offer.app.id.clone(), capability.name.clone())),
-            None => Err(unknown_tool(name, &offer)),
+        let name = &invocation.operation;
+        let capability = toolset::find(&offer, name).ok_or_else(|| unknown_tool(name, &offer))?;
+        if let Some(given) = invocation
+            .arguments
+            .as_ref()
+            .filter(|_| self.options.coerce)
+        {
+            let schema = capability.input_schema.as_deref();
+            let read = coerced(given.get(), schema, self.hub.limits.depth);
+            let read = read.map_err(|error| AbpError::from(&error))?.into_owned();
+            invocation.arguments = RawValue::from_string(read).ok();
         }
+        Ok((offer.app.id.clone(), capability.name.clone()))
     }
 }
 

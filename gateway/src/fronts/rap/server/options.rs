@@ -11,6 +11,9 @@ use crate::options::{bytes, count, defaults, duration, rate};
 #[derive(Args, Clone, Debug, PartialEq)]
 #[command(next_help_heading = "RAP tool server")]
 pub struct Options {
+    /// Whether arguments that are texts are read as the schema wants: `--coerce` of the gateway.
+    #[arg(skip)]
+    pub coerce: bool,
     /// A host, network or origin that results may be sent to, such as `runtime.example`, `*.example`, `10.0.0.7:8080`, `10.1.0.0/16` or `https://runtime.example`. Only these. Default: any public address, so none that is private, loopback or link-local. A gateway on loopback without tokens also reaches loopback. Repeatable.
     #[arg(
         long = "rap-callback-allow",
