@@ -18,7 +18,16 @@ const MOST = 64;
 const CAUSES = 4;
 
 /** @param {unknown} error what people read of it */
-export const messageOf = (error) => getA('string', error, 'message') ?? (typeof error === 'string' ? error : 'The capability failed');
+export const messageOf = (error) => getA('string', error, 'message') ?? (TEXTS.includes(typeof error) ? String(error) : 'The capability failed');
+
+/** The types of values that are their own message. */
+const TEXTS = ['string', 'number', 'bigint', 'boolean'];
+
+/** @param {unknown} error @returns {string | undefined} its code. A code of ABP is text, and not long */
+function codeOf(error) {
+  const code = getA('string', error, 'code');
+  return code && code.length <= 128 ? code : undefined;
+}
 
 /**
  * Returns a copy of a value that can be sent, and undefined for any other value.
@@ -46,6 +55,7 @@ export function detailsOf(error, fit) {
   const own = fit(get(error, 'details'));
   if (own !== undefined) return own;
   try {
+    if (Array.isArray(error)) return fit(partOf(error, fit, CAUSES));
     const more = about(error, fit, CAUSES);
     if (Object.keys(more).length > 0) return fit(more);
   } catch {
@@ -58,21 +68,30 @@ export function detailsOf(error, fit) {
  * @param {any} error
  * @param {Fit} fit
  * @param {number} causes
- * @returns {Record<string, unknown>} its members; of an Error, its name, errors and cause
+ * @returns {Record<string, unknown>} the members of an object; of an Error, its name, errors and cause, and its own
+ *   members that are text, numbers or booleans, such as a status
  */
 function about(error, fit, causes) {
-  const keys = isError(error) ? OF_ERRORS : kindOf(error) === 'Object' ? Object.keys(error) : [];
-  const inner = (/** @type {unknown} */ it) => {
-    if (!isError(it)) return fit(it);
-    const code = getA('string', it, 'code');
-    return causes > 0 ? { ...(code && { code }), message: messageOf(it), ...about(it, fit, causes - 1) } : undefined;
-  };
-  const found = keys.filter((key) => !FIELDS.includes(key)).slice(0, MOST).map((key) => {
+  if (typeof error !== 'object' || error === null) return {};
+  const own = Object.keys(error);
+  const keys = isError(error) ? new Set([...OF_ERRORS, ...own]) : own;
+  const found = [...keys].slice(0, MOST).map((key) => {
     const it = get(error, key);
-    return [key, Array.isArray(it) && it.some(isError) ? it.slice(0, MOST).map(inner) : inner(it)];
+    // A code that is no code of ABP, such as a number, is a detail.
+    const isField = key === 'code' ? it === codeOf(error) : FIELDS.includes(key);
+    const isLeft = isField || (isError(error) && !OF_ERRORS.includes(key) && !TEXTS.includes(typeof it));
+    return [key, isLeft ? undefined : partOf(it, fit, causes)];
   });
   // A name that says nothing is left out.
   return Object.fromEntries(found.filter(([, it]) => it !== undefined && it !== 'Error' && it !== CapHostError.name));
+}
+
+/** @param {any} it a part of an error @param {Fit} fit @param {number} causes @returns {unknown} the part of it that can be sent */
+function partOf(it, fit, causes) {
+  if (Array.isArray(it)) return it.some(isError) ? it.slice(0, MOST).map((one) => partOf(one, fit, causes)) : fit(it);
+  if (!isError(it)) return fit(it);
+  const code = codeOf(it);
+  return causes > 0 ? { ...(code && { code }), message: messageOf(it), ...about(it, fit, causes - 1) } : undefined;
 }
 
 const OF_ERRORS = ['name', 'errors', 'cause'];
@@ -89,8 +108,7 @@ const isError = (it) => /Error$|^DOMException$/.test(kindOf(it));
  * @returns {{ code: string, message: string, retryable: boolean | undefined, retryAfter: number | undefined, details: unknown, alternatives: unknown }}
  */
 export function failureOf(error, { depth, size } = { depth: 32, size: 2 * MAX_TEXT }) {
-  const own = getA('string', error, 'code');
-  const code = own && own.length <= 128 ? own : 'OPERATION_FAILED';
+  const code = codeOf(error) ?? 'OPERATION_FAILED';
   const message = messageOf(error).slice(0, Math.min(MAX_TEXT, Math.max(size - code.length, 0)));
   const left = Math.min(MAX_TEXT, size - code.length - message.length);
   /** @type {(depth: number, beside?: unknown) => Fit} */

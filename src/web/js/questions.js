@@ -2,6 +2,7 @@
  * The app's questions, until they are answered or withdrawn.
  */
 import { failure, text } from './errors.js';
+import { getA } from './read.js';
 import { carry } from './transfer.js';
 
 export class Questions {
@@ -45,8 +46,8 @@ export class Questions {
     try {
       const answer = await this.answer(request, { signal });
       return typeof answer?.success === 'boolean' ? answer : { success: true, data: answer };
-    } catch (/** @type {any} */ error) {
-      return failure(typeof error?.code === 'string' ? error.code : 'OPERATION_FAILED', text(error));
+    } catch (error) {
+      return failure(getA('string', error, 'code') ?? 'OPERATION_FAILED', text(error));
     }
   }
 

@@ -35,6 +35,17 @@ const APP = `
   fails('cause', () => new Error('outside', { cause: new RangeError('inside', { cause: 'the text' }) }));
   fails('type', () => new TypeError('of a type'));
   fails('plain', () => new Error('plain'));
+  fails('status', () => Object.assign(new TypeError('Not there'), { status: 404, url: '/x', retried: false, request: { secret: 1 }, log() {} }));
+  fails('numeric', () => Object.assign(new Error('Not there'), { code: 404 }));
+  fails('numericObject', () => ({ code: 404, message: 'Not there' }));
+  fails('numericCause', () => new Error('outside', { cause: Object.assign(new Error('inside'), { code: 404, status: 5 }) }));
+  fails('number', () => 404);
+  fails('boolean', () => false);
+  fails('bigText', () => 10n);
+  fails('array', () => ['a', 1, { b: 2 }]);
+  fails('errors', () => [new Error('one'), Object.assign(new Error('two'), { code: 'TWO' }), 3]);
+  fails('empty', () => []);
+  fails('nothing', () => undefined);
   const cyclic = new Error('cyclic');
   cyclic.cause = cyclic;
   fails('cyclic', () => cyclic);
@@ -109,7 +120,7 @@ for (const way of [...Object.keys(ways), 'attach']) {
   });
 
   test(`over ${way}, the parts of a thrown value that can be sent are kept`, async () => {
-    const names = ['object', 'members', 'class', 'aggregate', 'any', 'dom', 'cause', 'type', 'plain', 'cyclic', 'getter'];
+    const names = ['object', 'members', 'class', 'aggregate', 'any', 'dom', 'cause', 'type', 'plain', 'cyclic', 'getter', 'status', 'numeric', 'numericObject', 'numericCause', 'number', 'boolean', 'bigText', 'array', 'errors', 'empty', 'nothing'];
     const found = await responses(way, names.map((it) => `fails.${it}`));
     const seen = Object.fromEntries(found.map(({ error: { code, message, details } }, at) => [names[at], [code, message, details]]));
     const failed = 'OPERATION_FAILED';
@@ -126,6 +137,17 @@ for (const way of [...Object.keys(ways), 'attach']) {
       type: [failed, 'of a type', { name: 'TypeError' }],
       plain: [failed, 'plain', undefined],
       getter: [failed, 'The capability failed', { status: 404 }],
+      status: [failed, 'Not there', { name: 'TypeError', status: 404, url: '/x', retried: false }],
+      numeric: [failed, 'Not there', { code: 404 }],
+      numericObject: [failed, 'Not there', { code: 404 }],
+      numericCause: [failed, 'outside', { cause: { message: 'inside', code: 404, status: 5 } }],
+      number: [failed, '404', undefined],
+      boolean: [failed, 'false', undefined],
+      bigText: [failed, '10', undefined],
+      array: [failed, 'The capability failed', ['a', 1, { b: 2 }]],
+      errors: [failed, 'The capability failed', [{ message: 'one' }, { code: 'TWO', message: 'two' }, 3]],
+      empty: [failed, 'The capability failed', []],
+      nothing: [failed, 'The capability failed', undefined],
     });
   });
 
