@@ -1,21 +1,25 @@
 //! A bounded memory of past things.
 
 use std::borrow::Borrow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 /// The newest entries, at most `MOST` of them.
 #[derive(Debug)]
 pub(crate) struct Remembered<K, V, const MOST: usize> {
-    all: HashMap<K, V>,
-    order: VecDeque<K>,
+    /// The values with their numbers.
+    all: HashMap<K, (u64, V)>,
+    /// The keys by number, so that each entry is removed at the same cost.
+    order: BTreeMap<u64, K>,
+    next: u64,
 }
 
 impl<K, V, const MOST: usize> Default for Remembered<K, V, MOST> {
     fn default() -> Self {
         Remembered {
             all: HashMap::new(),
-            order: VecDeque::new(),
+            order: BTreeMap::new(),
+            next: 0,
         }
     }
 }
@@ -25,8 +29,8 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
     /// value, or the value of the oldest entry.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let forgotten = self.remove(&key).or_else(|| self.make_room());
-        self.order.push_back(key.clone());
-        self.all.insert(key, value);
+        let number = self.line_up(&key);
+        self.all.insert(key, (number, value));
         forgotten
     }
 
@@ -35,7 +39,7 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
     where
         K: Borrow<Q>,
     {
-        self.all.get(key)
+        self.all.get(key).map(|(_, value)| value)
     }
 
     /// Forgets the value of that key.
@@ -43,21 +47,28 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
     where
         K: Borrow<Q>,
     {
-        let value = self.all.remove(key)?;
-        self.order.retain(|it| it.borrow() != key);
+        let (number, value) = self.all.remove(key)?;
+        self.order.remove(&number);
         Some(value)
+    }
+
+    fn line_up(&mut self, key: &K) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.order.insert(number, key.clone());
+        number
     }
 
     fn make_room(&mut self) -> Option<V> {
         let is_full = self.order.len() >= MOST;
-        let oldest = is_full.then(|| self.order.pop_front()).flatten()?;
-        self.all.remove(&oldest)
+        let (_, oldest) = is_full.then(|| self.order.pop_first()).flatten()?;
+        self.all.remove(&oldest).map(|(_, value)| value)
     }
 
     /// All remembered entries, oldest first.
     pub fn into_all(mut self) -> impl Iterator<Item = (K, V)> {
-        self.order.into_iter().filter_map(move |key| {
-            let value = self.all.remove(&key)?;
+        self.order.into_values().filter_map(move |key| {
+            let (_, value) = self.all.remove(&key)?;
             Some((key, value))
         })
     }
@@ -72,7 +83,47 @@ impl<K: Clone + Eq + Hash, V, const MOST: usize> Remembered<K, V, MOST> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::hash::Hasher;
+
     use super::*;
+
+    thread_local! {
+        static COMPARED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A key that counts how often keys are compared.
+    #[derive(Clone, Debug)]
+    struct Counted(u32);
+
+    impl PartialEq for Counted {
+        fn eq(&self, other: &Self) -> bool {
+            COMPARED.set(COMPARED.get() + 1);
+            self.0 == other.0
+        }
+    }
+
+    impl Eq for Counted {}
+
+    impl Hash for Counted {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+
+    #[test]
+    fn removing_each_of_many_does_not_look_at_the_others() {
+        let mut remembered: Remembered<Counted, (), 10_000> = Remembered::default();
+        for number in 0..10_000 {
+            remembered.insert(Counted(number), ());
+        }
+        COMPARED.set(0);
+        for number in (0..10_000).rev() {
+            assert_eq!(remembered.remove(&Counted(number)), Some(()));
+        }
+        assert!(COMPARED.get() < 20_000, "{} keys compared", COMPARED.get());
+        assert_eq!(remembered.len(), 0);
+    }
 
     #[test]
     fn the_newest_are_remembered_and_each_that_is_forgotten_is_named_once() {

@@ -22,6 +22,7 @@ impl<P: Clone> AgentState<P> {
             id: call.id.clone(),
             cancel_sent: false,
             refused: None,
+            overtaken: Vec::new(),
             deadlines: 0,
             due: None,
             unsent: Some(call),
@@ -202,7 +203,7 @@ impl<P: Clone> AgentState<P> {
         if self.calls.is_empty() {
             self.life.rest();
         }
-        self.answer_overtaken(key);
+        self.answer_overtaken(pending.overtaken);
         self.actions.push_back(Action::Settle(key, settled));
     }
 }

@@ -3,9 +3,7 @@
 use super::action::{Action, CancelOutcome, Request, RequestKey, Settled};
 use super::records::{DeadlineOf, PendingCancel};
 use super::state::AgentState;
-use crate::call::{
-    CallId, CancelAnswer, Code, End, Error, Grade, Millis, Standing, Stop, in_order,
-};
+use crate::call::{CallId, CancelAnswer, Code, End, Error, Grade, Millis, Standing, Stop};
 use crate::dialect::answers::Confirmation;
 
 impl<P: Clone> AgentState<P> {
@@ -70,7 +68,6 @@ impl<P: Clone> AgentState<P> {
                 call: call.clone(),
                 of,
                 wanted,
-                overtaken: false,
             },
         );
         self.deadlines
@@ -169,15 +166,14 @@ impl<P: Clone> AgentState<P> {
             return self.ledger.come_late(key, theirs.end());
         };
         self.life.known_to_answer();
-        if lost_session && self.shutting_down.is_some() && self.is_pending(cancel.of) {
-            let overtaken = true;
-            self.cancels.insert(
-                key,
-                PendingCancel {
-                    overtaken,
-                    ..cancel
-                },
-            );
+        // The session was over when the cancel came. The response to the call will tell what the
+        // shutdown did to it.
+        if lost_session
+            && self.shutting_down.is_some()
+            && let Some(pending) = cancel.of.and_then(|of| self.calls.get_mut(&of))
+        {
+            pending.overtaken.push(key);
+            self.cancels.insert(key, cancel);
             return;
         }
         self.forget_deadlines(1);
@@ -223,20 +219,13 @@ impl<P: Clone> AgentState<P> {
     }
 
     /// A call has settled. Its outcome answers the cancels that a shutdown has overtaken.
-    pub(super) fn answer_overtaken(&mut self, of: RequestKey) {
-        if self.shutting_down.is_none() {
-            return;
+    pub(super) fn answer_overtaken(&mut self, cancels: Vec<RequestKey>) {
+        for key in cancels {
+            if self.cancels.contains_key(&key) {
+                self.cancel_unanswered(key);
+                self.forget_deadlines(1);
+            }
         }
-        let cancels = self.cancels.iter();
-        let overtaken = cancels.filter(|(_, it)| it.overtaken && it.of == Some(of));
-        for key in in_order(overtaken.map(|(key, _)| *key)) {
-            self.cancel_unanswered(key);
-            self.forget_deadlines(1);
-        }
-    }
-
-    fn is_pending(&self, of: Option<RequestKey>) -> bool {
-        of.is_some_and(|of| self.calls.contains_key(&of))
     }
 
     /// The cancel-result cannot be read, or names another call. It confirms nothing.

@@ -13,6 +13,8 @@ pub(super) struct Pending<P> {
     pub cancel_sent: bool,
     /// Why the host has told a caller that this call is not cancelled.
     pub refused: Option<String>,
+    /// The cancels of the call that a shutdown has overtaken.
+    pub overtaken: Vec<RequestKey>,
     /// How many deadlines are set for the call.
     pub deadlines: usize,
 }
@@ -23,9 +25,6 @@ pub(super) struct PendingCancel {
     pub of: Option<RequestKey>,
     /// Whether somebody waits for the confirmation.
     pub wanted: bool,
-    /// The session was over when the cancel came. The response to the call will tell what the
-    /// shutdown did to it.
-    pub overtaken: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

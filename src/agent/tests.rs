@@ -2,6 +2,7 @@
 
 mod calls;
 mod cancels;
+mod crowds;
 mod ends;
 mod late;
 mod lists;

@@ -4,6 +4,8 @@ use std::collections::BinaryHeap;
 
 mod deadline;
 mod error;
+#[cfg(test)]
+pub(crate) mod growth;
 mod id;
 mod ledger;
 mod outcome;

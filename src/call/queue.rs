@@ -10,7 +10,9 @@ pub struct Queue {
     limit: Option<usize>,
     /// Who holds a slot. Empty where there is no limit.
     holders: Vec<CallKey>,
+    /// The calls in line, and some that wait no longer: they are skipped when their turn comes.
     waiting: VecDeque<CallKey>,
+    stale: usize,
 }
 
 impl Queue {
@@ -27,7 +29,7 @@ impl Queue {
         let Some(limit) = self.limit else {
             return true;
         };
-        let free = self.holders.len() < limit && self.waiting.is_empty();
+        let free = self.holders.len() < limit && self.waiting.len() == self.stale;
         if free {
             self.holders.push(key);
         } else {
@@ -42,22 +44,26 @@ impl Queue {
     }
 
     /// Gives the slot of `key` back. The first call in line, if any, gets the slot and is returned.
-    pub fn leave(&mut self, key: CallKey) -> Option<CallKey> {
+    /// `waits` says which calls still wait.
+    pub fn leave(&mut self, key: CallKey, waits: impl Fn(CallKey) -> bool) -> Option<CallKey> {
         let place = self.holders.iter().position(|it| *it == key)?;
-        let next = self.waiting.pop_front();
-        match next {
-            Some(next) => self.holders[place] = next,
-            None => {
-                self.holders.swap_remove(place);
-            }
+        self.holders.swap_remove(place);
+        let mut next = self.waiting.pop_front();
+        while next.is_some_and(|next| !waits(next)) {
+            self.stale = self.stale.saturating_sub(1);
+            next = self.waiting.pop_front();
         }
+        self.holders.extend(next);
         next
     }
 
-    /// Removes a waiting call from the line. False when the call does not wait.
-    pub fn abandon(&mut self, key: CallKey) -> bool {
-        let found = self.waiting.iter().position(|it| *it == key);
-        found.and_then(|place| self.waiting.remove(place)).is_some()
+    /// Notes that one call waits no longer. Once such calls outnumber the others, they are removed.
+    pub fn abandon(&mut self, waits: impl Fn(CallKey) -> bool) {
+        self.stale += 1;
+        if self.stale * 2 > self.waiting.len() {
+            self.waiting.retain(|key| waits(*key));
+            self.stale = 0;
+        }
     }
 }
 
@@ -71,10 +77,29 @@ mod tests {
         assert!(queue.enter(1));
         assert!(!queue.enter(2));
         assert!(!queue.enter(3));
-        assert!(queue.abandon(2));
-        assert!(!queue.abandon(2));
-        assert_eq!(queue.leave(1), Some(3));
-        assert_eq!(queue.leave(3), None);
+        queue.abandon(|key| key != 2);
+        assert_eq!(queue.leave(1, |key| key != 2), Some(3));
+        assert_eq!(queue.leave(3, |_| true), None);
         assert!(queue.enter(4));
+    }
+
+    #[test]
+    fn the_abandoned_do_not_pile_up() {
+        let mut queue = Queue::new(Some(1));
+        queue.enter(0);
+        for key in 1..10_000 {
+            queue.enter(key);
+            queue.abandon(|it| it > key);
+            assert!(queue.waiting.len() < 2);
+        }
+        for key in 10_000..10_100 {
+            queue.enter(key);
+        }
+        // Newest first, but for the last ten.
+        for key in (10_010..10_100).rev() {
+            queue.abandon(|it| it < key);
+        }
+        assert!(queue.waiting.len() <= 20);
+        assert_eq!(queue.leave(0, |it| it < 10_010), Some(10_000));
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Recent {
     order: VecDeque<Entry>,
     /// Facts that only some calls have, by digest.
     more: FxHashMap<u64, More>,
+    /// The digests of the calls whose requests were given up, by those requests.
+    given_up: FxHashMap<CallKey, u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,6 +79,7 @@ impl Recent {
             ended: FxHashSet::default(),
             order: VecDeque::new(),
             more: FxHashMap::default(),
+            given_up: FxHashMap::default(),
         }
     }
 
@@ -118,16 +121,23 @@ impl Recent {
     /// Remembers a request of an agent about a call with an unknown outcome.
     pub fn give_up(&mut self, id: &(impl Digest + ?Sized), key: CallKey, cancel: bool) {
         if self.is_open(id) {
-            let more = self.more.entry(id.digest() & !END).or_default();
-            more.given_up[usize::from(cancel)] = key;
+            let digest = id.digest() & !END;
+            let more = self.more.entry(digest).or_default();
+            let before = std::mem::replace(&mut more.given_up[usize::from(cancel)], key);
+            self.given_up.remove(&before);
+            self.given_up.insert(key, digest);
         }
     }
 
     /// The digest of the call whose request `key` was given up.
     pub fn given_up(&self, key: CallKey) -> Option<u64> {
-        let mut all = self.more.iter();
-        let found = all.find(|(_, more)| key != 0 && more.given_up.contains(&key));
-        found.map(|(digest, _)| *digest)
+        self.given_up.get(&key).copied()
+    }
+
+    fn forget_more(&mut self, digest: u64) {
+        for key in self.more.remove(&digest).map_or([0; 2], |it| it.given_up) {
+            self.given_up.remove(&key);
+        }
     }
 
     /// Whether the request `key` was given up, and is about another call than `id`.
@@ -154,7 +164,7 @@ impl Recent {
         }
         let entry = Entry((id.digest() & !END) | bits_of(end));
         if self.ended.replace(entry).is_some() {
-            self.more.remove(&entry.digest());
+            self.forget_more(entry.digest());
             return;
         }
         self.order.push_back(entry);
@@ -162,7 +172,7 @@ impl Recent {
             && let Some(oldest) = self.order.pop_front()
         {
             self.ended.remove(&oldest);
-            self.more.remove(&oldest.digest());
+            self.forget_more(oldest.digest());
         }
     }
 
@@ -171,6 +181,7 @@ impl Recent {
         self.ended.shrink_to_fit();
         self.order.shrink_to_fit();
         self.more.shrink_to_fit();
+        self.given_up.shrink_to_fit();
     }
 }
 

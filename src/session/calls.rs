@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::action::{Action, CallState, ReplyTo};
-use super::records::{Call, DeadlineOf, Parent, Phase, Stopping, Told};
+use super::records::{Call, Children, DeadlineOf, Parent, Phase, Stopping, Told};
 use super::state::{HostState, not_initialized};
 use super::stopping::PARENT_ENDED;
 use super::terms::{CallRequest, ConnectionId};
@@ -147,13 +147,6 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         Ok(capability)
     }
 
-    fn begin_child(&mut self, parent: CallKey, child: CallKey) -> Option<Parent> {
-        let call = self.calls.get_mut(&parent)?;
-        call.children.push(child);
-        let id = call.id.clone();
-        Some(Parent { key: parent, id })
-    }
-
     #[expect(clippy::too_many_arguments, reason = "the parts of the call")]
     fn accept(
         &mut self,
@@ -193,7 +186,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             accepted: now,
             reply,
             parent,
-            children: Vec::new(),
+            children: Children::default(),
             awaited: Vec::new(),
             abandoned_below: 0,
             stopping: Stopping::default(),

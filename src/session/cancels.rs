@@ -59,9 +59,12 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// The oldest connection with that call in flight, else the oldest with a session that remembers
     /// the call.
     fn connection_with(&self, call: &str) -> Option<ConnectionId> {
-        let in_flight = self.calls.values().filter(|it| it.id.as_str() == call);
-        let in_flight = in_flight.map(|it| it.connection).min();
-        in_flight.or_else(|| {
+        let open = self.connections.iter();
+        let open = open.filter_map(|(key, it)| Some((*key, &it.session.as_ref()?.ledger)));
+        let closing = self.closing.iter().map(|it| (it.connection, &it.ledger));
+        let all = open.chain(closing);
+        let in_flight = all.filter(|(_, ledger)| ledger.key(call).is_some());
+        in_flight.map(|(key, _)| key).min().or_else(|| {
             let knows = |it: &Session| it.ledger.standing(call) != Standing::Unknown;
             let known = self.connections.iter();
             let known = known.filter(|(_, it)| it.session.as_ref().is_some_and(knows));

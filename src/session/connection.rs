@@ -208,6 +208,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.closing.push(Closing {
             session: session.id.clone(),
             agent: session.agent,
+            connection,
+            ledger: session.ledger,
             asker,
         });
         self.close_if_over(&session.id);
@@ -215,11 +217,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// A call of a session has ended, or the session itself has.
     pub(super) fn close_if_over(&mut self, session: &Rc<str>) {
-        let closing = self.closing.iter();
-        let Some(index) = closing
-            .map(|it| &it.session)
-            .position(|it| Rc::ptr_eq(it, session))
-            .filter(|_| !self.has_calls_of(session))
+        let mut closing = self.closing.iter();
+        let Some(index) =
+            closing.position(|it| it.ledger.in_flight() == 0 && Rc::ptr_eq(&it.session, session))
         else {
             return;
         };

@@ -6,10 +6,13 @@ use std::rc::Rc;
 use super::action::Action;
 use super::records::{Abandoned, Call};
 use super::state::HostState;
-use crate::call::{CallKey, LateEnd, Millis};
+use crate::call::{CallKey, LateEnd, Millis, in_order};
 
 /// How many late ends are waited for. Some handlers never end.
 const MOST: usize = 10_000;
+
+/// How many of them are forgotten when there are more.
+const AT_ONCE: usize = MOST / 10;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// A call was answered as abandoned at `now`. `runs` says that its own handler still runs, and
@@ -22,18 +25,19 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             parent: call.parent.as_ref().map(|parent| parent.key),
             since: now,
             runs,
-            below: call.abandoned_below + call.children.len(),
+            below: call.abandoned_below + call.children.count,
             success: false,
         };
         let calls = &mut self.abandoned;
         calls.insert(key, abandoned);
-        if calls.len() > MOST
-            && let Some(oldest) = calls.keys().min().copied()
-            && let Some(oldest) = calls.remove(&oldest)
-        {
-            // The oldest is forgotten: its end is waited for no longer, so nothing above it waits
-            // for it either.
-            self.ended_below(oldest.parent, now);
+        if calls.len() > MOST {
+            // The oldest are forgotten: their ends are waited for no longer, so nothing above them
+            // waits for them either. Many at once, as the search goes through all.
+            for oldest in in_order(calls.keys().copied()).into_iter().take(AT_ONCE) {
+                if let Some(oldest) = self.abandoned.remove(&oldest) {
+                    self.ended_below(oldest.parent, now);
+                }
+            }
         }
     }
 

@@ -35,6 +35,9 @@ pub(super) struct Session {
 pub(super) struct Closing<P> {
     pub session: Rc<str>,
     pub agent: Agent,
+    pub connection: ConnectionId,
+    /// The calls in flight.
+    pub ledger: Ledger,
     /// The connection that asked for the end, if it is still there, and the id of its request.
     pub asker: Option<(ConnectionId, Option<P>)>,
 }
@@ -70,6 +73,18 @@ pub(super) enum Phase {
 pub(super) struct Parent {
     pub key: CallKey,
     pub id: CallId,
+    /// The calls that it made next before and after this one, of those in flight.
+    pub before: Option<CallKey>,
+    pub after: Option<CallKey>,
+}
+
+/// The calls in flight that a call has made, oldest first: a list through their [`Parent`], which
+/// each leaves at the same cost.
+#[derive(Default)]
+pub(super) struct Children {
+    pub first: Option<CallKey>,
+    pub last: Option<CallKey>,
+    pub count: usize,
 }
 
 pub(super) struct Call<P, H> {
@@ -83,7 +98,7 @@ pub(super) struct Call<P, H> {
     pub accepted: Millis,
     pub reply: ReplyTo<P>,
     pub parent: Option<Parent>,
-    pub children: Vec<CallKey>,
+    pub children: Children,
     /// For which capabilities the calls below wait, and how many of them do.
     pub awaited: Vec<(Rc<Registered<P, H>>, usize)>,
     /// How many of the calls that this call made were abandoned and have not ended.

@@ -9,7 +9,7 @@
 use std::rc::Rc;
 
 use super::action::Action;
-use super::records::{DeadlineOf, Phase, Stopping};
+use super::records::{DeadlineOf, Parent, Phase, Stopping};
 use super::state::HostState;
 use super::terms::ConnectionId;
 use crate::call::{CallKey, Error, Millis, Outcome, Step, Stop, StoppedBy};
@@ -17,9 +17,10 @@ use crate::offers::Ending;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// Cancels a call and everything below it, from the leaves up. All handlers are told before any
-    /// of the calls is answered.
+    /// of the calls is answered. A call that is being stopped is left alone with everything below it,
+    /// as the first cancel has reached all of that.
     pub(super) fn cancel_tree(&mut self, key: CallKey, reason: Option<&Rc<str>>, now: Millis) {
-        let keys = self.leaves_first(key);
+        let keys = self.leaves_first(key, |call| call.phase != Phase::Stopping);
         let mut told = Vec::new();
         for &key in &keys {
             if self.tell(key, reason, now) && self.watched {
@@ -193,7 +194,6 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             return;
         };
         let ended_at_once = call.capability.descriptor.ending == Ending::AtOnce;
-        let children = call.children.clone();
         call.phase = Phase::Stopping;
         call.stopping = Stopping {
             told: true,
@@ -205,7 +205,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             since: now,
             ..Stopping::default()
         };
-        for child in children {
+        for child in self.children_of(key) {
             self.cancel_tree(child, Some(&PARENT_ENDED.into()), now);
         }
         self.finish_if_known(key, now);
@@ -221,7 +221,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// How far the stop of a call was seen, once nothing is waited for.
     pub(super) fn known_stop(&self, key: CallKey) -> Option<Stop> {
         let call = self.calls.get(&key)?;
-        let waits = call.phase != Phase::Stopping || !call.children.is_empty();
+        let waits = call.phase != Phase::Stopping || call.children.count > 0;
         let own = call.stopping.own.filter(|_| !waits)?;
         Some(call.stopping.below.map_or(own, |below| below.max(own)))
     }
@@ -256,7 +256,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Whether only proofs are waited for: the handler has ended, and everything below it has ended
     /// or will be ended from outside. That takes longer than the call's own grace, but it ends.
     fn waits_for_proofs(&self, key: CallKey) -> bool {
-        let mut parts = self.leaves_first(key).into_iter();
+        let call = self.calls.get(&key);
+        if call.is_some_and(|call| call.stopping.own.is_none()) {
+            return false;
+        }
+        let mut parts = self.leaves_first(key, |_| true).into_iter();
         parts.all(|part| {
             self.calls.get(&part).is_none_or(|call| {
                 let forced = matches!(call.capability.descriptor.ending, Ending::Forced { .. });
@@ -283,7 +287,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let call = self.calls.get(&key);
         if let Some(call) = call.filter(|it| it.phase == Phase::Stopping) {
             let own = call.stopping.own.unwrap_or(Stop::Abandoned);
-            let waits = !call.children.is_empty();
+            let waits = call.children.count > 0;
             let below = call.stopping.below.max(waits.then_some(Stop::Abandoned));
             let seen = below.map_or(own, |below| below.max(own));
             self.finish(key, Outcome::Cancelled(seen), now);
@@ -303,15 +307,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     /// A call has ended that `parent` had made. Tells `parent`, if it is being stopped.
-    pub(super) fn tell_parent(&mut self, key: CallKey, parent: CallKey, stop: Option<Stop>) {
-        let Some(call) = self.calls.get_mut(&parent) else {
+    pub(super) fn tell_parent(&mut self, parent: &Parent, stop: Option<Stop>) {
+        self.leave_parent(parent);
+        let Some(call) = self.calls.get_mut(&parent.key) else {
             return;
         };
-        // Children end roughly in the order in which they were made, so the search from the front
-        // is short.
-        if let Some(place) = call.children.iter().position(|child| *child == key) {
-            call.children.remove(place);
-        }
         if call.phase == Phase::Stopping && stop.is_some() {
             call.stopping.told = true;
             call.stopping.below = call.stopping.below.max(stop);
@@ -339,16 +339,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         connection: ConnectionId,
         id: &str,
     ) -> Option<CallKey> {
-        let mut calls = self.calls_where(|call| {
-            call.connection == connection && call.id.as_str() == id && call.phase == Phase::Stopping
-        });
-        calls.pop()
-    }
-
-    /// Whether a session has calls that have not ended.
-    pub(super) fn has_calls_of(&self, session: &Rc<str>) -> bool {
-        let mut calls = self.calls.values();
-        calls.any(|call| Rc::ptr_eq(&call.session, session))
+        let closing = self.closing.iter().rev();
+        let mut closing = closing.filter(|it| it.connection == connection);
+        closing.find_map(|it| it.ledger.key(id))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::call::{
 use crate::offers::{Descriptor, Ending};
 
 mod changes;
+mod crowds;
 mod forced;
 mod liveness;
 mod progress;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::action::{Action, Answer, CallState, ReplyTo};
-use super::records::{Asker, Call, Phase};
+use super::records::{Asker, Call, Parent, Phase};
 use super::state::HostState;
 use super::stopping::PARENT_ENDED;
 use crate::call::{CallKey, CancelAnswer, End, Millis, Outcome, Response, Stop};
@@ -12,28 +12,84 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Ends one call with the result of its handler. Calls that the handler made and did not wait
     /// for are cancelled.
     pub(super) fn end(&mut self, key: CallKey, outcome: Outcome<P>, now: Millis) {
-        let children = self
-            .calls
-            .get_mut(&key)
-            .map(|call| std::mem::take(&mut call.children));
-        for child in children.unwrap_or_default() {
+        for child in self.children_of(key) {
             self.cancel_tree(child, Some(&PARENT_ENDED.into()), now);
         }
         self.finish(key, outcome, now);
     }
 
-    /// The tree below a call, children before parents, the call itself last.
-    pub(super) fn leaves_first(&self, root: CallKey) -> Vec<CallKey> {
+    /// The calls of a tree that `is_meant` picks, children before parents, the root last. Below a
+    /// call that is not picked, nothing is.
+    pub(super) fn leaves_first(
+        &self,
+        root: CallKey,
+        is_meant: impl Fn(&Call<P, H>) -> bool,
+    ) -> Vec<CallKey> {
         let mut order = Vec::new();
         let mut stack = vec![root];
         while let Some(key) = stack.pop() {
-            if let Some(call) = self.calls.get(&key) {
+            if self.calls.get(&key).is_some_and(|call| is_meant(call)) {
                 order.push(key);
-                stack.extend(&call.children);
+                stack.extend(self.children_of(key));
             }
         }
         order.reverse();
         order
+    }
+
+    /// The calls in flight that a call has made, oldest first.
+    pub(super) fn children_of(&self, key: CallKey) -> Vec<CallKey> {
+        let mut children = Vec::new();
+        let mut next = self.calls.get(&key).and_then(|call| call.children.first);
+        while let Some(key) = next {
+            children.push(key);
+            let parent = self.calls.get(&key).and_then(|call| call.parent.as_ref());
+            next = parent.and_then(|parent| parent.after);
+        }
+        children
+    }
+
+    /// Adds a call to those that `parent` has made.
+    pub(super) fn begin_child(&mut self, parent: CallKey, child: CallKey) -> Option<Parent> {
+        let call = self.calls.get_mut(&parent)?;
+        let before = call.children.last.replace(child);
+        call.children.first.get_or_insert(child);
+        call.children.count += 1;
+        let id = call.id.clone();
+        if let Some(beside) = before.and_then(|it| self.parent_of(it)) {
+            beside.after = Some(child);
+        }
+        Some(Parent {
+            key: parent,
+            id,
+            before,
+            after: None,
+        })
+    }
+
+    /// Removes a call from those that its parent has made.
+    pub(super) fn leave_parent(&mut self, parent: &Parent) {
+        let Some(call) = self.calls.get_mut(&parent.key) else {
+            return;
+        };
+        let (children, before, after) = (&mut call.children, parent.before, parent.after);
+        children.count -= 1;
+        if before.is_none() {
+            children.first = after;
+        }
+        if after.is_none() {
+            children.last = before;
+        }
+        if let Some(beside) = before.and_then(|it| self.parent_of(it)) {
+            beside.after = after;
+        }
+        if let Some(beside) = after.and_then(|it| self.parent_of(it)) {
+            beside.before = before;
+        }
+    }
+
+    fn parent_of(&mut self, key: CallKey) -> Option<&mut Parent> {
+        self.calls.get_mut(&key)?.parent.as_mut()
     }
 
     /// The ancestor of `key` that has that callId.
@@ -82,6 +138,11 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             if let Some(by) = by {
                 session.ledger.stopped_by(&call.id, by);
             }
+        } else {
+            let mut closing = self.closing.iter_mut();
+            if let Some(closing) = closing.find(|it| Rc::ptr_eq(&it.session, &call.session)) {
+                closing.ledger.withdraw(&call.id);
+            }
         }
         self.counters.cancelled += u64::from(stop.is_some());
         self.free_slot(key, &call);
@@ -94,8 +155,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         if stop == Some(Stop::Abandoned) {
             self.abandon(key, &call, runs, now);
         }
-        if let Some(parent) = call.parent.as_ref().map(|parent| parent.key) {
-            self.tell_parent(key, parent, stop);
+        if let Some(parent) = &call.parent {
+            self.tell_parent(parent, stop);
+            let parent = parent.key;
             if stop != Some(Stop::Abandoned) && self.is_abandoned(parent) {
                 self.ended_below(Some(parent), now);
             }
@@ -158,16 +220,25 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub(super) fn stop_waiting(&mut self, key: CallKey) {
         let call = self.calls.get(&key);
         if let Some(call) = call.filter(|call| call.phase == Phase::Waiting) {
-            call.capability.slots.borrow_mut().abandon(key);
+            let mut slots = call.capability.slots.borrow_mut();
+            slots.abandon(|it| it != key && self.waits(it));
+            drop(slots);
             self.note_waiting(key, false);
         }
+    }
+
+    fn waits(&self, key: CallKey) -> bool {
+        let call = self.calls.get(&key);
+        call.is_some_and(|call| call.phase == Phase::Waiting)
     }
 
     fn free_slot(&mut self, key: CallKey, call: &Call<P, H>) {
         if !call.has_slot {
             return;
         }
-        let next = call.capability.slots.borrow_mut().leave(key);
+        let mut slots = call.capability.slots.borrow_mut();
+        let next = slots.leave(key, |it| self.waits(it));
+        drop(slots);
         if let Some(next) = next {
             self.note_waiting(next, false);
         }
