@@ -88,7 +88,8 @@ impl Broker {
         let graded = said.cancelled
             && matches!(request, Request::Call | Request::Cancel)
             && !said.says(grade);
-        let here = self.agents.get(&agent).is_some_and(Agent::is_here);
+        let known = self.agents.get(&agent);
+        let (here, gone) = (known.is_some_and(Agent::is_here), known.is_none());
         for id in entry.ids() {
             let header = Header {
                 kind: request.answer(),
@@ -100,9 +101,12 @@ impl Broker {
                 true => Outgoing::graded(header, Json::keep(payload, shared), grade),
                 false => Outgoing::new(header, payload, shared),
             };
-            self.actions.push_back(Action::Send {
-                peer: agent,
-                message,
+            self.actions.push_back(match gone {
+                true => Action::Left { agent, message },
+                false => Action::Send {
+                    peer: agent,
+                    message,
+                },
             });
         }
     }

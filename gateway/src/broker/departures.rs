@@ -61,7 +61,7 @@ impl Broker {
         for mut entry in agent.pending.take_all() {
             self.run_lost(&mut entry, loss, error);
             if let Some(app) = agent.app {
-                self.keep_given_up(app, peer, entry);
+                self.keep_given_up(app, peer, entry, agent.profile.seat);
             }
         }
         if let Some(own) = agent.own.take() {

@@ -2,7 +2,7 @@
 //! worth more than the giving up: a late answer tells how a run has ended whose outcome was unknown.
 
 use super::pending::{Asker, Entry, read_issued};
-use super::{Broker, PeerId};
+use super::{Broker, PeerId, Seat};
 use crate::remembered::Remembered;
 use crate::wire::Request;
 
@@ -35,13 +35,23 @@ impl GivenUp {
 
 impl Broker {
     /// Remembers a request of an agent that the app has not answered. Nobody is told its answer, but the
-    /// request's run may be settled by it.
-    pub(super) fn keep_given_up(&mut self, app: PeerId, agent: PeerId, entry: Entry) {
-        let Some(app) = self.apps.get_mut(&app).filter(|_| entry.run.is_some()) else {
+    /// request's run may be settled by it. The run of an agent of another worker is there, so that worker is
+    /// told the answer under its own id.
+    pub(super) fn keep_given_up(&mut self, app: PeerId, agent: PeerId, entry: Entry, seat: Seat) {
+        let is_elsewhere = seat == Seat::Elsewhere;
+        let ends_a_run = match entry.request {
+            Request::Call | Request::Cancel => is_elsewhere || entry.run.is_some(),
+            _ => false,
+        };
+        let Some(app) = self.apps.get_mut(&app).filter(|_| ends_a_run) else {
             return;
         };
+        let asker = match entry.asker {
+            Asker::Agent(id) if is_elsewhere => Asker::Agent(id),
+            _ => Asker::Nobody,
+        };
         let entry = Entry {
-            asker: Asker::Nobody,
+            asker,
             bytes: 0,
             kept: 0,
             joined: Vec::new(),

@@ -12,9 +12,10 @@ import { startGateway } from '../support/gateway.mjs';
 import { startSlowLine } from '../support/slow-line.mjs';
 import { codeOf } from './pages.mjs';
 
-/** Milliseconds of silence after which the agents give up. */
-const LIVENESS = 1000;
 const full = process.env.CAPHOST_STORMS === 'full';
+
+/** Milliseconds of silence after which the agents give up. This process is busy for longer with the largest messages. */
+const LIVENESS = full ? 10_000 : 1000;
 
 /**
  * The bytes of a large message, and of a slow line. The line takes several times the liveness for the message.
@@ -93,15 +94,17 @@ describe('an agent behind a slow line', { concurrency: true }, () => {
   }, large));
 
   for (const kind of kinds) {
+    // Published clients read at most 10 MB over stdio, and `caphost mcp` says so in place of a larger result.
+    const bytes = kind.name.startsWith('stdio') ? Math.min(LARGE, 9_000_000) : LARGE;
     test(`a client of MCP (${kind.name}) gets a large result, and the answer to large parameters`, async () => {
       const lines = await Promise.all([0, 1].map(() => startSlowLine(gateway.port, BYTES_PER_SECOND)));
       const clients = await Promise.all(lines.map(({ port }) => connect(kind, { url: `http://127.0.0.1:${port}` }, { fetch: patientFetch })));
       try {
         const [down, up] = await Promise.all(clients.map(({ client }, number) => {
-          const call = [{ name: 'export', arguments: { bytes: LARGE } }, { name: 'import', arguments: { text: 'x'.repeat(LARGE) } }][number];
+          const call = [{ name: 'export', arguments: { bytes } }, { name: 'import', arguments: { text: 'x'.repeat(LARGE) } }][number];
           return client.callTool(/** @type {any} */ (call), { timeout: PATIENCE });
         }));
-        assert.equal(textOf(down).length, LARGE);
+        assert.equal(textOf(down).length, bytes, textOf(down).slice(0, 300));
         assert.equal(textOf(up), String(LARGE));
         assert.deepEqual(clients.flatMap(({ complaints }) => complaints), []);
       } finally {

@@ -6,7 +6,7 @@ use crate::broker::calls::{Live, Reply, RunId};
 use crate::broker::message::Cancel;
 use crate::broker::pending::Entry;
 use crate::broker::requests::About;
-use crate::broker::{Broker, PeerId};
+use crate::broker::{Broker, PeerId, Seat};
 use crate::wire::{Failure, Request};
 use caphost::call::{Code, Error, Millis, Stop};
 
@@ -132,7 +132,7 @@ impl Broker {
         for issued in [cancel, call.issued].into_iter().flatten() {
             let entry = self.give_up(session, issued);
             if let (Some(app), Some(entry)) = (self.app_of(session), entry) {
-                self.keep_given_up(app, session, entry);
+                self.keep_given_up(app, session, entry, Seat::Own);
             }
         }
         let message = "The app gave no answer in time: the outcome is unknown";

@@ -8,6 +8,7 @@ mod early;
 mod failure;
 mod gaps;
 mod instances;
+mod late_confirmations;
 mod lost_workers;
 mod many_apps;
 mod proxy;
