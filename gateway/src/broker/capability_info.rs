@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 pub struct CapabilityInfo {
     /// Its name.
     pub name: String,
-    /// Its name for people.
+    /// Its name for people. Seldom there, and short in memory: an app may have many capabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
+    pub title: Option<Box<str>>,
     /// Its description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -69,8 +69,8 @@ impl CapabilityInfo {
     pub(super) fn texts(&self) -> usize {
         let schemas = [&self.input_schema, &self.output_schema];
         let schemas = schemas.into_iter().flatten().map(|it| it.get().len());
-        let texts = [&self.title, &self.description];
-        let texts = texts.into_iter().flatten().map(String::len);
+        let texts = [self.title.as_deref(), self.description.as_deref()];
+        let texts = texts.into_iter().flatten().map(str::len);
         self.name.len() + texts.sum::<usize>() + schemas.sum::<usize>()
     }
 }

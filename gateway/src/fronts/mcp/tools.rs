@@ -121,15 +121,15 @@ pub fn offered(hub: &Hub, app: Option<&str>) -> u64 {
 pub fn tool(capability: &CapabilityInfo, name: &str, version: &Version) -> Value {
     let Input { schema, rule } = schema::input(capability.input_schema.as_deref());
     let mut tool = json!({ "name": name, "inputSchema": schema });
-    let own = (name != capability.name).then_some(&capability.name);
+    let own = (name != capability.name).then_some(&*capability.name);
     if version.structure
-        && let Some(title) = shown(capability.title.as_ref()).or(own)
+        && let Some(title) = shown(capability.title.as_deref()).or(own)
     {
-        tool["title"] = (&**title).into();
+        tool["title"] = title.into();
     }
     // Some model interfaces refuse an empty description.
-    let said = [shown(capability.description.as_ref()), rule.as_ref()];
-    let said: Vec<_> = said.into_iter().flatten().map(|it| &**it).collect();
+    let said = [shown(capability.description.as_deref()), rule.as_deref()];
+    let said: Vec<_> = said.into_iter().flatten().collect();
     if !said.is_empty() {
         tool["description"] = said.join("\n\n").into();
     }
@@ -147,7 +147,7 @@ pub fn tool(capability: &CapabilityInfo, name: &str, version: &Version) -> Value
 }
 
 /// The text, unless a reader sees nothing of it.
-fn shown(text: Option<&String>) -> Option<&String> {
+fn shown(text: Option<&str>) -> Option<&str> {
     text.filter(|it| !result::is_blank(it))
 }
 
