@@ -20,7 +20,7 @@ const CANCEL_CHANNEL: &str = "cancellation:cancel";
 /// How many messages a second are read, whether or not they are obeyed.
 pub(super) const HEARD_PER_SECOND: f64 = 2_000.0;
 /// How often a listening connection is pinged.
-const PING: Duration = Duration::from_secs(2);
+const PING: Duration = Duration::from_secs(4);
 
 impl Cluster {
     /// Tells gateways outside this cluster that `by` cancels. Does not wait.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use tokio::time::timeout;
 
 use super::Cluster;
 use super::cancel_message::CancelMessage;
@@ -67,7 +68,6 @@ impl Member {
         // A process that has joined again has lost what it had with the others.
         let former = self.peers().former(worker);
         former.into_iter().for_each(|id| self.forget(id));
-        self.tell_lasting(worker);
         // The apps here go first, so that a worker that has greeted is known with its apps.
         self.here.came(worker);
         self.send(worker, &greeting.into());
@@ -165,7 +165,7 @@ impl Member {
                     let answer = answer.await;
                     // After this time the other worker does not wait for the answer any more.
                     let answer = Message::Answer { id, answer }.into();
-                    cluster.send_within(from, &answer, ANSWER).await;
+                    let _ = timeout(ANSWER, cluster.send_in_turn(from, &answer)).await;
                 });
             }
             Message::Answer { id, answer } => {

@@ -10,7 +10,7 @@
 //! | [`traffic`] | a worker's standing in its cluster, and its metrics |
 //! | [`message`] | the messages between workers |
 //! | [`link`] | messages between two workers, each at most once and in order |
-//! | [`notices`] | notices of this worker to all other workers |
+//! | [`sending`] | sending to other workers |
 //! | [`peers`] | the other workers, and the queues to them |
 //! | [`member`] | greeting and giving up other workers, handling their messages, and telling the layers above |
 //! | [`channel`], [`cancel_message`] | cancels that are published to other gateways, and cancels of other gateways |
@@ -21,10 +21,10 @@ mod channel;
 mod link;
 mod member;
 pub mod message;
-mod notices;
 mod options;
 mod peers;
 mod redis;
+mod sending;
 mod traffic;
 mod worker;
 
@@ -51,7 +51,6 @@ pub use member::Here;
 use member::Member;
 pub use message::{Answer, Notice, Question};
 use message::{Message, Parcel};
-use notices::Lasting;
 pub use options::ClusterOptions;
 use peers::Peers;
 pub use traffic::{METRICS, Standing, Traffic};
@@ -59,7 +58,7 @@ pub use worker::{Life, WorkerId};
 
 /// How long a worker that leaves takes to tell the others.
 const GOODBYE: Duration = Duration::from_millis(500);
-/// How often to look for room without a notification.
+/// How often to look whether the other workers have greeted.
 const LOOK: Duration = Duration::from_millis(50);
 /// How often a worker that leaves looks whether its messages are written.
 const LOOK_WHEN_LEAVING: Duration = Duration::from_millis(5);
@@ -93,7 +92,6 @@ pub struct Cluster {
     /// The connection for commands, if there is one.
     commands: Mutex<Option<MultiplexedConnection>>,
     held: Held,
-    lasting: Lasting,
     /// The key of sessions that all workers share, once Redis is reached.
     session_key: Mutex<Option<SessionKey>>,
     started: Instant,
@@ -122,7 +120,6 @@ impl Cluster {
             connected: AtomicBool::new(false),
             commands: Mutex::default(),
             held: Held::default(),
-            lasting: Lasting::default(),
             session_key: Mutex::default(),
             started: Instant::now(),
         }))
@@ -227,79 +224,6 @@ impl Cluster {
         }
     }
 
-    /// Sends to one worker, unless the worker is gone. Returns whether the parcel is on its way.
-    pub fn send(&self, worker: WorkerId, parcel: &Parcel) -> bool {
-        // The parcel is packed outside the lock, so that others may send meanwhile.
-        let bytes = parcel.pack();
-        if bytes.is_none() {
-            tracing::error!(%worker, "a message is too large for another worker");
-        }
-        let pushed = bytes.is_some_and(|bytes| self.peers().push(worker, bytes));
-        self.outgoing.notify_one();
-        pushed
-    }
-
-    /// Sends to all other workers.
-    pub fn send_all(&self, parcel: &Parcel) {
-        if self.peers().others.is_empty() {
-            return;
-        }
-        // The parcel is packed outside the lock, so that others may send meanwhile.
-        let Some(bytes) = parcel.pack() else { return };
-        for peer in self.peers().others.values_mut() {
-            peer.link.push(bytes.clone());
-        }
-        self.outgoing.notify_one();
-    }
-
-    /// Waits for room in the queue to a worker, and then sends. Does nothing if the worker is gone.
-    pub async fn send_in_turn(&self, worker: WorkerId, parcel: &Parcel) {
-        let Some(bytes) = parcel.pack() else {
-            return tracing::error!(%worker, "a message is too large for another worker");
-        };
-        // Another sender may take the room first.
-        while !self.peers().push_into_room(worker, bytes.clone()) {
-            self.room(worker).await;
-        }
-        self.outgoing.notify_one();
-    }
-
-    /// Like `send_in_turn`, but waits at most `patience`. Returns whether the parcel is on its way.
-    async fn send_within(&self, worker: WorkerId, parcel: &Parcel, patience: Duration) -> bool {
-        let sent = timeout(patience, self.send_in_turn(worker, parcel)).await;
-        sent.is_ok() && self.peers().others.contains_key(&worker)
-    }
-
-    /// Waits, at most `patience`, for room in the queues to all other workers.
-    pub async fn room_everywhere(&self, patience: Duration) {
-        let all = async {
-            for worker in self.others() {
-                self.room(worker).await;
-            }
-        };
-        let _ = timeout(patience, all).await;
-    }
-
-    /// Whether there is room in the queue to a worker, or the worker is gone.
-    pub fn has_room(&self, worker: WorkerId) -> bool {
-        self.full(worker).is_none()
-    }
-
-    /// Waits for room in the queue to a worker.
-    pub async fn room(&self, worker: WorkerId) {
-        while let Some(room) = self.full(worker) {
-            // The notification may have come between the check and the wait.
-            let _ = timeout(LOOK, room.notified()).await;
-        }
-    }
-
-    /// The notification of room in the queue to a worker. `None` if there is room now or the worker is gone.
-    fn full(&self, worker: WorkerId) -> Option<Arc<Notify>> {
-        let peers = self.peers();
-        let peer = peers.others.get(&worker)?;
-        (!peer.link.has_room()).then(|| peer.room.clone())
-    }
-
     /// Asks one worker. Returns `None` if the worker does not answer within `patience` or is gone.
     pub async fn ask(
         &self,
@@ -311,7 +235,9 @@ impl Cluster {
         let id = self.peers().waits_for(worker, answer);
         let asking: Parcel = Message::Ask { id, question }.into();
         let answer = timeout(patience, async {
-            match self.send_within(worker, &asking, patience).await {
+            self.send_in_turn(worker, &asking).await;
+            // Nothing ends the question to a worker that was gone before.
+            match self.knows(worker) {
                 true => answered.await.ok(),
                 false => None,
             }

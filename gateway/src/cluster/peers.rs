@@ -129,10 +129,11 @@ impl Peers {
         has_room
     }
 
-    /// Queues a packed parcel. Returns whether the worker exists.
-    pub fn push(&mut self, worker: WorkerId, bytes: Bytes) -> bool {
-        let peer = self.others.get_mut(&worker);
-        peer.map(|peer| peer.link.push(bytes)).is_some()
+    /// Queues a packed parcel, unless the worker is gone.
+    pub fn push(&mut self, worker: WorkerId, bytes: Bytes) {
+        if let Some(peer) = self.others.get_mut(&worker) {
+            peer.link.push(bytes);
+        }
     }
 
     /// The current worker of a process.

@@ -56,6 +56,8 @@ pub struct Hub {
     pub(super) searches: [Searches; 2],
     /// The functions that hear the notices of other workers.
     pub(super) hears_others: Mutex<Vec<HearsOthers>>,
+    /// Changes when another worker comes or comes back.
+    pub(crate) arrivals: watch::Sender<()>,
     clustered: OnceLock<Arc<Clustered>>,
     /// The name of this process. The tokens of its apps' sessions begin with it.
     pub(crate) process: Uuid,
@@ -116,6 +118,7 @@ impl Hub {
             notices: broadcast::Sender::new(NOTICES),
             searches: Default::default(),
             hears_others: Mutex::default(),
+            arrivals: watch::Sender::default(),
             clustered: OnceLock::new(),
             process: Uuid::new_v4(),
         }

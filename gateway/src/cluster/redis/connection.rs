@@ -85,18 +85,18 @@ async fn attend(member: &Member) -> Result<Infallible, End> {
     // The stream is made first, because a worker that sees the lease may write into the stream.
     leases::make_stream(member, me, &mut commands).await?;
     member.held.tell_all_again();
-    leases::enter(member, me, &mut commands).await?;
-    leases::renew(member, me, &mut commands).await?;
+    member.command_by(Some(commands.clone()));
+    let mut directory = leases::enter(member, me, &mut commands).await?;
+    leases::renew(member, me, &mut directory, &mut commands).await?;
     member.agree(&mut commands).await?;
     member.connected.store(true, Ordering::Relaxed);
     member.traffic.connections.add();
     member.here.reaches_others(true);
-    member.command_by(Some(commands.clone()));
     tracing::info!(worker = %me, address = node.address(), "connected to Redis");
     tokio::select! {
         end = frames::write(member, me, writes) => Err(end.into()),
         end = frames::read(member, me, &mut reads) => Err(end),
         end = channel::listen(member, channel) => Err(end.into()),
-        end = leases::keep(member, me, commands) => Err(end.into()),
+        end = leases::keep(member, me, directory, commands) => Err(end.into()),
     }
 }

@@ -1,10 +1,11 @@
 //! The lease of this worker, and the leases of the other workers.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncCommands, RedisError, RedisResult, SetExpiry, SetOptions, pipe};
+use redis::{RedisError, RedisResult, SetExpiry, SetOptions, pipe};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::cluster::member::Member;
@@ -16,10 +17,14 @@ const RENEWALS: u32 = 4;
 /// How many milliseconds the stream of a worker that is gone stays in Redis: one minute.
 const STREAM_MS: i64 = 60_000;
 
+/// The workers in the directory with the times of their last entries, as they were read last.
+pub(super) type Directory = Vec<(WorkerId, f64)>;
+
 /// Renews the lease until Redis fails.
 pub(super) async fn keep(
     member: &Member,
     me: WorkerId,
+    mut directory: Directory,
     mut connection: MultiplexedConnection,
 ) -> RedisError {
     let time = member.options.worker_lease;
@@ -36,9 +41,9 @@ pub(super) async fn keep(
         let renewal = timeout(patience, async {
             renewals += 1;
             if renewals % RENEWALS == 0 {
-                enter(member, me, &mut connection).await?;
+                directory = enter(member, me, &mut connection).await?;
             }
-            renew(member, me, &mut connection).await
+            renew(member, me, &mut directory, &mut connection).await
         });
         match renewal.await {
             Ok(Ok(())) => {}
@@ -48,57 +53,65 @@ pub(super) async fn keep(
     }
 }
 
-/// Enters this worker into the directory, so that the others find it, and keeps its stream, once in the time of
-/// a lease. A worker without a lease stays in the directory as long as a run of it would be remembered.
+/// Enters this worker into the directory, so that the others find it, keeps its stream, and reads the directory,
+/// once in the time of a lease. A worker without a lease stays in the directory as long as a run of it would be
+/// remembered.
 pub(super) async fn enter(
     member: &Member,
     me: WorkerId,
     connection: &mut MultiplexedConnection,
-) -> RedisResult<()> {
+) -> RedisResult<Directory> {
     let node = &member.node;
     let mut enter = pipe();
     enter
         .zadd(node.directory(), me.to_string(), unix_ms())
         .ignore();
     enter.pexpire(node.stream(me), STREAM_MS);
-    let (is_kept,): (bool,) = enter.query_async(connection).await?;
-    match is_kept {
-        true => Ok(()),
-        false => Err(lost("Redis has lost the messages to this worker")),
+    enter.zrange_withscores(node.directory(), 0, -1);
+    let (is_kept, members): (bool, Vec<(String, f64)>) = enter.query_async(connection).await?;
+    if !is_kept {
+        return Err(lost("Redis has lost the messages to this worker"));
     }
+    let members = members
+        .iter()
+        .filter_map(|(id, entered)| Some((id.parse::<WorkerId>().ok()?, *entered)));
+    Ok(members.filter(|(id, _)| *id != me).collect())
 }
 
-/// Renews the lease, tells Redis the facts that it may not know, and reads the leases of the other workers.
+/// Renews the lease, and reads the leases of the other workers. Tells Redis first the facts that it may not
+/// know, because a worker that sees the lease looks for them.
 pub(super) async fn renew(
     member: &Member,
     me: WorkerId,
+    directory: &mut Directory,
     connection: &mut MultiplexedConnection,
 ) -> RedisResult<()> {
+    member.tell_untold(connection).await?;
+    let (former, entries): (Vec<_>, Vec<_>) = directory
+        .iter()
+        .copied()
+        .partition(|(id, _)| id.process == me.process);
+    // A worker that has come since the directory was read is known by its messages.
+    let listed = entries.iter().map(|(id, _)| *id);
+    let others: Vec<_> = member.peers().others.keys().copied().collect();
+    let known: BTreeSet<_> = listed.chain(others).collect();
     let node = &member.node;
     let lease = member.options.worker_lease.as_millis() as u64;
-    let lease = SetOptions::default().with_expiration(SetExpiry::PX(lease));
+    let lasting = SetOptions::default().with_expiration(SetExpiry::PX(lease));
     let mut renewal = pipe();
     let name = member.options.name();
-    renewal.set_options(node.lease(me), name, lease).ignore();
-    renewal.zrange_withscores(node.directory(), 0, -1);
-    let (members,): (Vec<(String, f64)>,) = renewal.query_async(connection).await?;
-    member.tell_untold(connection).await?;
-    let members = members
-        .iter()
-        .filter_map(|(id, renewed)| Some((id.parse::<WorkerId>().ok()?, *renewed)));
-    let (own, entries): (Vec<_>, Vec<_>) = members.partition(|(id, _)| id.process == me.process);
-    let (current, former): (Vec<_>, Vec<_>) =
-        own.into_iter().map(|(id, _)| id).partition(|id| *id == me);
-    if current.is_empty() {
-        return Err(lost("Redis has lost what the workers have written"));
-    }
-    let others: Vec<_> = entries.iter().map(|(id, _)| *id).collect();
+    renewal.set_options(node.lease(me), name, lasting).ignore();
+    let leases: Vec<_> = known.iter().map(|id| node.lease(*id)).collect();
     let mut alive = Vec::new();
-    if !others.is_empty() {
-        let leases: Vec<_> = others.iter().map(|id| node.lease(*id)).collect();
-        let leases: Vec<Option<String>> = connection.mget(&leases).await?;
-        let held = others.iter().zip(leases);
-        let held = held.filter(|(_, lease)| lease.is_some());
+    if leases.is_empty() {
+        renewal.exec_async(connection).await?;
+    } else {
+        renewal.mget(&leases);
+        let (leases,): (Vec<Option<String>>,) = renewal.query_async(connection).await?;
+        let held = known
+            .iter()
+            .zip(leases)
+            .filter(|(_, lease)| lease.is_some());
         alive = held.map(|(id, _)| *id).collect();
     }
     let Census { new, gone, undead } = {
@@ -122,13 +135,14 @@ pub(super) async fn renew(
     }
     let retention = member.profile.retention.as_millis() as f64;
     let now = unix_ms();
-    let is_past = |renewed: f64| now as f64 - renewed > retention;
-    let without_lease = entries.iter().filter(|(id, _)| !alive.contains(id));
-    let past = without_lease
-        .filter(|(_, renewed)| is_past(*renewed))
-        .map(|(id, _)| *id);
-    member.peers().note_lost(&others, &alive);
-    forget_entries(member, former.into_iter().chain(past), connection).await
+    let is_past = |entered: f64| now as f64 - entered > retention;
+    let is_over = |(id, entered): &&(WorkerId, f64)| !alive.contains(id) && is_past(*entered);
+    let over = former.iter().chain(entries.iter().filter(is_over));
+    let over: Vec<_> = over.map(|(id, _)| *id).collect();
+    directory.retain(|(id, _)| !over.contains(id));
+    let listed: Vec<_> = entries.iter().map(|(id, _)| *id).collect();
+    member.peers().note_lost(&listed, &alive);
+    forget_entries(member, over, connection).await
 }
 
 impl Cluster {
@@ -157,7 +171,7 @@ pub(super) async fn make_stream(
 /// Removes what workers have left that are gone: former ids of this process, and workers that no longer matter.
 async fn forget_entries(
     member: &Member,
-    gone: impl Iterator<Item = WorkerId>,
+    gone: Vec<WorkerId>,
     connection: &mut MultiplexedConnection,
 ) -> RedisResult<()> {
     let node = &member.node;

@@ -2,7 +2,7 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `<prefix>:directory` | a sorted set of the ids of workers, with the times of their last renewals |
+//! | `<prefix>:directory` | a sorted set of the ids of workers, with the times of their last entries |
 //! | `<prefix>:worker:<id>` | a string that expires: the worker's lease |
 //! | `<prefix>:to:<id>` | a stream: frames for that worker |
 //! | `<prefix>:session-key` | a string: the random key of MCP sessions, if none is configured |
@@ -26,7 +26,7 @@ use crate::cluster::WorkerId;
 /// How long connecting or the answer to a command may take.
 pub(super) const ANSWER: Duration = Duration::from_millis(1_500);
 /// How long a read waits in Redis for entries.
-pub(super) const BLOCK: Duration = Duration::from_secs(2);
+pub(super) const BLOCK: Duration = Duration::from_secs(4);
 /// How long the reply to a read may take. A reply may contain 32 frames of 256 KiB, or some larger ones, so a
 /// connection with 10 Mbit/s is fast enough. The renewal of the lease notices a Redis that hangs sooner. Only
 /// a connection that is lost without a sign takes this long.

@@ -14,6 +14,8 @@ use crate::wire::json_rpc::Id;
 
 /// The fact that a client has ended a session.
 const ENDED: &[u8] = b"";
+/// Why a session ends that the client has ended on another worker.
+const ENDED_ELSEWHERE: &str = "ended on another worker";
 /// How long a worker tells Redis of an ended session again, if Redis loses that.
 const TOLD_AGAIN: Duration = Duration::from_secs(60 * 60);
 
@@ -28,6 +30,25 @@ impl Sessions {
                 true
             })
         });
+        let (sessions, mut arrivals) = (Arc::downgrade(self), self.hub.arrivals.subscribe());
+        tokio::spawn(async move {
+            while arrivals.changed().await.is_ok()
+                && let Some(sessions) = sessions.upgrade()
+            {
+                sessions.catch_up().await;
+            }
+        });
+    }
+
+    /// Ends the sessions here that their clients have ended while this worker and another could not reach each
+    /// other.
+    async fn catch_up(&self) {
+        let known = self.table().numbers();
+        for number in known {
+            if self.has_ended(number).await {
+                self.end_here(number, ENDED_ELSEWHERE);
+            }
+        }
     }
 
     /// Whether Redis knows that the client has ended the session. While Redis is away, the session goes on.
@@ -78,7 +99,7 @@ impl Sessions {
             }
         }
         cluster
-            .tell_all_to_come(Notice::EndSession { session })
+            .tell_all_in_turn(Notice::EndSession { session })
             .await;
     }
 
@@ -97,7 +118,7 @@ impl Sessions {
                 if let Some(cluster) = self.hub.cluster() {
                     cluster.hold_fact(&name(*session), ENDED, TOLD_AGAIN);
                 }
-                self.end_here(*session, "ended on another worker");
+                self.end_here(*session, ENDED_ELSEWHERE);
             }
             _ => {}
         }

@@ -289,6 +289,11 @@ impl Table {
         }
     }
 
+    /// The numbers of the known sessions.
+    pub fn numbers(&self) -> Vec<Uuid> {
+        self.sessions.keys().copied().collect()
+    }
+
     /// Adds a session that is not known.
     fn insert(&mut self, session: McpSession) -> Arc<McpSession> {
         let mut overtaken = Overtaken::default();

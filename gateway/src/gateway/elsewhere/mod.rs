@@ -110,6 +110,7 @@ impl Here for Elsewhere {
             self.send(worker, Message::Draining);
         }
         self.hub.pass_on_early_cancels(worker);
+        self.hub.arrivals.send_replace(());
     }
 
     fn gone(&self, worker: WorkerId) {

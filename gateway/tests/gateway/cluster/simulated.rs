@@ -36,8 +36,7 @@ impl Simulated {
         join.cmd("SET").arg(key("worker")).arg("simulated");
         join.cmd("ZADD").arg("{caphost}:directory").arg(0).arg(&id);
         join.exec_async(&mut connection).await.unwrap();
-        met_as(workers, workers.len()).await;
-        Simulated {
+        let mut simulated = Simulated {
             id,
             other: gateway.hub.cluster().unwrap().me().to_string(),
             connection,
@@ -46,7 +45,11 @@ impl Simulated {
             read: "0".into(),
             heard: VecDeque::new(),
             is_dead: false,
-        }
+        };
+        // A worker finds another by its first frame, before it reads the directory again.
+        simulated.send_bytes(b"").await;
+        met_as(workers, workers.len()).await;
+        simulated
     }
 
     /// The id of a run that this worker may have.
