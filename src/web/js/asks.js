@@ -47,7 +47,8 @@ export class Asks {
           check(this.#shell, { payload: call });
           const from = this.#shell.running.given(parent);
           call.by = from?.by ?? 0;
-          if (from) call.within = [from.callId, ...(from.within ?? [])];
+          // A list of ids for each call would be the square of a chain.
+          if (from) call.within = { callId: from.callId, within: from.within };
           // Uses no other promise: a waiting promise is lost if this very job is ended.
           return this.#answer(() => {
             const given = call.callId ?? '';

@@ -20,7 +20,9 @@ import { reasonOf } from './signal.js';
  * @property {unknown} token of its progress, if the agent gave one
  * @property {number} by the connection of the agent that made it, or has made the call that made it
  * @property {import('./borrowed.js').Borrowed} [borrowed] the functions in its parameters
- * @property {string[]} [within] the callIds of the calls that have made it, the nearest first
+ * @property {Maker} [within] the call that has made it
+ *
+ * @typedef {{ callId: string, within?: Maker | undefined }} Maker a call that has made another, and the call that has made it
  */
 
 const TEXT = 'it is a string';

@@ -12,10 +12,9 @@ import { give, isGiven } from './transfer.js';
 
 /**
  * The parameters and the source of a call, which Rust hands back unchanged. The source is the agent of
- * a connection, or another call. In the latter case `within` has the ids of the calls, the nearest
- * first.
+ * a connection, or another call. In the latter case `within` is that call.
  *
- * @typedef {{ callId: string, capability?: string, params: any, by?: number, within?: string[], borrowed?: import('./borrowed.js').Borrowed }} Given
+ * @typedef {{ callId: string, capability?: string, params: any, by?: number, within?: import('./from-agent.js').Maker | undefined, borrowed?: import('./borrowed.js').Borrowed }} Given
  */
 
 /**
@@ -30,8 +29,21 @@ import { give, isGiven } from './transfer.js';
  */
 let mark;
 
-/** @param {Shell} shell @param {number} by a connection @returns {string[]} the callIds of the agent's call that has the thread, if there is one */
-export const callsWithThread = (shell, by) => (mark?.shell === shell && !mark.ended && mark.given.by === by ? [mark.given.callId, ...(mark.given.within ?? [])] : []);
+/**
+ * @param {Shell} shell
+ * @param {number} by a connection
+ * @returns {string[]} the callId of the agent's call that has the thread, if there is one, and those of the calls that
+ *   have made it, the nearest first
+ */
+export function callsWithThread(shell, by) {
+  /** @type {string[]} */
+  const ids = [];
+  const own = mark?.shell === shell && !mark.ended && mark.given.by === by;
+  /** @type {import('./from-agent.js').Maker | undefined} */
+  let it = own ? mark?.given : undefined;
+  for (; it; it = it.within) ids.push(it.callId);
+  return ids;
+}
 
 /**
  * Milliseconds since the first such question about the code that has the thread: it has held the thread
