@@ -131,6 +131,64 @@ test('calls of which each cancels the next when it is told to stop, and the last
   assert.deepEqual((await Promise.all(calls)).filter(({ cancelled }) => cancelled !== true), []);
 });
 
+for (const place of ['the page', 'a port']) {
+  test(`thousands of calls and cancels of one turn agree, in ${place}`, { timeout: 60_000 }, async (t) => {
+    const host = await hostOfAll();
+    const agent = place === 'a port' ? await agentOverPort(host, t) : at.abp;
+    host.register('waits', {}, (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
+    const ids = Array.from({ length: MANY }, (_, n) => `${place}/${n}`);
+    for (const turn of ['the same turn', 'the next turn']) {
+      for (const [order, sorted] of /** @type {const} */ ([['oldest first', ids], ['newest first', [...ids].reverse()]])) {
+        const named = (/** @type {string} */ id) => `${turn}, ${order}, ${id}`;
+        const calls = ids.map((id) => agent.call('waits', {}, { callId: named(id) }));
+        if (turn === 'the next turn') await new Promise((resolve) => setTimeout(resolve, 20));
+        const cancels = await Promise.all(sorted.map((id) => agent.cancel(named(id))));
+        const responses = new Map((await Promise.all(calls)).map((response, n) => [ids[n], response]));
+        const odd = cancels.find(({ cancelled, metadata }, n) => !cancelled || JSON.stringify(metadata) !== JSON.stringify({ stop: responses.get(sorted[n])?.metadata.stop }));
+        assert.equal(odd, undefined, `${turn}, ${order}`);
+        assert.equal(host.stats().inFlight, 0);
+      }
+    }
+  });
+
+  test(`thousands of calls under one signal are all cancelled, in ${place}`, { timeout: 60_000 }, async (t) => {
+    const host = await hostOfAll();
+    const agent = place === 'a port' ? await agentOverPort(host, t) : at.abp;
+    host.register('waits', {}, (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
+    const options = { signal: AbortSignal.abort() };
+    const stops = async (/** @type {Promise<any>[]} */ calls) => [...new Set((await Promise.all(calls)).map(({ cancelled, metadata }) => cancelled && metadata.stop))];
+    assert.deepEqual(await stops(each(() => agent.call('waits', {}, options))), ['never-started']);
+    const controller = new AbortController();
+    const calls = each(() => agent.call('waits', {}, { signal: controller.signal }));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    controller.abort();
+    assert.deepEqual(await stops(calls), ['returned']);
+    assert.equal(host.stats().inFlight, 0);
+  });
+}
+
+/** @template T @param {() => T} make @returns {T[]} */
+const each = (make) => Array.from({ length: MANY }, make);
+
+test('thousands of calls of a handler that removes itself are all answered', { timeout: 60_000 }, async () => {
+  const host = await hostOfAll();
+  host.register('removes itself', { concurrency: 1 }, () => host.unregister('removes itself'));
+  const answers = await Promise.all(each(() => at.abp.call('removes itself')));
+  assert.deepEqual(answers.map(({ data }) => data), each(() => false).with(0, true));
+});
+
+test('thousands of calls of a handler that closes the host are all answered', { timeout: 60_000 }, async () => {
+  const host = await hostOfAll();
+  let ran = 0;
+  host.register('closes', {}, () => {
+    ran += 1;
+    host.close();
+  });
+  const answers = await Promise.all(each(() => at.abp.call('closes')));
+  assert.deepEqual(answers.filter(({ success, cancelled, error }) => !success && !cancelled && !error), []);
+  assert.equal(ran, 1);
+});
+
 /** The two ends of a transport that delivers a message before `post` returns. */
 function direct() {
   /** @type {any[]} */

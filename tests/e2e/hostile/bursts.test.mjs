@@ -55,7 +55,7 @@ for (const [name, launch] of Object.entries({ Chromium: launchPuppeteer, Firefox
       }, MANY);
       const { after: echo, ...bursts } = seen;
       assert.equal(echo, 1);
-      assert.equal(Object.keys(bursts).length, 15);
+      assert.equal(Object.keys(bursts).length, 21);
       for (const [what, found] of Object.entries(bursts)) assert.equal(found, `${MANY} as expected`, what);
     });
 
