@@ -385,7 +385,10 @@ export interface Host<Caps = any> {
   manifest(): Manifest;
   /** The Capability objects of the registered capabilities. They are frozen, as agents get the same objects. */
   documents(): Capability[];
-  /** Sends a notification to every agent that accepts notifications. */
+  /**
+   * Sends a copy of the data to every agent that accepts notifications. A notification above the limits of the host is
+   * dropped with a warning in the console, like progress.
+   */
   notify(event: string, data?: unknown): void;
   /** Cancels an agent's call on behalf of the app. Never rejects. */
   cancelCall(sessionId: string, callId: string, reason?: string): Promise<CancelResponse>;

@@ -175,9 +175,10 @@ for (const [way, connect] of Object.entries(ways)) {
         own: Object.assign(Object.create({ inherited: 1 }), { view: part() }),
         rows: [...Array(300).fill(0), part()],
         whole: new Uint8Array(2),
+        error: new Error('x', { cause: new Map([['a', new TypeError('y', { cause: { view: part() } })]]) }),
       });
       const sizes = (/** @type {any} */ it) => [
-        it.view, [...it.deep[0].map.get('view')][0], it.data, it.floats, it.big, it.own.view, it.rows[300], it.whole,
+        it.view, [...it.deep[0].map.get('view')][0], it.data, it.floats, it.big, it.own.view, it.rows[300], it.whole, it.error.cause.get('a').cause.view,
       ].map((view) => [Object.prototype.toString.call(view).slice(8, -1), view.buffer.byteLength, view.byteLength, new Uint8Array(view.buffer, view.byteOffset)[0]]);
       host.register('views', {}, () => views());
       host.register('sizes', {}, (/** @type {any} */ params) => sizes(params));
@@ -200,7 +201,7 @@ for (const [way, connect] of Object.entries(ways)) {
       };
     }, connect);
     const kinds = ['Uint8Array', 'Uint8Array', 'DataView', 'Float32Array'];
-    const parts = [...kinds.map((it) => [it, 4, 4, 7]), ['BigInt64Array', 8, 8, 7], ['Uint8Array', 4, 4, 7], ['Uint8Array', 4, 4, 7], ['Uint8Array', 2, 2, 0]];
+    const parts = [...kinds.map((it) => [it, 4, 4, 7]), ['BigInt64Array', 8, 8, 7], ['Uint8Array', 4, 4, 7], ['Uint8Array', 4, 4, 7], ['Uint8Array', 2, 2, 0], ['Uint8Array', 4, 4, 7]];
     assert.deepEqual(seen, { sent: parts, got: parts, inPage: parts, alone: 4, told: [4], left: 65_536 });
   });
 
