@@ -1,9 +1,9 @@
 //! The app's answers, on their way to the agent, and the runs that they end.
 
 use super::agents::Agent;
-use super::call::{ANSWERED_WITH_ERROR, cancel_failed, failed_with};
+use super::call::{ANSWERED_WITH_ERROR, failed_with};
 use super::calls::{Ending, Lost, Reply, Step};
-use super::pending::{Asker, Entry, read_issued};
+use super::pending::{AnswerTo, Entry, read_issued};
 use super::{Action, Broker, PeerId};
 use crate::wire::stops::Grade;
 use crate::wire::{
@@ -78,19 +78,19 @@ impl Broker {
         if self.told_otherwise(agent, &entry, said.cancelled) {
             return;
         }
-        match entry.asker {
-            Asker::Agent(_) => {}
-            Asker::Own => {
+        match entry.answer_to {
+            AnswerTo::Askers(_) => {}
+            AnswerTo::Session => {
                 return self.own_answered(agent, &entry, said.error.map(failed_with));
             }
-            Asker::Others(_) | Asker::Nobody => return,
+            AnswerTo::Nobody => return,
         }
         let graded = said.cancelled
             && matches!(request, Request::Call | Request::Cancel)
             && !said.says(grade);
         let known = self.agents.get(&agent);
         let (here, gone) = (known.is_some_and(Agent::is_here), known.is_none());
-        for id in entry.ids() {
+        for id in entry.answer_to.ids() {
             let header = Header {
                 kind: request.answer(),
                 id,
@@ -141,10 +141,10 @@ impl Broker {
         if self.told_otherwise(agent, &entry, false) {
             return;
         }
-        match entry.asker {
-            Asker::Agent(_) => self.answer_all(agent, &entry, &payload),
-            Asker::Own => self.own_answered(agent, &entry, Some(failed_with(error))),
-            Asker::Others(_) | Asker::Nobody => {}
+        match entry.answer_to {
+            AnswerTo::Askers(_) => self.answer_all(agent, &entry, &payload),
+            AnswerTo::Session => self.own_answered(agent, &entry, Some(failed_with(error))),
+            AnswerTo::Nobody => {}
         }
     }
 
@@ -179,9 +179,9 @@ impl Broker {
             let entry = agent.pending.take(read_issued(id?)?, &answers)?;
             let app = self.apps.get_mut(&app)?;
             let owner = &agent.profile.owner.name;
-            app.load.give_back(owner, entry.bytes as usize);
+            app.load.give_back(owner, entry.bytes);
             if agent.is_here() {
-                let amount = entry.amount();
+                let amount = entry.amount;
                 self.in_flight.give_back(owner, entry.request, amount);
             }
             Some(entry)
@@ -203,34 +203,34 @@ impl Broker {
         self.fail(agent, entry, loss, &error);
     }
 
-    /// Stops waiting for the answer to a request.
-    pub(super) fn give_up(&mut self, agent: PeerId, issued: u64) -> Option<Entry> {
-        let agent = self.agents.get_mut(&agent)?;
-        let entry = agent.pending.take(issued, |_| true)?;
+    /// Stops waiting for the answer to a request. A late answer may still settle its run. Returns who waited.
+    pub(super) fn give_up(&mut self, peer: PeerId, issued: u64) -> Option<Entry> {
+        let agent = self.agents.get_mut(&peer)?;
+        let mut entry = agent.pending.take(issued, |_| true)?;
         let owner = &agent.profile.owner.name;
-        self.in_flight
-            .give_back(owner, entry.request, entry.amount());
+        self.in_flight.give_back(owner, entry.request, entry.amount);
         if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
-            app.give_up(owner, entry.bytes as usize);
+            app.give_up(owner, entry.bytes);
+            app.given_up.keep(peer, &mut entry, agent.profile.seat);
         }
         Some(entry)
     }
 
     /// Answers a pending request in place of the app, which is lost or does not answer.
     pub(super) fn fail(&mut self, agent: PeerId, entry: &mut Entry, loss: Loss, error: &Failure) {
-        self.run_lost(entry, loss, error);
+        self.run_lost(agent, entry, loss, error);
         if self.told_otherwise(agent, entry, false) {
             return;
         }
-        match &entry.asker {
-            Asker::Agent(_) => {}
-            Asker::Own => {
+        match &entry.answer_to {
+            AnswerTo::Askers(_) => {}
+            AnswerTo::Session => {
                 let error = Reply::Failed(error.clone());
                 return self.own_answered(agent, entry, Some(error));
             }
-            Asker::Others(_) | Asker::Nobody => return,
+            AnswerTo::Nobody => return,
         }
-        for id in entry.ids() {
+        for id in entry.answer_to.ids() {
             let subject = entry.subject(id);
             let (kind, payload) = match entry.request {
                 Request::Cancel => {
@@ -245,7 +245,7 @@ impl Broker {
 
     /// Sends the answer of a request to its agent, and of whatever has joined it.
     pub(super) fn answer_all(&mut self, agent: PeerId, entry: &Entry, payload: &str) {
-        for id in entry.ids() {
+        for id in entry.answer_to.ids() {
             self.send(agent, entry.request.answer(), id, payload);
         }
     }
@@ -260,15 +260,7 @@ impl Broker {
         reply: impl FnOnce() -> Reply,
     ) {
         match (entry.run, entry.request) {
-            (Some(run), _) if entry.revokes().is_some() => {
-                let told = entry.take_waiters();
-                self.revocation_answered(run, (said, grade), told);
-            }
-            (Some(run), Request::Cancel) if !said.cancelled => {
-                self.calls.cancel_refused(run);
-                self.cancel_over(run);
-            }
-            (Some(run), Request::Cancel) => self.run_cancelled(run, grade),
+            (Some(run), Request::Cancel) => self.cancel_answered(agent, run, entry, (said, grade)),
             (None, _) => {}
             (Some(run), _) => {
                 let ending = self.ending_of_answer(agent, said, grade);
@@ -284,23 +276,23 @@ impl Broker {
     }
 
     /// Notes that a call or a cancel will never be answered.
-    pub(super) fn run_lost(&mut self, entry: &mut Entry, loss: Loss, error: &Failure) {
-        if let Some(run) = entry.revokes() {
-            let known = self.outcome_of_ended(run);
-            let outcome = known.unwrap_or_else(|| cancel_failed(loss.reason, error.clone()));
-            return self.revoked(run, outcome, entry.take_waiters());
-        }
-        if let (Some(run), Request::Cancel) = (entry.run, entry.request) {
-            // The next cancel of the call is a first one again.
-            if matches!(entry.asker, Asker::Agent(_)) {
-                self.cancel_over(run);
+    pub(super) fn run_lost(
+        &mut self,
+        agent: PeerId,
+        entry: &mut Entry,
+        loss: Loss,
+        error: &Failure,
+    ) {
+        match (entry.run, entry.request) {
+            (None, _) => {}
+            (Some(run), Request::Cancel) => {
+                self.cancel_lost(agent, run, entry, (loss.reason, error));
             }
-            return;
-        }
-        if let Some(run) = entry.run {
-            let unknown = || Ending::Unknown(error.code.as_str().to_string());
-            let ending = loss.who.map_or_else(unknown, Ending::Lost);
-            self.run_over(run, ending, || Some(Reply::Failed(error.clone())));
+            (Some(run), _) => {
+                let unknown = || Ending::Unknown(error.code.as_str().to_string());
+                let ending = loss.who.map_or_else(unknown, Ending::Lost);
+                self.run_over(run, ending, || Some(Reply::Failed(error.clone())));
+            }
         }
     }
 

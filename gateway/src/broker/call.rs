@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::{Profile, Wanted};
 use crate::broker::calls::{NewRun, OwnRequest, Reply, Sink};
 use crate::wire::stops::{self, Grade};
-use crate::wire::{Failure, Json, Request, stopped_by};
+use crate::wire::{Failure, Json, Request, error_json, stopped_by};
 use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
 
 /// The outcome of a cancel.
@@ -158,7 +158,16 @@ pub(super) fn answer_by(
         Some(grade) => json!({ "cancelled": true, "metadata": stops::metadata(grade) }),
         None => json!({ "cancelled": false, "reason": outcome.reason }),
     };
-    let said = said.to_string();
+    let mut said = said.to_string();
+    let error = match &outcome.error {
+        None => None,
+        Some(Reply::Json(error)) => Some(error.as_str().to_string()),
+        Some(Reply::Failed(error)) => Some(error_json(error).to_string()),
+    };
+    if let Some(error) = error {
+        said.truncate(said.len() - 1);
+        said += &format!(r#","error":{error}}}"#);
+    }
     let about = match request {
         Request::Cancel => format!(r#""callId":{}"#, call_id.unwrap_or("null")),
         _ => r#""success":false"#.into(),

@@ -59,9 +59,9 @@ impl Broker {
             return;
         };
         for mut entry in agent.pending.take_all() {
-            self.run_lost(&mut entry, loss, error);
-            if let Some(app) = agent.app {
-                self.keep_given_up(app, peer, entry, agent.profile.seat);
+            self.run_lost(peer, &mut entry, loss, error);
+            if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
+                app.given_up.keep(peer, &mut entry, agent.profile.seat);
             }
         }
         if let Some(own) = agent.own.take() {

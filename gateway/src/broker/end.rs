@@ -2,13 +2,17 @@
 //! the outcome.
 
 use super::call::{CancelOutcome, answer_by, not_cancelled};
-use super::calls::Reply;
-use super::pending::{Asker, Entry};
+use super::calls::{Asker, Reply};
+use super::pending::{AnswerTo, Entry};
 use super::{Broker, PeerId, Seat};
 use crate::broker::calls::{Ending, Lost, RunId, RunState};
 use crate::wire::Said;
 use crate::wire::stops::{ALREADY_COMPLETED, Grade};
-use caphost::call::{Code, Millis};
+use caphost::call::{Code, Error, Millis};
+
+/// How long past its timeout a call is left to the app, in milliseconds. Then the gateway cancels the call,
+/// because some apps keep no timeouts.
+pub(super) const SLACK_MS: Millis = 100.0;
 
 impl Broker {
     /// The answer to a cancel of a run that has ended.
@@ -32,7 +36,7 @@ impl Broker {
     pub(super) fn told_otherwise(&mut self, agent: PeerId, entry: &Entry, cancelled: bool) -> bool {
         let ended = entry.run.and_then(|run| self.outcome_of_ended(run));
         let ended = ended.filter(|ended| ended.cancelled() != cancelled);
-        let (Some(ended), Asker::Agent(_)) = (ended, &entry.asker) else {
+        let (Some(ended), AnswerTo::Askers(_)) = (ended, &entry.answer_to) else {
             return false;
         };
         let payload = answer_by(&ended, entry.request, entry.call_id.as_deref());
@@ -43,7 +47,7 @@ impl Broker {
     /// A cancel of a run is confirmed. The app has the confirm timeout to answer the call as well.
     pub(super) fn run_cancelled(&mut self, run: RunId, grade: Grade) {
         let until = self.now.monotonic_ms + self.grace();
-        self.calls.change(run, |call| call.response = Some(until));
+        self.calls.change(run, |call| call.give_up = Some(until));
         self.end_run(run, Ending::Cancelled(grade.stop, grade.by), || None);
     }
 
@@ -74,9 +78,11 @@ impl Broker {
         let Some(call) = self.calls.release(run, now) else {
             return;
         };
-        let agent = self.agents.get(&call.agent);
+        let session = call.agent;
+        self.tell_askers(run, call);
+        let agent = self.agents.get(&session);
         if agent.is_some_and(|agent| agent.left && agent.pending.calls().next().is_none()) {
-            self.leave(call.agent);
+            self.leave(session);
         }
     }
 
@@ -87,32 +93,50 @@ impl Broker {
             return;
         };
         let is_past = |at: Option<Millis>| at.is_some_and(|at| at <= now);
-        if is_past(call.response) {
-            return self.response_overdue(run);
-        }
-        if is_past(call.confirmation()) {
-            return self.own_unanswered(run);
+        if is_past(call.give_up) {
+            return self.unanswered(run);
         }
         let (timed_out, again) = (is_past(call.timeout), is_past(call.again()));
         if timed_out {
-            self.own_timed_out(run);
+            self.timed_out(run);
         }
         if again {
-            self.revoke_again(run);
+            let reason = self
+                .calls
+                .get(run)
+                .and_then(|run| run.cancel_reason.clone());
+            self.cancel(run, Asker::Gateway, reason.as_deref());
         }
+        // The deadline that has passed is set no longer.
         self.calls.change(run, |_| {});
     }
 
-    /// The app has not answered the call in time.
-    pub(super) fn response_overdue(&mut self, run: RunId) {
+    /// The app should have ended a call at its timeout. The gateway asks for that, and then waits only a little
+    /// longer.
+    fn timed_out(&mut self, run: RunId) {
+        let until = self.now.monotonic_ms + (self.grace() - SLACK_MS).max(0.0);
+        let before = self.calls.change(run, |call| {
+            call.timeout = Some(until);
+            std::mem::replace(&mut call.is_overdue, true)
+        });
+        match before {
+            Some(true) => self.unanswered(run),
+            _ => self.cancel(run, Asker::Caller, None),
+        }
+    }
+
+    /// The app has not answered a call in time. A late answer still settles the run, if its outcome is unknown.
+    fn unanswered(&mut self, run: RunId) {
         let call = self.calls.live(run);
         let sent = call.and_then(|call| Some((call.agent, call.issued?)));
         if let Some((agent, issued)) = sent
-            && let Some(call) = self.give_up(agent, issued)
+            && let Some(entry) = self.give_up(agent, issued)
         {
-            self.told_otherwise(agent, &call, false);
+            self.told_otherwise(agent, &entry, false);
         }
-        self.run_over(run, Ending::Lost(Lost::App), || None);
+        let message = "The app gave no answer in time: the outcome is unknown";
+        let reply = Reply::Failed(Error::new(Code::TIMEOUT, message));
+        self.run_over(run, reply.ending(), || Some(reply));
     }
 
     /// How the call of an agent has ended by that answer of the app. When nobody knows the end, the worker of

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::call::{NewOwnCall, NewSession, Waiter};
+use super::call::{NewOwnCall, NewSession};
 use super::peer::{CloseCode, PeerId, Profile, Seat, Wanted};
 use super::port::{FromApp, ToApp};
 use super::{Backlog, Message};
-use crate::broker::runs::RunId;
+use crate::broker::calls::{Asker, RunId};
 use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::Identity;
 use crate::wire::{Envelope, Failure, Outgoing, RefusedMessage, Subject};
@@ -57,10 +57,12 @@ pub enum Event<'a> {
         /// The call.
         call: Box<NewOwnCall>,
     },
-    /// The caller in a session of the gateway itself cancels its call. The end of the call tells the outcome.
+    /// Somebody cancels a call.
     Cancel {
         /// The run of the call.
         run: RunId,
+        /// Who asks.
+        asker: Asker,
         /// The reason, for logs and the handler.
         reason: Option<String>,
     },
@@ -115,15 +117,6 @@ pub enum Event<'a> {
         app: PeerId,
         /// The agent's name in messages to the app.
         agent: String,
-    },
-    /// Somebody other than its agent wants a run cancelled.
-    Revoke {
-        /// The run.
-        run: RunId,
-        /// The reason, for logs and the handler.
-        reason: Option<String>,
-        /// Who is told the outcome. It is dropped if the call ends before the app has answered.
-        told: Option<Waiter>,
     },
     /// The worker of an app is about to stop: the app takes no new calls.
     AppDraining {

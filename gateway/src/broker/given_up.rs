@@ -1,8 +1,9 @@
 //! Requests that the broker waits for no longer, and that their app may still answer. What the app confirms is
 //! worth more than the giving up: a late answer tells how a run has ended whose outcome was unknown.
 
-use super::pending::{Asker, Entry, read_issued};
-use super::{Broker, PeerId, Seat};
+use super::amount::Amount;
+use super::pending::{AnswerTo, Entry, read_issued};
+use super::{PeerId, Seat};
 use crate::remembered::Remembered;
 use crate::wire::Request;
 
@@ -14,6 +15,34 @@ pub(super) const GIVEN_UP: usize = 1_024;
 pub(super) struct GivenUp(Remembered<u64, (PeerId, Entry), GIVEN_UP>);
 
 impl GivenUp {
+    /// Remembers a request of an agent that the app has not answered. Nobody is told its answer, but the
+    /// request's run may be settled by it. The run of an agent of another worker is there, so that worker is told
+    /// the answer under its own id.
+    pub fn keep(&mut self, agent: PeerId, entry: &mut Entry, seat: Seat) {
+        let is_elsewhere = seat == Seat::Elsewhere;
+        let ends_a_run = match entry.request {
+            Request::Call | Request::Cancel => is_elsewhere || entry.run.is_some(),
+            _ => false,
+        };
+        if !ends_a_run {
+            return;
+        }
+        let answer_to = match is_elsewhere {
+            true => std::mem::replace(&mut entry.answer_to, AnswerTo::Nobody),
+            false => AnswerTo::Nobody,
+        };
+        let entry = Entry {
+            issued: entry.issued,
+            request: entry.request,
+            answer_to,
+            call_id: entry.call_id.clone(),
+            run: entry.run,
+            bytes: 0,
+            amount: Amount::default(),
+        };
+        self.0.insert(entry.issued, (agent, entry));
+    }
+
     /// The agent of the request with that id.
     pub fn agent(&self, id: Option<&str>) -> Option<PeerId> {
         let (agent, _) = self.0.get(&read_issued(id?)?)?;
@@ -30,33 +59,5 @@ impl GivenUp {
         let is_answered = answers(self.0.get(&issued)?.1.request);
         let (_, entry) = is_answered.then(|| self.0.remove(&issued)).flatten()?;
         Some(entry)
-    }
-}
-
-impl Broker {
-    /// Remembers a request of an agent that the app has not answered. Nobody is told its answer, but the
-    /// request's run may be settled by it. The run of an agent of another worker is there, so that worker is
-    /// told the answer under its own id.
-    pub(super) fn keep_given_up(&mut self, app: PeerId, agent: PeerId, entry: Entry, seat: Seat) {
-        let is_elsewhere = seat == Seat::Elsewhere;
-        let ends_a_run = match entry.request {
-            Request::Call | Request::Cancel => is_elsewhere || entry.run.is_some(),
-            _ => false,
-        };
-        let Some(app) = self.apps.get_mut(&app).filter(|_| ends_a_run) else {
-            return;
-        };
-        let asker = match entry.asker {
-            Asker::Agent(id) if is_elsewhere => Asker::Agent(id),
-            _ => Asker::Nobody,
-        };
-        let entry = Entry {
-            asker,
-            bytes: 0,
-            kept: 0,
-            joined: Vec::new(),
-            ..entry
-        };
-        app.given_up.0.insert(entry.issued, (agent, entry));
     }
 }

@@ -5,7 +5,7 @@
 use super::answers::Loss;
 use super::call::{UNCONFIRMED, unanswered};
 use super::{Backlog, Broker, PeerId, Seat};
-use crate::broker::runs::{Lost, RunId};
+use crate::broker::calls::{Asker, Lost, RunId};
 
 /// How many calls of agents that have left one app are waited for.
 const WAITED_FOR: usize = 1_024;
@@ -51,7 +51,12 @@ impl Broker {
         agent.pending.leave();
         self.wait_for(peer, Some(self.grace()));
         for run in calls {
-            self.revoke(run, Some(REASON.into()), None);
+            self.calls.change(run, |call| {
+                if let Some(cancel) = &mut call.cancel {
+                    cancel.askers.retain(|it| !matches!(it, Asker::Agent(_)));
+                }
+            });
+            self.cancel(run, Asker::Gateway, Some(REASON));
         }
     }
 

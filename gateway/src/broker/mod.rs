@@ -11,6 +11,7 @@ mod apps;
 mod backlog;
 mod call;
 pub mod calls;
+mod cancel;
 mod capability_info;
 mod deadlines;
 mod departures;
@@ -35,7 +36,6 @@ mod questions;
 mod registered;
 mod registration;
 mod requests;
-mod revocation;
 mod stops;
 #[cfg(test)]
 mod tests;
@@ -49,7 +49,7 @@ pub use backlog::{Backlog, Waiting};
 pub use call::{CancelOutcome, NewOwnCall, NewSession};
 pub(crate) use call::{STOPPING, unconfirmed};
 pub use calls as runs;
-pub use calls::{OwnRequest, Reply, Step};
+pub use calls::{Asker, OwnRequest, Reply, Step};
 pub(crate) use calls::{Steps, steps};
 pub use capability_info::{CapabilityInfo, plain};
 pub use event::{Action, Event};
@@ -174,7 +174,7 @@ impl Broker {
                 client,
                 call,
             } => self.own_call(session, client, *call),
-            Event::Cancel { run, reason } => self.own_cancel(run, reason),
+            Event::Cancel { run, asker, reason } => self.cancel(run, asker, reason.as_deref()),
             Event::Left { session } => self.own_left(session),
             Event::Deadline => self.deadline(),
             Event::Refused { peer, refusal } if self.is_agent(peer) => {
@@ -199,7 +199,6 @@ impl Broker {
             Event::Gone { peer } => self.gone(peer),
             Event::Emptied { peer } => self.emptied(peer),
             Event::AgentLost { app, agent } => self.agent_lost(app, &agent),
-            Event::Revoke { run, reason, told } => self.revoke(run, reason, told),
             Event::AppDraining { peer } => self.app_draining(peer),
             Event::Drain => self.stopping = true,
             Event::Shutdown => self.shutdown(),

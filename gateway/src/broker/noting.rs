@@ -1,11 +1,11 @@
 //! What a request on its way to an app means for the runs: a call begins one, a cancel is for one.
 
-use super::calls::{Cancelling, Live, NewRun, RunId};
+use super::calls::{Live, NewRun, RunId};
 use super::message::{Call, Cancel};
 use super::requests::{About, Unsent};
-use super::{Broker, PeerId, Seat};
+use super::{Broker, PeerId};
 use crate::wire::{Failure, invalid_at};
-use caphost::call::{CallId, MAX_CALL_ID_CHARS, Stop};
+use caphost::call::{CallId, MAX_CALL_ID_CHARS};
 
 impl Broker {
     /// Notes a request of `peer` that goes to `app` next under that number. Returns the run of the request.
@@ -18,7 +18,7 @@ impl Broker {
     ) -> Result<Option<RunId>, Unsent> {
         match about {
             About::Nothing => Ok(None),
-            About::Cancel(cancel) => self.note_cancel(peer, issued, cancel),
+            About::Cancel(cancel) => self.note_cancel(peer, cancel),
             About::Call(call) => self.note_call(peer, app, issued, call),
             About::OwnCall(run, _) => self.note_own_call(peer, app, issued, *run),
         }
@@ -84,60 +84,12 @@ impl Broker {
         }
     }
 
-    /// Answers a cancel of a call whose end the broker knows, because the app may stand still or have forgotten
-    /// the call. Such a cancel takes no room.
-    pub(super) fn answer_known(&self, peer: PeerId, cancel: &Cancel<'_>) -> Result<(), Unsent> {
-        let Some(agent) = self.agents.get(&peer) else {
-            return Ok(());
-        };
-        let call_id = cancel.call_id.as_deref().unwrap_or_default();
-        if self.calls.has_skipped(peer, call_id) {
-            return Err(Unsent::Skipped);
-        }
-        // Of work that it has abandoned the app may know more. A tool server is asked: its ended call may go on
-        // as a subscription.
-        let app = agent.app.and_then(|app| self.apps.get(&app));
-        let run = self.calls.of(peer, call_id);
-        match run.and_then(|run| self.outcome_of_ended(run)) {
-            Some(outcome)
-                if outcome.stop != Some(Stop::Abandoned)
-                    && app.is_some_and(|app| app.seat != Seat::Own) =>
-            {
-                Err(Unsent::Known(Box::new(outcome)))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Notes an agent's cancel. Returns the run that is meant.
-    fn note_cancel(
-        &mut self,
-        peer: PeerId,
-        issued: u64,
-        cancel: &Cancel<'_>,
-    ) -> Result<Option<RunId>, Unsent> {
-        let Some(agent) = self.agents.get(&peer) else {
-            return Ok(None);
-        };
+    /// Notes an agent's cancel of a call that is not live. Returns the run that its answer may settle.
+    fn note_cancel(&self, peer: PeerId, cancel: &Cancel<'_>) -> Result<Option<RunId>, Unsent> {
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
         check_call_id(call_id)?;
-        let run = self.calls.live_of(peer, call_id);
         let known = self.calls.of(peer, call_id);
-        if let Some(run) = run {
-            let (reason, now) = (cancel.reason.as_deref(), self.now.unix_ms);
-            let until = self.now.monotonic_ms + self.grace();
-            self.calls.cancel_requested(run, reason, now);
-            let is_last = agent.own.is_some();
-            self.calls.change(run, |call| {
-                call.cancelling = Some(Cancelling {
-                    issued,
-                    until,
-                    is_last,
-                });
-            });
-        }
-        // The answer may settle a run that has ended with an unknown outcome.
-        Ok(run.or(known.filter(|run| self.is_unknown(*run))))
+        Ok(known.filter(|run| self.is_unknown(*run)))
     }
 }
 

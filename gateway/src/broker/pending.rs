@@ -6,10 +6,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 use crate::broker::amount::Amount;
-use crate::broker::call::Waiter;
-use crate::broker::runs::RunId;
+use crate::broker::calls::{Asker, RunId};
 use crate::wire::{Request, Subject};
 
 /// One request that an app is to answer.
@@ -19,30 +19,53 @@ pub(super) struct Entry {
     pub issued: u64,
     pub request: Request,
     /// Who waits for the answer.
-    pub asker: Asker,
+    pub answer_to: AnswerTo,
     /// The `callId` of a cancel, as JSON.
     pub call_id: Option<Box<str>>,
     /// The run that a call begins, or a cancel is for.
     pub run: Option<RunId>,
     /// The bytes that the request takes of the queue to the app.
-    pub bytes: u32,
-    /// The bytes that the gateway keeps of the request, its run and the cancels that have joined it.
-    pub kept: u32,
-    /// The ids of further cancels of the same call by its agent, which this one's answer answers too.
-    pub joined: Vec<Option<Arc<str>>>,
+    pub bytes: usize,
+    /// How much the request counts for its agent. It counts nothing if nobody is told its answer.
+    pub amount: Amount,
 }
 
 /// Who waits for the answer to a request.
 #[derive(Debug)]
-pub(super) enum Asker {
-    /// The agent, under its own id of the request, as JSON.
-    Agent(Option<Arc<str>>),
+pub(super) enum AnswerTo {
+    /// The agent, and others who have asked for the same cancel.
+    Askers(SmallVec<[Asker; 1]>),
     /// A session of the gateway itself.
-    Own,
-    /// Others than the agent, who have cancelled its call.
-    Others(Vec<Waiter>),
-    /// Nobody: the agent has left.
+    Session,
+    /// Nobody: the agent has left, or those who wait are noted at the call.
     Nobody,
+}
+
+impl AnswerTo {
+    /// The agent, under its own id of the request.
+    pub(super) fn agent(id: Option<&str>) -> Self {
+        AnswerTo::Askers(smallvec![Asker::Agent(id.map(Arc::from))])
+    }
+
+    /// Takes those who wait.
+    pub(super) fn take_askers(&mut self) -> SmallVec<[Asker; 1]> {
+        match self {
+            AnswerTo::Askers(askers) => std::mem::take(askers),
+            AnswerTo::Session | AnswerTo::Nobody => SmallVec::new(),
+        }
+    }
+
+    /// The ids that the answer goes to, if an agent waits for it.
+    pub(super) fn ids(&self) -> impl Iterator<Item = Option<&str>> {
+        let askers = match self {
+            AnswerTo::Askers(askers) => &askers[..],
+            AnswerTo::Session | AnswerTo::Nobody => &[],
+        };
+        askers.iter().filter_map(|asker| match asker {
+            Asker::Agent(id) => Some(id.as_deref()),
+            _ => None,
+        })
+    }
 }
 
 impl Entry {
@@ -54,39 +77,6 @@ impl Entry {
             agent: None,
             call_id: self.call_id.as_deref().map(str::to_string),
         }
-    }
-
-    /// The ids that the answer goes to, if an agent waits for it.
-    pub(super) fn ids(&self) -> impl Iterator<Item = Option<&str>> {
-        let own = match &self.asker {
-            Asker::Agent(id) => Some(id),
-            Asker::Own | Asker::Others(_) | Asker::Nobody => None,
-        };
-        own.into_iter().chain(&self.joined).map(Option::as_deref)
-    }
-
-    /// How much the request counts. It counts nothing if nobody is told its answer, or if it is the one
-    /// cancel for which a call of the gateway itself always has room.
-    pub(super) fn amount(&self) -> Amount {
-        match (&self.asker, self.request) {
-            (Asker::Others(_) | Asker::Nobody, _) | (Asker::Own, Request::Cancel) => {
-                Amount::default()
-            }
-            (Asker::Agent(_) | Asker::Own, _) => Amount::one(self.kept as usize),
-        }
-    }
-
-    /// Those who have cancelled a call of somebody else's with this request.
-    pub(super) fn take_waiters(&mut self) -> Vec<Waiter> {
-        match &mut self.asker {
-            Asker::Others(waiters) => std::mem::take(waiters),
-            Asker::Agent(_) | Asker::Own | Asker::Nobody => Vec::new(),
-        }
-    }
-
-    /// The run that the request cancels, if others than its agent wait for the answer.
-    pub(super) fn revokes(&self) -> Option<RunId> {
-        self.run.filter(|_| matches!(self.asker, Asker::Others(_)))
     }
 }
 
@@ -101,8 +91,8 @@ pub(super) struct Pending {
     ids: HashSet<Arc<str>>,
     /// The amounts of the agent's own requests, by type.
     counts: Counts,
-    /// How many cancels have joined others.
-    joined: usize,
+    /// How many cancels of calls the agent waits for. Each is noted at its call.
+    waiting: usize,
 }
 
 impl Pending {
@@ -114,7 +104,7 @@ impl Pending {
     /// The bytes that all requests take of the queue to the app.
     pub(super) fn bytes(&self) -> usize {
         let entries = self.entries.values();
-        entries.map(|entry| entry.bytes as usize).sum()
+        entries.map(|entry| entry.bytes).sum()
     }
 
     /// Whether a request of the agent has that id.
@@ -127,47 +117,53 @@ impl Pending {
         self.counts[request as usize]
     }
 
-    /// Cancels that have joined others.
-    pub(super) fn joined(&self) -> usize {
-        self.joined
+    /// How many cancels of calls the agent waits for.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting
     }
 
-    /// Those who wait for the answer to that cancel by others than the agent.
-    pub(super) fn waiters(&mut self, issued: u64) -> Option<&mut Vec<Waiter>> {
-        match &mut self.entries.get_mut(&issued)?.asker {
-            Asker::Others(waiters) => Some(waiters),
-            Asker::Agent(_) | Asker::Own | Asker::Nobody => None,
+    /// The agent waits for a cancel of a call, under that id.
+    pub(super) fn wait(&mut self, id: Option<&Arc<str>>) {
+        self.ids.extend(id.cloned());
+        self.waiting += 1;
+    }
+
+    /// A cancel of a call is answered, under that id.
+    pub(super) fn answered(&mut self, id: Option<&Arc<str>>) {
+        self.waiting = self.waiting.saturating_sub(1);
+        if let Some(id) = id {
+            self.ids.remove(id);
         }
     }
 
-    /// Whether the request with that number waits for its answer.
-    pub(super) fn has(&self, issued: u64) -> bool {
-        self.entries.contains_key(&issued)
-    }
-
-    /// A further cancel with that id joins the one with that number. It counts with its bytes alone, which
-    /// are returned.
-    pub(super) fn join(&mut self, issued: u64, id: Option<Arc<str>>) -> Amount {
-        let Some(first) = self.entries.get_mut(&issued) else {
+    /// The request with that number counts so much from now on. Returns how much it counted.
+    pub(super) fn count_again(&mut self, issued: u64, amount: Amount) -> Amount {
+        let Some(entry) = self.entries.get_mut(&issued) else {
             return Amount::default();
         };
-        let bytes = id.as_ref().map_or(0, |id| id.len());
-        let amount = Amount { count: 0, bytes };
-        first.kept = first
-            .kept
-            .saturating_add(bytes.try_into().unwrap_or(u32::MAX));
-        first.joined.push(id.clone());
-        self.ids.extend(id);
-        self.joined += 1;
-        self.counts[Request::Cancel as usize].add(amount);
-        amount
+        let before = std::mem::replace(&mut entry.amount, amount);
+        let counted = &mut self.counts[entry.request as usize];
+        counted.take(before);
+        counted.add(amount);
+        before
+    }
+
+    /// Those who have asked for the cancel with that number wait for its answer alone. Returns the bytes that
+    /// the cancel has taken of the queue, or those who have asked if the cancel is not known.
+    pub(super) fn hand(&mut self, issued: u64, askers: Vec<Asker>) -> Result<usize, Vec<Asker>> {
+        let Some(mut entry) = self.take(issued, |_| true) else {
+            return Err(askers);
+        };
+        entry.answer_to = AnswerTo::Askers(askers.into());
+        let bytes = std::mem::take(&mut entry.bytes);
+        self.insert(entry);
+        Ok(bytes)
     }
 
     pub(super) fn insert(&mut self, entry: Entry) {
-        if let Asker::Agent(Some(id)) = &entry.asker {
-            self.ids.insert(id.clone());
-        }
-        self.counts[entry.request as usize].add(entry.amount());
+        self.ids
+            .extend(entry.answer_to.ids().flatten().map(Arc::from));
+        self.counts[entry.request as usize].add(entry.amount);
         self.entries.insert(entry.issued, entry);
     }
 
@@ -181,14 +177,10 @@ impl Pending {
             return None;
         };
         let entry = answers(entry.get().request).then(|| entry.remove())?;
-        if let Asker::Agent(Some(id)) = &entry.asker {
+        for id in entry.answer_to.ids().flatten() {
             self.ids.remove(id);
         }
-        for id in entry.joined.iter().flatten() {
-            self.ids.remove(id);
-        }
-        self.joined -= entry.joined.len();
-        self.counts[entry.request as usize].take(entry.amount());
+        self.counts[entry.request as usize].take(entry.amount);
         Some(entry)
     }
 
@@ -199,22 +191,13 @@ impl Pending {
         calls.filter_map(|(issued, entry)| Some((*issued, entry.run?)))
     }
 
-    /// The agent has left. Nobody waits for its answers, but the outcomes of calls and of cancels by others
-    /// still count.
+    /// The agent has left. Nobody waits for its answers, but the outcomes of calls and of their cancels still
+    /// count.
     pub(super) fn leave(&mut self) {
-        for entry in std::mem::take(self).entries.into_values() {
-            let is_call = entry.request == Request::Call && entry.run.is_some();
-            let is_others = entry.revokes().is_some();
-            if is_others {
-                self.insert(Entry { bytes: 0, ..entry });
-            } else if is_call {
-                let (asker, bytes) = (Asker::Nobody, 0);
-                let entry = Entry {
-                    asker,
-                    bytes,
-                    joined: Vec::new(),
-                    ..entry
-                };
+        for mut entry in std::mem::take(self).entries.into_values() {
+            if entry.run.is_some() {
+                entry.answer_to = AnswerTo::Nobody;
+                (entry.bytes, entry.amount) = (0, Amount::default());
                 self.insert(entry);
             }
         }

@@ -1,13 +1,12 @@
 //! Requests of agents, on their way to an app.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use serde_json::json;
 
+use super::amount::Amount;
 use super::call::{CancelOutcome, answer_by, cancel_payload, no_new_calls};
 use super::message::{Call, Cancel, Content};
-use super::pending::{Asker, Entry, IssuedId};
+use super::pending::{AnswerTo, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId, Seat};
 use crate::broker::calls::{ID_CHARS, OwnRequest, Run, RunId};
 use crate::places::Bound;
@@ -16,8 +15,6 @@ use caphost::call::{Code, Error, Stop};
 
 /// The largest cancel that an app with a full queue gets as it was written.
 const CANCEL_BYTES: usize = 256;
-/// The largest number of an agent's cancels that wait for the answers to others.
-const JOINED: usize = 1_024;
 /// When an agent without room for its session may try again, in milliseconds.
 const RETRY_SESSION_MS: f64 = 5_000.0;
 /// The largest size of a name that is kept.
@@ -26,7 +23,7 @@ const NAME_BYTES: usize = 4 * ID_CHARS;
 /// A request on its way to an app.
 pub(super) struct Asked<'a> {
     pub request: Request,
-    pub asker: Asker,
+    pub answer_to: AnswerTo,
     pub payload: &'a str,
     /// The buffer of the payload, where it may be shared and need not be copied.
     pub shared: Option<&'a Bytes>,
@@ -91,15 +88,14 @@ impl Broker {
             _ => envelope.object(),
         };
         let sent = payload.map_err(Unsent::from).and_then(|payload| {
-            if let Content::Cancel(cancel) = &content {
-                self.answer_known(peer, cancel)?;
-                if self.joins(peer, id, cancel)? {
-                    return Ok(());
-                }
+            if let Content::Cancel(cancel) = &content
+                && self.agent_cancels(peer, envelope, cancel)?
+            {
+                return Ok(());
             }
             let asked = Asked {
                 request,
-                asker: Asker::Agent(id.map(Arc::from)),
+                answer_to: AnswerTo::agent(id),
                 payload,
                 shared: envelope.shared,
                 timestamp: envelope.timestamp,
@@ -114,6 +110,7 @@ impl Broker {
         });
         match sent {
             Ok(()) => {}
+            // The call was cancelled before it came.
             Err(Unsent::Skipped) => {
                 let never = CancelOutcome::confirmed(Stop::NeverStarted.into());
                 self.answer_for_the_app(peer, envelope, request, &never);
@@ -123,43 +120,6 @@ impl Broker {
             }
             Err(Unsent::Refused(error)) => self.refuse(peer, &envelope.subject(), &error),
         }
-    }
-
-    /// Lets a further cancel of a call join the earlier one, whose answer then goes to both. Returns false if
-    /// the cancel goes to the app: there is no earlier one, or the app has had its time to answer that one.
-    fn joins(
-        &mut self,
-        peer: PeerId,
-        id: Option<&str>,
-        cancel: &Cancel<'_>,
-    ) -> Result<bool, Failure> {
-        let now = self.now.monotonic_ms;
-        let Some(agent) = self.agents.get_mut(&peer).filter(|agent| agent.is_here()) else {
-            return Ok(false);
-        };
-        let call_id = cancel.call_id.as_deref().unwrap_or_default();
-        let run = self.calls.live_of(peer, call_id);
-        let call = run.and_then(|run| self.calls.live(run));
-        let first = call
-            .and_then(|call| call.cancelling)
-            .filter(|first| now < first.until && agent.pending.has(first.issued));
-        let Some(first) = first else {
-            return Ok(false);
-        };
-        let max = JOINED;
-        if agent.pending.joined() >= max {
-            let message = format!("{max} cancels wait for the answers to others of the same calls");
-            return Err(over("inFlight", max, message));
-        }
-        let owner = &agent.profile.owner.name;
-        let bytes = id.map_or(0, str::len);
-        let used = self.in_flight.of(owner, Request::Cancel).bytes;
-        if !self.tokens.is_empty() && used + bytes > self.limits.retention.bytes {
-            return Err(too_many_bytes(self.limits.retention.bytes));
-        }
-        let amount = agent.pending.join(first.issued, id.map(Arc::from));
-        self.in_flight.add(owner, Request::Cancel, amount);
-        Ok(true)
     }
 
     /// Passes a request on to its app. Returns the number under which the request goes there.
@@ -177,10 +137,7 @@ impl Broker {
 
     /// The bytes kept of a request's texts and of the run that it begins.
     fn kept(&self, asked: &Asked<'_>) -> usize {
-        let id = match &asked.asker {
-            Asker::Agent(id) => id.as_ref().map_or(0, |id| id.len()),
-            Asker::Own | Asker::Others(_) | Asker::Nobody => 0,
-        };
+        let ids = asked.answer_to.ids().flatten().map(str::len);
         let run = match &asked.about {
             // The run, its dialect's id and its agent share one callId. The bound counts all three.
             About::Call(call) => {
@@ -190,16 +147,17 @@ impl Broker {
             About::OwnCall(run, _) => self.calls.get(*run).map_or(0, Run::short_bytes),
             About::Cancel(_) | About::Nothing => 0,
         };
-        id + asked.call_id.map_or(0, str::len) + run
+        ids.sum::<usize>() + asked.call_id.map_or(0, str::len) + run
     }
 
     /// The app that a request goes to, or why it goes nowhere.
     fn route(&mut self, peer: PeerId, asked: &Asked<'_>, kept: usize) -> Result<PeerId, Failure> {
         let (request, bytes) = (asked.request, asked.payload.len());
-        let has_room = self.has_room(peer, asked);
         let Some(agent) = self.agents.get(&peer) else {
             return Err(not_initialized());
         };
+        // The workers of other agents count their cancels themselves.
+        let has_room = request == Request::Cancel && !agent.is_here();
         if !has_room && agent.pending.amount(request).count >= self.limits.in_flight {
             let max = self.limits.in_flight;
             let message = format!("{max} requests of this type are in flight");
@@ -233,19 +191,6 @@ impl Broker {
         }
         self.check_room(app, peer, request, bytes)?;
         Ok(app)
-    }
-
-    /// Whether the request is the first cancel of a call, for which there is always room. The workers of
-    /// other agents count these themselves.
-    fn has_room(&self, peer: PeerId, asked: &Asked<'_>) -> bool {
-        let (About::Cancel(cancel), Some(agent)) = (&asked.about, self.agents.get(&peer)) else {
-            return false;
-        };
-        let call_id = cancel.call_id.as_deref().unwrap_or_default();
-        let run = self.calls.live_of(peer, call_id);
-        let call = run.and_then(|run| self.calls.live(run));
-        let is_first = call.is_some_and(|call| call.cancelling.is_none());
-        is_first || matches!(asked.asker, Asker::Own) || !agent.is_here()
     }
 
     /// Binds an agent to the app of its `initialize`.
@@ -298,7 +243,7 @@ impl Broker {
             .with_details(Box::new(json!({ "path": "app" }))))
     }
 
-    fn pass_on(
+    pub(super) fn pass_on(
         &mut self,
         peer: PeerId,
         app: PeerId,
@@ -315,23 +260,26 @@ impl Broker {
             return;
         };
         self.counters.relayed += 1;
+        // What an agent that has left has sent does not count any more.
+        let bytes = if agent.left { 0 } else { bytes };
         let entry = Entry {
             issued,
             request: asked.request,
-            asker: asked.asker,
             call_id: asked.call_id.map(Box::from),
             run,
-            bytes: bytes.try_into().unwrap_or(u32::MAX),
-            kept: kept.try_into().unwrap_or(u32::MAX),
-            joined: Vec::new(),
+            bytes,
+            amount: match asked.answer_to {
+                AnswerTo::Nobody => Amount::default(),
+                AnswerTo::Askers(_) | AnswerTo::Session => Amount::one(kept),
+            },
+            answer_to: asked.answer_to,
         };
         if let Some(app) = self.apps.get_mut(&app) {
-            app.load
-                .add(&agent.profile.owner.name, entry.bytes as usize);
+            app.load.add(&agent.profile.owner.name, entry.bytes);
         }
         if agent.is_here() {
             let owner = &agent.profile.owner.name;
-            self.in_flight.add(owner, entry.request, entry.amount());
+            self.in_flight.add(owner, entry.request, entry.amount);
         }
         agent.pending.insert(entry);
     }
@@ -391,7 +339,7 @@ impl Broker {
     }
 }
 
-fn too_many_bytes(max: usize) -> Failure {
+pub(super) fn too_many_bytes(max: usize) -> Failure {
     let message = format!(
         "The ids and names of requests of this type in flight with this token may have {max} bytes"
     );
@@ -399,7 +347,7 @@ fn too_many_bytes(max: usize) -> Failure {
 }
 
 /// The error of a request past that bound.
-fn over(limit: &str, max: usize, message: String) -> Failure {
+pub(super) fn over(limit: &str, max: usize, message: String) -> Failure {
     Error::new(Code::RATE_LIMITED, message)
         .with_details(Box::new(json!({ "limit": limit, "max": max })))
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use crate::broker::PeerId;
+use crate::broker::amount::Amount;
+use crate::broker::call::Waiter;
 use crate::wire::Json;
 use caphost::call::Millis;
 
@@ -32,36 +34,64 @@ pub struct Live {
     pub timeout: Option<Millis>,
     /// The gateway has cancelled the call at its timeout.
     pub is_overdue: bool,
-    /// The agent's cancel of the call, unless the app has refused that.
-    pub cancelling: Option<Cancelling>,
-    /// The cancel by somebody other than the agent that the app has not answered, if there is any.
-    pub revoking: Option<Revoking>,
-    /// Until when the app is to answer the call, once it has confirmed the cancel.
-    pub response: Option<Millis>,
+    /// The cancel that the app has not answered, if there is one.
+    pub cancel: Option<Cancelling>,
+    /// Until when the app is to answer the call: its caller has cancelled it, or the app has confirmed a cancel.
+    pub give_up: Option<Millis>,
     /// The deadline that is set.
     pub(super) due: Option<Millis>,
 }
 
-/// A cancel of a call by its agent.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A cancel of a call that the app was asked for.
+#[derive(Debug)]
 pub struct Cancelling {
-    /// The number it was passed on with.
+    /// The number under which it went to the app.
     pub issued: u64,
     /// Until then others join it.
     pub until: Millis,
-    /// The call is given up then: a front makes no call that waits longer.
-    pub is_last: bool,
+    /// Somebody waits who has joined it: it is sent again if the app has not answered by then.
+    pub is_joined: bool,
+    /// Who waits for the outcome.
+    pub askers: Vec<Asker>,
 }
 
-/// A cancel of a call by somebody else.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Revoking {
-    /// The number it was passed on with. Those who have asked for it wait for its answer.
-    pub issued: u64,
-    /// Until then others join it.
-    pub until: Millis,
-    /// Somebody has joined it: it is sent again if the app has not answered by then.
-    pub is_joined: bool,
+/// Who asks for the cancel of a call.
+#[derive(Debug)]
+pub enum Asker {
+    /// The agent on a socket, under its own id of the request, as JSON.
+    Agent(Option<Arc<str>>),
+    /// The client of a front, or the call's timeout. The end of the call tells the outcome. If the app does not
+    /// say in time how the call ends, the call is given up.
+    Caller,
+    /// Somebody else, such as an operator, who is told the outcome.
+    Other(Waiter),
+    /// The gateway itself.
+    Gateway,
+}
+
+impl Asker {
+    /// Whether somebody waits to be told the outcome.
+    pub fn waits(&self) -> bool {
+        match self {
+            Asker::Agent(_) => true,
+            Asker::Caller | Asker::Gateway => false,
+            Asker::Other(waiter) => !waiter.is_closed(),
+        }
+    }
+}
+
+impl Cancelling {
+    /// How much the cancel counts for the agent of the call.
+    pub(in crate::broker) fn amount(&self) -> Amount {
+        let mut amount = Amount::default();
+        for asker in &self.askers {
+            if let Asker::Agent(id) = asker {
+                amount.count = 1;
+                amount.bytes += id.as_ref().map_or(0, |id| id.len());
+            }
+        }
+        amount
+    }
 }
 
 impl Live {
@@ -75,9 +105,8 @@ impl Live {
             request: request.map(Box::new),
             timeout: None,
             is_overdue: false,
-            cancelling: None,
-            revoking: None,
-            response: None,
+            cancel: None,
+            give_up: None,
             due: None,
         }
     }
@@ -87,34 +116,15 @@ impl Live {
         self.issued.is_some()
     }
 
-    /// When the gateway stops waiting for the answer to a cancel, if it waits.
-    pub fn confirmation(&self) -> Option<Millis> {
-        let cancel = self.cancelling.filter(|cancel| cancel.is_last);
-        cancel.map(|cancel| cancel.until)
-    }
-
     /// When a cancel is sent again.
     pub fn again(&self) -> Option<Millis> {
-        let joined = self.revoking.filter(|it| it.is_joined);
-        joined.map(|revoking| revoking.until)
+        let joined = self.cancel.as_ref().filter(|it| it.is_joined);
+        joined.map(|cancel| cancel.until)
     }
 
     /// The next deadline of the call.
     pub(super) fn next(&self) -> Option<Millis> {
-        let all = [
-            self.response,
-            self.confirmation(),
-            self.timeout,
-            self.again(),
-        ];
+        let all = [self.give_up, self.timeout, self.again()];
         all.into_iter().flatten().reduce(Millis::min)
-    }
-
-    /// The outcome is known: only the app's answer is still waited for.
-    pub(super) fn settle(&mut self) {
-        self.timeout = None;
-        if let Some(cancel) = &mut self.cancelling {
-            cancel.is_last = false;
-        }
     }
 }

@@ -40,8 +40,9 @@ pub(crate) use kept::PROGRESS_BYTES;
 pub(super) use kept::name;
 pub use kept::{ID_CHARS, REASON_CHARS};
 pub use lists::{Found, leave_out, newest};
+pub use live::Asker;
 pub use live::OwnRequest;
-pub(crate) use live::{Cancelling, Live, Revoking};
+pub(crate) use live::{Cancelling, Live};
 pub use mark::RunMark;
 use namesakes::Namesakes;
 pub use news::{CancelNotice, News, NoticedRun};
@@ -211,7 +212,7 @@ impl Calls {
             call.sink = None;
         }
         self.news.push(News::Ended(ended.clone()));
-        self.change(id, Live::settle);
+        self.change(id, |call| call.timeout = None);
         Some(ended)
     }
 

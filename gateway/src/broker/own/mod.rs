@@ -7,13 +7,11 @@ mod calls;
 
 use super::call::{NewSession, no_new_calls};
 use super::calls::{Reply, RunId};
-use super::message::Cancel;
-use super::pending::{Asker, Entry};
+use super::pending::{AnswerTo, Entry};
 use super::requests::{About, Asked, Unsent};
 use super::{Broker, PeerId};
 use crate::wire::{Failure, Json, Request};
 use caphost::call::{Code, Error, Millis};
-use serde_json::json;
 
 /// How long an app has to answer `initialize`, in milliseconds.
 const INITIALIZE_MS: Millis = 10_000.0;
@@ -89,11 +87,8 @@ impl Broker {
                 }
             }
             (Request::Shutdown | Request::List, _) => self.gone(session),
-            (Request::Cancel, error) => {
-                self.own_cancel_answered(session, entry, error.as_ref());
-            }
             // The run of a call tells its end.
-            (Request::Call, _) => {}
+            (Request::Call | Request::Cancel, _) => {}
         }
     }
 
@@ -139,13 +134,13 @@ impl Broker {
     }
 
     /// Whether a session is about to close.
-    fn is_closing(&mut self, session: PeerId) -> bool {
+    pub(super) fn is_closing(&mut self, session: PeerId) -> bool {
         let own = self.own_session(session);
         own.is_some_and(|own| matches!(own.phase, Phase::Closing(_)))
     }
 
     /// Whether calls of a session are not over.
-    fn is_calling(&self, session: PeerId) -> bool {
+    pub(super) fn is_calling(&self, session: PeerId) -> bool {
         let mut runs = self.calls.all_of(session);
         runs.any(|run| self.calls.get(run).is_some_and(|run| !run.state.is_over()))
     }
@@ -158,17 +153,13 @@ impl Broker {
         payload: &Json,
         about: About<'_>,
     ) -> Result<Option<u64>, Failure> {
-        let call_id = match &about {
-            About::Cancel(Cancel { call_id, .. }) => Some(json!(call_id).to_string()),
-            _ => None,
-        };
         let asked = Asked {
             request,
-            asker: Asker::Own,
+            answer_to: AnswerTo::Session,
             payload: payload.as_str(),
             shared: Some(payload.shared()),
             timestamp: None,
-            call_id: call_id.as_deref(),
+            call_id: None,
             about,
         };
         match self.request(session, asked) {

@@ -124,10 +124,10 @@ fn an_app_that_does_not_say_in_time_how_a_left_call_ended_leaves_it_unknown() {
     let calling = bench.relayed(2, call("1", "c"));
     bench.gone(2);
     let it = bench.run("c");
-    let revoke = Event::Revoke {
+    let revoke = Event::Cancel {
         run: it.id,
+        asker: Asker::Gateway,
         reason: None,
-        told: None,
     };
     assert!(bench.event(revoke).is_empty(), "it is asked already");
     let seen = late(&mut bench);

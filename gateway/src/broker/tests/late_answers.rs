@@ -29,10 +29,10 @@ fn unconfirmed() -> (Bench, RunId, Value, Value) {
 
 /// What is said to an operator who cancels a run that has ended.
 fn told_again(bench: &mut Bench, run: RunId) -> CancelOutcome {
-    let seen = bench.event(Event::Revoke {
+    let seen = bench.event(Event::Cancel {
         run,
+        asker: Asker::Gateway,
         reason: None,
-        told: None,
     });
     match &seen[..] {
         [Seen::Revoked(_, outcome)] => outcome.clone(),
@@ -133,10 +133,10 @@ fn a_late_answer_that_says_nothing_new_leaves_the_outcome_unknown() {
 #[test]
 fn a_late_confirmation_of_somebody_elses_cancel_counts_too() {
     let (mut bench, run, _) = calling();
-    let revoke = bench.event(Event::Revoke {
+    let revoke = bench.event(Event::Cancel {
         run,
+        asker: Asker::Gateway,
         reason: None,
-        told: None,
     });
     own::cancel(&mut bench, run);
     pass(&mut bench);

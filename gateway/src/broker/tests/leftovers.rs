@@ -189,7 +189,11 @@ impl Scene {
 
     fn cancel(&mut self, id: &str) {
         match (self.own, self.run) {
-            (true, Some(run)) => self.event(Event::Cancel { run, reason: None }),
+            (true, Some(run)) => self.event(Event::Cancel {
+                run,
+                asker: Asker::Caller,
+                reason: None,
+            }),
             _ => {
                 let seen = self.bench.send(AGENT, cancel(id, "c"));
                 self.seen(seen);
@@ -199,10 +203,10 @@ impl Scene {
 
     fn revoke(&mut self) {
         if let Some(run) = self.run {
-            self.event(Event::Revoke {
+            self.event(Event::Cancel {
                 run,
+                asker: Asker::Gateway,
                 reason: None,
-                told: None,
             });
         }
     }

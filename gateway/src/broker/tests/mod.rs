@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot::{self, error::TryRecvError};
 
 use super::{
-    Action, Backlog, Broker, CancelOutcome, Event, Now, PeerId, Profile, Seat, Steps, Wanted,
+    Action, Asker, Backlog, Broker, CancelOutcome, Event, Now, PeerId, Profile, Seat, Steps, Wanted,
 };
 use crate::broker::runs::{Dialect, Found, Run, RunId};
 use crate::limits::Limits;
@@ -76,9 +76,11 @@ impl Bench {
     }
 
     pub fn event(&mut self, mut event: Event<'_>) -> Vec<Seen> {
-        if let Event::Revoke { run, told, .. } = &mut event {
+        if let Event::Cancel { run, asker, .. } = &mut event
+            && matches!(asker, Asker::Gateway)
+        {
             let (waiter, outcome) = oneshot::channel();
-            *told = Some(waiter);
+            *asker = Asker::Other(waiter);
             self.revoked.push((*run, outcome));
         }
         self.broker.handle(event, self.now);

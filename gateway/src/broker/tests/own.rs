@@ -93,7 +93,11 @@ fn ended(bench: &Bench, run: RunId, reply: Option<Reply>) -> Seen {
 
 pub(super) fn cancel(bench: &mut Bench, run: RunId) -> Vec<Seen> {
     let reason = Some("enough".into());
-    bench.event(Event::Cancel { run, reason })
+    bench.event(Event::Cancel {
+        run,
+        asker: Asker::Caller,
+        reason,
+    })
 }
 
 /// Advances the time to the broker's next deadline.
@@ -232,12 +236,13 @@ fn what_is_given_up_is_in_flight_no_more() {
     };
     let tokens = ["agent=a".parse().unwrap(), "app=b".parse().unwrap()];
     let (mut bench, run, call) = calling_with(limits, Tokens::new(tokens.into()));
-    let revoke = bench.event(Event::Revoke {
+    let revoke = bench.event(Event::Cancel {
         run,
+        asker: Asker::Gateway,
         reason: None,
-        told: None,
     });
-    let sent = only(&cancel(&mut bench, run), 1).clone();
+    let sent = only(&revoke, 1).clone();
+    assert_eq!(cancel(&mut bench, run), [], "the app is asked already");
     pass(&mut bench);
     assert_eq!(state(&bench, "c"), RunState::Unknown);
     assert_eq!(bench.broker.in_flight(), 0);
@@ -250,26 +255,24 @@ fn what_is_given_up_is_in_flight_no_more() {
     // Late answers take no room. They settle the run, and answer other requesters.
     let kind = "capabilities/cancel-result";
     let confirmed = json!({ "callId": "c", "cancelled": true });
-    assert_eq!(bench.send(1, answer(&sent, kind, confirmed.clone())), []);
+    let seen = bench.send(1, answer(&sent, kind, confirmed));
+    let told = CancelOutcome::confirmed(Stop::Abandoned.into());
+    assert_eq!(seen, [Seen::Revoked(run, told)]);
     let response = json!({ "success": false, "cancelled": true });
     let late = answer(&call, "capabilities/call-result", response);
     assert_eq!(bench.send(1, late), []);
     assert_eq!(bench.broker.counters().answers_dropped, 0);
     assert_eq!(state(&bench, "c"), RunState::Cancelled);
     assert_eq!(bench.broker.in_flight(), 1, "the call");
-    let told = CancelOutcome::confirmed(Stop::Abandoned.into());
-    let seen = bench.send(1, answer(only(&revoke, 1), kind, confirmed));
-    assert_eq!(seen, [Seen::Revoked(run, told)]);
-    assert_eq!(bench.broker.in_flight(), 1, "the call");
 }
 
 #[test]
 fn a_revocation_that_is_not_answered_is_not_waited_for_once_its_call_is_over() {
     let (mut bench, run, call) = calling();
-    bench.event(Event::Revoke {
+    bench.event(Event::Cancel {
         run,
+        asker: Asker::Gateway,
         reason: None,
-        told: None,
     });
     assert_eq!(bench.broker.in_flight(), 1, "the call");
     let response = json!({ "success": true });
@@ -342,10 +345,10 @@ fn a_run_that_is_over_before_its_session_is_open_is_not_sent() {
     bench.app(1, "demo");
     let (run, seen) = make(&mut bench, "c", None);
     let hello = only(&seen, 1).clone();
-    let seen = bench.event(Event::Revoke {
+    let seen = bench.event(Event::Cancel {
         run,
+        asker: Asker::Gateway,
         reason: None,
-        told: None,
     });
     let told = Seen::Revoked(run, CancelOutcome::confirmed(Stop::NeverStarted.into()));
     let over = ended(&bench, run, None);
@@ -391,26 +394,25 @@ fn repeated_cancels_of_a_caller_join_the_first() {
         assert_eq!(cancel(&mut bench, run), [], "the app is asked already");
     }
     assert_eq!(bench.broker.next_deadline(), due);
-    // An operator's cancel is sent separately.
-    let revoke = bench.event(Event::Revoke {
+    // An operator's cancel joins too.
+    let revoke = bench.event(Event::Cancel {
         run,
+        asker: Asker::Gateway,
         reason: None,
-        told: None,
     });
-    let revoke = only(&revoke, 1).clone();
+    assert_eq!(revoke, []);
     let kind = "capabilities/cancel-result";
     let confirmed = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "returned" } });
-    let seen = bench.send(1, answer(&first, kind, confirmed.clone()));
-    assert_eq!(seen, [ended(&bench, run, None), Seen::CallOver(run)]);
+    let seen = bench.send(1, answer(&first, kind, confirmed));
+    let told = CancelOutcome::confirmed(Stop::Returned.into());
+    let told = Seen::Revoked(run, told);
+    assert_eq!(seen, [told, ended(&bench, run, None), Seen::CallOver(run)]);
     let answered = bench.now.monotonic_ms + bench.broker.grace();
     assert_eq!(
         bench.broker.next_deadline(),
         Some(answered),
         "the call itself"
     );
-    let told = CancelOutcome::confirmed(Stop::Returned.into());
-    let seen = bench.send(1, answer(&revoke, kind, confirmed));
-    assert_eq!(seen, [Seen::Revoked(run, told)]);
 }
 
 #[test]
@@ -434,10 +436,10 @@ fn a_cancel_after_one_that_was_refused_is_sent_and_waited_for() {
 fn an_operators_confirmed_cancel_is_how_its_caller_hears_the_call_ends() {
     let (mut bench, run, call) = calling();
     let reason = Some("stop".into());
-    let sent = bench.event(Event::Revoke {
+    let sent = bench.event(Event::Cancel {
         run,
+        asker: Asker::Gateway,
         reason,
-        told: None,
     });
     let confirmed = json!({
         "callId": "c", "cancelled": true, "metadata": { "stop": "dropped", "by": "runtime" },
@@ -472,7 +474,11 @@ fn a_callers_cancel_goes_without_its_long_reason_to_an_app_that_does_not_keep_up
     let (peer, backlog) = (PeerId(1), Backlog::Full);
     bench.event(Event::Backlog { peer, backlog });
     let reason = Some("long ".repeat(100));
-    let sent = bench.event(Event::Cancel { run, reason });
+    let sent = bench.event(Event::Cancel {
+        run,
+        asker: Asker::Caller,
+        reason,
+    });
     assert_eq!(only(&sent, 1)["payload"], json!({ "callId": "c" }));
     let it = bench.broker.runs().get(run).unwrap();
     assert_eq!(it.cancel_reason.as_ref().map(String::len), Some(500));

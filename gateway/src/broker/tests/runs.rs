@@ -11,10 +11,10 @@ use caphost::call::Stop;
 const SEVEN: &str = "00000000-0000-4000-8000-000000000007";
 
 fn revoke(bench: &mut Bench, run: &Run) -> Vec<Seen> {
-    bench.event(Event::Revoke {
+    bench.event(Event::Cancel {
         run: run.id,
+        asker: Asker::Gateway,
         reason: Some("enough".into()),
-        told: None,
     })
 }
 
@@ -159,11 +159,11 @@ fn a_cancel_that_is_confirmed_after_its_run_has_completed_has_come_too_late() {
     let it = bench.run("c");
     let sent = revoke(&mut bench, &it);
     let done = json!({ "success": true });
-    bench.send(1, answer(&call, "capabilities/call-result", done));
-    let late = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "returned" } });
-    let seen = bench.send(1, cancel_result(only(&sent, 1), late));
+    let seen = bench.send(1, answer(&call, "capabilities/call-result", done));
     let refused = CancelOutcome::refused(Some("Operation already completed".into()), None);
-    assert_eq!(seen, [Seen::Revoked(it.id, refused.clone())]);
+    assert_eq!(seen[0], Seen::Revoked(it.id, refused.clone()));
+    let late = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "returned" } });
+    assert_eq!(bench.send(1, cancel_result(only(&sent, 1), late)), []);
     assert_eq!(bench.run("c").state, RunState::Completed);
     assert_eq!(revoke(&mut bench, &it), [Seen::Revoked(it.id, refused)]);
 }

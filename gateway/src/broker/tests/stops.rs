@@ -135,10 +135,10 @@ fn an_operator_is_told_what_the_agent_is() {
     let mut bench = Bench::session();
     let calling = bench.relayed(2, call("1", "c"));
     let it = bench.run("c");
-    let revoke = Event::Revoke {
+    let revoke = Event::Cancel {
         run: it.id,
+        asker: Asker::Gateway,
         reason: None,
-        told: None,
     };
     let sent = bench.event(revoke);
     let confirmation = with(
@@ -185,10 +185,10 @@ fn a_late_end_reaches_its_agent_its_run_and_every_later_cancel() {
     let again = cancel_again(&mut bench, "c", None);
     let expected = json!({ "stop": "abandoned", "ended": { "success": true, "after": 200 } });
     assert_eq!(again["metadata"], expected);
-    let revoke = Event::Revoke {
+    let revoke = Event::Cancel {
         run: it.id,
+        asker: Asker::Gateway,
         reason: None,
-        told: None,
     };
     let seen = bench.event(revoke);
     assert!(
@@ -204,10 +204,10 @@ fn a_late_end_that_is_heard_before_its_run_is_over_is_kept() {
         after: 200.0,
     };
     let said = json!({ "stop": "abandoned", "ended": { "success": true, "after": 200 } });
-    let revoke = |id| Event::Revoke {
+    let revoke = |id| Event::Cancel {
         run: id,
+        asker: Asker::Gateway,
         reason: None,
-        told: None,
     };
     for heard_in in ["notification", CALL_RESULT, CANCEL_RESULT] {
         let mut bench = Bench::session();

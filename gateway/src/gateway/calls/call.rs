@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::broker::runs::{Run, RunId};
-use crate::broker::{self, Event, PeerId, Reply, Steps};
+use crate::broker::{self, Asker, Event, PeerId, Reply, Steps};
 use crate::gateway::{AbpError, Hub, Outcome, Step};
 use caphost::call::{LateEnd, Stop};
 
@@ -61,7 +61,8 @@ impl Canceller {
     /// tells whether the cancel succeeded.
     pub fn cancel(&self, reason: Option<String>) {
         let run = self.run;
-        self.way.hub.handle(Event::Cancel { run, reason });
+        let asker = Asker::Caller;
+        self.way.hub.handle(Event::Cancel { run, asker, reason });
     }
 }
 

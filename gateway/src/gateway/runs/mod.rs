@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId, newest};
 use crate::broker::unconfirmed;
-use crate::broker::{Event, PeerId};
+use crate::broker::{Asker, Event, PeerId};
 use crate::cluster::Notice;
 use crate::gateway::Confirmation;
 use crate::gateway::calls::{Client, Session};
@@ -96,12 +96,8 @@ impl Hub {
             return Confirmation::refused(Some("Operation not found".into()), None);
         }
         let (confirm, confirmed) = oneshot::channel();
-        let told = Some(confirm);
-        self.handle(Event::Revoke {
-            run: id,
-            reason,
-            told,
-        });
+        let (run, asker) = (id, Asker::Other(confirm));
+        self.handle(Event::Cancel { run, asker, reason });
         let outcome = timeout(self.limits.confirm_timeout, confirmed).await;
         let outcome = outcome.ok().and_then(Result::ok);
         // The app may have answered the call meanwhile, but not the cancel.
