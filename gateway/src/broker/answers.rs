@@ -2,7 +2,7 @@
 
 use super::agents::Agent;
 use super::call::{ANSWERED_WITH_ERROR, failed_with};
-use super::calls::{Ending, Lost, Reply, Step};
+use super::calls::{CallEvent, Ending, Lost, Reply};
 use super::pending::{AnswerTo, Entry, read_issued};
 use super::{Action, Broker, PeerId};
 use crate::wire::stops::Grade;
@@ -314,7 +314,7 @@ impl Broker {
         if let Some(sink) = self.calls.progress(run, info)
             && envelope.object().is_ok()
         {
-            sink.push(Step::Progress(Json::keep(info, envelope.shared)));
+            sink.push(CallEvent::Progress(Json::keep(info, envelope.shared)));
         }
         true
     }

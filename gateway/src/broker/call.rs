@@ -1,13 +1,13 @@
-//! Calls of the gateway itself: what the broker gets, and what it reports about them.
+//! The outcomes of cancels, and what is said in place of an app.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::{Profile, Wanted};
-use crate::broker::calls::{NewRun, OwnRequest, Reply, Sink};
+use crate::broker::calls::Reply;
 use crate::wire::stops::{self, Grade};
-use crate::wire::{Failure, Json, Request, error_json, stopped_by};
+use crate::wire::{Failure, Json, Request, stopped_by};
 use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
 
 /// The outcome of a cancel.
@@ -88,17 +88,6 @@ pub struct NewSession {
 /// Who is told the outcome of a cancel.
 pub type Waiter = oneshot::Sender<CancelOutcome>;
 
-/// A call of the gateway itself.
-#[derive(Debug)]
-pub struct NewOwnCall {
-    /// The run that the call begins.
-    pub run: NewRun,
-    /// What the app gets.
-    pub request: OwnRequest,
-    /// Where the steps of the call go.
-    pub(crate) sink: Sink,
-}
-
 /// A cancel of a call that is not cancelled, for that reason.
 pub(super) fn not_cancelled(reason: &str) -> CancelOutcome {
     CancelOutcome::refused(Some(reason.into()), None)
@@ -158,16 +147,7 @@ pub(super) fn answer_by(
         Some(grade) => json!({ "cancelled": true, "metadata": stops::metadata(grade) }),
         None => json!({ "cancelled": false, "reason": outcome.reason }),
     };
-    let mut said = said.to_string();
-    let error = match &outcome.error {
-        None => None,
-        Some(Reply::Json(error)) => Some(error.as_str().to_string()),
-        Some(Reply::Failed(error)) => Some(error_json(error).to_string()),
-    };
-    if let Some(error) = error {
-        said.truncate(said.len() - 1);
-        said += &format!(r#","error":{error}}}"#);
-    }
+    let said = said.to_string();
     let about = match request {
         Request::Cancel => format!(r#""callId":{}"#, call_id.unwrap_or("null")),
         _ => r#""success":false"#.into(),

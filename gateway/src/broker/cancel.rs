@@ -7,8 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::call::{
-    ANSWERED_WITH_ERROR, CancelOutcome, answer_by, cancel_failed, cancel_payload, not_cancelled,
-    unconfirmed,
+    ANSWERED_WITH_ERROR, CancelOutcome, cancel_failed, cancel_payload, not_cancelled, unconfirmed,
 };
 use super::calls::{Asker, Cancelling, Live, Reply, RunId};
 use super::message::Cancel;
@@ -33,9 +32,8 @@ impl Broker {
     ) -> Result<bool, Unsent> {
         // The worker of an agent keeps the agent's runs.
         let agent = self.agents.get(&peer).filter(|agent| agent.is_here());
-        let run = self
-            .calls
-            .of(peer, cancel.call_id.as_deref().unwrap_or_default());
+        let call_id = cancel.call_id.as_deref().unwrap_or_default();
+        let run = self.calls.of(peer, call_id);
         let (Some(agent), Some(run)) = (agent, run) else {
             return Ok(false);
         };
@@ -45,10 +43,9 @@ impl Broker {
             let app = agent.app.and_then(|app| self.apps.get(&app));
             let is_app = app.is_some_and(|app| app.seat != Seat::Own);
             let may_know_more = !is_app || outcome.stop == Some(Stop::Abandoned);
-            return match outcome.stop {
-                _ if !may_know_more => Err(Unsent::Known(Box::new(outcome))),
-                Some(Stop::NeverStarted) => Err(Unsent::Known(Box::new(outcome))),
-                _ => Ok(false),
+            return match may_know_more && !self.calls.has_skipped(peer, call_id) {
+                true => Ok(false),
+                false => Err(Unsent::Known(Box::new(outcome))),
             };
         }
         let Some(call) = self.calls.live(run) else {
@@ -124,7 +121,10 @@ impl Broker {
             }
             match &mut call.cancel {
                 // The app may still answer the one before, which answers this one too.
-                Some(before) if now.monotonic_ms < before.until => {
+                Some(before)
+                    if now.monotonic_ms < before.until
+                        && before.by[usize::from(asker.is_other())] =>
+                {
                     before.is_joined |= matches!(asker, Asker::Other(_));
                     before.askers.extend(Some(asker).filter(Asker::waits));
                     None
@@ -134,14 +134,15 @@ impl Broker {
         });
         match before.flatten() {
             Some((before, asker)) => {
-                let mut askers = Vec::new();
+                let (mut askers, mut by) = (Vec::new(), [false; 2]);
                 if let Some(before) = before {
                     self.give_up(agent, before.issued);
-                    askers = before.askers;
-                    askers.retain(Asker::waits);
+                    (askers, by) = (before.askers, before.by);
                 }
-                askers.extend(Some(asker).filter(Asker::waits));
-                self.send_cancel(agent, run, askers, reason, message);
+                by[usize::from(asker.is_other())] = true;
+                askers.push(asker);
+                askers.retain(Asker::waits);
+                self.send_cancel(agent, run, (askers, by), reason, message);
             }
             None => self.count_cancel(agent, run),
         }
@@ -152,7 +153,7 @@ impl Broker {
         &mut self,
         agent: PeerId,
         run: RunId,
-        askers: Vec<Asker>,
+        (askers, by): (Vec<Asker>, [bool; 2]),
         reason: Option<&str>,
         message: Option<&Envelope<'_>>,
     ) {
@@ -168,6 +169,7 @@ impl Broker {
                 issued,
                 until,
                 is_joined: false,
+                by,
                 askers,
             });
         });
@@ -272,6 +274,14 @@ impl Broker {
             Some(cancel)
         });
         let mut askers = entry.answer_to.take_askers();
+        if settled.is_none() && is_confirmed {
+            // The call is over. Those who have asked last may still wait.
+            let agent_of = self.agents.get(&agent);
+            let last = agent_of.and_then(|it| it.pending.cancel_of(run));
+            if let Some(mut last) = last.and_then(|issued| self.give_up(agent, issued)) {
+                askers.extend(last.answer_to.take_askers());
+            }
+        }
         if let Some(cancel) = settled.flatten() {
             if cancel.issued != issued {
                 self.give_up(agent, cancel.issued);
@@ -290,44 +300,27 @@ impl Broker {
         tell(others, outcome);
     }
 
-    /// A call is over: who still waits for its cancel is told how the call has ended. If nobody knows that, the
-    /// app may still tell.
+    /// A call is over. Its agent waits for the app's own answer to the cancel. Others are told how the call has
+    /// ended, and wait too if nobody knows that.
     pub(super) fn tell_askers(&mut self, run: RunId, call: Live) {
         let Some(cancel) = call.cancel else { return };
-        let (peer, mut askers) = (call.agent, cancel.askers);
+        let mut askers = cancel.askers;
         for asker in &askers {
-            self.answered(peer, asker);
+            self.answered(call.agent, asker);
+        }
+        if let Some(outcome) = self.outcome_of_ended(run) {
+            let others = askers.extract_if(.., |it| it.is_other());
+            tell(others, &outcome);
         }
         askers.retain(Asker::waits);
-        let outcome = self.outcome_of_ended(run);
-        if outcome.is_none()
-            && !askers.is_empty()
-            && let Some(agent) = self.agents.get_mut(&peer)
-        {
-            let owner = &agent.profile.owner.name;
-            match agent.pending.hand(cancel.issued, askers) {
-                Err(left) => askers = left,
-                Ok(bytes) => {
-                    if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
-                        app.give_up(owner, bytes);
-                    }
-                    return;
-                }
+        if askers.is_empty() {
+            self.give_up(call.agent, cancel.issued);
+        } else if let Some(agent) = self.agents.get_mut(&call.agent) {
+            let bytes = agent.pending.hand(cancel.issued, askers);
+            if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
+                app.give_up(&agent.profile.owner.name, bytes);
             }
         }
-        self.give_up(peer, cancel.issued);
-        let outcome = outcome.unwrap_or_else(unconfirmed);
-        let call_id = self
-            .calls
-            .get(run)
-            .map(|run| Value::from(&*run.call_id).to_string());
-        for asker in &askers {
-            if let Asker::Agent(id) = asker {
-                let payload = answer_by(&outcome, Request::Cancel, call_id.as_deref());
-                self.send(peer, Request::Cancel.answer(), id.as_deref(), &payload);
-            }
-        }
-        tell(askers, &outcome);
     }
 
     /// An agent that has asked for the cancel of a call is about to be told its outcome.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::call::{NewOwnCall, NewSession};
+use super::call::NewSession;
 use super::peer::{CloseCode, PeerId, Profile, Seat, Wanted};
 use super::port::{FromApp, ToApp};
 use super::{Backlog, Message};
-use crate::broker::calls::{Asker, RunId};
+use crate::broker::calls::{Asker, NewCall, RunId};
 use crate::limits::REGISTRATION_BYTES;
 use crate::tokens::Identity;
 use crate::wire::{Envelope, Failure, Outgoing, RefusedMessage, Subject};
@@ -55,7 +55,7 @@ pub enum Event<'a> {
         /// The client of the session.
         client: &'a NewSession,
         /// The call.
-        call: Box<NewOwnCall>,
+        call: Box<NewCall<'static>>,
     },
     /// Somebody cancels a call.
     Cancel {

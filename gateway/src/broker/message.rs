@@ -6,10 +6,10 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::PeerId;
+use super::calls::{self, NewCall, RunId};
 use super::capability_info::CapabilityInfo;
 use super::offer::{AppInfo, Offer};
 use super::offering::{Register, Update};
-use super::runs::{self, RunId};
 use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
 use crate::wire::{
     Envelope, Failure, Request, Said, answer_to_call, answer_to_cancel, member, members, outline,
@@ -34,7 +34,7 @@ pub(super) enum Content<'a> {
     /// An agent opens its session under that name.
     Hello(Option<Arc<str>>),
     /// An agent calls.
-    Call(Call<'a>),
+    Call(NewCall<'a>),
     /// An agent cancels.
     Cancel(Cancel<'a>),
     /// An app answers a request of that type.
@@ -55,20 +55,6 @@ pub(super) enum Content<'a> {
     Other,
 }
 
-/// A call by an agent.
-#[derive(Debug)]
-pub(super) struct Call<'a> {
-    /// The run that the call begins.
-    pub run: RunId,
-    pub capability: Cow<'a, str>,
-    /// The callId in its options, else at the top level, else the id of the run.
-    pub call_id: Arc<str>,
-    /// The token of its progress, if that is not the callId.
-    pub token: Option<Arc<str>>,
-    /// The payload with a callId, if the agent gave none: without it only the app could name the call.
-    pub completed: Option<String>,
-}
-
 /// A cancel by an agent.
 #[derive(Debug, Default)]
 pub(super) struct Cancel<'a> {
@@ -82,7 +68,7 @@ impl<'a> Message<'a> {
         let payload = envelope.payload.unwrap_or_default();
         let content = match &*envelope.kind {
             kind::INITIALIZE => Content::Hello(agent_of(payload)),
-            kind::CALL => Content::Call(Call::read(payload)),
+            kind::CALL => Content::Call(read_call(payload)),
             kind::CANCEL => Content::Cancel(Cancel::read(payload)),
             kind::ERROR => Content::Failed(error_of(payload)),
             kind::PROGRESS => Content::Progress(operation_of(payload)),
@@ -146,6 +132,7 @@ impl Message<'_> {
                 let id = call.run.to_string();
                 call.completed = with_call_id(self.envelope.payload.unwrap_or_default(), &id);
                 call.call_id = id.into();
+                call.dialect_id = Some(call.call_id.clone());
             }
         }
     }
@@ -190,37 +177,40 @@ impl Message<'_> {
     }
 }
 
-impl<'a> Call<'a> {
-    fn read(payload: &'a str) -> Self {
-        let (mut capability, mut call_id) = (None, None);
-        let (mut in_options, mut token) = (None, None);
-        members(payload.as_bytes(), |key, value| match key {
-            "capability" => capability = text_of(value),
-            "callId" => call_id = text_of(value),
-            "options" => {
-                (in_options, token) = (None, None);
-                members(value, |key, value| match key {
-                    "callId" => in_options = text_of(value),
-                    "progressToken" => token = text_of(value),
-                    _ => {}
-                });
-            }
-            _ => {}
-        });
-        let run = RunId::random();
-        let given = in_options.or(call_id);
-        let completed = match given {
-            Some(_) => None,
-            None => with_call_id(payload, &run.to_string()),
-        };
-        let token = token.filter(|token| given.as_ref() != Some(token));
-        Call {
-            run,
-            capability: capability.unwrap_or_default(),
-            call_id: given.map_or_else(|| run.to_string().into(), Arc::from),
-            token: token.map(Arc::from),
-            completed,
+fn read_call(payload: &str) -> NewCall<'_> {
+    let (mut capability, mut call_id) = (None, None);
+    let (mut in_options, mut token) = (None, None);
+    members(payload.as_bytes(), |key, value| match key {
+        "capability" => capability = text_of(value),
+        "callId" => call_id = text_of(value),
+        "options" => {
+            (in_options, token) = (None, None);
+            members(value, |key, value| match key {
+                "callId" => in_options = text_of(value),
+                "progressToken" => token = text_of(value),
+                _ => {}
+            });
         }
+        _ => {}
+    });
+    let run = RunId::random();
+    let given = in_options.or(call_id);
+    let completed = match given {
+        Some(_) => None,
+        None => with_call_id(payload, &run.to_string()),
+    };
+    let token = token.filter(|token| given.as_ref() != Some(token));
+    let call_id: Arc<str> = given.map_or_else(|| run.to_string().into(), Arc::from);
+    NewCall {
+        run,
+        dialect_id: Some(call_id.clone()),
+        thread: None,
+        capability: capability.unwrap_or_default(),
+        call_id,
+        token: token.map(Arc::from),
+        request: None,
+        completed,
+        sink: None,
     }
 }
 
@@ -265,7 +255,7 @@ fn error_of(payload: &str) -> Option<(&str, Said<'_>)> {
 fn agent_of(payload: &str) -> Option<Arc<str>> {
     let agent = member(payload.as_bytes(), "agent")?;
     let name = member(agent, "name").and_then(text_of)?;
-    Some(runs::name(name.into()))
+    Some(calls::name(name.into()))
 }
 
 fn operation_of(payload: &str) -> Option<Cow<'_, str>> {
@@ -332,7 +322,7 @@ mod tests {
             (r#"{"callId":"a","callId":"b"}"#, Some("b")),
             (r#"{"callId":"a","callId":7}"#, None),
         ] {
-            let call = Call::read(payload);
+            let call = read_call(payload);
             let read = call.completed.is_none().then_some(&*call.call_id);
             assert_eq!(read, id, "{payload}");
         }

@@ -46,10 +46,10 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 pub use backlog::{Backlog, Waiting};
-pub use call::{CancelOutcome, NewOwnCall, NewSession};
+pub use call::{CancelOutcome, NewSession};
 pub(crate) use call::{STOPPING, unconfirmed};
 pub use calls as runs;
-pub use calls::{Asker, OwnRequest, Reply, Step};
+pub use calls::{Asker, CallEvent, NewCall, OwnRequest, Reply};
 pub(crate) use calls::{Steps, steps};
 pub use capability_info::{CapabilityInfo, plain};
 pub use event::{Action, Event};

@@ -1,7 +1,7 @@
 //! What a request on its way to an app means for the runs: a call begins one, a cancel is for one.
 
-use super::calls::{Live, NewRun, RunId};
-use super::message::{Call, Cancel};
+use super::calls::{Live, NewCall, RunId};
+use super::message::Cancel;
 use super::requests::{About, Unsent};
 use super::{Broker, PeerId};
 use crate::wire::{Failure, invalid_at};
@@ -30,7 +30,7 @@ impl Broker {
         peer: PeerId,
         app: PeerId,
         issued: u64,
-        call: &Call<'_>,
+        call: &NewCall<'_>,
     ) -> Result<Option<RunId>, Unsent> {
         // The worker of an agent keeps the agent's runs.
         let agent = self.agents.get_mut(&peer).filter(|agent| agent.is_here());
@@ -41,17 +41,9 @@ impl Broker {
         if self.calls.has_used(peer, &call.call_id) {
             return Err(used_before().into());
         }
-        let new = NewRun {
-            id: call.run,
-            dialect: agent.profile.dialect,
-            dialect_id: Some(call.call_id.clone()),
-            owner: agent.profile.owner.clone(),
-            agent: agent.profile.name.clone(),
-            thread: None,
-            app: self.apps.get(&app).and_then(|app| app.id.clone()),
-            capability: agent.name_of(&call.capability),
-            call_id: call.call_id.clone(),
-        };
+        let capability = agent.name_of(&call.capability);
+        let app_id = self.apps.get(&app).and_then(|app| app.id.clone());
+        let new = call.run_of(&agent.profile, app_id, capability);
         let live = Live::new(peer, call.token.clone(), None);
         let ended = self.calls.enter(new, live, None, self.now.unix_ms);
         if ended.is_some() {

@@ -149,15 +149,15 @@ impl Pending {
     }
 
     /// Those who have asked for the cancel with that number wait for its answer alone. Returns the bytes that
-    /// the cancel has taken of the queue, or those who have asked if the cancel is not known.
-    pub(super) fn hand(&mut self, issued: u64, askers: Vec<Asker>) -> Result<usize, Vec<Asker>> {
+    /// the cancel has taken of the queue.
+    pub(super) fn hand(&mut self, issued: u64, askers: Vec<Asker>) -> usize {
         let Some(mut entry) = self.take(issued, |_| true) else {
-            return Err(askers);
+            return 0;
         };
         entry.answer_to = AnswerTo::Askers(askers.into());
         let bytes = std::mem::take(&mut entry.bytes);
         self.insert(entry);
-        Ok(bytes)
+        bytes
     }
 
     pub(super) fn insert(&mut self, entry: Entry) {
@@ -182,6 +182,13 @@ impl Pending {
         }
         self.counts[entry.request as usize].take(entry.amount);
         Some(entry)
+    }
+
+    /// The number of the cancel of that run that is not answered.
+    pub(super) fn cancel_of(&self, run: RunId) -> Option<u64> {
+        let mut entries = self.entries.values();
+        let cancel = entries.find(|it| it.run == Some(run) && it.request == Request::Cancel);
+        cancel.map(|entry| entry.issued)
     }
 
     /// The calls of runs, with the numbers under which they went to the app.

@@ -55,12 +55,12 @@ pub struct Start {
     /// The callId.
     pub call_id: Arc<str>,
     /// The call.
-    pub call: NewCall,
+    pub call: ToCall,
 }
 
 /// A call, as its caller has given it.
 #[derive(Debug)]
-pub enum NewCall {
+pub enum ToCall {
     /// A call that a front has made.
     Made {
         /// The capability's name.
@@ -74,12 +74,12 @@ pub enum NewCall {
     Written(Json),
 }
 
-impl NewCall {
+impl ToCall {
     /// The capability, its parameters as JSON, and the timeout.
     pub fn read(self) -> Result<(Arc<str>, Json, Option<Millis>), Error<Value>> {
         let nothing = || Json::from("{}".to_string());
         match self {
-            NewCall::Made {
+            ToCall::Made {
                 capability,
                 params,
                 timeout,
@@ -89,7 +89,7 @@ impl NewCall {
                     "Bad params: parameters are an object",
                 )),
             },
-            NewCall::Written(payload) => {
+            ToCall::Written(payload) => {
                 let (called, params) = read_call(&payload)?;
                 let Called {
                     capability,
@@ -148,7 +148,7 @@ impl Broker {
         match (&asked.about, asked.request) {
             (About::Call(call), _) => Ask::Start(Start {
                 call_id: call.call_id.clone(),
-                call: NewCall::Written(payload()),
+                call: ToCall::Written(payload()),
             }),
             (About::OwnCall(run, call), _) => Ask::Start(self.start_of(*run, call)),
             (About::Cancel(Cancel { call_id, .. }), _) => {
@@ -165,7 +165,7 @@ impl Broker {
         let (call_id, capability) = run
             .map(|run| (run.call_id.clone(), run.capability.clone()))
             .unwrap_or_default();
-        let call = NewCall::Made {
+        let call = ToCall::Made {
             capability,
             params: call.params.clone(),
             timeout: call.timeout,

@@ -5,10 +5,10 @@ use serde_json::json;
 
 use super::amount::Amount;
 use super::call::{CancelOutcome, answer_by, cancel_payload, no_new_calls};
-use super::message::{Call, Cancel, Content};
+use super::message::{Cancel, Content};
 use super::pending::{AnswerTo, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId, Seat};
-use crate::broker::calls::{ID_CHARS, OwnRequest, Run, RunId};
+use crate::broker::calls::{ID_CHARS, NewCall, OwnRequest, Run, RunId};
 use crate::places::Bound;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
 use caphost::call::{Code, Error, Stop};
@@ -36,7 +36,7 @@ pub(super) struct Asked<'a> {
 /// What a request is about.
 pub(super) enum About<'a> {
     /// A call that begins a run.
-    Call(Call<'a>),
+    Call(NewCall<'a>),
     /// The call of a registered run.
     OwnCall(RunId, &'a OwnRequest),
     /// A cancel of a call.

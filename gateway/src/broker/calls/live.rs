@@ -51,6 +51,8 @@ pub struct Cancelling {
     pub until: Millis,
     /// Somebody waits who has joined it: it is sent again if the app has not answered by then.
     pub is_joined: bool,
+    /// Whether the caller, and whether somebody else, has asked for it. The first of each goes to the app.
+    pub by: [bool; 2],
     /// Who waits for the outcome.
     pub askers: Vec<Asker>,
 }
@@ -70,6 +72,11 @@ pub enum Asker {
 }
 
 impl Asker {
+    /// Whether this is somebody other than the caller.
+    pub fn is_other(&self) -> bool {
+        matches!(self, Asker::Other(_) | Asker::Gateway)
+    }
+
     /// Whether somebody waits to be told the outcome.
     pub fn waits(&self) -> bool {
         match self {

@@ -14,6 +14,7 @@ mod lists;
 mod live;
 mod mark;
 mod namesakes;
+mod new_call;
 mod news;
 mod of_session;
 mod run;
@@ -45,11 +46,12 @@ pub use live::OwnRequest;
 pub(crate) use live::{Cancelling, Live};
 pub use mark::RunMark;
 use namesakes::Namesakes;
+pub use new_call::NewCall;
 pub use news::{CancelNotice, News, NoticedRun};
 use of_session::OfSession;
 pub use run::{Dialect, Ending, Lost, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
-pub use steps::{Reply, Step};
+pub use steps::{CallEvent, Reply};
 pub(crate) use steps::{Sink, Steps, steps};
 
 /// All calls. Times are Unix milliseconds, except for deadlines.
@@ -78,6 +80,8 @@ struct Call {
     run: Arc<Run>,
     /// Where the steps go, if a front has made the call: until its end, or the late end of its handler.
     sink: Option<Sink>,
+    /// Whether the call has ever gone to its app.
+    is_sent: bool,
     live: Option<Box<Live>>,
 }
 
@@ -108,7 +112,14 @@ impl Calls {
         self.live.add(&run);
         self.news.push(News::Registered(id, run.dialect));
         let live = Some(live.into());
-        self.calls.insert(id, Call { run, sink, live });
+        let is_sent = false;
+        let call = Call {
+            run,
+            sink,
+            is_sent,
+            live,
+        };
+        self.calls.insert(id, call);
         let early = early?;
         self.cancel_requested(id, early.reason.as_deref(), now);
         let ended = self.end(
@@ -131,6 +142,7 @@ impl Calls {
             return false;
         };
         live.issued = Some(issued);
+        call.is_sent = true;
         let run = Arc::make_mut(&mut call.run);
         run.app = app.or(run.app.take());
         run.state = RunState::Running;
@@ -206,7 +218,7 @@ impl Calls {
             } else {
                 None
             };
-            sink.push(Step::Ended(ended.clone(), reply));
+            sink.push(CallEvent::Ended(ended.clone(), reply));
         }
         if !ended.may_end() {
             call.sink = None;
@@ -244,7 +256,7 @@ impl Calls {
         };
         Arc::make_mut(&mut call.run).late_end = Some(end);
         if let Some(sink) = call.sink.take() {
-            sink.push(Step::Late(end));
+            sink.push(CallEvent::Late(end));
         }
         let dialect = call.run.dialect;
         self.news.push(News::EndedLate(id, dialect, end));

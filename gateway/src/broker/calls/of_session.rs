@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::{Calls, RunId};
 use crate::broker::PeerId;
 use crate::remembered::Remembered;
-use caphost::call::Stop;
 
 /// How many ended calls of one agent are found by their callIds.
 const OVER: usize = 1_024;
@@ -83,10 +82,11 @@ impl Calls {
         self.live_of(agent, call_id).is_some() || self.has_skipped(agent, call_id)
     }
 
-    /// Whether the call of an agent with that callId was cancelled before it started.
+    /// Whether the call of an agent with that callId was cancelled before it was sent.
     pub fn has_skipped(&self, agent: PeerId, call_id: &str) -> bool {
-        let run = self.of(agent, call_id).and_then(|run| self.get(run));
-        run.is_some_and(|run| run.stop() == Some(Stop::NeverStarted))
+        let run = self.of(agent, call_id);
+        let call = run.and_then(|run| self.calls.get(&run));
+        call.is_some_and(|call| !call.is_sent)
     }
 
     /// A call of an agent is found by its callId as long as others do not take its place.

@@ -23,7 +23,7 @@ pub enum Reply {
 
 /// An event of a call of the gateway itself.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum CallEvent {
     /// Progress: a `ProgressInfo`.
     Progress(Json),
     /// The call is over. Its run, and the reply to its caller if the call is not cancelled.
@@ -69,7 +69,7 @@ struct Slot(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    steps: VecDeque<Step>,
+    steps: VecDeque<CallEvent>,
     over: bool,
     waker: Option<Waker>,
 }
@@ -93,9 +93,9 @@ impl Slot {
 }
 
 impl Sink {
-    pub(crate) fn push(&self, step: Step) {
+    pub(crate) fn push(&self, step: CallEvent) {
         self.0.change(|waiting| {
-            let is_progress = |step: &Step| matches!(step, Step::Progress(_));
+            let is_progress = |step: &CallEvent| matches!(step, CallEvent::Progress(_));
             let behind = waiting.steps.len() >= PROGRESS;
             if behind && is_progress(&step) && waiting.steps.back().is_some_and(is_progress) {
                 waiting.steps.pop_back();
@@ -114,7 +114,7 @@ impl Drop for Sink {
 impl Steps {
     /// The next step, or `None` if no more steps come. The returned future may be dropped, and the function
     /// may be called again.
-    pub(crate) async fn next(&self) -> Option<Step> {
+    pub(crate) async fn next(&self) -> Option<CallEvent> {
         poll_fn(|context| {
             let mut waiting = self.0.0.lock();
             match waiting.steps.pop_front() {
@@ -137,8 +137,8 @@ mod tests {
     use super::*;
     use caphost::call::LateEnd;
 
-    fn progress(number: usize) -> Step {
-        Step::Progress(number.to_string().into())
+    fn progress(number: usize) -> CallEvent {
+        CallEvent::Progress(number.to_string().into())
     }
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
         for number in 1..=10_000 {
             sink.push(progress(number));
         }
-        sink.push(Step::Late(LateEnd {
+        sink.push(CallEvent::Late(LateEnd {
             success: true,
             after: 1.0,
         }));
@@ -155,8 +155,8 @@ mod tests {
         let mut numbers = Vec::new();
         loop {
             match steps.next().now_or_never().flatten() {
-                Some(Step::Progress(text)) => numbers.push(text.as_str().to_string()),
-                Some(Step::Late(_)) => break,
+                Some(CallEvent::Progress(text)) => numbers.push(text.as_str().to_string()),
+                Some(CallEvent::Late(_)) => break,
                 other => panic!("{other:?}"),
             }
         }

@@ -1,11 +1,11 @@
 //! One call of the gateway itself, from its start to its end.
 
 use super::{OwnSession, Phase};
-use crate::broker::call::{NewOwnCall, NewSession};
-use crate::broker::calls::{Live, Reply, RunId};
+use crate::broker::call::NewSession;
+use crate::broker::calls::{Live, NewCall, Reply, RunId};
 use crate::broker::end::SLACK_MS;
 use crate::broker::requests::About;
-use crate::broker::{Broker, PeerId};
+use crate::broker::{Broker, PeerId, Wanted};
 use crate::wire::{Failure, Request};
 
 impl Broker {
@@ -14,13 +14,16 @@ impl Broker {
         &mut self,
         session: PeerId,
         client: &NewSession,
-        call: NewOwnCall,
+        call: NewCall<'_>,
     ) {
-        let run = call.run.id;
-        let live = Live::new(session, None, Some(call.request));
-        let ended = self
-            .calls
-            .enter(call.run, live, Some(call.sink), self.now.unix_ms);
+        let run = call.run;
+        let app = match &client.app {
+            Wanted::Id(app) => Some(app.as_str().into()),
+            Wanted::Any | Wanted::Peer(_) => None,
+        };
+        let new = call.run_of(&client.profile, app, (&*call.capability).into());
+        let live = Live::new(session, call.token, call.request);
+        let ended = self.calls.enter(new, live, call.sink, self.now.unix_ms);
         if ended.is_some() {
             return;
         }

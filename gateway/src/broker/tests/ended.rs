@@ -125,14 +125,10 @@ fn an_agents_cancel_that_is_confirmed_after_its_call_has_completed_has_come_too_
     let mut bench = Bench::session();
     let calling = bench.relayed(2, call("1", "c"));
     let cancelling = bench.relayed(2, cancel("2", "c"));
-    let done = json!({ "success": true });
-    let seen = bench.send(1, answer(&calling, CALL_RESULT, done.clone()));
+    bench.send(1, answer(&calling, CALL_RESULT, json!({ "success": true })));
+    let seen = bench.send(1, answer(&cancelling, CANCEL_RESULT, cancelled_cancel()));
     let no = json!({ "callId": "c", "cancelled": false, "reason": "Operation already completed" });
-    assert_eq!(only(&seen[..1], 2)["payload"], no, "the cancel first");
-    assert_eq!(only(&seen[1..], 2)["payload"], done);
-    let late = answer(&cancelling, CANCEL_RESULT, cancelled_cancel());
-    assert_eq!(bench.send(1, late), []);
-    assert_eq!(bench.broker.counters().answers_dropped, 0);
+    assert_eq!(only(&seen, 2)["payload"], no);
     assert_eq!(bench.run("c").state, RunState::Completed);
 }
 

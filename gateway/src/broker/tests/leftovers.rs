@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::broker::agents::Agent;
-use crate::broker::runs::NewRun;
-use crate::broker::{NewOwnCall, NewSession, OwnRequest, steps};
+use crate::broker::{NewCall, NewSession, OwnRequest, steps};
 use crate::wire::Request;
 
 const APP: u64 = 1;
@@ -145,24 +144,20 @@ impl Scene {
         };
         let (sink, steps) = steps();
         self.bench.steps.push((run, steps));
-        let call = NewOwnCall {
-            sink,
-            run: NewRun {
-                id: run,
-                dialect: Dialect::Mcp,
-                dialect_id: Some("c".into()),
-                owner: Identity::anyone(),
-                agent: None,
-                thread: None,
-                app: None,
-                capability: "a.b".into(),
-                call_id: "c".into(),
-            },
-            request: OwnRequest {
+        let call = NewCall {
+            run,
+            dialect_id: Some("c".into()),
+            thread: None,
+            capability: "a.b".into(),
+            call_id: "c".into(),
+            token: None,
+            request: Some(OwnRequest {
                 payload: payload.to_string().into(),
                 params: None,
                 timeout: Some(1_000.0),
-            },
+            }),
+            completed: None,
+            sink: Some(sink),
         };
         let client = NewSession {
             app: Wanted::Any,

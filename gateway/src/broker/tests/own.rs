@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::runs::{Found, NewRun, RunState};
-use crate::broker::{NewOwnCall, OwnRequest, steps};
-use crate::broker::{NewSession, Reply, Step};
+use crate::broker::runs::{Found, RunState};
+use crate::broker::{CallEvent, NewSession, Reply};
+use crate::broker::{NewCall, OwnRequest, steps};
 use caphost::call::{LateEnd, Stop};
 
 pub(super) const SESSION: PeerId = PeerId(9);
@@ -32,24 +32,20 @@ pub(super) fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId,
     let payload = json!({ "capability": "a.b", "options": { "callId": id } });
     let (sink, steps) = steps();
     bench.steps.push((run, steps));
-    let call = NewOwnCall {
-        sink,
-        run: NewRun {
-            id: run,
-            dialect: Dialect::Mcp,
-            dialect_id: Some(id.into()),
-            owner: Identity::anyone(),
-            agent: None,
-            thread: None,
-            app: None,
-            capability: "a.b".into(),
-            call_id: id.into(),
-        },
-        request: OwnRequest {
+    let call = NewCall {
+        run,
+        dialect_id: Some(id.into()),
+        thread: None,
+        capability: "a.b".into(),
+        call_id: id.into(),
+        token: None,
+        request: Some(OwnRequest {
             payload: payload.to_string().into(),
             params: None,
             timeout,
-        },
+        }),
+        completed: None,
+        sink: Some(sink),
     };
     let seen = bench.event(Event::Call {
         session: SESSION,
@@ -87,7 +83,7 @@ pub(super) fn state(bench: &Bench, id: &str) -> RunState {
 
 /// The action that ends the call of a run, with that reply.
 fn ended(bench: &Bench, run: RunId, reply: Option<Reply>) -> Seen {
-    let ended = Step::Ended(bench.broker.runs().shared(run).unwrap(), reply);
+    let ended = CallEvent::Ended(bench.broker.runs().shared(run).unwrap(), reply);
     Seen::Step(run, format!("{ended:?}"))
 }
 
@@ -128,7 +124,7 @@ fn an_answer_comes_as_it_was_written() {
     let (mut bench, run, call) = calling();
     let info = json!({ "operationId": "c", "progress": 3 });
     let seen = bench.send(1, answer(&call, "progress", info.clone()));
-    let step = Step::Progress(info.to_string().into());
+    let step = CallEvent::Progress(info.to_string().into());
     assert_eq!(seen, [Seen::Step(run, format!("{step:?}"))]);
     let response = json!({ "success": true, "data": [1] });
     let seen = bench.send(
@@ -160,7 +156,7 @@ fn a_confirmed_cancel_ends_its_call_and_a_late_end_is_still_told() {
     let data = json!({ "callId": "c", "success": true, "after": 7 });
     let event = json!({ "event": "notifications/call/ended", "data": data });
     let seen = bench.send(1, answer(&sent, "notification", event));
-    let late = Step::Late(LateEnd {
+    let late = CallEvent::Late(LateEnd {
         success: true,
         after: 7.0,
     });
@@ -241,8 +237,8 @@ fn what_is_given_up_is_in_flight_no_more() {
         asker: Asker::Gateway,
         reason: None,
     });
-    let sent = only(&revoke, 1).clone();
-    assert_eq!(cancel(&mut bench, run), [], "the app is asked already");
+    assert_eq!(only(&revoke, 1)["type"], "capabilities/cancel");
+    let sent = only(&cancel(&mut bench, run), 1).clone();
     pass(&mut bench);
     assert_eq!(state(&bench, "c"), RunState::Unknown);
     assert_eq!(bench.broker.in_flight(), 0);
@@ -394,19 +390,24 @@ fn repeated_cancels_of_a_caller_join_the_first() {
         assert_eq!(cancel(&mut bench, run), [], "the app is asked already");
     }
     assert_eq!(bench.broker.next_deadline(), due);
-    // An operator's cancel joins too.
-    let revoke = bench.event(Event::Cancel {
-        run,
-        asker: Asker::Gateway,
-        reason: None,
-    });
-    assert_eq!(revoke, []);
+    // The first cancel of an operator goes to the app too.
+    let mut revoke = || {
+        bench.event(Event::Cancel {
+            run,
+            asker: Asker::Gateway,
+            reason: None,
+        })
+    };
+    let sent = only(&revoke(), 1).clone();
+    assert_eq!(revoke(), []);
+    assert_eq!(cancel(&mut bench, run), []);
     let kind = "capabilities/cancel-result";
     let confirmed = json!({ "callId": "c", "cancelled": true, "metadata": { "stop": "returned" } });
-    let seen = bench.send(1, answer(&first, kind, confirmed));
+    let seen = bench.send(1, answer(&first, kind, confirmed.clone()));
     let told = CancelOutcome::confirmed(Stop::Returned.into());
     let told = Seen::Revoked(run, told);
     assert_eq!(seen, [told, ended(&bench, run, None), Seen::CallOver(run)]);
+    assert_eq!(bench.send(1, answer(&sent, kind, confirmed)), []);
     let answered = bench.now.monotonic_ms + bench.broker.grace();
     assert_eq!(
         bench.broker.next_deadline(),

@@ -320,3 +320,20 @@ fn an_app_has_the_relay_remember_so_many_calls_of_agents_that_have_left() {
         assert_eq!(bench.run(id).late_end.is_some(), known, "{id}");
     }
 }
+
+#[test]
+fn the_callid_of_a_call_that_its_app_never_started_may_be_used_again_in_a_new_session() {
+    let mut bench = Bench::session();
+    let calling = bench.relayed(2, call("1", "c"));
+    let cancelling = bench.relayed(2, cancel("2", "c"));
+    let never = json!({ "stop": "never-started" });
+    let said = json!({ "callId": "c", "cancelled": true, "metadata": never });
+    bench.send(1, answer(&cancelling, "capabilities/cancel-result", said));
+    let said = json!({ "success": false, "cancelled": true, "metadata": never });
+    bench.send(1, answer(&calling, "capabilities/call-result", said));
+    let goodbye = bench.relayed(2, request("shutdown", "3", json!({})));
+    bench.send(1, answer(&goodbye, "shutdown-result", json!({})));
+    let hello = bench.relayed(2, request("initialize", "4", json!({})));
+    bench.send(1, answer(&hello, "initialize-result", json!({})));
+    bench.relayed(2, call("5", "c"));
+}

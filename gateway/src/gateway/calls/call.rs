@@ -68,8 +68,8 @@ impl Canceller {
 
 impl Call {
     /// Makes a call, whose steps come out of `steps`.
-    pub(super) fn make(way: Arc<Way>, call: broker::NewOwnCall, steps: Steps) -> Self {
-        let (run, call_id) = (call.run.id, call.run.call_id.clone());
+    pub(super) fn make(way: Arc<Way>, call: broker::NewCall<'static>, steps: Steps) -> Self {
+        let (run, call_id) = (call.run, call.call_id.clone());
         way.hub.handle(Event::Call {
             session: way.peer,
             client: &way.client,
@@ -94,13 +94,13 @@ impl Call {
             match self.steps.next().await {
                 // The gateway has accepted only progress that every reader can read, so this progress can be
                 // read.
-                Some(broker::Step::Progress(info)) => {
+                Some(broker::CallEvent::Progress(info)) => {
                     return Step::Progress(info.value().unwrap_or_default());
                 }
-                Some(broker::Step::Ended(run, reply)) => {
+                Some(broker::CallEvent::Ended(run, reply)) => {
                     return Step::Ended(self.ended(&run, reply));
                 }
-                Some(broker::Step::Late(_)) => {}
+                Some(broker::CallEvent::Late(_)) => {}
                 None => {
                     self.end = End::Told;
                     return Step::Ended(Outcome::Failed(AbpError::disconnected()));
@@ -146,7 +146,7 @@ impl Call {
         let steps = self.steps.clone();
         drop(self);
         match steps.next().await {
-            Some(broker::Step::Late(ended)) => Some(ended),
+            Some(broker::CallEvent::Late(ended)) => Some(ended),
             _ => None,
         }
     }

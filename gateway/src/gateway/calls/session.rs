@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::call::{Call, Way};
 use super::{Client, NewCall};
-use crate::broker::runs::{NewRun, RunId};
+use crate::broker::runs::RunId;
 use crate::broker::{self, Profile, Seat};
 use crate::gateway::Hub;
 use crate::wire::Json;
@@ -44,32 +44,25 @@ impl Session {
     /// Makes a call. The call's run is registered when this function returns. Any problem with the call
     /// becomes the call's outcome.
     pub fn call(&self, call: NewCall) -> Call {
-        let broker::NewSession { app, profile, .. } = &self.0.client;
         let run = RunId::of(self.0.hub.process);
         let id = call.call_id.clone().unwrap_or_else(|| own_id(run));
         let timeout = call.timeout.map(|it| it.as_secs_f64() * 1_000.0);
         let (sink, steps) = broker::steps();
-        let new = broker::NewOwnCall {
-            sink,
-            request: broker::OwnRequest {
-                payload: payload(&call, &id, timeout),
-                params: call.params,
-                timeout,
-            },
-            run: NewRun {
-                id: run,
-                dialect: profile.dialect,
-                dialect_id: call.dialect_id.map(Into::into),
-                owner: profile.owner.clone(),
-                agent: profile.name.clone(),
-                thread: call.thread,
-                app: match app {
-                    broker::Wanted::Id(app) => Some(app.as_str().into()),
-                    _ => None,
-                },
-                capability: call.capability.into(),
-                call_id: id.as_str().into(),
-            },
+        let request = broker::OwnRequest {
+            payload: payload(&call, &id, timeout),
+            params: call.params,
+            timeout,
+        };
+        let new = broker::NewCall {
+            run,
+            dialect_id: call.dialect_id.map(Into::into),
+            thread: call.thread,
+            capability: call.capability.into(),
+            call_id: id.as_str().into(),
+            token: None,
+            request: Some(request),
+            completed: None,
+            sink: Some(sink),
         };
         Call::make(self.0.clone(), new, steps)
     }
