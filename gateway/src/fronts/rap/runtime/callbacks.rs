@@ -53,6 +53,8 @@ pub(super) enum Input {
     Unreadable { id: Identifier, error: Error<Value> },
     /// An event of a subscription.
     Event(SubscriptionEvent),
+    /// The time of a call is over.
+    TimedOut { id: Identifier },
     /// An invocation was not acknowledged.
     Undelivered {
         id: Identifier,

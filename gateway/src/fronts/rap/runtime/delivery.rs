@@ -1,6 +1,7 @@
 //! Delivers an invocation to its tool server, unless its call is over first.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::StatusCode;
@@ -34,8 +35,12 @@ impl Dispatch {
         *self.sent.get_or_init(|| true)
     }
 
+    /// Whether the call is not over after that time. Waits until one or the other.
+    pub async fn lasts_for(&self, time: Duration) -> bool {
+        self.over.run_until_cancelled(sleep(time)).await.is_some()
+    }
+
     /// Must be called when the call is over. From now on nothing is sent. Returns whether something was sent
-    /// before.
     /// before.
     pub fn end(&self) -> bool {
         self.over.cancel();

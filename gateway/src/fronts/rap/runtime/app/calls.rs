@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -38,8 +39,6 @@ pub struct Running {
     /// The agent's id for the call.
     pub call_id: CallId,
     pub accepted: Millis,
-    /// When the call is cancelled.
-    pub deadline: Option<Millis>,
     /// The state that the call shares with its delivery.
     pub dispatch: Arc<Dispatch>,
     /// The task that delivers the invocation.
@@ -64,8 +63,6 @@ const ABANDONED: usize = 10_000;
 pub struct Calls {
     running: HashMap<CallKey, Running>,
     ids: HashMap<Identifier, CallKey>,
-    /// The keys of calls with a deadline, by the bits of that time.
-    deadlines: BTreeSet<(u64, CallKey)>,
     last: CallKey,
     /// The cancelled calls by tool call id. A late result says that the work has ended.
     abandoned: Remembered<Identifier, Abandoned, ABANDONED>,
@@ -82,8 +79,6 @@ impl Calls {
     }
 
     fn insert(&mut self, running: Running) {
-        let deadline = running.deadline.map(|at| (at.to_bits(), running.key));
-        self.deadlines.extend(deadline);
         self.ids.insert(running.id.clone(), running.key);
         self.running.insert(running.key, running);
     }
@@ -108,19 +103,10 @@ impl Calls {
             .collect()
     }
 
-    /// When the next call is to be cancelled.
-    pub fn next_deadline(&self) -> Option<Millis> {
-        let (at, _) = self.deadlines.first()?;
-        Some(Millis::from_bits(*at))
-    }
-
     /// Removes a call that is over.
     fn remove(&mut self, key: CallKey) -> Option<Running> {
         let running = self.running.remove(&key)?;
         self.ids.remove(&running.id);
-        if let Some(at) = running.deadline {
-            self.deadlines.remove(&(at.to_bits(), key));
-        }
         Some(running)
     }
 }
@@ -182,6 +168,16 @@ impl ToolServerApp<'_> {
                 }
             })
         };
+        let timeout = timeout.map(|ms| Duration::try_from_secs_f64(ms / 1_000.0));
+        if let Some(Ok(timeout)) = timeout {
+            let (inbox, dispatch) = (parts.callbacks.inbox.clone(), dispatch.clone());
+            let id = id.clone();
+            parts.client.tasks.spawn(async move {
+                if dispatch.lasts_for(timeout).await {
+                    let _ = inbox.send((Input::TimedOut { id }, None)).await;
+                }
+            });
+        }
         parts.counters().invocations.add();
         let key = self.calls.next_key();
         session.ledger.enter(&call_id, key);
@@ -193,7 +189,6 @@ impl ToolServerApp<'_> {
             id,
             call_id,
             accepted: now,
-            deadline: timeout.map(|timeout| now + timeout),
             dispatch,
             delivery: Some(delivery),
             is_final: false,
@@ -216,17 +211,6 @@ impl ToolServerApp<'_> {
         let answer = Ok(known);
         self.confirm(agent, number, call_id, &answer);
         self.unsubscribe(agent, call_id);
-    }
-
-    /// Cancels the calls whose time is over.
-    pub(super) fn time_out(&mut self) {
-        let now = self.now();
-        while let Some((at, key)) = self.calls.deadlines.first().copied()
-            && Millis::from_bits(at) <= now
-            && let Some((running, stop)) = self.stop(key)
-        {
-            self.end(&running, Outcome::Cancelled(stop));
-        }
     }
 
     /// Stops a call. The server decides whether the tool stops. If the invocation was sent, this server and
@@ -278,6 +262,12 @@ impl ToolServerApp<'_> {
                 }
             }
             Input::Event(event) => self.event(event),
+            Input::TimedOut { id } => {
+                let key = self.calls.ids.get(&id).copied();
+                if let Some((running, stop)) = key.and_then(|key| self.stop(key)) {
+                    self.end(&running, Outcome::Cancelled(stop));
+                }
+            }
             Input::Unreadable { id, error } => drop(self.ended(None, &id, Err(error))),
             Input::Undelivered { id, undelivered } => {
                 let Undelivered { error, may_run } = undelivered;

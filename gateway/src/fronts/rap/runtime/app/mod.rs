@@ -10,7 +10,7 @@ mod subscriptions;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, watch};
@@ -30,9 +30,6 @@ use calls::Calls;
 use caphost::call::Millis;
 use port::{Port, app_info};
 use sessions::Sessions;
-
-/// The longest single sleep.
-const LONGEST_SLEEP_MS: Millis = 3_600_000.0;
 
 /// The parts of a tool server's app. They outlive the app's time on the broker.
 pub(super) struct Parts {
@@ -141,9 +138,6 @@ impl<'a> ToolServerApp<'a> {
 
     async fn serve(&mut self, known: &mut watch::Receiver<Known>, over: &CancellationToken) -> End {
         loop {
-            let deadline = self.calls.next_deadline();
-            let left = deadline.map(|at| (at - self.now()).clamp(0.0, LONGEST_SLEEP_MS));
-            let due = sleep(Duration::from_secs_f64(left.unwrap_or_default() / 1_000.0));
             tokio::select! {
                 message = self.port.next() => match message {
                     Some(ToApp::Closed(code, reason)) => return End::Closed(code, reason),
@@ -151,7 +145,6 @@ impl<'a> ToolServerApp<'a> {
                     None => return End::Over,
                 },
                 Some((input, _room)) = self.parts.inbox.recv() => self.input(input),
-                () = due, if deadline.is_some() => self.time_out(),
                 Ok(()) = known.changed() => {
                     let toolset = known.borrow_and_update().clone();
                     match toolset {
