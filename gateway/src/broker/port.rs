@@ -1,5 +1,5 @@
 //! The port of an app inside the gateway, such as a tool server. Such an app gets the requests of its agents
-//! typed, and answers them typed: text exists at sockets, and on the way to other workers.
+//! typed, and answers them with the text that agents on sockets get.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@
 //!
 //! One call: the broker gives the call to the app. The app gives the invocation to a separate task
 //! (`delivery`). The tool server posts the result to `callbacks`, which puts it into the app's inbox. The app
-//! answers the agent over the broker. No text is written or read between the broker and the app.
+//! answers the agent over the broker.
 //!
 //! Sources: `PROTOCOLS.md` section 2, and the RAP documents "Tool Cancellation Notification" and
 //! "Thread Closure Notification".

@@ -19,10 +19,10 @@ use crate::fronts::rap::runtime::delivery::{Dispatch, Undelivered, deliver};
 use crate::fronts::rap::runtime::result;
 use crate::fronts::rap::wire::Invocation;
 use crate::remembered::Remembered;
-use crate::wire::{Request, Said, abp};
+use crate::wire::{Request, abp};
 use caphost::call::{
-    CallId, CallKey, CancelAnswer, Code, End, Error, Grade, LateEnd, Millis, Outcome, Response,
-    Standing, Stop,
+    CallId, CallKey, CancelAnswer, Code, End, Error, LateEnd, Millis, Outcome, Response, Standing,
+    Stop,
 };
 use caphost::offers::near;
 
@@ -363,26 +363,7 @@ impl ToolServerApp<'_> {
 
     fn respond(&self, agent: &str, number: u64, response: &Response<Value>) {
         let payload = abp::response(response);
-        let said = match &response.outcome {
-            Outcome::Completed(_) => Said {
-                success: Some(true),
-                ..Said::default()
-            },
-            Outcome::Cancelled(stop) => Said {
-                success: Some(false),
-                cancelled: true,
-                grade: (*stop).into(),
-                exact: true,
-                ..Said::default()
-            },
-            Outcome::Failed(error) => Said {
-                success: Some(false),
-                code: Some(error.code.as_str().into()),
-                ..Said::default()
-            },
-        };
-        self.port
-            .answer(agent, (number, Request::Call), &payload, said);
+        self.port.answer(agent, (number, Request::Call), &payload);
     }
 
     /// Answers a cancel.
@@ -394,23 +375,7 @@ impl ToolServerApp<'_> {
         answer: &Result<CancelAnswer, Error<Value>>,
     ) {
         let payload = abp::cancel_response(&call_id.into(), answer);
-        let error = payload.get("error").map(Value::to_string);
-        let mut said = Said {
-            error: error.as_deref(),
-            code: payload["error"]["code"].as_str().map(Into::into),
-            ..Said::default()
-        };
-        match *answer {
-            Ok(CancelAnswer::Cancelled { stop, ended, by }) => {
-                let late_end = ended;
-                (said.cancelled, said.exact) = (true, true);
-                said.grade = Grade { stop, by, late_end };
-            }
-            Ok(answer) => said.reason = answer.reason().map(Into::into),
-            Err(_) => {}
-        }
-        let about = (number, Request::Cancel);
-        self.port.answer(agent, about, &payload, said);
+        self.port.answer(agent, (number, Request::Cancel), &payload);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The app's place on the broker, and its offer.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -11,7 +12,7 @@ use crate::broker::{AppInfo, CapabilityInfo, Event, FromApp, Message, PeerId, To
 use crate::fronts::rap::runtime::toolset;
 use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::gateway::{Connected, Hub};
-use crate::wire::{Json, Request, Said, abp};
+use crate::wire::{Json, Request, abp, said};
 use caphost::call::{CallId, LateEnd};
 use caphost::session::Changes;
 
@@ -45,20 +46,16 @@ impl Port {
         self.messages.recv().await
     }
 
-    /// Answers a request of an agent.
-    pub fn answer(
-        &self,
-        agent: &str,
-        (number, request): (u64, Request),
-        payload: &Value,
-        said: Said<'_>,
-    ) {
+    /// Answers a request of an agent. The answer is read as that of a page is.
+    pub fn answer(&self, agent: &str, (number, request): (u64, Request), payload: &Value) {
+        let payload = &Json::from(payload);
+        let said = said(payload.as_str());
         self.say(
             agent,
             FromApp::Answer {
                 number,
                 request,
-                payload: &payload.into(),
+                payload,
                 said,
             },
         );
@@ -121,28 +118,18 @@ impl ToolServerApp<'_> {
         }
         self.port.offer(Message::offers(offered(found)));
         for (agent, session) in self.sessions.all().filter(|(_, it)| it.notifications) {
-            let is_meant = |name: &&String| session.scope.has_capability(name);
-            let named = |of: &dyn Fn(&str) -> bool, names: Vec<&String>| {
-                let names = names.into_iter().filter(is_meant);
-                names
-                    .filter(|name| of(name))
-                    .map(|it| it.as_str().into())
-                    .collect()
-            };
-            let changes = Changes {
-                added: named(
-                    &|name| !before.contains_key(name),
-                    self.tools.keys().collect(),
-                ),
-                removed: named(
-                    &|name| !self.tools.contains_key(name),
-                    before.keys().collect(),
-                ),
-                changed: named(
-                    &|name| before.get(name).is_some_and(|it| self.tools[name] != *it),
-                    self.tools.keys().collect(),
-                ),
-            };
+            let mut changes = Changes::default();
+            let names: BTreeSet<_> = before.keys().chain(self.tools.keys()).collect();
+            for name in names {
+                let list = match (before.get(name), self.tools.get(name)) {
+                    _ if !session.scope.has_capability(name) => continue,
+                    (None, _) => &mut changes.added,
+                    (_, None) => &mut changes.removed,
+                    (was, is) if was != is => &mut changes.changed,
+                    _ => continue,
+                };
+                list.push(name.as_str().into());
+            }
             if changes != Changes::default() {
                 self.port
                     .notify(agent, &abp::capabilities_changed(&changes));

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::ToolServerApp;
 use crate::broker::{Ask, ToApp};
 use crate::fronts::rap::names::Identifier;
-use crate::wire::{Json, Request, Said, abp, error_json};
+use crate::wire::{Json, Request, abp, error_json};
 use caphost::call::{CallId, Code, Error, Ledger, Outcome};
 use caphost::session::{Initialize, Initialized, Scope};
 
@@ -89,7 +89,8 @@ impl ToolServerApp<'_> {
                 self.parts.look.notify_one();
                 let opened = self.open(agent, &payload);
                 let payload = abp::initialized(&self.app, &opened);
-                self.answer(agent, number, Request::Initialize, payload);
+                self.port
+                    .answer(agent, (number, Request::Initialize), &payload);
             }
             Ask::Start(call) => self.call(agent, number, call),
             Ask::Cancel(call_id) => self.cancel(agent, number, &call_id),
@@ -98,14 +99,15 @@ impl ToolServerApp<'_> {
                     Some(scope) => json!({ "capabilities": self.documents(&scope) }),
                     None => json!({ "error": error_json(&no_session()) }),
                 };
-                self.answer(agent, number, Request::List, payload);
+                self.port.answer(agent, (number, Request::List), &payload);
             }
             Ask::Shutdown => {
                 let payload = match self.close(agent, true) {
                     true => json!({}),
                     false => json!({ "error": error_json(&no_session()) }),
                 };
-                self.answer(agent, number, Request::Shutdown, payload);
+                self.port
+                    .answer(agent, (number, Request::Shutdown), &payload);
             }
         }
     }
@@ -179,18 +181,6 @@ impl ToolServerApp<'_> {
         for agent in agents {
             self.left(&agent);
         }
-    }
-
-    /// Answers a request that is neither a call nor a cancel.
-    fn answer(&self, agent: &str, number: u64, request: Request, payload: Value) {
-        let error = payload.get("error").map(Value::to_string);
-        let code = payload["error"]["code"].as_str();
-        let said = Said {
-            error: error.as_deref(),
-            code: code.map(Into::into),
-            ..Said::default()
-        };
-        self.port.answer(agent, (number, request), &payload, said);
     }
 }
 
