@@ -30,11 +30,12 @@ function exposeTools(shell, browser, loaded) {
     requests.connection.close();
   };
 }
-function tool({ requests, underSignal, ids, toText }, name, { name: capability, title, description, inputSchema }) {
+function tool({ requests, underSignal, ids, toText }, name, { name: capability, title, description, annotations, inputSchema }) {
   return {
     name,
     ...title && { title },
     description: description || title || capability,
+    ...annotations && { annotations },
     inputSchema: typeof inputSchema === "object" && inputSchema !== null ? { type: "object", ...inputSchema } : { type: "object" },
     /** @param {object} params @param {{ signal?: AbortSignal }} [context] absent in older browsers */
     execute: async (params, context) => {

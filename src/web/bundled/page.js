@@ -10,8 +10,8 @@ var metadataOf = (stop) => typeof stop === "string" ? { stop } : { ...stop, took
 var cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
 var lateEnd = (success, after) => ({ success, after: rounded(after) });
 var callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
-var errorOf = (code, message, retryable, retryAfter, details) => ({
-  code,
+var errorOf = (code2, message, retryable, retryAfter, details) => ({
+  code: code2,
   message,
   retryable,
   ...details !== void 0 && { details },
@@ -82,9 +82,9 @@ var RETRYABLE = [
 ];
 
 // src/web/js/errors.js
-var problem = (code, message) => ({ code, message, retryable: RETRYABLE.includes(code) });
+var problem = (code2, message) => ({ code: code2, message, retryable: RETRYABLE.includes(code2) });
 var invalid = (message) => problem("INVALID_PARAMS", message);
-var failure = (code, message) => ({ success: false, error: problem(code, message) });
+var failure = (code2, message) => ({ success: false, error: problem(code2, message) });
 var Refusal = class {
   /** @param {AbpError} error the error to answer with */
   constructor(error) {
@@ -106,7 +106,7 @@ var CapHostError = class _CapHostError extends Error {
   }
 };
 var thrown = (error) => new CapHostError(error);
-var abpError = (code, message) => thrown(problem(code, message));
+var abpError = (code2, message) => thrown(problem(code2, message));
 function text(error) {
   try {
     return String(error?.message ?? error);
@@ -185,7 +185,13 @@ var LIST = "capabilities/list";
 var UNSAID = { description: "", inputSchema: { type: "object" }, outputSchema: {}, available: true, requirements: [], features: {} };
 var MAX_LISTED = 65536;
 var isList = (list) => Array.isArray(list) && list.length <= MAX_LISTED;
-var listOf = (list) => isList(list) ? list : [];
+function listOf(list) {
+  try {
+    return isList(list) ? [...list] : [];
+  } catch {
+    return [];
+  }
+}
 var isNamed = (it) => getA("string", it, "name") !== void 0;
 var isListing = (list) => isList(list) && list.every(isNamed);
 var complete = (list, known4) => list.map((it) => ({ ...UNSAID, ...known4.find(({ name }) => name === it.name), ...it }));
@@ -224,16 +230,23 @@ function reasonText(reason) {
 
 // src/web/js/from-app.js
 function receiveFromApp(rust, agent, shell, envelope) {
-  const payload = get(envelope, "payload");
-  switch (get(envelope, "type")) {
+  const [type, id, payload] = ["type", "id", "payload"].map((name) => get(envelope, name));
+  try {
+    receivePayload(rust, agent, shell, type, id, payload);
+  } catch {
+    receivePayload(rust, agent, shell, type, id, void 0);
+  }
+}
+function receivePayload(rust, agent, shell, type, id, payload) {
+  switch (type) {
     case "capabilities/call-result":
-      return callResult(rust, agent, shell, keyOf(get(envelope, "id")), payload);
+      return callResult(rust, agent, shell, keyOf(id), payload);
     case "capabilities/cancel-result":
-      return cancelResult(rust, agent, shell, keyOf(get(envelope, "id")), payload);
+      return cancelResult(rust, agent, shell, keyOf(id), payload);
     case "error":
-      return rust.refused(agent, shell, keyOf(get(envelope, "id")), responseOf(payload));
+      return rust.refused(agent, shell, keyOf(id), responseOf(payload));
     case `${LIST}-result`:
-      return rust.listed(agent, shell, keyOf(get(envelope, "id")), listing(payload));
+      return rust.listed(agent, shell, keyOf(id), listing(payload));
     case "shutdown-result":
       return rust.shutDown(agent, shell);
     case "progress": {
@@ -254,7 +267,7 @@ function callResult(rust, agent, shell, key, payload) {
   const success = getA("boolean", payload, "success");
   const cancelled2 = get(payload, "cancelled");
   const error = success === false ? errorOf2(get(payload, "error")) : void 0;
-  const response2 = error || cancelled2 ? { ...payload, ...error && { error }, ...cancelled2 && { cancelled: false } } : payload;
+  const response2 = { ...payload, ...error && { error }, ...cancelled2 && { cancelled: false } };
   rust.called(agent, shell, key, response2, success, flag(cancelled2), nameOf(error?.code), ...cancelled2 ? readStop(get(payload, "metadata")) : UNSAID2);
 }
 function receiveCompleted(rust, agent, shell, id, response2) {
@@ -264,22 +277,29 @@ function cancelResult(rust, agent, shell, key, payload) {
   const [callId, given2, metadata] = ["callId", "error", "metadata"].map((name) => get(payload, name));
   const call = callId == null ? void 0 : nameOf(String(callId));
   const error = isObject(given2) ? given2 : void 0;
-  const code = nameOf(getA("string", error, "code"));
+  const code2 = nameOf(getA("string", error, "code"));
   const [cancelled2, reason] = [getA("boolean", payload, "cancelled"), reasonOf(get(payload, "reason"))];
-  rust.cancelled(agent, shell, key, call, cancelled2, reason, error, code, ...readStop(metadata), ...readEnd(get(metadata, "ended")));
+  rust.cancelled(agent, shell, key, call, cancelled2, reason, error, code2, ...readStop(metadata), ...readEnd(get(metadata, "ended")));
 }
 function listing(payload) {
   const error = get(payload, "error");
   if (error != null) return { error };
   const capabilities = get(payload, "capabilities");
-  return isListing(capabilities) ? { capabilities } : void 0;
+  return isListing(capabilities) ? { capabilities: capabilities.map((it) => ({ ...it })) } : void 0;
 }
 function errorOf2(given2) {
-  const code = getA("string", given2, "code") || "OPERATION_FAILED";
+  const code2 = getA("string", given2, "code") || "OPERATION_FAILED";
   const message = getA("string", given2, "message") || typeof given2 === "string" && given2 || "The app did not say what went wrong";
-  return { ...problem(code, message), ...isObject(given2) && given2, code, message };
+  return { ...problem(code2, message), ...membersOf(given2), code: code2, message };
 }
-var responseOf = (payload) => typeof get(payload, "success") === "boolean" ? payload : void 0;
+function membersOf(given2) {
+  try {
+    return { ...isObject(given2) && given2 };
+  } catch {
+    return {};
+  }
+}
+var responseOf = (payload) => typeof get(payload, "success") === "boolean" ? { ...payload } : void 0;
 var flag = (value) => typeof value === "boolean" ? value : void 0;
 var nameOf = (name) => name?.slice(0, MAX_NAME + 1);
 var UNSAID2 = [];
@@ -321,6 +341,7 @@ var separate = /* @__PURE__ */ new Map();
 var entered;
 var depth = 0;
 var instanceOf = (handle) => separate.get(handle) ?? shared;
+var isLost = () => shared.trap !== void 0;
 var entry = (owner, name, instance) => (a, b, c, d, e, f, g, h, i, j, k, l, m) => {
   if (!instance.watched) instance.watch();
   if (instance.trap !== void 0) return void 0;
@@ -580,7 +601,7 @@ function weighArray(array2, levels, left) {
   return length <= left ? weighProperties(array2, Object.keys(array2), levels, left - length) : -1;
 }
 function weighOther(object, levels, left) {
-  const kind = Object.prototype.toString.call(object).slice(8, -1);
+  const kind = kindOf(object);
   if (kind === "Map") {
     Map.prototype.forEach.call(object, (value, key) => {
       if (left >= 0) left = weigh(value, levels, weigh(key, levels, left));
@@ -589,15 +610,19 @@ function weighOther(object, levels, left) {
     Set.prototype.forEach.call(object, (value) => {
       if (left >= 0) left = weigh(value, levels, left);
     });
-  } else if (kind === "Error" || kind === "DOMException") return weighProperties(object, OF_ERRORS, levels, left);
-  else if (kind === "RegExp") return weigh(object.source, levels, left);
+  } else if (kind === "DOMException" || isError(object)) left = weighProperties(object, OF_ERRORS, levels, left);
+  else if (kind === "RegExp") left = weigh(object.source, levels, left);
   else if (kind === "String" || kind === "BigInt") return weigh(object.valueOf(), levels, left);
   else if (kind.endsWith("Buffer")) hold(object, object.byteLength);
   else if (kind.startsWith("Image")) hold(object, 4 * object.width * object.height);
-  else if (kind === "Object") return weighProperties(object, Object.keys(object), levels, left);
-  return left;
+  return weighProperties(object, Object.keys(object), levels, left);
 }
-var OF_ERRORS = ["name", "message", "stack", "cause", "errors"];
+var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
+var isError = (it) => it instanceof Error ? !/^(Object|DOMException)$/.test(kindOf(it)) : kindOf(it) === "Error";
+var OF_ERRORS = (
+  /** @type {const} */
+  ["name", "message", "stack", "cause", "errors"]
+);
 var SHORT = 1024;
 var LONG = 2 ** 19;
 var asked = 0;
@@ -815,7 +840,6 @@ var moved = existing(MOVED);
 var given = /* @__PURE__ */ new WeakSet();
 var give = (...objects) => objects.forEach((it) => given.add(it));
 var isGiven = (it) => given.has(it);
-var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
 var transferables = (payload, wants) => [...search(payload, wants).found];
 var NOTHING = { found: [], partial: false };
 function search(payload, wants) {
@@ -833,19 +857,23 @@ function search(payload, wants) {
     if (moved.some((type) => item instanceof type)) found.add(item);
     else if ((typeof wants === "function" ? wants(owner) : wants) && movable.some((type) => owner instanceof type)) found.add(owner);
     else if (isView) partial ||= isPart(item);
-    else for (const it of membersOf(item)) stack.push(it);
+    else for (const it of membersOf2(item)) stack.push(it);
   }
   return { found: [...found], partial };
 }
-function membersOf(item) {
+function membersOf2(item) {
   if (isRecord(item)) return Object.values(item);
   const members2 = [];
-  if (isCollection(item)) item.forEach((it, key) => members2.push(it, key));
+  if (isError(item)) members2.push(item.cause, item.errors);
+  else if (isCollection(item)) item.forEach((it, key) => members2.push(it, key));
   return members2;
 }
-var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object" && !built.some((type) => item instanceof type);
+var isRecord = (item) => Array.isArray(item) || isPlain(item) || !built.some((type) => item instanceof type) && isOfApp(item, kindOf(item));
+var isOfApp = (item, kind) => kind === "Object" || Object.keys(item).length > 0 && typeof /** @type {any} */
+globalThis[kind] !== "function";
 var built = [Date, RegExp, Error, Boolean, Number, String];
 var isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
+var isLong = (value) => Array.isArray(value) && value.length > 1024 && Math.floor(Math.random() * value.length) in value;
 var isPart = (view) => view.byteLength < view.buffer.byteLength;
 function carry(message, post, payload = message, wants, kept = []) {
   const { found, partial } = search(payload, wants);
@@ -864,9 +892,21 @@ function copyOf(value, kept = [], met = /* @__PURE__ */ new Map()) {
   if (typeof value !== "object" || value === null || met.has(value)) return met.get(value) ?? value;
   const inner = (it) => copyOf(it, kept, met);
   const made = (it) => (met.set(value, it), it);
+  if (isLong(value)) {
+    const copy = made(value.slice());
+    for (let at = 0; at < copy.length; at += 1) if (at in copy) copy[at] = inner(copy[at]);
+    return copy;
+  }
   if (isRecord(value)) {
     const copy = made(Array.isArray(value) ? Object.assign(Array(value.length), value) : { ...value });
     for (const key of Object.keys(copy)) copy[key] = inner(copy[key]);
+    return copy;
+  }
+  if (isError(value)) {
+    const copy = made(Object.setPrototypeOf(new Error(), Object.getPrototypeOf(value)));
+    for (const key of OF_ERRORS) {
+      if (value[key] !== void 0) Object.defineProperty(copy, key, { value: inner(value[key]), configurable: true, writable: true });
+    }
     return copy;
   }
   const Type = (
@@ -924,7 +964,7 @@ var Questions = class {
       const answer2 = await this.answer(request, { signal });
       return typeof answer2?.success === "boolean" ? answer2 : { success: true, data: answer2 };
     } catch (error) {
-      return failure(typeof error?.code === "string" ? error.code : "OPERATION_FAILED", text(error));
+      return failure(getA("string", error, "code") ?? "OPERATION_FAILED", text(error));
     }
   }
   /** @param {unknown} id */
@@ -1290,18 +1330,19 @@ var Agent = class extends Caller {
   /** @param {any} envelope */
   #receive(envelope) {
     receiveFromApp(this.#rust, this.#number, this.#shell, envelope);
-    if (envelope?.type === "elicitation/request") this.#questions.ask(envelope.id, envelope.payload);
-    else if (envelope?.type === "notification") this.#notified(getA("string", envelope.payload, "event"), envelope.payload?.data);
+    const [type, payload] = [get(envelope, "type"), get(envelope, "payload")];
+    if (type === "elicitation/request") this.#questions.ask(get(envelope, "id"), payload);
+    else if (type === "notification") this.#notified(getA("string", payload, "event"), get(payload, "data"));
   }
   /** @param {string | undefined} event @param {any} data */
   #notified(event, data) {
     if (event === void 0) return void 0;
     if (event.startsWith("notifications/life/")) return this.#messenger.life?.receive?.(event, data, this.#messenger);
     if (event === HOST_CLOSED) return this.#disconnected();
-    if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(data?.id);
+    if (event === ELICITATION_WITHDRAWN) return this.#questions.withdraw(get(data, "id"));
     if (event === CAPABILITIES_CHANGED) {
-      const come = [...listOf(data?.added), ...listOf(data?.changed)];
-      const gone = /* @__PURE__ */ new Set([...come, ...listOf(data?.removed)]);
+      const come = [...listOf(get(data, "added")), ...listOf(get(data, "changed"))];
+      const gone = /* @__PURE__ */ new Set([...come, ...listOf(get(data, "removed"))]);
       const kept = this.capabilities.filter(({ name }) => !gone.has(name));
       this.capabilities = [...kept, ...come.map((name) => ({ name, available: true }))];
     }
@@ -1502,18 +1543,23 @@ function open(handle, messenger, options, begin) {
     if (signal?.aborted) return callOff();
     signal?.addEventListener("abort", callOff);
     messenger.onmessage = (envelope) => {
-      if (envelope?.id !== id) return;
+      if (get(envelope, "id") !== id) return;
       clearTimeout(again);
-      const { error, sessionId } = envelope.payload ?? {};
+      const [type, payload2] = [get(envelope, "type"), get(envelope, "payload")];
+      const [error, sessionId] = [get(payload2, "error"), get(payload2, "sessionId")];
       if (error) {
-        const refuse2 = () => fail(Object.assign(abpError(String(error.code), String(error.message)), error));
-        if (asked2 > 1 && error.code === "ALREADY_INITIALIZED") again = setTimeout(refuse2, DOUBT);
-        else refuse2();
-      } else if (envelope.type !== "initialize-result" || typeof sessionId !== "string") {
+        const why = thrown(errorOf2(error));
+        if (asked2 > 1 && why.code === "ALREADY_INITIALIZED") again = setTimeout(fail, DOUBT, why);
+        else fail(why);
+      } else if (type !== "initialize-result" || typeof sessionId !== "string") {
         fail(abpError("TRANSPORT_ERROR", "The app did not answer with an initialize-result"));
       } else {
         settle();
-        resolve2(begin(envelope.payload));
+        try {
+          resolve2(begin(payload2));
+        } catch (error2) {
+          fail(abpError("TRANSPORT_ERROR", `The initialize-result of the app cannot be read: ${text(error2)}`));
+        }
       }
     };
     messenger.onclose = (error) => fail(error ?? abpError("DISCONNECTED", "The app disconnected"));
@@ -1607,11 +1653,11 @@ function listenTo(port, receive2, lost, gone) {
     on(port.onMessage, ["addListener", "removeListener"], receive2);
     on(port.onDisconnect, ["addListener", "removeListener"], gone);
   } else {
-    const { addEventListener } = port;
-    const how = addEventListener ? ["addEventListener", "removeEventListener"] : ["on", "off"];
-    on(port, how, "message", addEventListener ? ({ data }) => receive2(data) : receive2);
+    const { addEventListener: addEventListener2 } = port;
+    const how = addEventListener2 ? ["addEventListener", "removeEventListener"] : ["on", "off"];
+    on(port, how, "message", addEventListener2 ? ({ data }) => receive2(data) : receive2);
     on(port, how, "messageerror", lost);
-    on(port, how, addEventListener ? "close" : "exit", gone);
+    on(port, how, addEventListener2 ? "close" : "exit", gone);
     port.start?.();
   }
   return () => {
@@ -1703,9 +1749,9 @@ function socketMessenger(socket) {
     if (get(told2, "event") === LARGE_MESSAGE) messenger.onexpect?.(getA("number", get(told2, "data"), "bytes") ?? 0);
     else if (envelope !== void 0) messenger.onmessage?.(envelope);
   });
-  socket.addEventListener("close", ({ code, reason = "" }) => {
+  socket.addEventListener("close", ({ code: code2, reason = "" }) => {
     const how = opened ? "was closed" : "failed: nobody answered there, or the gateway refused it";
-    end2(`${how} (${code}${reason && ": "}${reason})`);
+    end2(`${how} (${code2}${reason && ": "}${reason})`);
   });
   socket.addEventListener("error", ({ error }) => {
     const origin = globalThis.location?.origin;
@@ -2070,7 +2116,10 @@ function problemWithCapability(name, options) {
     const value = options[field];
     if (value !== void 0 && (Array.isArray(value) ? "array" : typeof value) !== kind) return `${name}: ${field} must be of type ${kind}`;
   }
-  const { inputSchema, outputSchema } = options;
+  const { inputSchema, outputSchema, annotations } = options;
+  warnOfUnknown(`${name}: annotations`, annotations, HINTS);
+  const hint = HINTS.find((it) => !["boolean", "undefined"].includes(typeof annotations?.[it]));
+  if (hint) return `${name}: annotations.${hint} must be true or false`;
   for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
     const odd = (at, found) => log("warn", `${name}: ${which}${at.slice(1)} has "${found}" and no keyword of JSON Schema, so everything fits it: properties belong in { type: 'object', properties: { … } }`);
     try {
@@ -2088,7 +2137,7 @@ function problemWithWorker(name, { pool, warm, type, finish }) {
   if (!["module", "classic", "wasm"].includes(type)) return `${name}: type must be module, classic or wasm`;
   return finish !== void 0 && typeof finish !== "function" && `${name}: finish must be a function`;
 }
-var EXTRAS = ["title", "experimental", "deprecated", "deprecationMessage", "alternatives"];
+var EXTRAS = ["title", "annotations", "experimental", "deprecated", "deprecationMessage", "alternatives"];
 var KINDS = {
   title: "string",
   description: "string",
@@ -2099,8 +2148,10 @@ var KINDS = {
   requirements: "array",
   alternatives: "array",
   features: "object",
+  annotations: "object",
   replace: "boolean"
 };
+var HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 var OF_CAPABILITIES = [...Object.keys(KINDS), "inputSchema", "outputSchema", "concurrency", "settleGrace"];
 var GRACE = "settleGrace must be a number of milliseconds, finite and not negative";
 var isGrace = (grace) => grace === void 0 || isAmount(grace) && grace < Infinity;
@@ -2127,7 +2178,12 @@ var MAX_TEXT = 65536;
 var FIELDS = ["code", "message", "retryable", "retryAfter", "details", "alternatives"];
 var MOST = 64;
 var CAUSES = 4;
-var messageOf = (error) => getA("string", error, "message") ?? (typeof error === "string" ? error : "The capability failed");
+var messageOf = (error) => getA("string", error, "message") ?? (TEXTS.includes(typeof error) ? String(error) : "The capability failed");
+var TEXTS = ["string", "number", "bigint", "boolean"];
+function codeOf(error) {
+  const code2 = getA("string", error, "code");
+  return code2 && code2.length <= 128 ? code2 : void 0;
+}
 function copyIfAny(value) {
   try {
     return cloned(value);
@@ -2139,6 +2195,7 @@ function detailsOf(error, fit) {
   const own = fit(get(error, "details"));
   if (own !== void 0) return own;
   try {
+    if (Array.isArray(error)) return fit(partOf(error, fit, CAUSES));
     const more = about(error, fit, CAUSES);
     if (Object.keys(more).length > 0) return fit(more);
   } catch {
@@ -2146,29 +2203,36 @@ function detailsOf(error, fit) {
   return void 0;
 }
 function about(error, fit, causes) {
-  const keys = isError(error) ? OF_ERRORS2 : kindOf(error) === "Object" ? Object.keys(error) : [];
-  const inner = (it) => {
-    if (!isError(it)) return fit(it);
-    const code = getA("string", it, "code");
-    return causes > 0 ? { ...code && { code }, message: messageOf(it), ...about(it, fit, causes - 1) } : void 0;
-  };
-  const found = keys.filter((key) => !FIELDS.includes(key)).slice(0, MOST).map((key) => {
+  if (typeof error !== "object" || error === null) return {};
+  const own = Object.keys(error);
+  const keys = isError2(error) ? /* @__PURE__ */ new Set([...OF_ERRORS2, ...own]) : own;
+  const found = [...keys].slice(0, MOST).map((key) => {
     const it = get(error, key);
-    return [key, Array.isArray(it) && it.some(isError) ? it.slice(0, MOST).map(inner) : inner(it)];
+    const isField = key === "code" ? it === codeOf(error) : FIELDS.includes(key);
+    const isLeft = isField || isError2(error) && !OF_ERRORS2.includes(key) && !TEXTS.includes(typeof it);
+    return [key, isLeft ? void 0 : partOf(it, fit, causes)];
   });
   return Object.fromEntries(found.filter(([, it]) => it !== void 0 && it !== "Error" && it !== CapHostError.name));
 }
+function partOf(it, fit, causes) {
+  if (Array.isArray(it)) return it.some(isError2) ? it.slice(0, MOST).map((one) => partOf(one, fit, causes)) : fit(it);
+  if (!isError2(it)) return fit(it);
+  const code2 = codeOf(it);
+  return causes > 0 ? { ...code2 && { code: code2 }, message: messageOf(it), ...about(it, fit, causes - 1) } : void 0;
+}
 var OF_ERRORS2 = ["name", "errors", "cause"];
-var isError = (it) => /Error$|^DOMException$/.test(kindOf(it));
+var isError2 = (it) => /Error$|^DOMException$/.test(kindOf(it));
 function failureOf(error, { depth: depth2, size } = { depth: 32, size: 2 * MAX_TEXT }) {
-  const own = getA("string", error, "code");
-  const code = own && own.length <= 128 ? own : "OPERATION_FAILED";
-  const message = messageOf(error).slice(0, Math.min(MAX_TEXT, Math.max(size - code.length, 0)));
-  const left = Math.min(MAX_TEXT, size - code.length - message.length);
-  const within = (depth3, beside) => (it) => inspect([it, beside], depth3 + 1, left) === void 0 ? copyIfAny(it) : void 0;
+  const code2 = codeOf(error) ?? "OPERATION_FAILED";
+  const message = messageOf(error).slice(0, Math.min(MAX_TEXT, Math.max(size - code2.length, 0)));
+  const left = Math.min(MAX_TEXT, size - code2.length - message.length);
+  const within = (depth3, beside) => (it) => {
+    const copy = copyIfAny(it);
+    return inspect([copy, beside], depth3 + 1, left) === void 0 ? copy : void 0;
+  };
   const alternatives = within(1)(get(error, "alternatives"));
   return {
-    code,
+    code: code2,
     message,
     retryable: getA("boolean", error, "retryable"),
     retryAfter: getA("number", error, "retryAfter"),
@@ -2194,7 +2258,14 @@ async function loadPart(load2, goesOn = (_, tries) => tries < TRIES) {
 
 // src/web/js/json-rpc.js
 var KIT = { toText, inspect, problem };
-var isJsonRpc = (message) => typeof message === "string" ? message.includes('"jsonrpc"') : get(Array.isArray(message) ? message[0] : message, "jsonrpc") === "2.0" || get(message, "direction") === "client-to-server";
+function isJsonRpc(message) {
+  if (typeof message === "string") return message.includes('"jsonrpc"');
+  try {
+    return get(Array.isArray(message) ? message[0] : message, "jsonrpc") === "2.0" || get(message, "direction") === "client-to-server";
+  } catch {
+    return false;
+  }
+}
 var JsonRpc = class {
   #connection;
   #first;
@@ -2209,14 +2280,26 @@ var JsonRpc = class {
   }
   /** @param {any} message the agent's. Messages that wait for the code are received one after the other in one job */
   receive(message) {
+    if (this.#connection.local && typeof message === "object") {
+      try {
+        message = copied(message);
+      } catch (error) {
+        return report(() => (
+          /** @type {any} */
+          this.#connection.messenger.post({ jsonrpc: "2.0", id: null, error: { code: -32600, message: `The message cannot be read: ${text(error)}` } })
+        ));
+      }
+    }
     this.#loading ??= loadPart(() => import("./peer.js")).then(({ Peer }) => this.#peer = new Peer(this.#connection, this.#first, KIT));
     this.#loading.then(
-      (peer) => peer.receive(message),
+      // The transport may throw.
+      (peer) => report(() => peer.receive(message)),
       ({ message: why }) => {
         this.#loading = void 0;
         report(() => refuseAll(this.#connection.messenger, message, why));
       }
     );
+    return void 0;
   }
   /** @param {any} envelope the host's */
   post(envelope) {
@@ -2238,7 +2321,7 @@ function refuseAll(messenger, given2, message) {
 // src/web/js/borrowed.js
 var MEMBER = "caphost/callbacks";
 var holdsFunctions = (params) => MEMBER in params;
-function borrow(params) {
+function borrow(params, { depth: depth2, size }) {
   const { port, paths } = Object(params[MEMBER]);
   delete params[MEMBER];
   if (!Array.isArray(paths) || !paths.every((path) => Array.isArray(path) && path.length > 0)) throw new Refusal(invalid(`Bad params["${MEMBER}"]: it is {port, paths}`));
@@ -2267,8 +2350,10 @@ function borrow(params) {
     const [number, returned, value] = data;
     const it = waiting.get(number);
     waiting.delete(number);
-    if (returned) it?.resolve(value);
-    else if (number) it?.reject(Object.assign(new Error(String(value?.message)), value));
+    const unfit = inspect(value, depth2, size);
+    if (unfit) it?.reject(abpError("INVALID_PARAMS", `The answer of a function of the agent ${unfit}`));
+    else if (returned) it?.resolve(value);
+    else if (number) it?.reject(Object.assign(new Error(), value, { message: text(value) }));
     else rejectAll(UNREADABLE);
   };
   port.onmessageerror = () => rejectAll(UNREADABLE);
@@ -2382,24 +2467,41 @@ function copyOf2(shell, given2) {
   }
 }
 var LARGE3 = 1 << 16;
-function dataOf({ depth: depth2, size }, given2) {
+function dataOf({ depth: depth2, size }, given2, wants, around = 0) {
+  const measured = (it) => measure(it, depth2 + around, size);
   let data;
+  let found;
   try {
     data = small(given2);
   } catch {
   }
-  let measured = measure(data ?? given2, depth2, size);
-  if (measured === "cannot be read") {
-    data = copyIfAny(given2);
-    if (data) measured = measure(data, depth2, size);
-  } else if (data === void 0 && typeof given2 === "object" && typeof measured === "number" && measured <= LARGE3) {
-    try {
-      data = carry(given2, (it, transfer) => structuredClone(it, { transfer }), given2, isGiven);
-      measured = measure(data, depth2, size);
-    } catch {
+  try {
+    found = measured(data ?? given2);
+    if (data === void 0 && typeof given2 === "object" && given2 !== null) {
+      if (found === "cannot be read") data = copyIfAny(given2);
+      else if (typeof found === "number") data = copyForSending(given2, found > LARGE3, wants);
+      if (data) found = measured(data);
     }
+  } catch {
+    found = "cannot be read";
   }
-  return { data: data ?? given2, unfit: typeof measured === "string" ? measured : void 0 };
+  return { data: data ?? given2, unfit: typeof found === "string" ? found : void 0 };
+}
+function copyForSending(given2, isLarge, wants) {
+  try {
+    if (!isLarge) return carry(given2, (it, transfer) => structuredClone(it, { transfer }), given2, wants);
+  } catch {
+  }
+  return copyOf(given2, transferables(given2, wants));
+}
+function tellIfFit(shell, what, given2, tell, around) {
+  const { data, unfit } = dataOf(shell, given2, void 0, around);
+  if (unfit) log("warn", `${what} is dropped: it ${unfit}`);
+  else tell(data);
+}
+function notify(shell, name, data) {
+  const event = String(name);
+  tellIfFit(shell, `the notification ${event.slice(0, 64)}`, { event, data }, (it) => shell.rust.notify(shell.number, it.event, it.data), 1);
 }
 
 // src/web/js/receive.js
@@ -2429,7 +2531,7 @@ function enter(connection, id, call, bytes, aborted) {
   call.by = number;
   const given2 = call.callId ?? "";
   const place = shell.ids.name(call);
-  if (holdsFunctions(call.params)) call.borrowed = borrow(call.params);
+  if (holdsFunctions(call.params)) call.borrowed = borrow(call.params, shell);
   connection.expect(id, "capabilities/call", call.callId, call.capability, call.borrowed);
   const unfit = aborted ? rust.callAborted(shell.number, number, id, given2, place, call.capability, call, aborted.reason) : rust.call(shell.number, number, id, given2, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
   if (unfit) throw new Refusal(BAD_CALL_ID);
@@ -2557,7 +2659,7 @@ var Connection = class {
     if (isJsonRpc(message)) {
       this.#dialect = new JsonRpc(this, message);
       this.alone = false;
-    } else if (typeof message?.type === "string") this.#dialect = null;
+    } else if (getA("string", message, "type") !== void 0) this.#dialect = null;
   }
   /**
    * @param {any} envelope any ABP message of an agent
@@ -2566,10 +2668,11 @@ var Connection = class {
   receiveEnvelope(envelope, aborted) {
     if (this.shell.guard.trap) return this.#answerAtOnce(envelope, this.shell.guard.lost(LOST2));
     if (!this.#open) return this.#answerAtOnce(envelope, CLOSED);
-    if (envelope?.type === "initialize") {
+    if (get(envelope, "type") === "initialize") {
       this.life = get(get(envelope, "payload"), "life");
-      if (isUuid(envelope.id) && envelope.id === this.#opener) return void 0;
-      this.#opener = envelope.id;
+      const id = get(envelope, "id");
+      if (isUuid(id) && id === this.#opener) return void 0;
+      this.#opener = id;
     }
     return receive(this, envelope, aborted);
   }
@@ -2695,7 +2798,7 @@ var Connection = class {
    * @param {typeof CLOSED} error
    */
   #answerAtOnce(envelope, error) {
-    const { type, id, payload } = envelope ?? {};
+    const [type, id, payload] = ["type", "id", "payload"].map((name) => get(envelope, name));
     if (isId(id) && REQUESTS.includes(type)) this.#refuse(type, id, get(payload, "callId"), error);
   }
   /**
@@ -2735,8 +2838,8 @@ function accept(shell, messenger, hold2 = () => {
     if (!connection.number) return connection;
     if (!messenger.lasting) connection.onover = messenger.single ? close : part;
     if (messenger.watched) {
-      connection.onlost = lose;
-      forget = onWindow("pagehide", () => lose(LEFT));
+      connection.onlost = lose2;
+      forget = onWindow("pagehide", () => lose2(LEFT));
     }
     hold2(close, true);
     return connection;
@@ -2761,7 +2864,7 @@ function accept(shell, messenger, hold2 = () => {
     end2(reason);
     messenger.close();
   };
-  const lose = (reason = "The agent disconnected") => messenger.single ? close(reason) : leave(reason);
+  const lose2 = (reason = "The agent disconnected") => messenger.single ? close(reason) : leave(reason);
   messenger.onmessage = (message, aborted) => connect2().receive(message, aborted);
   messenger.oncall = (call) => connect2().receiveCall(call);
   messenger.onclose = (reason) => {
@@ -2770,7 +2873,7 @@ function accept(shell, messenger, hold2 = () => {
   };
   messenger.onunreadable = () => {
     connection?.giveUp(UNREADABLE2);
-    lose();
+    lose2();
   };
   if (messenger.kept) hold2(close, true);
   return {
@@ -3049,7 +3152,13 @@ var Requests = class {
 
 // src/web/js/running.js
 var mark;
-var callsWithThread = (shell, by) => mark?.shell === shell && !mark.ended && mark.given.by === by ? [mark.given.callId, ...mark.given.within ?? []] : [];
+function callsWithThread(shell, by) {
+  const ids = [];
+  const own = mark?.shell === shell && !mark.ended && mark.given.by === by;
+  let it = own ? mark?.given : void 0;
+  for (; it; it = it.within) ids.push(it.callId);
+  return ids;
+}
 var heldFor = () => mark ? performance.now() - (mark.seen ??= performance.now()) : 0;
 function endMarked(callId = mark?.given.callId) {
   if (!mark) return false;
@@ -3141,7 +3250,7 @@ var Running = class {
    */
   #settle(key, context, returned) {
     const { rust, number } = this.#shell;
-    const { data, unfit } = dataOf(this.#shell, returned);
+    const { data, unfit } = dataOf(this.#shell, returned, isGiven);
     if (!unfit) return rust.settle(number, key, data, context.told);
     const why = `The capability returned data that cannot be sent: it ${unfit}`;
     if (!context.stopped) this.#log(context, why);
@@ -3226,8 +3335,8 @@ var Context = class {
   get progress() {
     return (info) => {
       if (typeof info !== "object" || info === null) throw new TypeError("Progress is an object");
-      const copy = { ...info };
-      this.#shell.rust.progress(this.#shell.number, this.key, copy);
+      const { rust, number } = this.#shell;
+      tellIfFit(this.#shell, `progress of the call ${this.callId}`, info, (copy) => rust.progress(number, this.key, copy));
     };
   }
   /** Calls another capability as a child of this call. Returns the promise of an ABPResponse. */
@@ -3339,12 +3448,13 @@ function exposeAbp(shell, target, replace) {
       return { supported: true, available, requirements, features, ...alternatives && { alternatives } };
     },
     notify(event, data) {
-      shell.rust.notify(shell.number, String(event), data);
+      notify(shell, event, data);
     },
     notifyProgress(info) {
-      const operation = get(info, "operationId");
-      const copy = { ...info };
-      if (operation !== void 0) shell.rust.notifyProgress(shell.number, operation, copy);
+      tellIfFit(shell, "progress", info, (copy) => {
+        const operation = get(copy, "operationId");
+        if (operation !== void 0) shell.rust.notifyProgress(shell.number, operation, copy);
+      });
     },
     elicit(request2) {
       return shell.asks.agent(request2, shell.rust.ask, connection.number);
@@ -3655,7 +3765,7 @@ var Host = class {
    * @param {unknown} [data]
    */
   notify(event, data) {
-    this.shell.rust.notify(this.shell.number, String(event), data);
+    notify(this.shell, event, data);
   }
   /**
    * The app cancels a call of one of its agents.
@@ -3768,7 +3878,7 @@ var Asks = class {
           check(this.#shell, { payload: call });
           const from = this.#shell.running.given(parent2);
           call.by = from?.by ?? 0;
-          if (from) call.within = [from.callId, ...from.within ?? []];
+          if (from) call.within = { callId: from.callId, within: from.within };
           return this.#answer(() => {
             const given2 = call.callId ?? "";
             const place = ids.name(call);
@@ -3791,17 +3901,11 @@ var Asks = class {
    */
   async agent(request, method, of) {
     const shell = this.#shell;
-    let unfit = isObject(request) ? void 0 : "is no object";
-    try {
-      if (!unfit) request = copyOf2(shell, request);
-    } catch (error) {
-      unfit = inspect(request, shell.depth, shell.size) ?? `cannot be sent: ${text(error)}`;
-    }
-    const timeout = get(request, "timeout") ?? Infinity;
-    if (!isAmount(timeout)) unfit ??= `has a bad timeout: ${MILLISECONDS}`;
-    unfit ??= inspect(request, shell.depth, shell.size);
-    if (unfit) return failure("INVALID_PARAMS", `The request ${unfit}`);
-    return this.#answer(() => method(shell.number, of, request, timeout));
+    const { data, unfit } = isObject(request) ? dataOf(shell, request) : { data: void 0, unfit: "is no object" };
+    const timeout = get(data, "timeout") ?? Infinity;
+    const why = unfit ?? (isAmount(timeout) ? void 0 : `has a bad timeout: ${MILLISECONDS}`);
+    if (why) return failure("INVALID_PARAMS", `The request ${why}`);
+    return this.#answer(() => method(shell.number, of, data, timeout));
   }
   /**
    * The app cancels a call of one of its agents.
@@ -3963,8 +4067,8 @@ var Capabilities = class {
     return { abp: "0.1", app: this.#shell.app, capabilities: this.documents().map(this.entry) };
   }
   /** @param {any} document @returns {any} its entry in the manifest */
-  entry({ name, title, description, inputSchema, outputSchema }) {
-    return { name, ...title !== void 0 && { title }, description, inputSchema, outputSchema };
+  entry({ name, title, annotations, description, inputSchema, outputSchema }) {
+    return { name, ...title !== void 0 && { title }, description, ...annotations && { annotations }, inputSchema, outputSchema };
   }
   /**
    * @param {any} document the Capability object, registered from JavaScript or from Rust
@@ -4353,12 +4457,45 @@ var served = (
   /** @type {any} */
   globalThis[/* @__PURE__ */ Symbol.for("caphost.served")]
 );
-function panicked2(message, place) {
+function lose(message, place) {
   panicked(message, place);
   served?.lost(message);
 }
 var inWorker = () => served !== void 0;
 var serve = (name, start, poll, stop) => void served?.set(name, { start, poll, stop });
+
+// src/web/js/traps.js
+var TAKEN = "@caphost.trap";
+var panics = false;
+var code;
+var ANY = /^.*(?:at |[(@])(.+):wasm-function\[/m;
+var TOP = /^(?:RuntimeError: .*\n)?.*(?:at |[(@])(.+):wasm-function\[/;
+function trapOf(event) {
+  const error = get(event, "error") ?? get(event, "reason");
+  const exhausted = /call stack|recursion/.test(getA("string", error, "message") ?? "");
+  const trapped = exhausted || getA("string", error, "name") === "RuntimeError";
+  const frame = (exhausted ? ANY : TOP).exec(getA("string", error, "stack") ?? "");
+  return trapped && frame?.[1] === code ? error : void 0;
+}
+function panicked2(message, place) {
+  panics = true;
+  void Promise.resolve().then(() => panics = false);
+  lose(message, place);
+}
+function noticeTraps() {
+  if (code !== void 0) return;
+  code = ANY.exec(getA("string", new Error(), "stack") ?? "")?.[1];
+  if (code === void 0 || typeof addEventListener !== "function") return;
+  for (const type of ["error", "unhandledrejection"]) {
+    addEventListener(type, (event) => {
+      if (panics && trapOf(event)) event[TAKEN] = true;
+    }, true);
+    addEventListener(type, (event) => {
+      const trap = isLost() || event[TAKEN] ? void 0 : trapOf(event);
+      if (trap) lose(text(trap), "in the app's own code");
+    });
+  }
+}
 export {
   Host,
   Shell,
@@ -4376,6 +4513,7 @@ export {
   inWorker,
   inspect,
   lateEnd,
+  noticeTraps,
   now,
   panicked2 as panicked,
   problemWithApp,

@@ -432,9 +432,9 @@ var fnv1a = (bytes) => bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 16777
 
 // src/web/js/json-rpc/tools.js
 var MAX_NAME = 128;
-function tools(documents, { structure }) {
+function tools(documents, { audio, structure }) {
   const names = toolNames(documents.map(({ name }) => name));
-  return documents.map(({ name: own, title, description: said, inputSchema: input, outputSchema: output }, at) => {
+  return documents.map(({ name: own, title, description: said, annotations, inputSchema: input, outputSchema: output }, at) => {
     const name = names[at];
     const shown = seen(title) ?? (name === own ? void 0 : own);
     const { schema, rule } = inputSchema(input);
@@ -444,6 +444,7 @@ function tools(documents, { structure }) {
       name,
       ...structure && shown && { title: shown },
       ...description && { description },
+      ...audio && annotations && { annotations },
       inputSchema: schema,
       ...promised2 && { outputSchema: promised2 }
     };

@@ -52,6 +52,12 @@
 
   // src/web/js/inspect.js
   var VALUE = 24;
+  var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
+  var isError = (it) => it instanceof Error ? !/^(Object|DOMException)$/.test(kindOf(it)) : kindOf(it) === "Error";
+  var OF_ERRORS = (
+    /** @type {const} */
+    ["name", "message", "stack", "cause", "errors"]
+  );
   var SHORT = 1024;
   var LONG = 2 ** 19;
   var asked = 0;
@@ -139,7 +145,6 @@
   )).filter((type) => typeof type === "function");
   var movable = existing(MOVABLE);
   var moved = existing(MOVED);
-  var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
   var transferables = (payload, wants) => [...search(payload, wants).found];
   var NOTHING = { found: [], partial: false };
   function search(payload, wants) {
@@ -164,12 +169,16 @@
   function membersOf(item) {
     if (isRecord(item)) return Object.values(item);
     const members2 = [];
-    if (isCollection(item)) item.forEach((it, key) => members2.push(it, key));
+    if (isError(item)) members2.push(item.cause, item.errors);
+    else if (isCollection(item)) item.forEach((it, key) => members2.push(it, key));
     return members2;
   }
-  var isRecord = (item) => Array.isArray(item) || isPlain(item) || kindOf(item) === "Object" && !built.some((type) => item instanceof type);
+  var isRecord = (item) => Array.isArray(item) || isPlain(item) || !built.some((type) => item instanceof type) && isOfApp(item, kindOf(item));
+  var isOfApp = (item, kind) => kind === "Object" || Object.keys(item).length > 0 && typeof /** @type {any} */
+  globalThis[kind] !== "function";
   var built = [Date, RegExp, Error, Boolean, Number, String];
   var isCollection = (item) => /^(Map|Set)$/.test(kindOf(item));
+  var isLong = (value) => Array.isArray(value) && value.length > 1024 && Math.floor(Math.random() * value.length) in value;
   var isPart = (view) => view.byteLength < view.buffer.byteLength;
   function carry(message, post2, payload = message, wants, kept = []) {
     const { found, partial } = search(payload, wants);
@@ -187,9 +196,21 @@
     if (typeof value !== "object" || value === null || met.has(value)) return met.get(value) ?? value;
     const inner = (it) => copyOf(it, kept, met);
     const made = (it) => (met.set(value, it), it);
+    if (isLong(value)) {
+      const copy = made(value.slice());
+      for (let at = 0; at < copy.length; at += 1) if (at in copy) copy[at] = inner(copy[at]);
+      return copy;
+    }
     if (isRecord(value)) {
       const copy = made(Array.isArray(value) ? Object.assign(Array(value.length), value) : { ...value });
       for (const key of Object.keys(copy)) copy[key] = inner(copy[key]);
+      return copy;
+    }
+    if (isError(value)) {
+      const copy = made(Object.setPrototypeOf(new Error(), Object.getPrototypeOf(value)));
+      for (const key of OF_ERRORS) {
+        if (value[key] !== void 0) Object.defineProperty(copy, key, { value: inner(value[key]), configurable: true, writable: true });
+      }
       return copy;
     }
     const Type = (
@@ -215,7 +236,12 @@
   var FIELDS = ["code", "message", "retryable", "retryAfter", "details", "alternatives"];
   var MOST = 64;
   var CAUSES = 4;
-  var messageOf = (error) => getA("string", error, "message") ?? (typeof error === "string" ? error : "The capability failed");
+  var messageOf = (error) => getA("string", error, "message") ?? (TEXTS.includes(typeof error) ? String(error) : "The capability failed");
+  var TEXTS = ["string", "number", "bigint", "boolean"];
+  function codeOf(error) {
+    const code = getA("string", error, "code");
+    return code && code.length <= 128 ? code : void 0;
+  }
   function copyIfAny(value) {
     try {
       return cloned(value);
@@ -227,6 +253,7 @@
     const own = fit(get(error, "details"));
     if (own !== void 0) return own;
     try {
+      if (Array.isArray(error)) return fit(partOf(error, fit, CAUSES));
       const more = about(error, fit, CAUSES);
       if (Object.keys(more).length > 0) return fit(more);
     } catch {
@@ -234,20 +261,25 @@
     return void 0;
   }
   function about(error, fit, causes) {
-    const keys = isError(error) ? OF_ERRORS : kindOf(error) === "Object" ? Object.keys(error) : [];
-    const inner = (it) => {
-      if (!isError(it)) return fit(it);
-      const code = getA("string", it, "code");
-      return causes > 0 ? { ...code && { code }, message: messageOf(it), ...about(it, fit, causes - 1) } : void 0;
-    };
-    const found = keys.filter((key) => !FIELDS.includes(key)).slice(0, MOST).map((key) => {
+    if (typeof error !== "object" || error === null) return {};
+    const own = Object.keys(error);
+    const keys = isError2(error) ? /* @__PURE__ */ new Set([...OF_ERRORS2, ...own]) : own;
+    const found = [...keys].slice(0, MOST).map((key) => {
       const it = get(error, key);
-      return [key, Array.isArray(it) && it.some(isError) ? it.slice(0, MOST).map(inner) : inner(it)];
+      const isField = key === "code" ? it === codeOf(error) : FIELDS.includes(key);
+      const isLeft = isField || isError2(error) && !OF_ERRORS2.includes(key) && !TEXTS.includes(typeof it);
+      return [key, isLeft ? void 0 : partOf(it, fit, causes)];
     });
     return Object.fromEntries(found.filter(([, it]) => it !== void 0 && it !== "Error" && it !== CapHostError.name));
   }
-  var OF_ERRORS = ["name", "errors", "cause"];
-  var isError = (it) => /Error$|^DOMException$/.test(kindOf(it));
+  function partOf(it, fit, causes) {
+    if (Array.isArray(it)) return it.some(isError2) ? it.slice(0, MOST).map((one) => partOf(one, fit, causes)) : fit(it);
+    if (!isError2(it)) return fit(it);
+    const code = codeOf(it);
+    return causes > 0 ? { ...code && { code }, message: messageOf(it), ...about(it, fit, causes - 1) } : void 0;
+  }
+  var OF_ERRORS2 = ["name", "errors", "cause"];
+  var isError2 = (it) => /Error$|^DOMException$/.test(kindOf(it));
 
   // src/web/js/workers/numbers.js
   var STEP = { signal: 0, flag: 1, terminate: 2, none: 3 };
