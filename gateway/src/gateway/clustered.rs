@@ -49,12 +49,12 @@ impl Clustered {
         self.more_changed.notify_one();
     }
 
-    /// Waits for apps that may have changed.
-    pub async fn changed(&self) -> BTreeSet<AppKey> {
+    /// Waits for an app that may have changed.
+    pub async fn next_changed(&self) -> AppKey {
         loop {
-            let changed = std::mem::take(&mut *self.changed.lock());
-            if !changed.is_empty() {
-                return changed;
+            let next = self.changed.lock().pop_first();
+            if let Some(app) = next {
+                return app;
             }
             self.more_changed.notified().await;
         }

@@ -47,7 +47,8 @@ pub struct Hub {
     last_number: AtomicU64,
     pub(super) timer: Timer,
     pub(super) queued: Arc<Budget>,
-    connections: watch::Sender<usize>,
+    /// Each connection has a receiver.
+    connections: watch::Sender<()>,
     /// The phase of the gateway's life.
     pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) listeners: Listeners,
@@ -70,13 +71,9 @@ pub(crate) struct State {
     pub ports: FxHashMap<PeerId, mpsc::UnboundedSender<ToApp>>,
 }
 
-/// Counts a connection until it is dropped.
-pub struct Connected(Arc<Hub>);
-
-impl Drop for Connected {
-    fn drop(&mut self) {
-        self.0.connections.send_modify(|count| *count -= 1);
-    }
+/// Counts as a connection until it is dropped.
+pub struct Connected {
+    _counted: watch::Receiver<()>,
 }
 
 /// A queue to a peer of a front, which the broker does not know. The queue counts until this value is
@@ -112,7 +109,7 @@ impl Hub {
             last_number: AtomicU64::new(0),
             timer: Timer::default(),
             queued: Arc::default(),
-            connections: watch::Sender::new(0),
+            connections: watch::Sender::default(),
             lifecycle: Arc::new(Lifecycle::new()),
             listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
@@ -191,9 +188,10 @@ impl Hub {
 
     /// Counts a connection. The gateway does not end before the connection has ended or the close timeout is
     /// over.
-    pub fn connected(self: &Arc<Self>) -> Connected {
-        self.connections.send_modify(|count| *count += 1);
-        Connected(self.clone())
+    pub fn connected(&self) -> Connected {
+        Connected {
+            _counted: self.connections.subscribe(),
+        }
     }
 
     /// How many bytes wait for all peers. Messages that are kept for apps that may come back count as well.
@@ -283,11 +281,7 @@ impl Hub {
 
     /// Waits until no connection is left.
     pub async fn deserted(&self) {
-        let _ = self
-            .connections
-            .subscribe()
-            .wait_for(|count| *count == 0)
-            .await;
+        self.connections.closed().await;
     }
 
     pub(crate) fn now(&self) -> Now {

@@ -24,7 +24,6 @@ use futures_util::future::{BoxFuture, FutureExt};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-use self::announcing::Announced;
 use self::proxy::Proxy;
 use crate::cluster::message::{AppKey, Message};
 use crate::cluster::{Answer, CancelMessage, Cluster, Here, Question, WorkerId};
@@ -38,7 +37,8 @@ pub struct Elsewhere {
     hub: Arc<Hub>,
     clustered: Arc<Clustered>,
     others: Mutex<Others>,
-    announced: Mutex<Announced>,
+    /// Held while an app is looked at and told, so that no worker gets an older offer after a newer one.
+    announcing: Mutex<()>,
     /// An agent of another worker has left its app here.
     departed: Notify,
 }
@@ -68,7 +68,7 @@ impl Elsewhere {
             hub,
             clustered,
             others: Mutex::default(),
-            announced: Mutex::default(),
+            announcing: Mutex::default(),
             departed: Notify::new(),
         })
     }

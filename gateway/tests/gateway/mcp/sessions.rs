@@ -151,7 +151,7 @@ async fn a_session_goes_on_after_a_restart_with_the_same_key_only() {
     let id = client.session.clone().unwrap();
     for place in [0, 5, 21, 22, 40, id.len() - 23, id.len() - 2] {
         let mut changed = id.clone().into_bytes();
-        changed[place] = if changed[place] == b'A' { b'B' } else { b'A' };
+        changed[place] = if changed[place] == b'a' { b'b' } else { b'a' };
         let changed = Client {
             session: Some(String::from_utf8(changed).unwrap()),
             ..mine.clone()
