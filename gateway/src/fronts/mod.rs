@@ -4,7 +4,6 @@ pub mod abp;
 pub mod apps;
 pub mod auth;
 pub(crate) mod body;
-mod cancel_notices;
 mod coerce;
 pub mod contextforge;
 mod idle;

@@ -7,12 +7,16 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use serde_json::Value;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::gateway::Step;
-use crate::gateway::calls::{Call, Canceller};
-use crate::wire::json_rpc::Id;
+use crate::gateway::calls::{Call, CancelNotice, Canceller};
+use crate::seldom::Seldom;
+use crate::tokens::Identity;
+use crate::wire::json_rpc::{Id, cancel_notice};
 
 /// The requests of one peer that wait for their answers.
 #[derive(Debug)]
@@ -185,5 +189,29 @@ impl<K: Clone + Eq + Hash> Request<K> {
 impl<K: Clone + Eq + Hash> Drop for Request<K> {
     fn drop(&mut self) {
         self.end(|| ());
+    }
+}
+
+/// The next `notifications/cancelled` for that owner, about a run that the owner may see. `None` when no more
+/// will come. Dropping this future loses nothing.
+pub(crate) async fn next_cancelled(
+    cancels: &mut Receiver<CancelNotice>,
+    owner: &Identity,
+) -> Option<Value> {
+    loop {
+        match cancels.recv().await {
+            Ok(notice) if notice.concerns(owner) => {
+                let (id, reason) = (&notice.request_id, notice.reason.as_deref());
+                return Some(cancel_notice(id, reason));
+            }
+            Ok(_) => {}
+            Err(RecvError::Lagged(missed)) => {
+                static SAID: Seldom = Seldom::new();
+                if SAID.is_due() {
+                    tracing::warn!(missed, "a session did not keep up with cancels");
+                }
+            }
+            Err(RecvError::Closed) => return None,
+        }
     }
 }

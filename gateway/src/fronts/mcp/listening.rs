@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 use super::result::complete;
 use super::session::McpSession;
 use super::tools;
-use crate::fronts::cancel_notices::next_cancelled;
+use crate::fronts::rpc::next_cancelled;
 use crate::gateway::Hub;
 use crate::gateway::calls::CancelNotice;
 use crate::wire::json_rpc::{Id, notification, success};
