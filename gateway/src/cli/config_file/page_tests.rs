@@ -13,7 +13,7 @@ use crate::broker::{QUESTION_BYTES, QUESTIONS};
 use crate::cli::Arguments;
 use crate::fronts::body::LONGEST_PAUSE;
 use crate::fronts::contextforge;
-use crate::fronts::mcp::LISTENING;
+use crate::fronts::mcp::{ENDED, LIFETIME, LISTENING};
 use crate::fronts::rap::runtime::RuntimeLimits;
 use crate::fronts::rap::runtime::client::{NOTICES_AT_ONCE, TOOLSET_BYTES, TOOLSET_TIMEOUT};
 use crate::fronts::rap::server::send_limits::{IN_ALL, PER_HOST, PER_TOKEN, PER_URL};
@@ -176,6 +176,14 @@ fn fixed() -> Vec<(&'static str, String)> {
         (
             "Streams of one MCP session that listen",
             LISTENING.to_string(),
+        ),
+        (
+            "How long an MCP session lives at most",
+            format!("{}h", LIFETIME.as_secs() / 3_600),
+        ),
+        (
+            "MCP sessions that their clients have ended, and that are remembered until then",
+            ENDED.to_string(),
         ),
         (
             "Notices of cancels that wait for a session that does not read them",

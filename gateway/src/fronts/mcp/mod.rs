@@ -41,5 +41,9 @@ mod wanted;
 
 pub use routes::routes;
 #[cfg(test)]
+pub(crate) use sealing::LIFETIME;
+#[cfg(test)]
 pub(crate) use session::LISTENING;
+#[cfg(test)]
+pub(crate) use sessions::ENDED;
 pub use sessions::McpOptions;

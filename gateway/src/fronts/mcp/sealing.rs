@@ -1,9 +1,8 @@
 //! The ids of sessions: all that is needed of a session, sealed so that only gateways with the key read it.
 //!
 //! An id is the number of its session and the sealed text, in lower-case hexadecimal digits, because some
-//! programs lower the case of headers. Each number has a key of its own,
-//! made of the gateway's key, so no nonce repeats. The caller is sealed with the text without being part of it: another
-//! caller cannot open the id.
+//! programs lower the case of headers. Each number has a key of its own, made of the gateway's key, so no nonce
+//! repeats. The caller is sealed with the text without being part of it: another caller cannot open the id.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -24,7 +23,7 @@ use caphost::dialect::mcp::Version;
 /// Characters of a client's name and version that are kept.
 const NAME_CHARS: usize = 256;
 /// How long a session lives at most.
-pub(super) const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// What the keys are for. A later form of the text needs other keys.
 const PURPOSE: &[u8] = b"caphost: sessions of MCP, 1";
 

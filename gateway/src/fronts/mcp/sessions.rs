@@ -31,7 +31,7 @@ use caphost::call::{Code, Error};
 use caphost::dialect::mcp::Version;
 
 /// How many sessions are remembered that their clients have ended.
-const ENDED: usize = 65_536;
+pub(crate) const ENDED: usize = 65_536;
 /// How many cancels for sessions that are not known are kept.
 const EARLY: usize = 4_096;
 
