@@ -7,8 +7,7 @@ use super::pending::{AnswerTo, Entry, read_issued};
 use super::{Action, Broker, PeerId};
 use crate::wire::stops::Grade;
 use crate::wire::{
-    Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed,
-    failed, is_of_another,
+    Envelope, Failure, Header, Json, Outgoing, Request, Said, Subject, cancel_not_confirmed, failed,
 };
 use caphost::call::{Code, Error, Stop};
 
@@ -34,7 +33,7 @@ fn readable<'a>(
     }
     if entry.request == Request::Cancel
         && let Some(call_id) = entry.call_id.as_deref()
-        && is_of_another(payload, call_id)
+        && said.is_of_another(call_id)
     {
         let what = "`callId` of a CancelResponse must be that of the cancel";
         return Err(Error::invalid_params(what));

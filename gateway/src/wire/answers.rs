@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
-use super::said::{Said, push, said, with_grade};
-use super::scan::{member, members, text_of};
+use super::said::{Said, Unchecked, push, said_with_the_rest, with_grade};
+use super::scan::{members, text_of};
 use caphost::call::Code;
 use caphost::dialect::answers::{Answer, Confirmation};
 
@@ -17,14 +17,14 @@ const NO_MESSAGE: &str = "The app did not say what went wrong";
 
 /// Reads an answer to a call.
 pub fn answer_to_call(payload: &str) -> Said<'_> {
-    let mut read = said(payload);
+    let (mut read, rest) = said_with_the_rest(payload);
     let claim = Some(read.cancelled);
     match Answer::of(read.success, claim, read.code.as_deref(), read.grade) {
         Answer::Unreadable => {
             read.cancelled = false;
             read.unreadable = Some(NO_RESPONSE);
         }
-        Answer::Succeeded => read.mended = without_claim(payload).map(Into::into),
+        Answer::Succeeded => read.mended = without_claim(payload, &rest).map(Into::into),
         Answer::Cancelled(_) if read.cancelled => {}
         // A cancelled call in the form of a failure.
         Answer::Cancelled(grade) => {
@@ -36,8 +36,9 @@ pub fn answer_to_call(payload: &str) -> Said<'_> {
             read.mended = Some(with_grade(plain, grade).into());
         }
         Answer::Failed | Answer::Undecided => {
-            let plain = without_claim(payload);
-            let with_error = with_an_error(plain.as_deref().unwrap_or(payload));
+            let plain = without_claim(payload, &rest);
+            let before = plain.as_deref().unwrap_or(payload);
+            let with_error = with_an_error(before, read.code.as_deref(), &rest);
             read.mended = with_error.or(plain).map(Into::into);
         }
     }
@@ -46,8 +47,8 @@ pub fn answer_to_call(payload: &str) -> Said<'_> {
 
 /// Reads an answer to a cancel.
 pub fn answer_to_cancel(payload: &str) -> Said<'_> {
-    let mut read = said(payload);
-    let cancelled = match member(payload.as_bytes(), "cancelled") {
+    let (mut read, rest) = said_with_the_rest(payload);
+    let cancelled = match rest.claim {
         Some(b"true") => Some(true),
         Some(b"false") => Some(false),
         _ => None,
@@ -61,37 +62,25 @@ pub fn answer_to_cancel(payload: &str) -> Said<'_> {
     read
 }
 
-/// Whether an answer to a cancel names another call than the cancel does. Both as JSON.
-pub fn is_of_another(payload: &str, call_id: &str) -> bool {
-    let named = member(payload.as_bytes(), "callId").filter(|it| *it != b"null");
-    named.is_some_and(|named| text_of(named) != text_of(call_id.as_bytes()))
-}
-
 /// The payload without a `cancelled` that contradicts the rest, if it has one.
-fn without_claim(payload: &str) -> Option<String> {
-    let claim = member(payload.as_bytes(), "cancelled")?;
+fn without_claim(payload: &str, rest: &Unchecked<'_>) -> Option<String> {
+    let claim = rest.claim?;
     (claim != b"false" && claim != b"null").then(|| without(payload, "cancelled"))
 }
 
 /// The payload of a failure with an error that every agent can read, if its own cannot be read.
-fn with_an_error(payload: &str) -> Option<String> {
-    let error = member(payload.as_bytes(), "error").unwrap_or_default();
-    let text = |name: &str| member(error, name).and_then(text_of);
-    let (code, message) = (text("code"), text("message"));
-    let has_code = code.as_deref().is_some_and(|it| !it.is_empty());
-    let has_message = message.as_deref().is_some_and(|it| !it.is_empty());
-    if has_code && has_message {
+fn with_an_error(payload: &str, code: Option<&str>, rest: &Unchecked<'_>) -> Option<String> {
+    let code = code.filter(|it| !it.is_empty());
+    let message = rest.message.as_deref().filter(|it| !it.is_empty());
+    if code.is_some() && message.is_some() {
         return None;
     }
-    let code = code.filter(|_| has_code);
-    let code = code.as_deref().unwrap_or(Code::OPERATION_FAILED.as_str());
+    let code = code.unwrap_or(Code::OPERATION_FAILED.as_str());
     // Some apps give the error as a text.
-    let message = message
-        .or_else(|| text_of(error))
-        .filter(|it| !it.is_empty());
-    let message = message.as_deref().unwrap_or(NO_MESSAGE);
+    let text = text_of(rest.error).filter(|it| !it.is_empty());
+    let message = message.or(text.as_deref()).unwrap_or(NO_MESSAGE);
     let mut written = String::new();
-    members(error, |key, value| {
+    members(rest.error, |key, value| {
         if !matches!(key, "code" | "message") {
             push(&mut written, key, value);
         }
@@ -102,7 +91,7 @@ fn with_an_error(payload: &str) -> Option<String> {
         "message",
         json!(message).to_string().as_bytes(),
     );
-    if member(error, "retryable").is_none() {
+    if !rest.has_retryable {
         let retryable = Code::from(code.to_string()).retryable();
         push(
             &mut written,
@@ -162,7 +151,7 @@ mod tests {
         for vector in vectors()["cancels"].as_array().unwrap() {
             let payload = vector["payload"].to_string();
             let read = answer_to_cancel(&payload);
-            let is_another = is_of_another(&payload, r#""mine""#);
+            let is_another = read.is_of_another(r#""mine""#);
             let got = match (read.unreadable.is_some() || is_another, read.cancelled) {
                 (true, _) => json!("unreadable"),
                 (_, true) => json!(read.grade.stop.as_str()),

@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use caphost::call::Error;
 
 pub use abp::Request;
-pub use answers::{answer_to_call, answer_to_cancel, is_of_another};
+pub use answers::{answer_to_call, answer_to_cancel};
 pub use envelope::{Envelope, RefusedMessage, Subject};
 pub use incoming::Incoming;
 pub use lines::one_line;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::outline;
-use super::scan::{member, members, text_of};
+use super::scan::{members, text_of};
 use super::stops::{self, Grade};
 
 /// What the payload of an answer says that its relaying depends on.
@@ -23,17 +23,38 @@ pub struct Said<'a> {
     pub error: Option<&'a str>,
     /// `error.code`, if it is a string.
     pub code: Option<Cow<'a, str>>,
+    /// `callId`, as JSON.
+    pub call_id: Option<&'a [u8]>,
     /// Why nobody can tell what it says.
     pub unreadable: Option<&'static str>,
     /// The payload as agents are to read it, if that is not as the app has written it.
     pub mended: Option<Box<str>>,
 }
 
-/// Reads it.
+/// The rest of an answer, which decides only how agents read it.
+#[derive(Debug, Default)]
+pub(super) struct Unchecked<'a> {
+    /// `cancelled`, as JSON.
+    pub claim: Option<&'a [u8]>,
+    /// `error`, as JSON of any type.
+    pub error: &'a [u8],
+    /// `error.message`, if it is a string.
+    pub message: Option<Cow<'a, str>>,
+    /// `error` says whether the call may be repeated.
+    pub has_retryable: bool,
+}
+
+/// Reads an answer.
 pub fn said(payload: &str) -> Said<'_> {
-    let mut said = Said::default();
+    said_with_the_rest(payload).0
+}
+
+/// Reads an answer, once from its beginning to its end.
+pub(super) fn said_with_the_rest(payload: &str) -> (Said<'_>, Unchecked<'_>) {
+    let (mut said, mut rest) = (Said::default(), Unchecked::default());
     members(payload.as_bytes(), |key, value| match key {
-        "cancelled" => said.cancelled = value == b"true",
+        "cancelled" => rest.claim = Some(value),
+        "callId" => said.call_id = Some(value),
         "success" => {
             said.success = match value {
                 b"true" => Some(true),
@@ -44,21 +65,32 @@ pub fn said(payload: &str) -> Said<'_> {
         "metadata" => (said.grade, said.exact) = grade_in(value),
         "reason" => said.reason = text_of(value),
         "error" => {
-            said.error = std::str::from_utf8(value)
-                .ok()
-                .filter(|it| it.starts_with('{'));
-            said.code = member(value, "code").and_then(text_of);
+            rest.error = value;
+            said.error = str::from_utf8(value).ok();
         }
         _ => {}
     });
-    said.cancelled &= said.success != Some(true);
-    said
+    said.error = said.error.filter(|error| error.starts_with('{'));
+    members(rest.error, |key, value| match key {
+        "code" => said.code = text_of(value),
+        "message" => rest.message = text_of(value),
+        "retryable" => rest.has_retryable = true,
+        _ => {}
+    });
+    said.cancelled = rest.claim == Some(b"true") && said.success != Some(true);
+    (said, rest)
 }
 
 impl Said<'_> {
     /// Whether it says that, and nothing of it that cannot be read.
     pub fn says(&self, grade: Grade) -> bool {
         self.exact && self.grade == grade
+    }
+
+    /// Whether the answer to a cancel names another call than the cancel does, with this callId as JSON.
+    pub fn is_of_another(&self, call_id: &str) -> bool {
+        let named = self.call_id.filter(|it| *it != b"null");
+        named.is_some_and(|named| text_of(named) != text_of(call_id.as_bytes()))
     }
 }
 
