@@ -355,19 +355,41 @@ async fn what_is_cancelled_the_mcp_way_is_not_answered_whatever_else_cancels_it(
             cancelling["payload"]["callId"],
             calling["payload"]["options"]["callId"]
         );
-        // The id is free when the call has ended. Nothing else shows when that is.
+        let anyone = Identity::anyone();
+        let is_over = || {
+            let (runs, _) = gateway.hub.recent_runs(&anyone, usize::MAX);
+            runs[0].state.is_over()
+        };
         soon("the end of the call", async {
-            loop {
-                peer.send(rpc(json!(1), "no such method", json!({}))).await;
-                match codes(&peer.next().await) {
-                    (-32600, _) => tokio::time::sleep(Duration::from_millis(5)).await,
-                    (-32601, _) => break,
-                    other => panic!("{other:?}"),
-                }
+            while !is_over() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
             }
         })
         .await;
+        nothing_left(&mut peer).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_is_free_once_its_request_is_given_up_whether_or_not_the_app_answers() {
+    let gateway = Gateway::start().await;
+    let (mut app, mut peer) = pair(&gateway).await;
+    peer.send(call(json!(1))).await;
+    let first = app.called().await;
+    let params = json!({ "requestId": 1 });
+    peer.send(notice("notifications/cancelled", params)).await;
+    app.sent("capabilities/cancel").await;
+    peer.send(call(json!(1))).await;
+    let second = app.called().await;
+    // The end of the first call is not that of the second.
+    app.answer_call(&first, json!({ "success": true, "data": "first" }))
+        .await;
+    app.answer_call(&second, json!({ "success": true, "data": "second" }))
+        .await;
+    let answer = peer.next().await;
+    assert_eq!(answer["id"], 1);
+    assert_eq!(answer["result"]["data"], "second");
+    nothing_left(&mut peer).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
