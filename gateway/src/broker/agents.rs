@@ -4,16 +4,19 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde_json::json;
 
+use super::amount::Amount;
 use super::backlog::does_not_keep_up;
 use super::call::{APP_LEFT, STOPPING};
+use super::in_flight::InFlight;
 use super::own::OwnSession;
-use super::pending::{Pending, read_issued};
+use super::pending::{Entry, Pending, read_issued};
 use super::questions::Question;
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
-use crate::broker::calls::name;
-use crate::places::{Bound, Full};
+use crate::broker::calls::{Deadlines, Dialect, name};
+use crate::places::{Bound, Full, Places};
 use crate::wire::abp::kind;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error, Millis};
@@ -64,6 +67,123 @@ impl Agent {
     }
 }
 
+/// The agents and what they have in flight. A session of the gateway itself is an agent too.
+#[derive(Default)]
+pub struct Sessions {
+    pub(super) all: FxHashMap<PeerId, Agent>,
+    /// The agents connected to this worker, by owner.
+    pub(super) connected: Places<Arc<str>>,
+    /// The unanswered requests of these agents.
+    pub(super) in_flight: InFlight,
+    /// When the apps of agents are waited for no longer.
+    pub(super) deadlines: Deadlines<PeerId>,
+}
+
+impl Sessions {
+    pub(super) fn get(&self, peer: &PeerId) -> Option<&Agent> {
+        self.all.get(peer)
+    }
+
+    pub(super) fn get_mut(&mut self, peer: &PeerId) -> Option<&mut Agent> {
+        self.all.get_mut(peer)
+    }
+
+    /// An agent waits for the answer to a request.
+    pub(super) fn add(&mut self, peer: PeerId, entry: Entry) {
+        if let Some(agent) = self.all.get_mut(&peer) {
+            if agent.is_here() {
+                let owner = &agent.profile.owner.name;
+                self.in_flight.add(owner, entry.request, entry.amount);
+            }
+            agent.pending.insert(entry);
+        }
+    }
+
+    /// Removes and returns the request with that number, if `answers` is true for its type.
+    pub(super) fn take(
+        &mut self,
+        peer: PeerId,
+        issued: u64,
+        answers: impl FnOnce(Request) -> bool,
+    ) -> Option<Entry> {
+        let agent = self.all.get_mut(&peer)?;
+        let entry = agent.pending.take(issued, answers)?;
+        if agent.is_here() {
+            let owner = &agent.profile.owner.name;
+            self.in_flight.give_back(owner, entry.request, entry.amount);
+        }
+        Some(entry)
+    }
+
+    /// The cancel with that number counts so much for its agent from now on.
+    pub(super) fn count(&mut self, peer: PeerId, issued: u64, amount: Amount) {
+        if let Some(agent) = self.all.get_mut(&peer) {
+            let before = agent.pending.count_again(issued, amount);
+            let owner = &agent.profile.owner.name;
+            self.in_flight.give_back(owner, Request::Cancel, before);
+            self.in_flight.add(owner, Request::Cancel, amount);
+        }
+    }
+
+    /// An agent leaves that has not left before: the agent and its pending work no longer count.
+    pub(super) fn uncount(&mut self, peer: PeerId) {
+        let Some(agent) = self.all.get(&peer).filter(|agent| !agent.left) else {
+            return;
+        };
+        if agent.profile.seat == Seat::Connected {
+            self.connected.give_back(&agent.profile.holder, 1);
+        }
+        if agent.is_here() {
+            let owner = &agent.profile.owner.name;
+            for request in Request::ALL {
+                let amount = agent.pending.amount(request);
+                self.in_flight.give_back(owner, request, amount);
+            }
+        }
+    }
+
+    /// Sets until when the app of an agent is waited for. `None` ends the wait.
+    pub(super) fn wait_for(&mut self, peer: PeerId, until: Option<Millis>) {
+        if let Some(agent) = self.all.get_mut(&peer) {
+            let before = std::mem::replace(&mut agent.until, until);
+            self.deadlines.change(peer, before, until);
+        }
+    }
+
+    /// Requests whose agents wait for an answer. Questions do not count: an agent need not answer them, and a
+    /// call that waits for an answer is in flight itself. Cancels by others do not count either.
+    pub fn requests_in_flight(&self) -> usize {
+        let agents = self.all.values().filter(|agent| !agent.left);
+        agents.map(|agent| agent.pending.awaited()).sum()
+    }
+
+    /// Calls of agents that have left, whose ends are still waited for.
+    pub fn calls_left(&self) -> usize {
+        let agents = self.all.values().filter(|agent| agent.left);
+        agents.map(|agent| agent.pending.calls().count()).sum()
+    }
+
+    /// Whether the peer is an agent that has not left.
+    pub(super) fn is_agent(&self, peer: PeerId) -> bool {
+        self.get(&peer).is_some_and(|agent| !agent.left)
+    }
+
+    /// Whether the peer is an agent that has left and whose calls are still waited for.
+    pub(super) fn has_left(&self, peer: PeerId) -> bool {
+        self.get(&peer).is_some_and(|agent| agent.left)
+    }
+
+    /// Agents by dialect, connected or of the gateway itself.
+    pub fn by_dialect(&self) -> [(Dialect, usize); 4] {
+        let mut agents = Dialect::ALL.map(|dialect| (dialect, 0));
+        let here = |agent: &&Agent| agent.is_here() && !agent.left;
+        for agent in self.all.values().filter(here) {
+            agents[agent.profile.dialect.index()].1 += 1;
+        }
+        agents
+    }
+}
+
 impl Broker {
     pub(super) fn agent_joined(&mut self, peer: PeerId, wanted: Wanted, profile: Profile) {
         // Sessions of the gateway itself and agents of other workers have bounds of their own.
@@ -75,7 +195,8 @@ impl Broker {
         let max = self.limits.sessions;
         if counted
             && let Err(why) =
-                self.connected
+                self.sessions
+                    .connected
                     .check(&profile.holder, 1, Bound::with_last_kept(max, max))
         {
             let message = match why {
@@ -107,9 +228,9 @@ impl Broker {
             profile,
         };
         if counted {
-            self.connected.take(&agent.profile.holder, 1);
+            self.sessions.connected.take(&agent.profile.holder, 1);
         }
-        self.agents.insert(peer, agent);
+        self.sessions.all.insert(peer, agent);
     }
 
     pub(super) fn agent_message(&mut self, peer: PeerId, message: Message<'_>) {
@@ -117,7 +238,7 @@ impl Broker {
         let envelope = &envelope;
         let per_second = self.limits.requests_per_second;
         let now = self.now.monotonic_ms;
-        let Some(agent) = self.agents.get_mut(&peer) else {
+        let Some(agent) = self.sessions.get_mut(&peer) else {
             return;
         };
         // An agent that calls through another was counted with that one.
@@ -149,7 +270,7 @@ impl Broker {
             Ok(payload) => payload,
             Err(error) => return self.refuse(peer, &envelope.subject(), &error),
         };
-        let Some(agent) = self.agents.get_mut(&peer) else {
+        let Some(agent) = self.sessions.get_mut(&peer) else {
             return;
         };
         let bound = agent.app.and_then(|app| self.apps.get(&app));
@@ -195,10 +316,10 @@ impl Broker {
 
     /// Whether the gateway is stopping and takes no new peer. If so, the peer is closed.
     pub(super) fn turned_away(&mut self, peer: PeerId) -> bool {
-        if self.stopping {
+        if self.apps.stopping {
             self.close(peer, CloseCode::GOING_AWAY, STOPPING);
         }
-        self.stopping
+        self.apps.stopping
     }
 
     /// Tells a peer that there is no room, and closes its connection.

@@ -87,7 +87,7 @@ impl Broker {
         let graded = said.cancelled
             && matches!(request, Request::Call | Request::Cancel)
             && !said.says(grade);
-        let known = self.agents.get(&agent);
+        let known = self.sessions.get(&agent);
         let (here, gone) = (known.is_some_and(Agent::is_here), known.is_none());
         for id in entry.answer_to.ids() {
             let header = Header {
@@ -172,19 +172,17 @@ impl Broker {
         id: Option<&str>,
         answers: impl Fn(Request) -> bool,
     ) -> Option<Entry> {
-        let agent = self.agents.get_mut(&agent);
-        let agent = agent.filter(|agent| agent.app == Some(app));
-        let entry = agent.and_then(|agent| {
-            let entry = agent.pending.take(read_issued(id?)?, &answers)?;
-            let app = self.apps.get_mut(&app)?;
-            let owner = &agent.profile.owner.name;
-            app.load.give_back(owner, entry.bytes);
-            if agent.is_here() {
-                let amount = entry.amount;
-                self.in_flight.give_back(owner, entry.request, amount);
-            }
-            Some(entry)
-        });
+        let bound = self
+            .sessions
+            .get(&agent)
+            .is_some_and(|it| it.app == Some(app));
+        let issued = id.and_then(read_issued).filter(|_| bound);
+        let entry = issued.and_then(|issued| self.sessions.take(agent, issued, &answers));
+        if let (Some(entry), Some(app)) = (&entry, self.apps.get_mut(&app))
+            && let Some(agent) = self.sessions.get(&agent)
+        {
+            app.load.give_back(&agent.profile.owner.name, entry.bytes);
+        }
         // Of a request that is given up, the answer still counts for the run.
         let entry = entry.or_else(|| self.apps.get_mut(&app)?.given_up.take(id, answers));
         self.counters.answers_dropped += u64::from(entry.is_none());
@@ -204,10 +202,9 @@ impl Broker {
 
     /// Stops waiting for the answer to a request. A late answer may still settle its run. Returns who waited.
     pub(super) fn give_up(&mut self, peer: PeerId, issued: u64) -> Option<Entry> {
-        let agent = self.agents.get_mut(&peer)?;
-        let mut entry = agent.pending.take(issued, |_| true)?;
+        let mut entry = self.sessions.take(peer, issued, |_| true)?;
+        let agent = self.sessions.get(&peer)?;
         let owner = &agent.profile.owner.name;
-        self.in_flight.give_back(owner, entry.request, entry.amount);
         if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
             app.give_up(owner, entry.bytes);
             app.given_up.keep(peer, &mut entry, agent.profile.seat);
@@ -303,7 +300,7 @@ impl Broker {
         operation: &str,
         envelope: &Envelope<'_>,
     ) -> bool {
-        let here = self.agents.get(&agent).is_some_and(Agent::is_here);
+        let here = self.sessions.get(&agent).is_some_and(Agent::is_here);
         let Some(info) = envelope.payload.filter(|_| here) else {
             return true;
         };

@@ -1,5 +1,6 @@
 //! Apps: what each offers, and what each may send.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -7,13 +8,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 
 use super::agents::Agent;
+use super::amount::Amount;
 use super::given_up::GivenUp;
 use super::instance::Instance;
 use super::load::Load;
 use super::message::Content;
 use super::offer::Offer;
+use super::offers::Directory;
 use super::pending::IssuedId;
-use super::questions::QUESTIONS;
+use super::questions::{QUESTIONS, QuestionBytes};
+use super::registered::Registered;
 use super::stops::LeftBehind;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
 use crate::places::Places;
@@ -79,6 +83,70 @@ impl App {
     }
 }
 
+/// The connected apps.
+#[derive(Default)]
+pub struct Apps {
+    /// Ordered by connection: of two apps with the same id, the later is the more recent.
+    pub(super) all: BTreeMap<PeerId, App>,
+    pub(super) directory: Directory,
+    pub(super) registered: Registered,
+    /// The size of questions, by the names of the owners of the asking apps.
+    pub(super) asked: FxHashMap<Arc<str>, QuestionBytes>,
+    /// The gateway is stopping or about to stop, and takes no new peers and calls.
+    pub(super) stopping: bool,
+    /// This worker is cut off: apps of other workers, if there are any, are not known.
+    pub(super) cut_off: bool,
+}
+
+impl Apps {
+    pub(super) fn get(&self, peer: &PeerId) -> Option<&App> {
+        self.all.get(peer)
+    }
+
+    pub(super) fn get_mut(&mut self, peer: &PeerId) -> Option<&mut App> {
+        self.all.get_mut(peer)
+    }
+
+    /// The owner of the registration, if the peer is a registered app.
+    pub fn registered_by(&self, peer: PeerId) -> Option<&Identity> {
+        let app = self.get(&peer)?;
+        app.identity.as_ref().filter(|_| app.registration.is_some())
+    }
+
+    /// Gives back everything that an app has registered.
+    pub(super) fn unregister(&mut self, peer: PeerId, app: &App) {
+        if let Some(owner) = app.counted() {
+            self.registered.give_back(owner, Amount::one(app.bytes));
+        }
+        if let Some(id) = &app.id {
+            self.unlisted(peer, id.clone(), app.seat);
+        }
+    }
+
+    /// Whether the worker of an app is about to stop, be it this worker or another.
+    pub(super) fn drains(&self, app: &App) -> bool {
+        app.draining || (self.stopping && app.seat != Seat::Elsewhere)
+    }
+
+    /// Whether new calls of that app are accepted, both here and on the app's worker.
+    pub(super) fn takes_calls(&self, app: PeerId) -> bool {
+        let app = self.get(&app);
+        !self.stopping && !app.is_some_and(|app| app.draining)
+    }
+
+    /// How many apps this worker has.
+    pub(super) fn here(&self) -> usize {
+        let here = |app: &&App| app.seat != Seat::Elsewhere;
+        self.all.values().filter(here).count()
+    }
+
+    /// Whether an app is inside the gateway.
+    pub(super) fn is_inside(&self, app: PeerId) -> bool {
+        let app = self.get(&app);
+        app.is_some_and(|app| app.seat == Seat::Own)
+    }
+}
+
 impl Broker {
     pub(super) fn app_joined(&mut self, peer: PeerId, identity: Option<Identity>, seat: Seat) {
         if self.turned_away(peer) {
@@ -103,13 +171,7 @@ impl Broker {
             suspended: None,
             draining: false,
         };
-        self.apps.insert(peer, app);
-    }
-
-    /// How many apps this worker has.
-    pub(super) fn apps_here(&self) -> usize {
-        let here = |app: &&App| app.seat != Seat::Elsewhere;
-        self.apps.values().filter(here).count()
+        self.apps.all.insert(peer, app);
     }
 
     pub(super) fn app_message(&mut self, peer: PeerId, message: Message<'_>) {
@@ -158,7 +220,8 @@ impl Broker {
             self.counters.strays_dropped += u64::from(!known);
             return;
         };
-        if !is_answer && !matches!(&content, Content::LateEnd(..)) && self.has_left(agent) {
+        if !is_answer && !matches!(&content, Content::LateEnd(..)) && self.sessions.has_left(agent)
+        {
             // Progress, questions and notifications name no agent that is still here.
             return;
         }
@@ -176,7 +239,7 @@ impl Broker {
             }
             (Content::LateEnd(call_id, end), _) => {
                 let known = self.note_late_end(agent, call_id, *end);
-                let is_stray = !known && self.has_left(agent);
+                let is_stray = !known && self.sessions.has_left(agent);
                 self.counters.strays_dropped += u64::from(is_stray);
                 self.tell(peer, agent, envelope, None);
             }
@@ -221,7 +284,7 @@ impl Broker {
             Err(error) => return self.refuse(peer, &envelope.subject(), &error),
         };
         // A session of the gateway itself has already been told what concerns it.
-        if !self.agents.get(&agent).is_some_and(Agent::is_connected) {
+        if !self.sessions.get(&agent).is_some_and(Agent::is_connected) {
             return;
         }
         let header = Header {
@@ -255,7 +318,11 @@ impl Broker {
 
     /// A question needs no answer any more. The broker forgets the question and tells the agent.
     fn withdraw(&mut self, peer: PeerId, from: PeerId, id: &str) {
-        let Some(agent) = self.agents.get_mut(&from).filter(|it| it.app == Some(peer)) else {
+        let Some(agent) = self
+            .sessions
+            .get_mut(&from)
+            .filter(|it| it.app == Some(peer))
+        else {
             return;
         };
         let asked = agent.questions.iter().find(|(_, asked)| *asked.id == *id);
@@ -281,9 +348,9 @@ impl Broker {
         };
         let issued = self.issue();
         let max = QUESTIONS.min(self.limits.in_flight);
-        let owner = self.apps.get(&peer).and_then(|app| app.identity.as_ref());
-        let asked = owner.map(|owner| self.asked.entry(owner.name.clone()).or_default());
-        let (Some(agent), Some(asked)) = (self.agents.get_mut(&to), asked) else {
+        let owner = self.apps.get(&peer).and_then(|app| app.identity.clone());
+        let asked = owner.map(|owner| self.apps.asked.entry(owner.name).or_default());
+        let (Some(agent), Some(asked)) = (self.sessions.get_mut(&to), asked) else {
             return;
         };
         // Nobody stands behind a session of the gateway itself who could be asked.

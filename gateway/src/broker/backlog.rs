@@ -95,7 +95,7 @@ impl Broker {
         request: Request,
         bytes: usize,
     ) -> Result<(), Failure> {
-        let (Some(app), Some(agent)) = (self.apps.get(&app), self.agents.get(&agent)) else {
+        let (Some(app), Some(agent)) = (self.apps.get(&app), self.sessions.get(&agent)) else {
             return Ok(());
         };
         let owner = &agent.profile.owner.name;
@@ -125,7 +125,7 @@ impl Broker {
         if keeps_up && waiting.for_all <= most - most / 4 {
             return false;
         }
-        let own: usize = self.apps.values().map(|app| app.load.of(owner)).sum();
+        let own: usize = self.apps.all.values().map(|app| app.load.of(owner)).sum();
         own > 0 && own + bytes + ENVELOPE_BYTES > most / 4
     }
 }

@@ -31,7 +31,7 @@ impl Broker {
         cancel: &Cancel<'_>,
     ) -> Result<bool, Unsent> {
         // The worker of an agent keeps the agent's runs.
-        let agent = self.agents.get(&peer).filter(|agent| agent.is_here());
+        let agent = self.sessions.get(&peer).filter(|agent| agent.is_here());
         let call_id = cancel.call_id.as_deref().unwrap_or_default();
         let run = self.calls.of(peer, call_id);
         let (Some(agent), Some(run)) = (agent, run) else {
@@ -55,7 +55,7 @@ impl Broker {
             self.may_join(peer, envelope.id)?;
         }
         let id: Option<Arc<str>> = envelope.id.map(Arc::from);
-        if let Some(agent) = self.agents.get_mut(&peer) {
+        if let Some(agent) = self.sessions.get_mut(&peer) {
             agent.pending.wait(id.as_ref());
         }
         let reason = cancel.reason.as_deref();
@@ -65,7 +65,7 @@ impl Broker {
 
     /// Whether one more cancel of an agent may wait. For the first cancel of a call there is always room.
     fn may_join(&self, peer: PeerId, id: Option<&str>) -> Result<(), Failure> {
-        let Some(agent) = self.agents.get(&peer) else {
+        let Some(agent) = self.sessions.get(&peer) else {
             return Ok(());
         };
         if agent.pending.waiting() >= WAITING {
@@ -73,6 +73,7 @@ impl Broker {
             return Err(over("inFlight", WAITING, message));
         }
         let used = self
+            .sessions
             .in_flight
             .of(&agent.profile.owner.name, Request::Cancel)
             .bytes;
@@ -194,13 +195,9 @@ impl Broker {
     /// Counts a cancel for its agent, if that waits.
     fn count_cancel(&mut self, agent: PeerId, run: RunId) {
         let cancel = self.calls.live(run).and_then(|call| call.cancel.as_ref());
-        let (Some(cancel), Some(agent)) = (cancel, self.agents.get_mut(&agent)) else {
-            return;
-        };
-        let before = agent.pending.count_again(cancel.issued, cancel.amount());
-        let owner = &agent.profile.owner.name;
-        self.in_flight.give_back(owner, Request::Cancel, before);
-        self.in_flight.add(owner, Request::Cancel, cancel.amount());
+        if let Some(cancel) = cancel {
+            self.sessions.count(agent, cancel.issued, cancel.amount());
+        }
     }
 
     /// The app has answered a cancel of a call. `grade` says how far it has seen the stop.
@@ -212,7 +209,7 @@ impl Broker {
         (said, grade): (&Said<'_>, Grade),
     ) {
         let is_own = self
-            .agents
+            .sessions
             .get(&agent)
             .is_some_and(|agent| agent.own.is_some());
         let is_lost = is_own && said.code.as_deref().is_some_and(Code::says_no_session);
@@ -276,7 +273,7 @@ impl Broker {
         let mut askers = entry.answer_to.take_askers();
         if settled.is_none() && is_confirmed {
             // The call is over. Those who have asked last may still wait.
-            let agent_of = self.agents.get(&agent);
+            let agent_of = self.sessions.get(&agent);
             let last = agent_of.and_then(|it| it.pending.cancel_of(run));
             if let Some(mut last) = last.and_then(|issued| self.give_up(agent, issued)) {
                 askers.extend(last.answer_to.take_askers());
@@ -315,7 +312,7 @@ impl Broker {
         askers.retain(Asker::waits);
         if askers.is_empty() {
             self.give_up(call.agent, cancel.issued);
-        } else if let Some(agent) = self.agents.get_mut(&call.agent) {
+        } else if let Some(agent) = self.sessions.get_mut(&call.agent) {
             let bytes = agent.pending.hand(cancel.issued, askers);
             if let Some(app) = agent.app.and_then(|app| self.apps.get_mut(&app)) {
                 app.give_up(&agent.profile.owner.name, bytes);
@@ -325,7 +322,7 @@ impl Broker {
 
     /// An agent that has asked for the cancel of a call is about to be told its outcome.
     fn answered(&mut self, agent: PeerId, asker: &Asker) {
-        if let (Asker::Agent(id), Some(agent)) = (asker, self.agents.get_mut(&agent)) {
+        if let (Asker::Agent(id), Some(agent)) = (asker, self.sessions.get_mut(&agent)) {
             agent.pending.answered(id.as_ref());
         }
     }

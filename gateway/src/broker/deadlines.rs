@@ -8,15 +8,15 @@ impl Broker {
     ///
     /// [`Event::Deadline`]: super::Event::Deadline
     pub fn next_deadline(&self) -> Option<Millis> {
-        let all = [self.calls.next_deadline(), self.deadlines.first()];
+        let all = [self.calls.next_deadline(), self.sessions.deadlines.first()];
         all.into_iter().flatten().reduce(Millis::min)
     }
 
     /// Handles every deadline that has passed.
     pub(super) fn deadline(&mut self) {
         let now = self.now.monotonic_ms;
-        while let Some(peer) = self.deadlines.pop(now) {
-            match self.has_left(peer) {
+        while let Some(peer) = self.sessions.deadlines.pop(now) {
+            match self.sessions.has_left(peer) {
                 true => self.leave(peer),
                 false => self.own_overdue(peer),
             }
@@ -29,10 +29,7 @@ impl Broker {
     /// Sets how many milliseconds the app of an agent is waited for. `None` ends the wait.
     pub(super) fn wait_for(&mut self, peer: PeerId, millis: Option<Millis>) {
         let until = millis.map(|it| self.now.monotonic_ms + it);
-        if let Some(agent) = self.agents.get_mut(&peer) {
-            let before = std::mem::replace(&mut agent.until, until);
-            self.deadlines.change(peer, before, until);
-        }
+        self.sessions.wait_for(peer, until);
     }
 
     /// How long an app has to answer a cancel, and to answer a call past its timeout.

@@ -1,8 +1,6 @@
 //! Peers that leave, and the end of the broker.
 
-use super::amount::Amount;
 use super::answers::Loss;
-use super::apps::App;
 use super::call::{APP_LEFT, STOPPING, disconnected};
 use super::load::Load;
 use super::{Backlog, Broker, CloseCode, PeerId, Seat, Wanted};
@@ -16,7 +14,7 @@ const AGENT_GONE: &str = "The agent disconnected before the app confirmed";
 
 impl Broker {
     pub(super) fn gone(&mut self, peer: PeerId) {
-        if self.agents.contains_key(&peer) {
+        if self.sessions.all.contains_key(&peer) {
             self.agent_gone(peer);
         } else {
             self.app_gone(peer);
@@ -24,11 +22,11 @@ impl Broker {
     }
 
     fn agent_gone(&mut self, peer: PeerId) {
-        if self.has_left(peer) {
+        if self.sessions.has_left(peer) {
             return;
         }
-        self.uncount(peer);
-        let Some(agent) = self.agents.get(&peer) else {
+        self.sessions.uncount(peer);
+        let Some(agent) = self.sessions.get(&peer) else {
             return;
         };
         let (owner, bytes) = (&agent.profile.owner.name, agent.pending.bytes());
@@ -55,7 +53,7 @@ impl Broker {
     /// never be known.
     pub(super) fn forget_agent(&mut self, peer: PeerId, loss: Loss, error: &Failure) {
         self.wait_for(peer, None);
-        let Some(mut agent) = self.agents.remove(&peer) else {
+        let Some(mut agent) = self.sessions.all.remove(&peer) else {
             return;
         };
         for mut entry in agent.pending.take_all() {
@@ -88,21 +86,11 @@ impl Broker {
         self.bid_farewell(bound, &agent.handle);
     }
 
-    /// Gives back everything that an app has registered.
-    fn unregister(&mut self, peer: PeerId, app: &App) {
-        if let Some(owner) = app.counted() {
-            self.registered.give_back(owner, Amount::one(app.bytes));
-        }
-        if let Some(id) = &app.id {
-            self.app_unlisted(peer, id.clone(), app.seat);
-        }
-    }
-
     pub(super) fn app_gone(&mut self, peer: PeerId) {
-        let Some(app) = self.apps.remove(&peer) else {
+        let Some(app) = self.apps.all.remove(&peer) else {
             return;
         };
-        self.unregister(peer, &app);
+        self.apps.unregister(peer, &app);
         let mut agents: Vec<_> = app.agents.into_values().chain(app.unbound).collect();
         agents.sort_unstable();
         for agent in agents {
@@ -135,7 +123,7 @@ impl Broker {
         let Some(peer) = app.agents.remove(handle) else {
             return;
         };
-        if let Some(agent) = self.agents.get(&peer) {
+        if let Some(agent) = self.sessions.get(&peer) {
             let bytes = agent.pending.bytes();
             app.load.give_back(&agent.profile.owner.name, bytes);
             app.sessions.give_back(&agent.profile.holder, 1);
@@ -160,24 +148,13 @@ impl Broker {
         let seat = app.seat;
         if let Some(id) = app.id.clone() {
             // The other instance may offer something else.
-            self.app_offers(peer, id, seat);
+            self.apps.offers(peer, id, seat);
         }
     }
 
-    /// Whether the worker of an app is about to stop, be it this worker or another.
-    pub(super) fn drains(&self, app: &App) -> bool {
-        app.draining || (self.stopping && app.seat != Seat::Elsewhere)
-    }
-
-    /// Whether new calls of that app are accepted, both here and on the app's worker.
-    pub(super) fn takes_calls(&self, app: PeerId) -> bool {
-        let app = self.apps.get(&app);
-        !self.stopping && !app.is_some_and(|app| app.draining)
-    }
-
     pub(super) fn shutdown(&mut self) {
-        self.stopping = true;
-        let mut agents: Vec<_> = self.agents.keys().copied().collect();
+        self.apps.stopping = true;
+        let mut agents: Vec<_> = self.sessions.all.keys().copied().collect();
         agents.sort_unstable();
         for agent in agents {
             let loss = Loss {
@@ -186,8 +163,8 @@ impl Broker {
             };
             self.dismiss(agent, loss, CloseCode::GOING_AWAY, STOPPING);
         }
-        for (peer, app) in std::mem::take(&mut self.apps) {
-            self.unregister(peer, &app);
+        for (peer, app) in std::mem::take(&mut self.apps.all) {
+            self.apps.unregister(peer, &app);
             self.close(peer, CloseCode::GOING_AWAY, STOPPING);
         }
     }
@@ -196,8 +173,8 @@ impl Broker {
     /// calls and cancels have an outcome, and it is unknown.
     fn dismiss(&mut self, peer: PeerId, loss: Loss, code: CloseCode, why: &'static str) {
         self.wait_for(peer, None);
-        self.uncount(peer);
-        let Some(mut agent) = self.agents.remove(&peer) else {
+        self.sessions.uncount(peer);
+        let Some(mut agent) = self.sessions.all.remove(&peer) else {
             return;
         };
         let unknown = Error::new(Code::DISCONNECTED, format!("{why}: the outcome is unknown"));
@@ -215,23 +192,6 @@ impl Broker {
         self.calls.forget_session(peer);
         if !agent.left {
             self.close(peer, code, why);
-        }
-    }
-
-    /// An agent leaves that has not left before: the agent and its pending work no longer count.
-    fn uncount(&mut self, peer: PeerId) {
-        let Some(agent) = self.agents.get(&peer).filter(|agent| !agent.left) else {
-            return;
-        };
-        if agent.profile.seat == Seat::Connected {
-            self.connected.give_back(&agent.profile.holder, 1);
-        }
-        if agent.is_here() {
-            let owner = &agent.profile.owner.name;
-            for request in Request::ALL {
-                let amount = agent.pending.amount(request);
-                self.in_flight.give_back(owner, request, amount);
-            }
         }
     }
 }

@@ -80,7 +80,7 @@ impl Broker {
         };
         let session = call.agent;
         self.tell_askers(run, call);
-        let agent = self.agents.get(&session);
+        let agent = self.sessions.get(&session);
         if agent.is_some_and(|agent| agent.left && agent.pending.calls().next().is_none()) {
             self.leave(session);
         }

@@ -3,10 +3,11 @@
 
 use uuid::Uuid;
 
-use super::apps::App;
+use super::agents::Sessions;
+use super::apps::{App, Apps};
 use super::instance::Instance;
 use super::offer::AppInfo;
-use super::{Broker, PeerId, Seat};
+use super::{Now, PeerId, Seat};
 use crate::tokens::{INSTANCE, Identity};
 use crate::wire::clipped;
 
@@ -35,7 +36,7 @@ pub struct Listed {
     pub suspended: bool,
 }
 
-impl Broker {
+impl Apps {
     /// The instance of a connection that registers the app with that id. For a connection on another worker,
     /// that worker has said which instance it is.
     pub(super) fn new_instance(
@@ -43,6 +44,7 @@ impl Broker {
         (app, owner, seat): (&str, &Identity, Seat),
         told: Option<Instance>,
         title: Option<String>,
+        now: Now,
     ) -> Instance {
         if let Some(told) = told.filter(|_| seat == Seat::Elsewhere) {
             return told;
@@ -57,7 +59,7 @@ impl Broker {
         Instance {
             id: id.into(),
             owner: owner.name.clone(),
-            since: since.max(self.now.unix_ms),
+            since: since.max(now.unix_ms),
             title: title.map(|title| clipped(title.trim(), TITLE_CHARS).into()),
         }
     }
@@ -77,7 +79,7 @@ impl Broker {
 
     /// New sessions go to the connection with the greatest rank.
     fn rank(&self, peer: PeerId) -> (bool, bool, u64, PeerId) {
-        let app = self.apps.get(&peer);
+        let app = self.get(&peer);
         let stays = app.is_some_and(|app| !self.drains(app));
         let is_own = app.is_some_and(|app| app.seat == Seat::Own);
         let since = app.and_then(|app| app.instance.as_ref()).map(|it| it.since);
@@ -86,27 +88,28 @@ impl Broker {
 
     /// The instance of that connection, if it has registered.
     pub fn instance(&self, peer: PeerId) -> Option<&Instance> {
-        self.apps.get(&peer)?.instance.as_ref()
+        self.get(&peer)?.instance.as_ref()
     }
 
     /// The connected apps that `viewer` may reach, by id.
-    pub fn connected(&self, viewer: &Identity) -> Vec<ConnectedApp> {
+    pub(super) fn connected(&self, viewer: &Identity, sessions: &Sessions) -> Vec<ConnectedApp> {
         let ids = self.directory.ids().filter(|id| viewer.may_reach(id));
-        ids.filter_map(|id| self.connections_of(id)).collect()
+        ids.filter_map(|id| self.connections_of(id, sessions))
+            .collect()
     }
 
-    fn connections_of(&self, id: &str) -> Option<ConnectedApp> {
+    fn connections_of(&self, id: &str, sessions: &Sessions) -> Option<ConnectedApp> {
         let mut peers: Vec<_> = self.directory.connections(id).collect();
         peers.sort_unstable_by_key(|peer| std::cmp::Reverse(self.rank(*peer)));
         let listed = |app: &App| {
             let agents = app.agents.values();
             Some(Listed {
                 instance: app.instance.clone()?,
-                agents: agents.filter(|it| !self.has_left(**it)).count(),
+                agents: agents.filter(|it| !sessions.has_left(**it)).count(),
                 suspended: app.suspended.is_some(),
             })
         };
-        let apps = || peers.iter().filter_map(|peer| self.apps.get(peer));
+        let apps = || peers.iter().filter_map(|peer| self.get(peer));
         let latest = apps().find_map(|app| app.registration.as_ref())?;
         Some(ConnectedApp {
             app: latest.app.clone(),

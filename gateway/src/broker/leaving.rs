@@ -15,7 +15,7 @@ const REASON: &str = "The caller has gone away";
 impl Broker {
     /// The calls of a leaving agent whose ends are waited for, in order.
     pub(super) fn waited_for(&self, peer: PeerId) -> Vec<RunId> {
-        let agent = self.agents.get(&peer);
+        let agent = self.sessions.get(&peer);
         // Sessions of the gateway itself wait for their calls before they leave.
         let agent = agent.filter(|agent| agent.profile.seat == Seat::Connected);
         let app = agent.and_then(|agent| self.apps.get(&agent.app?));
@@ -30,7 +30,7 @@ impl Broker {
             return Vec::new();
         }
         calls.sort_unstable();
-        let left = app.agents.values().filter_map(|it| self.agents.get(it));
+        let left = app.agents.values().filter_map(|it| self.sessions.get(it));
         let left = left.filter(|agent| agent.left);
         let others: usize = left.map(|agent| agent.pending.calls().count()).sum();
         // Without room for all of them, the app is told at once that the agent is gone, and cancels all of
@@ -43,7 +43,7 @@ impl Broker {
 
     /// Asks the app of an agent that has left to cancel the agent's calls, and waits.
     pub(super) fn stay(&mut self, peer: PeerId, calls: Vec<RunId>) {
-        let Some(agent) = self.agents.get_mut(&peer) else {
+        let Some(agent) = self.sessions.get_mut(&peer) else {
             return;
         };
         agent.left = true;

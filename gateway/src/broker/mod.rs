@@ -41,7 +41,7 @@ mod stops;
 mod tests;
 mod tool_names;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -64,18 +64,14 @@ pub use port::{Ask, FromApp, Start, ToApp};
 #[cfg(test)]
 pub(crate) use questions::{QUESTION_BYTES, QUESTIONS};
 
-use crate::broker::calls::{Calls, Deadlines, Dialect, RunId};
+use smallvec::SmallVec;
+
+use crate::broker::calls::{Calls, RunId};
 use crate::limits::Limits;
-use crate::places::Places;
-use crate::tokens::Tokens;
+use crate::tokens::{Identity, Tokens};
 use crate::wire::{Failure, Header, Outgoing, Subject, failed};
-use agents::Agent;
-use apps::App;
-use in_flight::InFlight;
-use offers::Directory;
-use questions::QuestionBytes;
-use registered::Registered;
-use rustc_hash::FxHashMap;
+pub use agents::Sessions;
+pub use apps::Apps;
 
 /// Events that nobody is told of, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,27 +90,12 @@ pub struct Counters {
 pub struct Broker {
     limits: Limits,
     tokens: Tokens,
-    agents: FxHashMap<PeerId, Agent>,
-    /// Ordered by connection: of two apps with the same id, the later is the more recent.
-    apps: BTreeMap<PeerId, App>,
+    apps: Apps,
     calls: Calls,
-    directory: Directory,
-    registered: Registered,
-    /// When the apps of agents are waited for no longer.
-    deadlines: Deadlines<PeerId>,
-    /// The agents connected to this worker, by owner.
-    connected: Places<Arc<str>>,
-    /// The unanswered requests of these agents.
-    in_flight: InFlight,
-    /// The size of questions, by the names of the owners of the asking apps.
-    asked: FxHashMap<Arc<str>, QuestionBytes>,
+    sessions: Sessions,
     counters: Counters,
     waiting: Waiting,
     issued: u64,
-    /// The gateway is stopping or about to stop, and takes no new peers and calls.
-    stopping: bool,
-    /// This worker is cut off: apps of other workers, if there are any, are not known.
-    cut_off: bool,
     actions: VecDeque<Action>,
     now: Now,
     timestamp: String,
@@ -125,21 +106,13 @@ impl Broker {
     pub fn new(limits: Limits, tokens: Tokens) -> Self {
         Broker {
             calls: Calls::new(limits.retention),
-            directory: Directory::default(),
-            registered: Registered::default(),
-            deadlines: Deadlines::default(),
-            connected: Places::default(),
-            in_flight: InFlight::default(),
-            asked: FxHashMap::default(),
             limits,
             tokens,
-            agents: FxHashMap::default(),
-            apps: BTreeMap::new(),
+            apps: Apps::default(),
+            sessions: Sessions::default(),
             counters: Counters::default(),
             waiting: Waiting::default(),
             issued: 0,
-            stopping: false,
-            cut_off: false,
             actions: VecDeque::new(),
             now: Now::default(),
             timestamp: String::new(),
@@ -160,7 +133,7 @@ impl Broker {
                 identity,
                 seat,
             } => self.app_joined(peer, identity, seat),
-            Event::Message { peer, message } => match self.is_agent(peer) {
+            Event::Message { peer, message } => match self.sessions.is_agent(peer) {
                 true => self.agent_message(peer, message),
                 false => self.app_message(peer, message),
             },
@@ -177,7 +150,7 @@ impl Broker {
             Event::Cancel { run, asker, reason } => self.cancel(run, asker, reason.as_deref()),
             Event::Left { session } => self.own_left(session),
             Event::Deadline => self.deadline(),
-            Event::Refused { peer, refusal } if self.is_agent(peer) => {
+            Event::Refused { peer, refusal } if self.sessions.is_agent(peer) => {
                 self.refuse(peer, &refusal.subject, &refusal.error);
             }
             Event::Refused { peer, refusal } => self.app_refused(peer, *refusal),
@@ -200,7 +173,7 @@ impl Broker {
             Event::Emptied { peer } => self.emptied(peer),
             Event::AgentLost { app, agent } => self.agent_lost(app, &agent),
             Event::AppDraining { peer } => self.app_draining(peer),
-            Event::Drain => self.stopping = true,
+            Event::Drain => self.apps.stopping = true,
             Event::Shutdown => self.shutdown(),
         }
     }
@@ -225,34 +198,45 @@ impl Broker {
         &mut self.calls
     }
 
+    /// The connected apps.
+    pub fn apps(&self) -> &Apps {
+        &self.apps
+    }
+
+    /// The agents.
+    pub fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    /// The connected apps that `viewer` may reach, by id.
+    pub fn connected(&self, viewer: &Identity) -> Vec<ConnectedApp> {
+        self.apps.connected(viewer, &self.sessions)
+    }
+
+    /// The apps that have come, left, or changed their offers since the last call of this function.
+    pub fn take_offered(&mut self) -> SmallVec<[Offered; 1]> {
+        self.apps.take_offered()
+    }
+
     /// Sets whether apps of other workers may exist that are not known. Agents that ask for such an app are
     /// told so.
     pub fn set_cut_off(&mut self, cut_off: bool) {
-        self.cut_off = cut_off;
+        self.apps.cut_off = cut_off;
     }
 
     /// Requests and questions that wait for an answer.
     pub fn in_flight(&self) -> usize {
-        let questions = self.agents.values().map(|agent| agent.questions.len());
-        self.requests_in_flight() + questions.sum::<usize>()
-    }
-
-    /// Requests whose agents wait for an answer. Questions do not count: an agent need not answer them, and a
-    /// call that waits for an answer is in flight itself. Cancels by others do not count either.
-    pub fn requests_in_flight(&self) -> usize {
-        let agents = self.agents.values().filter(|agent| !agent.left);
-        agents.map(|agent| agent.pending.awaited()).sum()
-    }
-
-    /// Calls of agents that have left, whose ends are still waited for.
-    pub fn calls_left(&self) -> usize {
-        let agents = self.agents.values().filter(|agent| agent.left);
-        agents.map(|agent| agent.pending.calls().count()).sum()
+        let questions = self
+            .sessions
+            .all
+            .values()
+            .map(|agent| agent.questions.len());
+        self.sessions.requests_in_flight() + questions.sum::<usize>()
     }
 
     /// The name of a peer's owner, if known.
     pub fn owner_of(&self, peer: PeerId) -> Option<&Arc<str>> {
-        let agent = self.agents.get(&peer).map(|agent| &agent.profile.owner);
+        let agent = self.sessions.get(&peer).map(|agent| &agent.profile.owner);
         let app = || self.apps.get(&peer)?.identity.as_ref();
         agent.or_else(app).map(|owner| &owner.name)
     }
@@ -260,22 +244,12 @@ impl Broker {
     /// The owner whose share of the sessions an agent of an app counts towards.
     pub fn holder_on(&self, app: PeerId, agent: &str) -> Option<Arc<str>> {
         let agent = self.apps.get(&app)?.agents.get(agent)?;
-        Some(self.agents.get(agent)?.profile.holder.clone())
-    }
-
-    /// Whether the peer is an agent that has not left.
-    fn is_agent(&self, peer: PeerId) -> bool {
-        self.agents.get(&peer).is_some_and(|agent| !agent.left)
-    }
-
-    /// Whether the peer is an agent that has left and whose calls are still waited for.
-    fn has_left(&self, peer: PeerId) -> bool {
-        self.agents.get(&peer).is_some_and(|agent| agent.left)
+        Some(self.sessions.get(agent)?.profile.holder.clone())
     }
 
     /// The app of an agent, if it has one.
     pub fn app_of(&self, agent: PeerId) -> Option<PeerId> {
-        self.agents.get(&agent)?.app
+        self.sessions.get(&agent)?.app
     }
 
     /// The runs that an app is working on.
@@ -288,18 +262,12 @@ impl Broker {
     /// How many agents there are, connected or of the gateway itself, and how many connected apps. Peers of
     /// other workers do not count.
     pub fn peers(&self) -> (usize, usize) {
-        let agents = self.agents().into_iter().map(|(_, count)| count);
-        (agents.sum(), self.apps_here())
-    }
-
-    /// Agents by dialect, connected or of the gateway itself.
-    pub fn agents(&self) -> [(Dialect, usize); 4] {
-        let mut agents = Dialect::ALL.map(|dialect| (dialect, 0));
-        let here = |agent: &&Agent| agent.is_here() && !agent.left;
-        for agent in self.agents.values().filter(here) {
-            agents[agent.profile.dialect.index()].1 += 1;
-        }
-        agents
+        let agents = self
+            .sessions
+            .by_dialect()
+            .into_iter()
+            .map(|(_, count)| count);
+        (agents.sum(), self.apps.here())
     }
 
     fn send(&mut self, peer: PeerId, kind: &str, id: Option<&str>, payload: &str) {

@@ -33,7 +33,7 @@ impl Broker {
         call: &NewCall<'_>,
     ) -> Result<Option<RunId>, Unsent> {
         // The worker of an agent keeps the agent's runs.
-        let agent = self.agents.get_mut(&peer).filter(|agent| agent.is_here());
+        let agent = self.sessions.get_mut(&peer).filter(|agent| agent.is_here());
         let Some(agent) = agent else {
             return Ok(None);
         };

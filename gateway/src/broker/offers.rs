@@ -9,9 +9,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
+use super::apps::Apps;
 use super::capability_info::CapabilityInfo;
 use super::offer::{AppInfo, MAX_NAME_CHARS, Offer};
-use super::{Broker, PeerId, Seat, Wanted};
+use super::{PeerId, Seat, Wanted};
 use crate::tokens::Identity;
 use crate::wire::{Failure, invalid_at};
 use caphost::call::{Code, Error};
@@ -54,7 +55,7 @@ const MAX_NAMED: usize = 100;
 /// The app whose manifest is shown when several apps are connected and the request names none.
 const PREFERRED_APP: &str = "caphost-demo";
 
-impl Broker {
+impl Apps {
     /// The offer of the named app. Without a name, that of the only app or of the demo app. Also the place
     /// that keeps the text made of the offer: see [`Offer::manifest`].
     pub fn shown(
@@ -64,7 +65,7 @@ impl Broker {
         let preferred = || self.latest(PREFERRED_APP).filter(|_| wanted.is_none());
         let chosen = self.choose_app(wanted);
         let peer = chosen.or_else(|error| preferred().ok_or(error))?;
-        let app = self.apps.get(&peer);
+        let app = self.get(&peer);
         let shown = app.and_then(|app| Some((app.registration.clone()?, app.manifest.clone())));
         shown.ok_or_else(none_connected)
     }
@@ -78,7 +79,7 @@ impl Broker {
 
     /// The offer of the app on that connection, if it has registered.
     pub fn offer_on(&self, peer: PeerId) -> Option<Arc<Offer>> {
-        self.apps.get(&peer)?.registration.clone()
+        self.get(&peer)?.registration.clone()
     }
 
     /// The connected apps, by id. Of several with the same id, the most recent.
@@ -105,7 +106,7 @@ impl Broker {
                 }
                 error
             }),
-            Wanted::Peer(peer) if self.apps.contains_key(peer) => Ok(*peer),
+            Wanted::Peer(peer) if self.all.contains_key(peer) => Ok(*peer),
             Wanted::Peer(_) => Err(Error::new(Code::DISCONNECTED, "The app has disconnected")),
         }
     }
@@ -113,7 +114,7 @@ impl Broker {
     /// The offers of this worker's apps, by connection.
     pub fn offers_here(&self) -> Vec<(PeerId, Arc<Offer>)> {
         let here = self
-            .apps
+            .all
             .iter()
             .filter(|(_, app)| app.seat != Seat::Elsewhere);
         here.filter_map(|(peer, app)| Some((*peer, app.registration.clone()?)))
@@ -148,25 +149,25 @@ impl Broker {
     }
 
     /// An app has registered.
-    pub(super) fn app_listed(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
+    pub(super) fn listed(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
         let connections = self.directory.connections.entry(id.clone()).or_default();
         connections.insert(peer);
-        self.app_offers(peer, id, seat);
+        self.offers(peer, id, seat);
     }
 
     /// An app that had registered is gone.
-    pub(super) fn app_unlisted(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
+    pub(super) fn unlisted(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
         if let Some(connections) = self.directory.connections.get_mut(&id) {
             connections.remove(&peer);
             if connections.is_empty() {
                 self.directory.connections.remove(&id);
             }
         }
-        self.app_offers(peer, id, seat);
+        self.offers(peer, id, seat);
     }
 
     /// An app has changed its offer.
-    pub(super) fn app_offers(&mut self, peer: PeerId, app: Arc<str>, seat: Seat) {
+    pub(super) fn offers(&mut self, peer: PeerId, app: Arc<str>, seat: Seat) {
         self.directory.offered.push(Offered {
             peer,
             app,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::message::{Cancel, Content, Message};
 use super::pending::IssuedId;
 use super::requests::{About, Asked};
-use super::{Action, Broker, CloseCode, PeerId, Seat};
+use super::{Action, Broker, CloseCode, PeerId};
 use crate::broker::calls::{OwnRequest, RunId};
 use crate::wire::abp::{Called, kind, read_call};
 use crate::wire::{AGENT_CLOSED, Envelope, Json, Request, Said};
@@ -130,12 +130,6 @@ pub enum FromApp<'a> {
 }
 
 impl Broker {
-    /// Whether an app is inside the gateway.
-    pub(super) fn is_inside(&self, app: PeerId) -> bool {
-        let app = self.apps.get(&app);
-        app.is_some_and(|app| app.seat == Seat::Own)
-    }
-
     /// Tells an app inside the gateway what an agent asks.
     pub(super) fn ask_inside(&mut self, app: PeerId, agent: String, number: u64, ask: Ask) {
         let message = ToApp::Asked { agent, number, ask };
@@ -211,7 +205,7 @@ impl Broker {
 
     /// Tells an app that an agent is gone.
     pub(super) fn bid_farewell(&mut self, app: PeerId, handle: &str) {
-        if self.is_inside(app) {
+        if self.apps.is_inside(app) {
             let agent = handle.to_string();
             let message = ToApp::Left { agent };
             return self.actions.push_back(Action::ToApp { app, message });

@@ -42,7 +42,7 @@ impl Broker {
             let (owner, registration) =
                 self.check_registration(register, app.identity.as_ref(), app.seat)?;
             let is = (&*registration.app.id, &owner, app.seat);
-            let instance = self.new_instance(is, told, title);
+            let instance = self.apps.new_instance(is, told, title, self.now);
             Ok((replaces, resume, owner, registration, instance))
         });
         let seat = app.seat;
@@ -63,22 +63,22 @@ impl Broker {
         }
         let stays = replaced.map(|(it, _)| it);
         if seat != Seat::Elsewhere && !self.make_place(peer, &owner, more, stays) {
-            self.apps.remove(&peer);
+            self.apps.all.remove(&peer);
             return;
         }
         let payload = json!({ "appId": registration.app.id, "updates": DIFFERENCES }).to_string();
         let id: Arc<str> = (&*registration.app.id).into();
         let superseded = self.superseded(&id, &instance);
-        if let Some(app) = self.apps.get_mut(&peer) {
+        if let Some(app) = self.apps.all.get_mut(&peer) {
             app.id = Some(id.clone());
             app.identity = Some(owner.clone());
             app.registration = Some(Arc::new(registration));
             app.bytes = amount.bytes;
             app.instance = Some(instance);
             if let Some(owner) = app.counted() {
-                self.registered.add(owner, amount);
+                self.apps.registered.add(owner, amount);
             }
-            self.app_listed(peer, id.clone(), seat);
+            self.apps.listed(peer, id.clone(), seat);
         }
         if let Some(token) = replaces {
             let (app, by) = (id.clone(), owner.clone());
@@ -128,22 +128,22 @@ impl Broker {
             Ok(made) => made,
             Err(error) => return self.refuse(peer, &envelope.subject(), &error),
         };
-        if let Some(app) = self.apps.get_mut(&peer) {
+        if let Some(app) = self.apps.all.get_mut(&peer) {
             if let Some(owner) = app.counted() {
-                self.registered.change(owner, app.bytes, bytes);
+                self.apps.registered.change(owner, app.bytes, bytes);
             }
             app.registration = Some(now);
             app.bytes = bytes;
             app.manifest = Arc::default();
             let seat = app.seat;
-            self.app_offers(peer, id, seat);
+            self.apps.offers(peer, id, seat);
         }
     }
 
     /// An instance of that app registers. The connection that has had its new sessions up to now is to be
     /// told, unless it is on another worker, which tells it.
     fn superseded(&self, id: &Arc<str>, by: &Instance) -> Option<Action> {
-        let peer = self.latest(id)?;
+        let peer = self.apps.latest(id)?;
         let app = self.apps.get(&peer)?;
         let was = app.instance.as_ref()?;
         let is_told = app.seat == Seat::Connected && was.since <= by.since;
@@ -202,7 +202,7 @@ impl Broker {
     /// An app that reconnects without its session does not use its old place.
     fn waiting(&self, owner: &Identity) -> Vec<(u64, PeerId, Amount)> {
         let own = |app: &App| app.counted().is_some_and(|name| *name == owner.name);
-        let apps = self.apps.iter().filter(|(_, app)| own(app));
+        let apps = self.apps.all.iter().filter(|(_, app)| own(app));
         let waiting =
             apps.filter_map(|(peer, app)| Some((app.suspended?, *peer, Amount::one(app.bytes))));
         let mut waiting: Vec<_> = waiting.collect();
@@ -229,9 +229,13 @@ impl Broker {
             now.take(freed);
             now
         };
-        let own = (left(self.registered.of(owner)), of_one, " with this token");
+        let own = (
+            left(self.apps.registered.of(owner)),
+            of_one,
+            " with this token",
+        );
         let own = (!self.tokens.is_empty()).then_some(own);
-        iter::once((left(self.registered.all()), all, "")).chain(own)
+        iter::once((left(self.apps.registered.all()), all, "")).chain(own)
     }
 
     /// Why there is no place for one more app of `owner`, even if the apps with `freed` leave.
@@ -259,12 +263,6 @@ impl Broker {
         );
         let details = json!({ "limit": "registeredBytes", "max": most.bytes });
         Some(Error::new(Code::RATE_LIMITED, message).with_details(Box::new(details)))
-    }
-
-    /// The owner of the registration, if the peer is a registered app.
-    pub fn registered_by(&self, peer: PeerId) -> Option<&Identity> {
-        let app = self.apps.get(&peer)?;
-        app.identity.as_ref().filter(|_| app.registration.is_some())
     }
 
     fn check_registration(
@@ -305,7 +303,7 @@ impl Broker {
     }
 
     pub(super) fn register_timeout(&mut self, peer: PeerId) {
-        if self.apps.contains_key(&peer) && self.registered_by(peer).is_none() {
+        if self.apps.all.contains_key(&peer) && self.apps.registered_by(peer).is_none() {
             let seconds = self.limits.register_timeout.as_secs_f64();
             let message = format!("No `app/register` within {seconds} s");
             self.refuse_app(peer, None, &Error::new(Code::TIMEOUT, message));
@@ -318,6 +316,6 @@ impl Broker {
         let payload = json!({ "error": error_json(error) }).to_string();
         self.send(peer, "app/refused", id, &payload);
         self.close(peer, CloseCode::POLICY, error.message.clone());
-        self.apps.remove(&peer);
+        self.apps.all.remove(&peer);
     }
 }

@@ -69,10 +69,10 @@ impl Broker {
         request: Request,
         content: Content<'_>,
     ) {
-        if let (Content::Hello(name), Some(agent)) = (&content, self.agents.get_mut(&peer)) {
+        if let (Content::Hello(name), Some(agent)) = (&content, self.sessions.get_mut(&peer)) {
             agent.profile.name.clone_from(name);
         }
-        let agent = self.agents.get(&peer);
+        let agent = self.sessions.get(&peer);
         let id = envelope.id;
         if id.is_some_and(|id| agent.is_some_and(|agent| agent.pending.has_id(id))) {
             // The typed answer would seem to answer the agent's first request of this id.
@@ -153,7 +153,7 @@ impl Broker {
     /// The app that a request goes to, or why it goes nowhere.
     fn route(&mut self, peer: PeerId, asked: &Asked<'_>, kept: usize) -> Result<PeerId, Failure> {
         let (request, bytes) = (asked.request, asked.payload.len());
-        let Some(agent) = self.agents.get(&peer) else {
+        let Some(agent) = self.sessions.get(&peer) else {
             return Err(not_initialized());
         };
         // The workers of other agents count their cancels themselves.
@@ -164,7 +164,10 @@ impl Broker {
             return Err(over("inFlight", max, message));
         }
         if !has_room && agent.is_here() && !self.tokens.is_empty() {
-            let own = self.in_flight.of(&agent.profile.owner.name, request);
+            let own = self
+                .sessions
+                .in_flight
+                .of(&agent.profile.owner.name, request);
             let max = self.limits.in_flight_per_token;
             if own.count >= max {
                 let message = format!("{max} requests of this type are in flight with this token");
@@ -178,7 +181,7 @@ impl Broker {
         let app = match (agent.app, request) {
             (Some(app), _) => app,
             (None, Request::Initialize) => {
-                let app = self.choose(&agent.wanted, &agent.profile.owner)?;
+                let app = self.apps.choose(&agent.wanted, &agent.profile.owner)?;
                 self.may_reach(peer, app)?;
                 self.has_session_for(&agent.profile.holder, app)?;
                 app
@@ -186,7 +189,7 @@ impl Broker {
             (None, _) => return Err(not_initialized()),
         };
         let is_new = agent.app.is_none() || request == Request::Call;
-        if is_new && !self.takes_calls(app) {
+        if is_new && !self.apps.takes_calls(app) {
             return Err(no_new_calls());
         }
         self.check_room(app, peer, request, bytes)?;
@@ -195,7 +198,8 @@ impl Broker {
 
     /// Binds an agent to the app of its `initialize`.
     fn bind(&mut self, peer: PeerId, to: PeerId) {
-        let (Some(agent), Some(app)) = (self.agents.get_mut(&peer), self.apps.get_mut(&to)) else {
+        let (Some(agent), Some(app)) = (self.sessions.get_mut(&peer), self.apps.get_mut(&to))
+        else {
             return;
         };
         agent.app = Some(to);
@@ -232,7 +236,7 @@ impl Broker {
             .apps
             .get(&app)
             .and_then(|app| app.registration.as_ref());
-        let (Some(agent), Some(registration)) = (self.agents.get(&agent), app) else {
+        let (Some(agent), Some(registration)) = (self.sessions.get(&agent), app) else {
             return Ok(());
         };
         if agent.profile.owner.may_reach(&registration.app.id) {
@@ -252,11 +256,11 @@ impl Broker {
         run: Option<RunId>,
         kept: usize,
     ) {
-        let bytes = match self.is_inside(app) {
+        let bytes = match self.apps.is_inside(app) {
             true => self.hand_over(peer, app, &asked, issued),
             false => self.write(peer, app, &asked, issued),
         };
-        let Some(agent) = self.agents.get_mut(&peer) else {
+        let Some(agent) = self.sessions.get(&peer) else {
             return;
         };
         self.counters.relayed += 1;
@@ -277,16 +281,12 @@ impl Broker {
         if let Some(app) = self.apps.get_mut(&app) {
             app.load.add(&agent.profile.owner.name, entry.bytes);
         }
-        if agent.is_here() {
-            let owner = &agent.profile.owner.name;
-            self.in_flight.add(owner, entry.request, entry.amount);
-        }
-        agent.pending.insert(entry);
+        self.sessions.add(peer, entry);
     }
 
     /// Gives a request to an app inside the gateway. Returns the size of the request.
     fn hand_over(&mut self, peer: PeerId, app: PeerId, asked: &Asked<'_>, issued: u64) -> usize {
-        let Some(agent) = self.agents.get(&peer) else {
+        let Some(agent) = self.sessions.get(&peer) else {
             return 0;
         };
         let (agent, ask) = (agent.handle.clone(), self.ask_of(asked));
@@ -297,7 +297,7 @@ impl Broker {
     /// Writes a request to an app. Returns the size of the message.
     fn write(&mut self, peer: PeerId, app: PeerId, asked: &Asked<'_>, issued: u64) -> usize {
         let much_waits = self.much_waits();
-        let Some(agent) = self.agents.get(&peer) else {
+        let Some(agent) = self.sessions.get(&peer) else {
             return 0;
         };
         let id = IssuedId::of(issued);

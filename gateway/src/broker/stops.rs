@@ -54,7 +54,7 @@ impl Broker {
     /// The grade of the stop by an app's answer that a call is cancelled, as the agent is told.
     pub(super) fn grade(&mut self, agent: PeerId, entry: &Entry, said: &Said<'_>) -> Grade {
         // The worker of the agent remembers what the agent was told.
-        let here = self.agents.get(&agent).is_some_and(Agent::is_here);
+        let here = self.sessions.get(&agent).is_some_and(Agent::is_here);
         let call_id = || text_of(entry.call_id.as_deref()?.as_bytes());
         let known = || self.calls.of(agent, &call_id()?);
         let run = entry.run.or_else(known).filter(|_| said.cancelled && here);

@@ -228,10 +228,10 @@ impl Hub {
             } => {
                 if outboxes.get(&peer).is_some() {
                     let anyone = self.tokens.is_empty();
-                    let named = |peer| Some(broker.instance(peer)?.named(&app));
+                    let named = |peer| Some(broker.apps().instance(peer)?.named(&app));
                     let superseded = Noticed::Superseded {
                         before: named(peer).unwrap_or_else(|| app.to_string()),
-                        now: broker.latest(&app).and_then(named),
+                        now: broker.apps().latest(&app).and_then(named),
                         was,
                         by,
                         anyone,

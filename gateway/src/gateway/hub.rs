@@ -237,7 +237,7 @@ impl Hub {
 
     /// The `/abp.json` of the named app. Without a name, of the only app or of the demo app.
     pub fn manifest(&self, app: Option<&str>) -> Result<Bytes, Failure> {
-        let shown = self.state().broker.shown(app);
+        let shown = self.state().broker.apps().shown(app);
         let (offer, text) = shown?;
         // The text is made once for each offer, outside the lock.
         Ok(text.get_or_init(|| offer.manifest().into()).clone())
@@ -250,14 +250,14 @@ impl Hub {
 
     /// See [`Broker::requests_in_flight`].
     pub fn requests_in_flight(&self) -> usize {
-        self.state().broker.requests_in_flight()
+        self.state().broker.sessions().requests_in_flight()
     }
 
     /// Whether the gateway waits for nothing: neither for an answer nor for the end of a call that its agent
     /// has left behind.
     pub fn is_idle(&self) -> bool {
         let broker = &self.state().broker;
-        broker.requests_in_flight() == 0 && broker.calls_left() == 0
+        broker.sessions().requests_in_flight() == 0 && broker.sessions().calls_left() == 0
     }
 
     /// See [`Broker::peers`].
@@ -271,7 +271,7 @@ impl Hub {
         let state = self.state();
         Readings {
             apps: state.broker.peers().1,
-            agents: state.broker.agents(),
+            agents: state.broker.sessions().by_dialect(),
             in_flight: state.broker.in_flight(),
             counters: state.broker.counters(),
             cluster,

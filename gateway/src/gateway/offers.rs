@@ -12,12 +12,12 @@ use crate::wire::Failure;
 impl Hub {
     /// The apps that are connected, by their ids.
     pub fn apps(&self) -> Vec<AppInfo> {
-        self.state().broker.app_infos()
+        self.state().broker.apps().app_infos()
     }
 
     /// The ids of apps that `viewer` may reach, at most `most` of them.
     pub fn app_ids(&self, viewer: &Identity, most: usize) -> Vec<String> {
-        self.state().broker.app_ids(viewer, most)
+        self.state().broker.apps().app_ids(viewer, most)
     }
 
     /// The connected apps that `viewer` may reach, with their instances.
@@ -28,24 +28,24 @@ impl Hub {
     /// The offer of the app with that id. Without an id, the offer of the only app. Returns `DISCONNECTED` if
     /// there is no such app, and `INVALID_PARAMS` if there are several.
     pub fn offer(&self, app: Option<&str>) -> Result<Arc<Offer>, Failure> {
-        self.state().broker.offer(app)
+        self.state().broker.apps().offer(app)
     }
 
     /// The offer of the app on that connection, if the app has registered.
     pub(crate) fn offer_on(&self, peer: PeerId) -> Option<Arc<Offer>> {
-        self.state().broker.offer_on(peer)
+        self.state().broker.apps().offer_on(peer)
     }
 
     /// The offer of the app on that connection, and the app's instance.
     pub(crate) fn instance_on(&self, peer: PeerId) -> Option<(Arc<Offer>, Instance)> {
         let state = self.state();
-        let instance = state.broker.instance(peer)?.clone();
-        Some((state.broker.offer_on(peer)?, instance))
+        let instance = state.broker.apps().instance(peer)?.clone();
+        Some((state.broker.apps().offer_on(peer)?, instance))
     }
 
     /// The offers of the apps of this worker, by their connections.
     pub fn offers_here(&self) -> Vec<(PeerId, Arc<Offer>)> {
-        self.state().broker.offers_here()
+        self.state().broker.apps().offers_here()
     }
 
     /// A receiver that changes whenever [`Hub::offer`] of that app may return something else.

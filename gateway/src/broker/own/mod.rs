@@ -36,7 +36,7 @@ impl Broker {
     /// Opens a session for its first call.
     fn open_own(&mut self, session: PeerId, client: &NewSession, first: RunId) {
         self.agent_joined(session, client.app.clone(), client.profile.clone());
-        let Some(agent) = self.agents.get_mut(&session) else {
+        let Some(agent) = self.sessions.get_mut(&session) else {
             // The gateway is stopping and has turned the session away.
             return self.fail_own(first, no_new_calls());
         };
@@ -171,6 +171,6 @@ impl Broker {
     }
 
     fn own_session(&mut self, session: PeerId) -> Option<&mut OwnSession> {
-        self.agents.get_mut(&session)?.own.as_deref_mut()
+        self.sessions.get_mut(&session)?.own.as_deref_mut()
     }
 }

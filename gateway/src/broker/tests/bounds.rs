@@ -511,7 +511,7 @@ fn questions_that_no_agent_answers_do_not_pile_up() {
             json!({ "type": "elicitation/request", "id": id, "agent": agent, "payload": {} });
         bench.send(1, question);
     }
-    let in_flight = bench.broker.in_flight() - bench.broker.requests_in_flight();
+    let in_flight = bench.broker.in_flight() - bench.broker.sessions().requests_in_flight();
     assert_eq!(in_flight, QUESTIONS);
 }
 
@@ -536,7 +536,7 @@ fn questions_to_many_agents_that_do_not_answer_are_bounded_in_bytes_for_the_owne
         refused
     };
     let refused: Vec<_> = (2..32).map(|agent| ask(&mut bench, agent)).collect();
-    let kept = bench.broker.in_flight() - bench.broker.requests_in_flight();
+    let kept = bench.broker.in_flight() - bench.broker.sessions().requests_in_flight();
     assert!(kept * 200 < QUESTION_BYTES, "{kept}");
     assert!(refused[0] == 0 && refused[29] > 0, "{refused:?}");
     // Questions to an agent that is gone do not count any more.
@@ -699,7 +699,7 @@ fn an_update_past_the_bytes_of_all_is_refused_and_changes_nothing() {
     let details = json!({ "limit": "registeredBytes", "max": 2 * MIB });
     assert_eq!(answer["payload"]["error"]["details"], details);
     let offered = |bench: &Bench| {
-        let offer = bench.broker.offer(Some("app-1")).unwrap();
+        let offer = bench.broker.apps().offer(Some("app-1")).unwrap();
         offer.capabilities.len()
     };
     assert_eq!(offered(&bench), 1);
@@ -760,7 +760,7 @@ fn apps_that_may_come_back_do_not_give_way_in_vain() {
     let seen = offering(&mut bench, 5, "greedy", 1_000_000);
     assert!(is_too_much(&seen, 5, 3_000_000), "{seen:?}");
     for peer in [3, 4] {
-        assert!(bench.broker.registered_by(PeerId(peer)).is_some());
+        assert!(bench.broker.apps().registered_by(PeerId(peer)).is_some());
     }
     // No more apps than necessary are given up.
     let seen = offering(&mut bench, 6, "greedy", 600_000);

@@ -77,7 +77,11 @@ fn the_calls_of_an_agent_that_goes_are_cancelled_and_then_it_is_reported() {
         (RunState::Cancelling, Some(reason))
     );
     assert_eq!(bench.broker.in_flight(), 0, "nobody waits any more");
-    assert_eq!(bench.broker.calls_left(), 2, "but a gateway that stops");
+    assert_eq!(
+        bench.broker.sessions().calls_left(),
+        2,
+        "but a gateway that stops"
+    );
     assert_eq!(bench.broker.peers(), (1, 1));
     // One call is cancelled as abandoned, and the other has completed.
     let confirmed =
@@ -191,7 +195,7 @@ fn agents_that_go_have_the_relay_wait_for_so_many_calls() {
             bench.relayed(2, call(&id, &id));
         }
         let seen = bench.gone(2);
-        assert_eq!(bench.broker.calls_left(), waited_for);
+        assert_eq!(bench.broker.sessions().calls_left(), waited_for);
         assert_eq!(bench.broker.runs().in_flight().len(), waited_for);
         // Beyond the limit the app is told at once, and cancels all calls.
         let closed = |it: &Seen| matches!(it, Seen::Message(1, it) if it["type"] == "agent/closed");

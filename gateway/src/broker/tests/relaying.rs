@@ -195,7 +195,7 @@ fn an_app_must_be_connected_and_named_when_there_are_several() {
 fn the_manifest_is_that_of_the_app_connected() {
     let mut bench = Bench::new();
     let manifest = |bench: &Bench, app| {
-        let text = bench.broker.shown(app).ok()?.0.manifest();
+        let text = bench.broker.apps().shown(app).ok()?.0.manifest();
         Some(serde_json::from_str::<Value>(&text).unwrap())
     };
     assert_eq!(manifest(&bench, None), None);

@@ -26,7 +26,7 @@ fn an_app_that_asks_for_it_is_resumable_and_is_not_answered_by_the_relay() {
     joined(&mut bench, 1);
     let resumable = Seen::Resumable(1, Some(r#""r""#.into()), "demo".into());
     assert_eq!(bench.send(1, register_to_resume(None)), [resumable]);
-    assert!(bench.broker.registered_by(PeerId(1)).is_some());
+    assert!(bench.broker.apps().registered_by(PeerId(1)).is_some());
 }
 
 #[test]
@@ -149,7 +149,13 @@ fn suspended_apps_take_places_of_their_own_token_and_make_room_for_its_next_ones
         let seen = registers(&mut bench, peer, "a", None);
         assert_eq!(seen[0], Seen::Closed(gives_way, 4002));
         assert!(matches!(seen[1..], [Seen::Resumable(..)]), "{seen:?}");
-        assert!(bench.broker.registered_by(PeerId(gives_way)).is_none());
+        assert!(
+            bench
+                .broker
+                .apps()
+                .registered_by(PeerId(gives_way))
+                .is_none()
+        );
     }
     assert!(is_refused(&registers(&mut bench, 5, "a", None), 5));
     // An app that names the session it replaces need not wait for that session's end.
@@ -170,7 +176,7 @@ fn suspended_apps_take_places_of_their_own_token_and_make_room_for_its_next_ones
         let seen = registers(&mut bench, 9, "b", replaces);
         assert!(is_refused(&seen, 9), "{replaces:?}");
     }
-    assert!(bench.broker.registered_by(PeerId(4)).is_some());
+    assert!(bench.broker.apps().registered_by(PeerId(4)).is_some());
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn update(payload: Value) -> Value {
 
 /// The app's capabilities, by name and description.
 fn offered(bench: &Bench) -> Vec<(String, String)> {
-    let offer = bench.broker.offer(None).unwrap();
+    let offer = bench.broker.apps().offer(None).unwrap();
     let pair = |it: &crate::broker::CapabilityInfo| {
         (it.name.clone(), it.description.clone().unwrap_or_default())
     };
@@ -53,7 +53,7 @@ fn a_difference_changes_what_is_offered() {
     assert_eq!(bench.broker.take_offered().len(), 3);
     // The manifest shows the change.
     let manifest: Value =
-        serde_json::from_str(&bench.broker.shown(None).unwrap().0.manifest()).unwrap();
+        serde_json::from_str(&bench.broker.apps().shown(None).unwrap().0.manifest()).unwrap();
     assert_eq!(
         manifest["capabilities"],
         json!([{ "name": "a", "description": "again" }])

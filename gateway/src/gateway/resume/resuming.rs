@@ -68,7 +68,7 @@ impl Hub {
 
     /// The identity that has registered this app, if the app has registered.
     pub(crate) fn registered_by(&self, peer: PeerId) -> Option<Identity> {
-        self.state().broker.registered_by(peer).cloned()
+        self.state().broker.apps().registered_by(peer).cloned()
     }
 
     /// The session that `peer` has just registered, if there is one.
