@@ -66,7 +66,7 @@ pub use tokens::{Identity, Role, Token, Tokens};
 /// gateway does not see, and to drive parts without a socket.
 #[doc(hidden)]
 pub mod for_tests {
-    pub use crate::broker::runs::{Dialect, Found, RunState};
+    pub use crate::broker::calls::{Dialect, Found, RunState};
     pub use crate::broker::{Event, PeerId, Seat};
     pub use crate::cluster::Notice;
     #[cfg(feature = "cli")]

@@ -1,9 +1,9 @@
 //! The app's answers, on their way to the agent, and the runs that they end.
 
-use super::agents::Agent;
-use super::call::{ANSWERED_WITH_ERROR, failed_with};
+use super::calls::outcome::{ANSWERED_WITH_ERROR, failed_with};
 use super::calls::{CallEvent, Ending, Lost, Reply};
-use super::pending::{AnswerTo, Entry, read_issued};
+use super::sessions::Agent;
+use super::sessions::pending::{AnswerTo, Entry, read_issued};
 use super::{Action, Broker, PeerId};
 use crate::wire::stops::Grade;
 use crate::wire::{
@@ -80,7 +80,7 @@ impl Broker {
         match entry.answer_to {
             AnswerTo::Askers(_) => {}
             AnswerTo::Session => {
-                return self.own_answered(agent, &entry, said.error.map(failed_with));
+                return self.internal_answered(agent, &entry, said.error.map(failed_with));
             }
             AnswerTo::Nobody => return,
         }
@@ -142,7 +142,7 @@ impl Broker {
         }
         match entry.answer_to {
             AnswerTo::Askers(_) => self.answer_all(agent, &entry, &payload),
-            AnswerTo::Session => self.own_answered(agent, &entry, Some(failed_with(error))),
+            AnswerTo::Session => self.internal_answered(agent, &entry, Some(failed_with(error))),
             AnswerTo::Nobody => {}
         }
     }
@@ -222,7 +222,7 @@ impl Broker {
             AnswerTo::Askers(_) => {}
             AnswerTo::Session => {
                 let error = Reply::Failed(error.clone());
-                return self.own_answered(agent, entry, Some(error));
+                return self.internal_answered(agent, entry, Some(error));
             }
             AnswerTo::Nobody => return,
         }

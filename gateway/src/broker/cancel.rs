@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::{
+use super::calls::outcome::{
     ANSWERED_WITH_ERROR, CancelOutcome, cancel_failed, cancel_payload, not_cancelled, unconfirmed,
 };
 use super::calls::{Asker, Cancelling, Live, Reply, RunId};
 use super::message::Cancel;
-use super::pending::{AnswerTo, Entry};
 use super::requests::{About, Asked, Unsent, over, too_many_bytes};
+use super::sessions::pending::{AnswerTo, Entry};
 use super::{Broker, PeerId, Seat};
 use crate::wire::stops::Grade;
 use crate::wire::{Envelope, Failure, Json, Request, Said};
@@ -211,7 +211,7 @@ impl Broker {
         let is_own = self
             .sessions
             .get(&agent)
-            .is_some_and(|agent| agent.own.is_some());
+            .is_some_and(|agent| agent.internal.is_some());
         let is_lost = is_own && said.code.as_deref().is_some_and(Code::says_no_session);
         if is_lost && self.is_closing(agent) {
             // The answer to the shutdown will tell what became of the call.

@@ -18,7 +18,7 @@ impl Broker {
         while let Some(peer) = self.sessions.deadlines.pop(now) {
             match self.sessions.has_left(peer) {
                 true => self.leave(peer),
-                false => self.own_overdue(peer),
+                false => self.internal_overdue(peer),
             }
         }
         while let Some(run) = self.calls.take_due(now) {

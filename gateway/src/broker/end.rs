@@ -1,9 +1,9 @@
 //! How calls end. The end of a run holds: whatever the app says later does not change it, unless nobody knew
 //! the outcome.
 
-use super::call::{CancelOutcome, answer_by, not_cancelled};
+use super::calls::outcome::{CancelOutcome, answer_by, not_cancelled};
 use super::calls::{Asker, Reply};
-use super::pending::{AnswerTo, Entry};
+use super::sessions::pending::{AnswerTo, Entry};
 use super::{Broker, PeerId, Seat};
 use crate::broker::calls::{Ending, Lost, RunId, RunState};
 use crate::wire::Said;

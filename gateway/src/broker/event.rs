@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::call::NewSession;
+use super::internal::NewSession;
 use super::peer::{CloseCode, PeerId, Profile, Seat, Wanted};
 use super::port::{FromApp, ToApp};
 use super::{Backlog, Message};

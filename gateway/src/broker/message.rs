@@ -6,10 +6,10 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::PeerId;
+use super::apps::capability_info::CapabilityInfo;
+use super::apps::offer::{AppInfo, Offer};
+use super::apps::offering::{Register, Update};
 use super::calls::{self, NewCall, RunId};
-use super::capability_info::CapabilityInfo;
-use super::offer::{AppInfo, Offer};
-use super::offering::{Register, Update};
 use crate::wire::abp::{CALL_ENDED, ELICITATION_WITHDRAWN, kind};
 use crate::wire::{
     Envelope, Failure, Request, Said, answer_to_call, answer_to_cancel, member, members, outline,

@@ -4,65 +4,52 @@
 //! [`Broker::next_action`] gives the actions, in order. The messages to one peer keep the order of the
 //! actions, so an app's `cancel-result` reaches its agent before the `call-result` that follows.
 
-mod agents;
+mod agent_messages;
 mod amount;
 mod answers;
+mod app_messages;
 mod apps;
 mod backlog;
-mod call;
 pub mod calls;
 mod cancel;
-mod capability_info;
+mod close;
 mod deadlines;
-mod departures;
 mod end;
 mod event;
-mod given_up;
-mod in_flight;
-mod instance;
-mod instances;
-mod leaving;
-mod load;
+mod internal;
 mod message;
 mod noting;
-mod offer;
-mod offering;
-mod offers;
-mod own;
 mod peer;
-mod pending;
 mod port;
-mod questions;
-mod registered;
 mod registration;
 mod requests;
+mod sessions;
 mod stops;
 #[cfg(test)]
 mod tests;
-mod tool_names;
 
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::Arc;
 
+pub use apps::capability_info::{CapabilityInfo, plain};
+pub use apps::instance::Instance;
+pub use apps::instances::{ConnectedApp, Listed};
+pub use apps::offer::{AppInfo, MAX_NAME_CHARS, Offer};
+pub use apps::offering::DIFFERENCES;
+pub use apps::offers::Offered;
+#[cfg(test)]
+pub(crate) use apps::questions::{QUESTION_BYTES, QUESTIONS};
 pub use backlog::{Backlog, Waiting};
-pub use call::{CancelOutcome, NewSession};
-pub(crate) use call::{STOPPING, unconfirmed};
-pub use calls as runs;
-pub use calls::{Asker, CallEvent, NewCall, OwnRequest, Reply};
+pub use calls::outcome::CancelOutcome;
+pub(crate) use calls::outcome::{STOPPING, unconfirmed};
+pub use calls::{Asker, CallEvent, CallRequest, NewCall, Reply};
 pub(crate) use calls::{Steps, steps};
-pub use capability_info::{CapabilityInfo, plain};
 pub use event::{Action, Event};
-pub use instance::Instance;
-pub use instances::{ConnectedApp, Listed};
+pub use internal::NewSession;
 pub use message::Message;
-pub use offer::{AppInfo, MAX_NAME_CHARS, Offer};
-pub use offering::DIFFERENCES;
-pub use offers::Offered;
 pub use peer::{CloseCode, Now, PeerId, Profile, Seat, Wanted};
 pub use port::{Ask, FromApp, Start, ToApp};
-#[cfg(test)]
-pub(crate) use questions::{QUESTION_BYTES, QUESTIONS};
 
 use smallvec::SmallVec;
 
@@ -70,8 +57,8 @@ use crate::broker::calls::{Calls, RunId};
 use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
 use crate::wire::{Failure, Header, Outgoing, Subject, failed};
-pub use agents::Sessions;
 pub use apps::Apps;
+pub use sessions::Sessions;
 
 /// Events that nobody is told of, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,9 +133,9 @@ impl Broker {
                 session,
                 client,
                 call,
-            } => self.own_call(session, client, *call),
+            } => self.internal_call(session, client, *call),
             Event::Cancel { run, asker, reason } => self.cancel(run, asker, reason.as_deref()),
-            Event::Left { session } => self.own_left(session),
+            Event::Left { session } => self.internal_left(session),
             Event::Deadline => self.deadline(),
             Event::Refused { peer, refusal } if self.sessions.is_agent(peer) => {
                 self.refuse(peer, &refusal.subject, &refusal.error);

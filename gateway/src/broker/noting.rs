@@ -20,7 +20,7 @@ impl Broker {
             About::Nothing => Ok(None),
             About::Cancel(cancel) => self.note_cancel(peer, cancel),
             About::Call(call) => self.note_call(peer, app, issued, call),
-            About::OwnCall(run, _) => self.note_own_call(peer, app, issued, *run),
+            About::Entered(run, _) => self.note_entered(peer, app, issued, *run),
         }
     }
 
@@ -53,7 +53,7 @@ impl Broker {
     }
 
     /// Notes the call of a registered run.
-    fn note_own_call(
+    fn note_entered(
         &mut self,
         peer: PeerId,
         app: PeerId,

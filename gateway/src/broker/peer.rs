@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::broker::runs::Dialect;
+use crate::broker::calls::Dialect;
 use crate::tokens::Identity;
 
 /// The number of a connection. Later connections have greater numbers.

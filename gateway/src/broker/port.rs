@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use super::message::{Cancel, Content, Message};
-use super::pending::IssuedId;
 use super::requests::{About, Asked};
+use super::sessions::pending::IssuedId;
 use super::{Action, Broker, CloseCode, PeerId};
-use crate::broker::calls::{OwnRequest, RunId};
+use crate::broker::calls::{CallRequest, RunId};
 use crate::wire::abp::{Called, kind, read_call};
 use crate::wire::{AGENT_CLOSED, Envelope, Json, Request, Said};
 use caphost::call::{CallId, Error, LateEnd, Millis};
@@ -144,7 +144,7 @@ impl Broker {
                 call_id: call.call_id.clone(),
                 call: ToCall::Written(payload()),
             }),
-            (About::OwnCall(run, call), _) => Ask::Start(self.start_of(*run, call)),
+            (About::Entered(run, call), _) => Ask::Start(self.start_of(*run, call)),
             (About::Cancel(Cancel { call_id, .. }), _) => {
                 Ask::Cancel(call_id.as_deref().unwrap_or_default().into())
             }
@@ -154,7 +154,7 @@ impl Broker {
         }
     }
 
-    fn start_of(&self, run: RunId, call: &OwnRequest) -> Start {
+    fn start_of(&self, run: RunId, call: &CallRequest) -> Start {
         let run = self.calls.get(run);
         let (call_id, capability) = run
             .map(|run| (run.call_id.clone(), run.capability.clone()))

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::amount::Amount;
 use super::apps::App;
-use super::instance::Instance;
-use super::offer::{MAX_NAME_CHARS, Offer};
-use super::offering::{DIFFERENCES, Register, Update};
+use super::apps::instance::Instance;
+use super::apps::offer::{MAX_NAME_CHARS, Offer};
+use super::apps::offering::{DIFFERENCES, Register, Update};
 use super::{Action, Broker, CloseCode, PeerId, Seat};
 use crate::tokens::{INSTANCE, Identity, Role};
 use crate::wire::{Envelope, Failure, Header, Outgoing, error_json, invalid_at};

@@ -4,11 +4,11 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::amount::Amount;
-use super::call::{CancelOutcome, answer_by, cancel_payload, no_new_calls};
+use super::calls::outcome::{CancelOutcome, answer_by, cancel_payload, no_new_calls};
 use super::message::{Cancel, Content};
-use super::pending::{AnswerTo, Entry, IssuedId};
+use super::sessions::pending::{AnswerTo, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId, Seat};
-use crate::broker::calls::{ID_CHARS, NewCall, OwnRequest, Run, RunId};
+use crate::broker::calls::{CallRequest, ID_CHARS, NewCall, Run, RunId};
 use crate::places::Bound;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
 use caphost::call::{Code, Error, Stop};
@@ -38,7 +38,7 @@ pub(super) enum About<'a> {
     /// A call that begins a run.
     Call(NewCall<'a>),
     /// The call of a registered run.
-    OwnCall(RunId, &'a OwnRequest),
+    Entered(RunId, &'a CallRequest),
     /// A cancel of a call.
     Cancel(Cancel<'a>),
     /// Neither a call nor a cancel.
@@ -144,7 +144,7 @@ impl Broker {
                 let token = call.token.as_ref().map_or(0, |token| token.len());
                 3 * call.call_id.len() + token + call.capability.len().min(NAME_BYTES)
             }
-            About::OwnCall(run, _) => self.calls.get(*run).map_or(0, Run::short_bytes),
+            About::Entered(run, _) => self.calls.get(*run).map_or(0, Run::short_bytes),
             About::Cancel(_) | About::Nothing => 0,
         };
         ids.sum::<usize>() + asked.call_id.map_or(0, str::len) + run

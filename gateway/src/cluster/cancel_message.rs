@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::worker::WorkerId;
-use crate::broker::runs::{ID_CHARS, REASON_CHARS};
+use crate::broker::calls::{ID_CHARS, REASON_CHARS};
 use crate::wire::{clipped, mended_bytes};
 
 /// How many bytes a message may have: 64 KiB. This is enough for an id, a reason and a name, each escaped,

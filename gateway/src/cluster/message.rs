@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId, RunMark};
+use crate::broker::calls::{CancelNotice, EarlyCancel, Run, RunId, RunMark};
 use crate::broker::{CancelOutcome, Instance, Offer};
 use crate::tokens::Identity;
 use crate::wire::clipped;

@@ -10,7 +10,7 @@ use axum::http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use crate::broker::runs::RunId;
+use crate::broker::calls::RunId;
 use crate::gateway::{Gone, Unsure};
 use crate::gateway::{Placed, Sought};
 use crate::tokens::Denied;

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::idle::look_after;
-use crate::broker::runs::Dialect;
+use crate::broker::calls::Dialect;
 use crate::gateway::Hub;
 use crate::gateway::calls::{Call, Client, NewCall, Session};
 use crate::tokens::Identity;

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use crate::broker::runs::News;
+use crate::broker::calls::News;
 use crate::broker::{Action, CloseCode, Event, Now, PeerId, ToApp, Waiting};
 use crate::cluster::message::Replaced;
 use crate::gateway::hub::{Hub, State};

@@ -10,7 +10,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 use uuid::Uuid;
 
 use crate::bounds::searches::Searches;
-use crate::broker::runs::CancelNotice;
+use crate::broker::calls::CancelNotice;
 use crate::broker::{Broker, Counters, Event, Now, PeerId, Seat, ToApp};
 use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::{sleep, timeout};
 
-use crate::broker::runs::{RunId, RunState};
+use crate::broker::calls::{RunId, RunState};
 use crate::broker::{Event, STOPPING};
 use crate::cluster::message::Message;
 use crate::gateway::Hub;

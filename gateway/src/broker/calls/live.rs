@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::broker::PeerId;
 use crate::broker::amount::Amount;
-use crate::broker::call::Waiter;
+use crate::broker::calls::outcome::Waiter;
 use crate::wire::Json;
 use caphost::call::Millis;
 
 /// A call of the gateway itself, as its app gets it.
 #[derive(Clone, Debug)]
-pub struct OwnRequest {
+pub struct CallRequest {
     /// The payload of the `capabilities/call`, with the run's callId.
     pub payload: Json,
     /// The parameters alone, for an app that reads no payloads.
@@ -29,7 +29,7 @@ pub struct Live {
     /// The token of its progress, if that is not the callId.
     pub token: Option<Arc<str>>,
     /// What the app gets, until a call of the gateway itself is sent.
-    pub request: Option<Box<OwnRequest>>,
+    pub request: Option<Box<CallRequest>>,
     /// When the app should have cancelled the call at its timeout, and answered it.
     pub timeout: Option<Millis>,
     /// The gateway has cancelled the call at its timeout.
@@ -104,7 +104,7 @@ impl Cancelling {
 impl Live {
     /// A call of an agent that nobody has cancelled, and that is not sent yet. Its progress may carry a token of
     /// its own. `request` is for a call of the gateway itself.
-    pub fn new(agent: PeerId, token: Option<Arc<str>>, request: Option<OwnRequest>) -> Self {
+    pub fn new(agent: PeerId, token: Option<Arc<str>>, request: Option<CallRequest>) -> Self {
         Live {
             agent,
             issued: None,

@@ -17,6 +17,7 @@ mod namesakes;
 mod new_call;
 mod news;
 mod of_session;
+pub(super) mod outcome;
 mod run;
 #[cfg(test)]
 mod shared_tests;
@@ -42,7 +43,7 @@ pub(super) use kept::name;
 pub use kept::{ID_CHARS, REASON_CHARS};
 pub use lists::{Found, leave_out, newest};
 pub use live::Asker;
-pub use live::OwnRequest;
+pub use live::CallRequest;
 pub(crate) use live::{Cancelling, Live};
 pub use mark::RunMark;
 use namesakes::Namesakes;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{NewRun, OwnRequest, RunId, Sink};
+use super::{CallRequest, NewRun, RunId, Sink};
 use crate::broker::Profile;
 
 /// A call of an agent on a socket, or of a front.
@@ -22,7 +22,7 @@ pub struct NewCall<'a> {
     /// The token of its progress, if that is not the callId.
     pub token: Option<Arc<str>>,
     /// What the app gets, if a front has made the call. An agent on a socket has written that itself.
-    pub request: Option<OwnRequest>,
+    pub request: Option<CallRequest>,
     /// The agent's payload with a callId, if the agent gave none: without it only the app could name the call.
     pub completed: Option<String>,
     /// Where the steps of the call go, if a front has made it.

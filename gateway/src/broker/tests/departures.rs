@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::runs::{Lost, RunState};
+use crate::broker::calls::{Lost, RunState};
 use caphost::call::{Code, Stop};
 
 #[test]

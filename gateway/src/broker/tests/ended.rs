@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::runs::{Lost, RunState};
+use crate::broker::calls::{Lost, RunState};
 use caphost::call::Stop;
 
 const CALL_RESULT: &str = "capabilities/call-result";

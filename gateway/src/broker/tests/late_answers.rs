@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::own::{self, calling, pass, state};
+use super::internal::{self, calling, pass, state};
 use super::*;
-use crate::broker::given_up::GIVEN_UP;
-use crate::broker::runs::{News, RunState};
+use crate::broker::apps::given_up::GIVEN_UP;
+use crate::broker::calls::{News, RunState};
 use caphost::call::{LateEnd, Stop};
 
 const CALL_RESULT: &str = "capabilities/call-result";
@@ -19,7 +19,7 @@ fn confirmed() -> Value {
 /// the cancel.
 fn unconfirmed() -> (Bench, RunId, Value, Value) {
     let (mut bench, run, call) = calling();
-    let cancel = only(&own::cancel(&mut bench, run), 1).clone();
+    let cancel = only(&internal::cancel(&mut bench, run), 1).clone();
     pass(&mut bench);
     assert_eq!(state(&bench, "c"), RunState::Unknown);
     bench.broker.runs_mut().take_news();
@@ -138,7 +138,7 @@ fn a_late_confirmation_of_somebody_elses_cancel_counts_too() {
         asker: Asker::Gateway,
         reason: None,
     });
-    own::cancel(&mut bench, run);
+    internal::cancel(&mut bench, run);
     pass(&mut bench);
     assert_eq!(state(&bench, "c"), RunState::Unknown);
     let seen = bench.send(1, answer(only(&revoke, 1), CANCEL_RESULT, confirmed()));
@@ -151,7 +151,7 @@ fn a_late_confirmation_of_somebody_elses_cancel_counts_too() {
 fn a_late_confirmation_counts_when_the_session_has_ended_meanwhile() {
     let (mut bench, run, _, cancel) = unconfirmed();
     bench.event(Event::Left {
-        session: own::SESSION,
+        session: internal::SESSION,
     });
     pass(&mut bench);
     assert_eq!(bench.broker.peers(), (0, 1), "the session is gone");
@@ -220,8 +220,8 @@ fn an_app_that_never_answers_leaves_a_bounded_memory() {
     let (mut bench, _, _, first) = unconfirmed();
     let mut last = Value::Null;
     for number in 0..GIVEN_UP {
-        let (run, _) = own::make(&mut bench, &number.to_string(), None);
-        last = only(&own::cancel(&mut bench, run), 1).clone();
+        let (run, _) = internal::make(&mut bench, &number.to_string(), None);
+        last = only(&internal::cancel(&mut bench, run), 1).clone();
         pass(&mut bench);
     }
     bench.send(1, answer(&first, CANCEL_RESULT, confirmed()));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::broker::agents::Agent;
-use crate::broker::{NewCall, NewSession, OwnRequest, steps};
+use crate::broker::sessions::Agent;
+use crate::broker::{CallRequest, NewCall, NewSession, steps};
 use crate::wire::Request;
 
 const APP: u64 = 1;
@@ -151,7 +151,7 @@ impl Scene {
             capability: "a.b".into(),
             call_id: "c".into(),
             token: None,
-            request: Some(OwnRequest {
+            request: Some(CallRequest {
                 payload: payload.to_string().into(),
                 params: None,
                 timeout: Some(1_000.0),

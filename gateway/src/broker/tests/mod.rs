@@ -6,9 +6,9 @@ mod bounds;
 mod departures;
 mod draining;
 mod ended;
+mod internal;
 mod late_answers;
 mod leftovers;
-mod own;
 mod relaying;
 mod resuming;
 mod runs;
@@ -22,7 +22,7 @@ use tokio::sync::oneshot::{self, error::TryRecvError};
 use super::{
     Action, Asker, Backlog, Broker, CancelOutcome, Event, Now, PeerId, Profile, Seat, Steps, Wanted,
 };
-use crate::broker::runs::{Dialect, Found, Run, RunId};
+use crate::broker::calls::{Dialect, Found, Run, RunId};
 use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
 use crate::wire::Envelope;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::broker::calls::Reply;
-use crate::broker::runs::{EarlyCancel, RunState};
+use crate::broker::calls::{EarlyCancel, RunState};
 use caphost::call::Stop;
 
 /// An id that no run has by chance.

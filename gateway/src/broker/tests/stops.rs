@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::runs::News;
+use crate::broker::calls::News;
 use crate::wire::abp::CALL_ENDED;
 use caphost::call::{LateEnd, Stop};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use clap::{Arg, CommandFactory};
 
 use super::{is_key, is_list, with_defaults};
-use crate::broker::runs::{ID_CHARS, PROGRESS_BYTES, REASON_CHARS};
+use crate::broker::calls::{ID_CHARS, PROGRESS_BYTES, REASON_CHARS};
 use crate::broker::{QUESTION_BYTES, QUESTIONS};
 use crate::cli::Arguments;
 use crate::fronts::body::LONGEST_PAUSE;

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::any;
 
-use crate::broker::runs::Dialect;
+use crate::broker::calls::Dialect;
 use crate::broker::{Event, PeerId, Profile, Seat};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::{Endpoint, SocketRequest, serve_socket};

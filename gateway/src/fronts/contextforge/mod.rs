@@ -21,7 +21,7 @@ use clap::builder::BoolishValueParser;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::broker::runs::{ID_CHARS, Run, RunState};
+use crate::broker::calls::{ID_CHARS, Run, RunState};
 use crate::fronts::auth::Bearer;
 use crate::fronts::body;
 use crate::fronts::refusal::{FastApi, Refusal, found};

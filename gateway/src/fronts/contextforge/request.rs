@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
 
-use crate::broker::runs::{ID_CHARS, REASON_CHARS};
+use crate::broker::calls::{ID_CHARS, REASON_CHARS};
 use crate::fronts::media_type::content_type;
 use crate::fronts::refusal::Refusal;
 use crate::wire::mended_bytes;

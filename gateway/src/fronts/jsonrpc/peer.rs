@@ -12,7 +12,7 @@ use tungstenite::Utf8Bytes;
 use super::Jsonrpc;
 use super::greeting::Greeting;
 use crate::bounds::shares::{Holder, Share};
-use crate::broker::runs::Dialect;
+use crate::broker::calls::Dialect;
 use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
 use crate::fronts::rpc::InFlight;

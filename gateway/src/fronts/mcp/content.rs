@@ -11,7 +11,7 @@
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::broker::runs::RunId;
+use crate::broker::calls::RunId;
 use crate::fronts::media_type::essence;
 use crate::wire::binary::{Binary, canonical};
 use caphost::dialect::mcp::Version;

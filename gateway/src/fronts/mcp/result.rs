@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::content::extract;
-use crate::broker::runs::RunId;
+use crate::broker::calls::RunId;
 use crate::gateway::AbpError;
 use crate::wire::binary::opened;
 use crate::wire::json_rpc::{Id, RpcError, code, success};

@@ -24,7 +24,7 @@ use super::tools;
 use super::wanted::Wanted;
 use crate::bounds::shares::{Holder, Shares};
 use crate::broker::MAX_NAME_CHARS;
-use crate::broker::runs::Dialect;
+use crate::broker::calls::Dialect;
 use crate::fronts::auth::Bearer;
 use crate::fronts::body;
 use crate::fronts::coerce;

@@ -16,7 +16,7 @@ use super::overtaken::Overtaken;
 use super::request::ClientInfo;
 use super::sealing::{Said, is_over};
 use crate::bounds::shares::Holder;
-use crate::broker::runs::Dialect;
+use crate::broker::calls::Dialect;
 use crate::fronts::rpc::{InFlight, Request};
 use crate::gateway::Hub;
 use crate::gateway::calls::{self, Call, Client, NewCall};

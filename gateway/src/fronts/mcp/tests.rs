@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::progress::Progress;
 use super::{content, result, schema, tools};
-use crate::broker::runs::RunId;
+use crate::broker::calls::RunId;
 use crate::broker::{CapabilityInfo, Offer};
 use crate::gateway::AbpError;
 use crate::wire::Json;

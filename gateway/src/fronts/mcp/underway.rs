@@ -18,7 +18,7 @@ use super::session::McpSession;
 use super::tools;
 use crate::bounds::shares::Share;
 use crate::broker::Offer;
-use crate::broker::runs::RunId;
+use crate::broker::calls::RunId;
 use crate::fronts::kept::keep;
 use crate::fronts::rpc::Request;
 use crate::fronts::shared_sessions::InUse;

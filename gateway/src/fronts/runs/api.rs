@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
 
 use super::list::{self, RunJson};
-use crate::broker::runs::{ID_CHARS, REASON_CHARS};
+use crate::broker::calls::{ID_CHARS, REASON_CHARS};
 use crate::fronts::auth::Bearer;
 use crate::fronts::body;
 use crate::fronts::lists::Listing;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use url::form_urlencoded;
 
-use crate::broker::runs::{Lost, Run};
+use crate::broker::calls::{Lost, Run};
 use crate::fronts::refusal::Refusal;
 use crate::gateway::Listed;
 use crate::tokens::Identity;

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::api::reason;
 use super::list::{self, LIST_LIMIT, LIST_LIMIT_MAX};
-use crate::broker::runs::{Calls, Dialect, Ending, NewRun, REASON_CHARS, RunId, newest};
+use crate::broker::calls::{Calls, Dialect, Ending, NewRun, REASON_CHARS, RunId, newest};
 use crate::gateway::Listed;
 use crate::tokens::Identity;
 

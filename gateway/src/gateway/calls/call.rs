@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::broker::runs::{Run, RunId};
+use crate::broker::calls::{Run, RunId};
 use crate::broker::{self, Asker, Event, PeerId, Reply, Steps};
 use crate::gateway::{AbpError, Hub, Outcome, Step};
 use caphost::call::{LateEnd, Stop};

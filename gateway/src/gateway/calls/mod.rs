@@ -12,8 +12,8 @@ mod tests;
 
 use std::time::Duration;
 
-pub use crate::broker::runs::CancelNotice;
-use crate::broker::runs::Dialect;
+pub use crate::broker::calls::CancelNotice;
+use crate::broker::calls::Dialect;
 use crate::tokens::Identity;
 use crate::wire::Json;
 pub use call::{Call, Canceller};

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::call::{Call, Way};
 use super::{Client, NewCall};
-use crate::broker::runs::RunId;
+use crate::broker::calls::RunId;
 use crate::broker::{self, Profile, Seat};
 use crate::gateway::Hub;
 use crate::wire::Json;
@@ -48,7 +48,7 @@ impl Session {
         let id = call.call_id.clone().unwrap_or_else(|| own_id(run));
         let timeout = call.timeout.map(|it| it.as_secs_f64() * 1_000.0);
         let (sink, steps) = broker::steps();
-        let request = broker::OwnRequest {
+        let request = broker::CallRequest {
             payload: payload(&call, &id, timeout),
             params: call.params,
             timeout,

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use super::*;
 use crate::broker;
-use crate::broker::runs::{Found, RunState};
+use crate::broker::calls::{Found, RunState};
 use crate::gateway::{Confirmation, Hub, OutboxStep, Outcome, Step};
 use crate::limits::Limits;
 use crate::tokens::Tokens;

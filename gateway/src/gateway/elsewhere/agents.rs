@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::Elsewhere;
 use super::proxy::Proxy;
-use crate::broker::runs::Dialect;
+use crate::broker::calls::Dialect;
 use crate::broker::{Event, PeerId, Profile, Seat, Wanted};
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message, Parcel};

@@ -5,7 +5,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder
 
 use super::CancelResult;
 use super::tool_servers::TOOL_SERVERS;
-use crate::broker::runs::{Dialect, RunState};
+use crate::broker::calls::{Dialect, RunState};
 use crate::cluster::METRICS as CLUSTER;
 use caphost::call::Stop;
 

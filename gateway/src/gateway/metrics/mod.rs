@@ -13,7 +13,7 @@ use metrics_exporter_prometheus::PrometheusRecorder;
 pub use tool_servers::ToolServerCounters;
 
 use crate::broker::Counters;
-use crate::broker::runs::{Dialect, Run};
+use crate::broker::calls::{Dialect, Run};
 use crate::cluster::{METRICS, Standing, Traffic};
 use crate::gateway::SessionCounts;
 use crate::log;

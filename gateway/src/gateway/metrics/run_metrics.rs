@@ -2,7 +2,7 @@
 
 use metrics::{Counter, Histogram, counter, histogram};
 
-use crate::broker::runs::{Dialect, Run, RunState};
+use crate::broker::calls::{Dialect, Run, RunState};
 
 /// The metrics of runs, by [`Dialect::index`].
 pub(super) struct RunMetrics {

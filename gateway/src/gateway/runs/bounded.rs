@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::broker::runs::Run;
+use crate::broker::calls::Run;
 
 /// How many bytes a list may have, about 8 MiB: enough for as many short runs as a list may have.
 pub(crate) const LIST_BYTES: usize = 8 << 20;
@@ -52,7 +52,7 @@ fn escaped(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::runs::{Calls, Dialect, NewRun, RunId, newest};
+    use crate::broker::calls::{Calls, Dialect, NewRun, RunId, newest};
     use crate::tokens::Identity;
 
     #[test]

@@ -8,7 +8,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use super::bounded::{LIST_BYTES, bounded};
 use super::sought::{Gone, Placed, Sought, Unsure, meant};
 use crate::bounds::searches::Searches;
-use crate::broker::runs::{CancelNotice, Found, NoticedRun, Run, RunId, RunMark, leave_out};
+use crate::broker::calls::{CancelNotice, Found, NoticedRun, Run, RunId, RunMark, leave_out};
 use crate::cluster::{Answer, Cluster, Notice, Question, WorkerId};
 use crate::gateway::hub::Hub;
 use crate::gateway::{AbpError, Confirmation};

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::broker::runs::{Calls, Dialect, News, Run, RunId};
+use crate::broker::calls::{Calls, Dialect, News, Run, RunId};
 use crate::cluster::Notice;
 use crate::gateway::hub::Hub;
 use crate::gateway::metrics::CancelResult;

@@ -16,7 +16,7 @@ pub use sought::{Gone, Placed, Sought, Unsure};
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::timeout;
 
-use crate::broker::runs::{CancelNotice, EarlyCancel, Run, RunId, newest};
+use crate::broker::calls::{CancelNotice, EarlyCancel, Run, RunId, newest};
 use crate::broker::unconfirmed;
 use crate::broker::{Asker, Event, PeerId};
 use crate::cluster::Notice;

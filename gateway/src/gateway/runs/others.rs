@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::broker::runs::{EarlyCancel, Found, Run, RunId, RunMark};
+use crate::broker::calls::{EarlyCancel, Found, Run, RunId, RunMark};
 use crate::cluster::message::Message;
 use crate::cluster::{Answer, CancelMessage, Notice, Question, WorkerId};
 use crate::gateway::hub::Hub;
@@ -164,7 +164,7 @@ impl Hub {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::runs::{Dialect, Ending, NewRun};
+    use crate::broker::calls::{Dialect, Ending, NewRun};
     use crate::limits::Limits;
     use crate::tokens::Tokens;
 

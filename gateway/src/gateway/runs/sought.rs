@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::broker::runs::{Found, Run, RunId, RunMark};
+use crate::broker::calls::{Found, Run, RunId, RunMark};
 use crate::cluster::WorkerId;
 
 /// Why there may be unknown runs.
@@ -134,7 +134,7 @@ pub(super) fn meant(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::runs::{Calls, Dialect, Ending, NewRun};
+    use crate::broker::calls::{Calls, Dialect, Ending, NewRun};
     use crate::tokens::Identity;
 
     fn run(dialect_id: &str, ended: bool) -> Arc<Run> {

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::bounds::in_use::InUse;
-use crate::broker::runs::RunId;
+use crate::broker::calls::RunId;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rpc::{InFlight, Request, Used};
 use crate::tokens::Identity;
@@ -94,7 +94,7 @@ mod tests {
     use futures_util::FutureExt;
 
     use super::*;
-    use crate::broker::runs::Dialect;
+    use crate::broker::calls::Dialect;
     use crate::gateway::Hub;
     use crate::gateway::calls::{Client, NewCall};
     use crate::limits::Limits;

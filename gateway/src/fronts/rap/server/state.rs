@@ -7,7 +7,7 @@ use super::options::Options;
 use super::request::Target;
 use super::send_limits::{IN_ALL, PER_TOKEN, SendLimits};
 use crate::bounds::shares::Shares;
-use crate::broker::runs::Dialect;
+use crate::broker::calls::Dialect;
 use crate::fronts::auth::Bearer;
 use crate::fronts::lists::Listing;
 use crate::fronts::rap::egress::{Clients, Egress, Others};

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::PeerId;
 use super::capability_info::CapabilityInfo;
 use super::instance::Instance;
 use super::offer::{AppInfo, Offer};
 use super::offers::{read, read_capabilities, wrong};
+use crate::broker::PeerId;
 use crate::wire::Failure;
 use caphost::call::Error;
 
@@ -23,7 +23,7 @@ const JSON_AROUND_TEXTS: usize = 64;
 
 /// The registration of an app. Its parts are checked in order, and each may be wrong.
 #[derive(Debug)]
-pub(super) struct Register {
+pub(in crate::broker) struct Register {
     pub app: Result<AppInfo, Failure>,
     pub capabilities: Result<Vec<CapabilityInfo>, Failure>,
     pub token: Option<String>,
@@ -40,7 +40,7 @@ pub(super) struct Register {
 
 impl Register {
     /// The registration of an app inside the gateway.
-    pub(super) fn of(app: AppInfo, capabilities: Vec<CapabilityInfo>) -> Self {
+    pub(in crate::broker) fn of(app: AppInfo, capabilities: Vec<CapabilityInfo>) -> Self {
         Register {
             app: Ok(app),
             capabilities: Ok(capabilities),
@@ -54,7 +54,7 @@ impl Register {
     }
 
     /// Reads the payload of `app/register`.
-    pub(super) fn read(payload: &str, most: usize) -> Result<Self, Failure> {
+    pub(in crate::broker) fn read(payload: &str, most: usize) -> Result<Self, Failure> {
         #[derive(Deserialize)]
         struct Parts<'a> {
             #[serde(borrow)]
@@ -106,7 +106,7 @@ fn check_size(payload: &str, most: usize) -> Result<(), Failure> {
 
 /// A change of what an app offers.
 #[derive(Debug)]
-pub(super) enum Update {
+pub(in crate::broker) enum Update {
     /// The new offer, made of the offer before, and its size in bytes.
     Made {
         before: Arc<Offer>,
@@ -124,7 +124,7 @@ pub(super) enum Update {
 
 impl Update {
     /// Reads the payload of `app/update`.
-    pub(super) fn read(payload: &str, most: usize) -> Result<Self, Failure> {
+    pub(in crate::broker) fn read(payload: &str, most: usize) -> Result<Self, Failure> {
         #[derive(Deserialize)]
         struct Parts<'a> {
             #[serde(borrow)]
@@ -160,7 +160,7 @@ impl Update {
 
 impl Update {
     /// The new offer and its size, where the app offers `before` up to now.
-    pub(super) fn made_of(
+    pub(in crate::broker) fn made_of(
         self,
         before: &Arc<Offer>,
         max: usize,

@@ -53,7 +53,7 @@ impl Offer {
     }
 
     /// The size of the offer in memory, in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::broker) fn bytes(&self) -> usize {
         let AppInfo {
             id,
             name,
@@ -165,7 +165,7 @@ impl Offer {
 
 /// Made on first use. A copy makes its own index, because its offer may change.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(in crate::broker) struct Index {
     order: OnceLock<Order>,
     promises: OnceLock<Box<[bool]>>,
     fingerprint: OnceLock<u64>,

@@ -9,10 +9,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
-use super::apps::Apps;
+use super::Apps;
 use super::capability_info::CapabilityInfo;
 use super::offer::{AppInfo, MAX_NAME_CHARS, Offer};
-use super::{PeerId, Seat, Wanted};
+use crate::broker::{PeerId, Seat, Wanted};
 use crate::tokens::Identity;
 use crate::wire::{Failure, invalid_at};
 use caphost::call::{Code, Error};
@@ -32,7 +32,7 @@ pub struct Offered {
 
 /// The apps that have registered.
 #[derive(Debug, Default)]
-pub(super) struct Directory {
+pub(in crate::broker) struct Directory {
     connections: BTreeMap<Arc<str>, BTreeSet<PeerId>>,
     offered: SmallVec<[Offered; 1]>,
 }
@@ -96,7 +96,11 @@ impl Apps {
     }
 
     /// Chooses the connection for an agent that wants `wanted`.
-    pub(super) fn choose(&self, wanted: &Wanted, by: &Identity) -> Result<PeerId, Failure> {
+    pub(in crate::broker) fn choose(
+        &self,
+        wanted: &Wanted,
+        by: &Identity,
+    ) -> Result<PeerId, Failure> {
         match wanted {
             Wanted::Any => self.choose_app(None),
             Wanted::Id(id) => self.choose_app(Some(id)).map_err(|mut error| {
@@ -122,7 +126,7 @@ impl Apps {
     }
 
     /// The app that a new session is bound to.
-    pub(super) fn choose_app(&self, wanted: Option<&str>) -> Result<PeerId, Failure> {
+    pub(in crate::broker) fn choose_app(&self, wanted: Option<&str>) -> Result<PeerId, Failure> {
         let cut_off = match self.cut_off {
             true => " to this worker, and the others cannot be reached: Redis does not answer",
             false => "",
@@ -149,14 +153,14 @@ impl Apps {
     }
 
     /// An app has registered.
-    pub(super) fn listed(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
+    pub(in crate::broker) fn listed(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
         let connections = self.directory.connections.entry(id.clone()).or_default();
         connections.insert(peer);
         self.offers(peer, id, seat);
     }
 
     /// An app that had registered is gone.
-    pub(super) fn unlisted(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
+    pub(in crate::broker) fn unlisted(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
         if let Some(connections) = self.directory.connections.get_mut(&id) {
             connections.remove(&peer);
             if connections.is_empty() {
@@ -167,7 +171,7 @@ impl Apps {
     }
 
     /// An app has changed its offer.
-    pub(super) fn offers(&mut self, peer: PeerId, app: Arc<str>, seat: Seat) {
+    pub(in crate::broker) fn offers(&mut self, peer: PeerId, app: Arc<str>, seat: Seat) {
         self.directory.offered.push(Offered {
             peer,
             app,
@@ -187,7 +191,7 @@ fn none_connected() -> Failure {
 }
 
 /// Reads the list of capabilities at `path`.
-pub(super) fn read_capabilities(
+pub(in crate::broker) fn read_capabilities(
     list: &RawValue,
     path: &str,
 ) -> Result<Vec<CapabilityInfo>, Failure> {
@@ -217,7 +221,10 @@ fn check_names(capabilities: &[CapabilityInfo], path: &str) -> Result<(), Failur
 }
 
 /// Reads the value at `path`, or the whole payload.
-pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Failure> {
+pub(in crate::broker) fn read<'a, T: Deserialize<'a>>(
+    text: &'a str,
+    path: &str,
+) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|error| {
         let at = if path.is_empty() { "payload" } else { path };
         wrong(at, &error.to_string())
@@ -225,6 +232,6 @@ pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<
 }
 
 /// The error for a bad value at `path`.
-pub(super) fn wrong(path: &str, message: &str) -> Failure {
+pub(in crate::broker) fn wrong(path: &str, message: &str) -> Failure {
     invalid_at(path, format!("`{path}`: {message}"))
 }

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::amount::Amount;
+use crate::broker::amount::Amount;
 use crate::tally::Tally;
 
 /// The amount in all, and the amounts by the names of the owners.
 #[derive(Debug, Default)]
-pub(super) struct Registered {
+pub(in crate::broker) struct Registered {
     all: Amount,
     by_owner: Tally<Arc<str>, Amount>,
 }

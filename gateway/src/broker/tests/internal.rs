@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::*;
-use crate::broker::runs::{Found, RunState};
+use crate::broker::calls::{Found, RunState};
 use crate::broker::{CallEvent, NewSession, Reply};
-use crate::broker::{NewCall, OwnRequest, steps};
+use crate::broker::{CallRequest, NewCall, steps};
 use caphost::call::{LateEnd, Stop};
 
 pub(super) const SESSION: PeerId = PeerId(9);
@@ -39,7 +39,7 @@ pub(super) fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId,
         capability: "a.b".into(),
         call_id: id.into(),
         token: None,
-        request: Some(OwnRequest {
+        request: Some(CallRequest {
             payload: payload.to_string().into(),
             params: None,
             timeout,

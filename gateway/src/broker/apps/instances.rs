@@ -3,11 +3,11 @@
 
 use uuid::Uuid;
 
-use super::agents::Sessions;
-use super::apps::{App, Apps};
 use super::instance::Instance;
 use super::offer::AppInfo;
-use super::{Now, PeerId, Seat};
+use super::{App, Apps};
+use crate::broker::sessions::Sessions;
+use crate::broker::{Now, PeerId, Seat};
 use crate::tokens::{INSTANCE, Identity};
 use crate::wire::clipped;
 
@@ -39,7 +39,7 @@ pub struct Listed {
 impl Apps {
     /// The instance of a connection that registers the app with that id. For a connection on another worker,
     /// that worker has said which instance it is.
-    pub(super) fn new_instance(
+    pub(in crate::broker) fn new_instance(
         &self,
         (app, owner, seat): (&str, &Identity, Seat),
         told: Option<Instance>,
@@ -92,7 +92,11 @@ impl Apps {
     }
 
     /// The connected apps that `viewer` may reach, by id.
-    pub(super) fn connected(&self, viewer: &Identity, sessions: &Sessions) -> Vec<ConnectedApp> {
+    pub(in crate::broker) fn connected(
+        &self,
+        viewer: &Identity,
+        sessions: &Sessions,
+    ) -> Vec<ConnectedApp> {
         let ids = self.directory.ids().filter(|id| viewer.may_reach(id));
         ids.filter_map(|id| self.connections_of(id, sessions))
             .collect()

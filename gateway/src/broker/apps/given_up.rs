@@ -1,18 +1,18 @@
 //! Requests that the broker waits for no longer, and that their app may still answer. What the app confirms is
 //! worth more than the giving up: a late answer tells how a run has ended whose outcome was unknown.
 
-use super::amount::Amount;
-use super::pending::{AnswerTo, Entry, read_issued};
-use super::{PeerId, Seat};
+use crate::broker::amount::Amount;
+use crate::broker::sessions::pending::{AnswerTo, Entry, read_issued};
+use crate::broker::{PeerId, Seat};
 use crate::remembered::Remembered;
 use crate::wire::Request;
 
 /// How many requests of one app are remembered.
-pub(super) const GIVEN_UP: usize = 1_024;
+pub(in crate::broker) const GIVEN_UP: usize = 1_024;
 
 /// The requests that one app has not answered in time, by the numbers under which they went to the app.
 #[derive(Debug, Default)]
-pub(super) struct GivenUp(Remembered<u64, (PeerId, Entry), GIVEN_UP>);
+pub(in crate::broker) struct GivenUp(Remembered<u64, (PeerId, Entry), GIVEN_UP>);
 
 impl GivenUp {
     /// Remembers a request of an agent that the app has not answered. Nobody is told its answer, but the

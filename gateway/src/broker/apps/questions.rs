@@ -14,11 +14,11 @@ const AROUND_ID: usize = 64;
 
 /// The bytes of the questions of one owner's apps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct QuestionBytes(Arc<AtomicUsize>);
+pub(in crate::broker) struct QuestionBytes(Arc<AtomicUsize>);
 
 /// A question. Its bytes count for its owner until it is dropped.
 #[derive(Debug)]
-pub(super) struct Question {
+pub(in crate::broker) struct Question {
     /// Its id, as the app wrote it.
     pub id: Box<str>,
     asked: QuestionBytes,

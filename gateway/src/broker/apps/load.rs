@@ -7,35 +7,35 @@ use crate::tally::Tally;
 
 /// Bytes of the requests that an app has not answered, by the names of their owners.
 #[derive(Debug, Default)]
-pub(super) struct Load {
+pub(in crate::broker) struct Load {
     owners: Tally<Arc<str>, usize>,
     /// Bytes in the queue whose agents are gone.
     left: Tally<Arc<str>, usize>,
 }
 
 impl Load {
-    pub(super) fn add(&mut self, owner: &Arc<str>, bytes: usize) {
+    pub(in crate::broker) fn add(&mut self, owner: &Arc<str>, bytes: usize) {
         self.owners.change(owner, |sum| *sum += bytes);
     }
 
     /// The unanswered bytes of `owner`.
-    pub(super) fn of(&self, owner: &Arc<str>) -> usize {
+    pub(in crate::broker) fn of(&self, owner: &Arc<str>) -> usize {
         self.owners.of(owner)
     }
 
-    pub(super) fn give_back(&mut self, owner: &Arc<str>, bytes: usize) {
+    pub(in crate::broker) fn give_back(&mut self, owner: &Arc<str>, bytes: usize) {
         self.owners
             .change(owner, |sum| *sum = sum.saturating_sub(bytes));
     }
 
     /// An agent of `owner` is gone while its requests still wait to be written. These bytes count until
     /// [`Load::forget_left`].
-    pub(super) fn leave(&mut self, owner: &Arc<str>, bytes: usize) {
+    pub(in crate::broker) fn leave(&mut self, owner: &Arc<str>, bytes: usize) {
         self.left.change(owner, |sum| *sum += bytes);
     }
 
     /// The queue is nearly empty: bytes of agents that are gone count no longer.
-    pub(super) fn forget_left(&mut self) {
+    pub(in crate::broker) fn forget_left(&mut self) {
         for (owner, bytes) in self.left.take() {
             self.give_back(&owner, bytes);
         }
@@ -43,7 +43,7 @@ impl Load {
 
     /// Whether `owner` may send this many more bytes while much already waits for the app: others have caused
     /// the queue, and `owner` stays within its own share of `room`.
-    pub(super) fn has_room(&self, owner: &Arc<str>, bytes: usize, room: usize) -> bool {
+    pub(in crate::broker) fn has_room(&self, owner: &Arc<str>, bytes: usize, room: usize) -> bool {
         let own = self.of(owner);
         let owners = self.owners.holders() + usize::from(own == 0);
         owners > 1 && own + bytes <= room / owners

@@ -14,7 +14,7 @@ use crate::wire::{Request, Subject};
 
 /// One request that an app is to answer.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(in crate::broker) struct Entry {
     /// The number under which the request went to the app.
     pub issued: u64,
     pub request: Request,
@@ -32,7 +32,7 @@ pub(super) struct Entry {
 
 /// Who waits for the answer to a request.
 #[derive(Debug)]
-pub(super) enum AnswerTo {
+pub(in crate::broker) enum AnswerTo {
     /// The agent, and others who have asked for the same cancel.
     Askers(SmallVec<[Asker; 1]>),
     /// A session of the gateway itself.
@@ -43,12 +43,12 @@ pub(super) enum AnswerTo {
 
 impl AnswerTo {
     /// The agent, under its own id of the request.
-    pub(super) fn agent(id: Option<&str>) -> Self {
+    pub(in crate::broker) fn agent(id: Option<&str>) -> Self {
         AnswerTo::Askers(smallvec![Asker::Agent(id.map(Arc::from))])
     }
 
     /// Takes those who wait.
-    pub(super) fn take_askers(&mut self) -> SmallVec<[Asker; 1]> {
+    pub(in crate::broker) fn take_askers(&mut self) -> SmallVec<[Asker; 1]> {
         match self {
             AnswerTo::Askers(askers) => std::mem::take(askers),
             AnswerTo::Session | AnswerTo::Nobody => SmallVec::new(),
@@ -56,7 +56,7 @@ impl AnswerTo {
     }
 
     /// The ids that the answer goes to, if an agent waits for it.
-    pub(super) fn ids(&self) -> impl Iterator<Item = Option<&str>> {
+    pub(in crate::broker) fn ids(&self) -> impl Iterator<Item = Option<&str>> {
         let askers = match self {
             AnswerTo::Askers(askers) => &askers[..],
             AnswerTo::Session | AnswerTo::Nobody => &[],
@@ -70,7 +70,7 @@ impl AnswerTo {
 
 impl Entry {
     /// The subject of an answer that refuses the request.
-    pub(super) fn subject(&self, id: Option<&str>) -> Subject {
+    pub(in crate::broker) fn subject(&self, id: Option<&str>) -> Subject {
         Subject {
             kind: Some(self.request.kind().into()),
             id: id.map(str::to_string),
@@ -81,11 +81,11 @@ impl Entry {
 }
 
 /// Amounts by type of request.
-pub(super) type Counts = [Amount; Request::ALL.len()];
+pub(in crate::broker) type Counts = [Amount; Request::ALL.len()];
 
 /// The unanswered requests of one agent, by the numbers under which they went to the app.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(in crate::broker) struct Pending {
     entries: FxHashMap<u64, Entry>,
     /// The ids of the requests, as the agent wrote them.
     ids: HashSet<Arc<str>>,
@@ -97,39 +97,39 @@ pub(super) struct Pending {
 
 impl Pending {
     /// How many answers the agent itself waits for.
-    pub(super) fn awaited(&self) -> usize {
+    pub(in crate::broker) fn awaited(&self) -> usize {
         self.counts.iter().map(|it| it.count).sum()
     }
 
     /// The bytes that all requests take of the queue to the app.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::broker) fn bytes(&self) -> usize {
         let entries = self.entries.values();
         entries.map(|entry| entry.bytes).sum()
     }
 
     /// Whether a request of the agent has that id.
-    pub(super) fn has_id(&self, id: &str) -> bool {
+    pub(in crate::broker) fn has_id(&self, id: &str) -> bool {
         self.ids.contains(id)
     }
 
     /// The amount of the agent's own requests of that type.
-    pub(super) fn amount(&self, request: Request) -> Amount {
+    pub(in crate::broker) fn amount(&self, request: Request) -> Amount {
         self.counts[request as usize]
     }
 
     /// How many cancels of calls the agent waits for.
-    pub(super) fn waiting(&self) -> usize {
+    pub(in crate::broker) fn waiting(&self) -> usize {
         self.waiting
     }
 
     /// The agent waits for a cancel of a call, under that id.
-    pub(super) fn wait(&mut self, id: Option<&Arc<str>>) {
+    pub(in crate::broker) fn wait(&mut self, id: Option<&Arc<str>>) {
         self.ids.extend(id.cloned());
         self.waiting += 1;
     }
 
     /// A cancel of a call is answered, under that id.
-    pub(super) fn answered(&mut self, id: Option<&Arc<str>>) {
+    pub(in crate::broker) fn answered(&mut self, id: Option<&Arc<str>>) {
         self.waiting = self.waiting.saturating_sub(1);
         if let Some(id) = id {
             self.ids.remove(id);
@@ -137,7 +137,7 @@ impl Pending {
     }
 
     /// The request with that number counts so much from now on. Returns how much it counted.
-    pub(super) fn count_again(&mut self, issued: u64, amount: Amount) -> Amount {
+    pub(in crate::broker) fn count_again(&mut self, issued: u64, amount: Amount) -> Amount {
         let Some(entry) = self.entries.get_mut(&issued) else {
             return Amount::default();
         };
@@ -150,7 +150,7 @@ impl Pending {
 
     /// Those who have asked for the cancel with that number wait for its answer alone. Returns the bytes that
     /// the cancel has taken of the queue.
-    pub(super) fn hand(&mut self, issued: u64, askers: Vec<Asker>) -> usize {
+    pub(in crate::broker) fn hand(&mut self, issued: u64, askers: Vec<Asker>) -> usize {
         let Some(mut entry) = self.take(issued, |_| true) else {
             return 0;
         };
@@ -160,7 +160,7 @@ impl Pending {
         bytes
     }
 
-    pub(super) fn insert(&mut self, entry: Entry) {
+    pub(in crate::broker) fn insert(&mut self, entry: Entry) {
         self.ids
             .extend(entry.answer_to.ids().flatten().map(Arc::from));
         self.counts[entry.request as usize].add(entry.amount);
@@ -168,7 +168,7 @@ impl Pending {
     }
 
     /// Removes and returns the entry, if `answers` is true for its request.
-    pub(super) fn take(
+    pub(in crate::broker) fn take(
         &mut self,
         issued: u64,
         answers: impl FnOnce(Request) -> bool,
@@ -185,14 +185,14 @@ impl Pending {
     }
 
     /// The number of the cancel of that run that is not answered.
-    pub(super) fn cancel_of(&self, run: RunId) -> Option<u64> {
+    pub(in crate::broker) fn cancel_of(&self, run: RunId) -> Option<u64> {
         let mut entries = self.entries.values();
         let cancel = entries.find(|it| it.run == Some(run) && it.request == Request::Cancel);
         cancel.map(|entry| entry.issued)
     }
 
     /// The calls of runs, with the numbers under which they went to the app.
-    pub(super) fn calls(&self) -> impl Iterator<Item = (u64, RunId)> {
+    pub(in crate::broker) fn calls(&self) -> impl Iterator<Item = (u64, RunId)> {
         let entries = self.entries.iter();
         let calls = entries.filter(|(_, entry)| entry.request == Request::Call);
         calls.filter_map(|(issued, entry)| Some((*issued, entry.run?)))
@@ -200,7 +200,7 @@ impl Pending {
 
     /// The agent has left. Nobody waits for its answers, but the outcomes of calls and of their cancels still
     /// count.
-    pub(super) fn leave(&mut self) {
+    pub(in crate::broker) fn leave(&mut self) {
         for mut entry in std::mem::take(self).entries.into_values() {
             if entry.run.is_some() {
                 entry.answer_to = AnswerTo::Nobody;
@@ -211,7 +211,7 @@ impl Pending {
     }
 
     /// Removes and returns all entries: cancels first, then in order of their numbers.
-    pub(super) fn take_all(&mut self) -> Vec<Entry> {
+    pub(in crate::broker) fn take_all(&mut self) -> Vec<Entry> {
         let mut all: Vec<_> = std::mem::take(self).entries.into_values().collect();
         all.sort_by_key(|entry| (entry.request, entry.issued));
         all
@@ -219,7 +219,7 @@ impl Pending {
 }
 
 /// An id of the broker, as JSON.
-pub(super) struct IssuedId {
+pub(in crate::broker) struct IssuedId {
     text: [u8; IssuedId::LONGEST],
     length: usize,
 }
@@ -228,7 +228,7 @@ impl IssuedId {
     /// `"g`, twenty digits, `"`
     const LONGEST: usize = 23;
 
-    pub(super) fn of(issued: u64) -> Self {
+    pub(in crate::broker) fn of(issued: u64) -> Self {
         let mut text = [0; IssuedId::LONGEST];
         let mut rest = &mut text[..];
         // Every number fits.
@@ -237,13 +237,13 @@ impl IssuedId {
         IssuedId { text, length }
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(in crate::broker) fn as_str(&self) -> &str {
         std::str::from_utf8(&self.text[..self.length]).unwrap_or_default()
     }
 }
 
 /// The number in an id of the broker.
-pub(super) fn read_issued(id: &str) -> Option<u64> {
+pub(in crate::broker) fn read_issued(id: &str) -> Option<u64> {
     let digits = id.strip_prefix(r#""g"#)?.strip_suffix('"')?;
     // The broker never writes `"g01"` or `"g+1"`.
     let ours = digits == "0" || digits.starts_with(|first| matches!(first, '1'..='9'));

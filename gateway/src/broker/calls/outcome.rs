@@ -4,10 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::{Profile, Wanted};
 use crate::broker::calls::Reply;
 use crate::wire::stops::{self, Grade};
-use crate::wire::{Failure, Json, Request, stopped_by};
+use crate::wire::{Failure, Request, stopped_by};
 use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
 
 /// The outcome of a cancel.
@@ -74,27 +73,16 @@ impl<E> CancelOutcome<E> {
     }
 }
 
-/// The client of a session of the gateway itself.
-#[derive(Clone, Debug)]
-pub struct NewSession {
-    /// The app that the client wants.
-    pub app: Wanted,
-    /// The identity of the client.
-    pub profile: Profile,
-    /// The payload of the session's `initialize`.
-    pub hello: Json,
-}
-
 /// Who is told the outcome of a cancel.
 pub type Waiter = oneshot::Sender<CancelOutcome>;
 
 /// A cancel of a call that is not cancelled, for that reason.
-pub(super) fn not_cancelled(reason: &str) -> CancelOutcome {
+pub(in crate::broker) fn not_cancelled(reason: &str) -> CancelOutcome {
     CancelOutcome::refused(Some(reason.into()), None)
 }
 
 /// A cancel whose outcome is unknown.
-pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
+pub(in crate::broker) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
     CancelOutcome::refused(Some(reason.into()), Some(Reply::Failed(error)))
 }
 
@@ -102,19 +90,19 @@ pub(super) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
 pub const STOPPING: &str = "The gateway is shutting down";
 
 /// The error of a call that comes while the gateway is stopping.
-pub(super) fn no_new_calls() -> Failure {
+pub(in crate::broker) fn no_new_calls() -> Failure {
     let message = "The gateway is shutting down: it takes no new calls";
     Error::new(Code::CAPABILITY_UNAVAILABLE, message)
 }
 
 /// Why a cancel is not confirmed when the app has not answered in time.
-pub(super) const UNCONFIRMED: &str = "No confirmation from the app";
+pub(in crate::broker) const UNCONFIRMED: &str = "No confirmation from the app";
 
 /// Why a cancel is not confirmed when the app answers with an error.
-pub(super) const ANSWERED_WITH_ERROR: &str = "The app answered the cancel with an error";
+pub(in crate::broker) const ANSWERED_WITH_ERROR: &str = "The app answered the cancel with an error";
 
 /// The error of a cancel that the app has not answered in time.
-pub(super) fn unanswered() -> Failure {
+pub(in crate::broker) fn unanswered() -> Failure {
     Error::new(Code::TIMEOUT, "The app did not confirm the cancel in time")
 }
 
@@ -124,21 +112,21 @@ pub(crate) fn unconfirmed() -> CancelOutcome {
 }
 
 /// Why agents are closed when their app is gone.
-pub(super) const APP_LEFT: &str = "The app disconnected";
+pub(in crate::broker) const APP_LEFT: &str = "The app disconnected";
 
 /// The error of a call whose app is gone.
-pub(super) fn disconnected() -> Failure {
+pub(in crate::broker) fn disconnected() -> Failure {
     let message = "The app is disconnected: the outcome is unknown";
     Error::new(Code::DISCONNECTED, message)
 }
 
 /// The reply to a call that fails with that error, which is JSON.
-pub(super) fn failed_with(error: &str) -> Reply {
+pub(in crate::broker) fn failed_with(error: &str) -> Reply {
     Reply::Json(format!(r#"{{"success":false,"error":{error}}}"#).into())
 }
 
 /// The reply to a cancelled call, or to a cancel of the call with that id, as JSON.
-pub(super) fn answer_by(
+pub(in crate::broker) fn answer_by(
     outcome: &CancelOutcome,
     request: Request,
     call_id: Option<&str>,
@@ -156,7 +144,7 @@ pub(super) fn answer_by(
 }
 
 /// The payload of a cancel: `{ callId, reason? }`.
-pub(super) fn cancel_payload(call_id: &str, reason: Option<&str>) -> String {
+pub(in crate::broker) fn cancel_payload(call_id: &str, reason: Option<&str>) -> String {
     let mut payload = json!({ "callId": call_id });
     if let Some(reason) = reason {
         payload["reason"] = reason.into();

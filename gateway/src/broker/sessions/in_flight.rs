@@ -3,26 +3,31 @@
 
 use std::sync::Arc;
 
-use super::amount::Amount;
 use super::pending::Counts;
+use crate::broker::amount::Amount;
 use crate::tally::Tally;
 use crate::wire::Request;
 
 /// How many requests of each type are unanswered, by the names of the owners.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(Tally<Arc<str>, Counts>);
+pub(in crate::broker) struct InFlight(Tally<Arc<str>, Counts>);
 
 impl InFlight {
-    pub(super) fn of(&self, owner: &Arc<str>, request: Request) -> Amount {
+    pub(in crate::broker) fn of(&self, owner: &Arc<str>, request: Request) -> Amount {
         self.0.of(owner)[request as usize]
     }
 
-    pub(super) fn add(&mut self, owner: &Arc<str>, request: Request, amount: Amount) {
+    pub(in crate::broker) fn add(&mut self, owner: &Arc<str>, request: Request, amount: Amount) {
         self.0
             .change(owner, |counts| counts[request as usize].add(amount));
     }
 
-    pub(super) fn give_back(&mut self, owner: &Arc<str>, request: Request, amount: Amount) {
+    pub(in crate::broker) fn give_back(
+        &mut self,
+        owner: &Arc<str>,
+        request: Request,
+        amount: Amount,
+    ) {
         self.0
             .change(owner, |counts| counts[request as usize].take(amount));
     }

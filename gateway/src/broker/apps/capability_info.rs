@@ -66,7 +66,7 @@ impl CapabilityInfo {
     }
 
     /// The size of its texts in bytes.
-    pub(super) fn texts(&self) -> usize {
+    pub(in crate::broker) fn texts(&self) -> usize {
         let schemas = [&self.input_schema, &self.output_schema];
         let schemas = schemas.into_iter().flatten().map(|it| it.get().len());
         let texts = [self.title.as_deref(), self.description.as_deref()];

@@ -1,15 +1,14 @@
 //! Sessions of the gateway itself with apps, in which the fronts make their calls.
 //!
-//! To its app such a session is an agent like any other. The ledger of runs decides how a call ends: the
+//! To its app such a session is an agent like any other. The record of the call decides how the call ends: the
 //! caller is told the first end of its run, and nothing that comes later.
 
-mod calls;
-
-use super::call::{NewSession, no_new_calls};
-use super::calls::{Reply, RunId};
-use super::pending::{AnswerTo, Entry};
+use super::calls::outcome::no_new_calls;
+use super::calls::{Live, NewCall, Reply, RunId};
+use super::end::SLACK_MS;
 use super::requests::{About, Asked, Unsent};
-use super::{Broker, PeerId};
+use super::sessions::pending::{AnswerTo, Entry};
+use super::{Broker, PeerId, Profile, Wanted};
 use crate::wire::{Failure, Json, Request};
 use caphost::call::{Code, Error, Millis};
 
@@ -19,8 +18,19 @@ const INITIALIZE_MS: Millis = 10_000.0;
 /// How long an unused session stays after its last call, in milliseconds: some apps do not answer a shutdown.
 const SOON_MS: Millis = 500.0;
 
+/// The client of a session of the gateway itself.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    /// The app that the client wants.
+    pub app: Wanted,
+    /// The identity of the client.
+    pub profile: Profile,
+    /// The payload of the session's `initialize`.
+    pub hello: Json,
+}
+
 /// The caller's half of one session.
-pub(super) struct OwnSession {
+pub(super) struct InternalSession {
     phase: Phase,
 }
 
@@ -34,27 +44,27 @@ enum Phase {
 
 impl Broker {
     /// Opens a session for its first call.
-    fn open_own(&mut self, session: PeerId, client: &NewSession, first: RunId) {
+    fn open_internal(&mut self, session: PeerId, client: &NewSession, first: RunId) {
         self.agent_joined(session, client.app.clone(), client.profile.clone());
         let Some(agent) = self.sessions.get_mut(&session) else {
             // The gateway is stopping and has turned the session away.
-            return self.fail_own(first, no_new_calls());
+            return self.fail_internal(first, no_new_calls());
         };
-        agent.own = Some(Box::new(OwnSession {
+        agent.internal = Some(Box::new(InternalSession {
             phase: Phase::Opening(vec![first]),
         }));
         self.wait_for(session, Some(INITIALIZE_MS));
         let hello = &client.hello;
-        let sent = self.own_request(session, Request::Initialize, hello, About::Nothing);
+        let sent = self.internal_request(session, Request::Initialize, hello, About::Nothing);
         if let Err(error) = sent {
-            self.own_refused(session, &Reply::Failed(error));
+            self.internal_refused(session, &Reply::Failed(error));
         }
     }
 
     /// Nobody uses a session any more.
-    pub(super) fn own_left(&mut self, session: PeerId) {
+    pub(super) fn internal_left(&mut self, session: PeerId) {
         let until = self.now.monotonic_ms + self.grace();
-        let Some(own) = self.own_session(session) else {
+        let Some(own) = self.internal_session(session) else {
             return;
         };
         if matches!(own.phase, Phase::Opening(_)) {
@@ -63,7 +73,7 @@ impl Broker {
         own.phase = Phase::Closing(until);
         self.wait_for(session, Some(SOON_MS.min(self.grace())));
         let nothing = Json::from("{}".to_string());
-        let sent = self.own_request(session, Request::Shutdown, &nothing, About::Nothing);
+        let sent = self.internal_request(session, Request::Shutdown, &nothing, About::Nothing);
         if sent.is_err() {
             self.gone(session);
         }
@@ -71,18 +81,23 @@ impl Broker {
 
     /// The app, or the gateway in its place, has answered a request of a session. `error` is the reply that a
     /// call would get.
-    pub(super) fn own_answered(&mut self, session: PeerId, entry: &Entry, error: Option<Reply>) {
-        let Some(own) = self.own_session(session) else {
+    pub(super) fn internal_answered(
+        &mut self,
+        session: PeerId,
+        entry: &Entry,
+        error: Option<Reply>,
+    ) {
+        let Some(own) = self.internal_session(session) else {
             return;
         };
         match (entry.request, error) {
-            (Request::Initialize, Some(error)) => self.own_refused(session, &error),
+            (Request::Initialize, Some(error)) => self.internal_refused(session, &error),
             (Request::Initialize, None) => {
                 let before = std::mem::replace(&mut own.phase, Phase::Open);
                 self.wait_for(session, None);
                 if let Phase::Opening(calls) = before {
                     for run in calls {
-                        self.send_own(session, run);
+                        self.send_internal(session, run);
                     }
                 }
             }
@@ -93,8 +108,8 @@ impl Broker {
     }
 
     /// The session does not open. The calls that wait for it fail with that error.
-    fn own_refused(&mut self, session: PeerId, error: &Reply) {
-        let Some(own) = self.own_session(session) else {
+    fn internal_refused(&mut self, session: PeerId, error: &Reply) {
+        let Some(own) = self.internal_session(session) else {
             return;
         };
         if let Phase::Opening(calls) = std::mem::replace(&mut own.phase, Phase::Open) {
@@ -106,23 +121,23 @@ impl Broker {
     }
 
     /// A session has ended for that reason.
-    pub(super) fn own_gone(&mut self, own: OwnSession, why: &Failure) {
+    pub(super) fn internal_gone(&mut self, own: InternalSession, why: &Failure) {
         if let Phase::Opening(calls) = own.phase {
             for run in calls {
-                self.fail_own(run, why.clone());
+                self.fail_internal(run, why.clone());
             }
         }
     }
 
     /// The app has not opened or closed a session in time.
-    pub(super) fn own_overdue(&mut self, session: PeerId) {
+    pub(super) fn internal_overdue(&mut self, session: PeerId) {
         let now = self.now.monotonic_ms;
         let is_calling = self.is_calling(session);
-        match self.own_session(session).map(|own| &own.phase) {
+        match self.internal_session(session).map(|own| &own.phase) {
             Some(Phase::Opening(_)) => {
                 let message = "The page does not respond; its tab may be frozen";
                 let error = Error::new(Code::TIMEOUT, message);
-                self.own_refused(session, &Reply::Failed(error));
+                self.internal_refused(session, &Reply::Failed(error));
             }
             Some(Phase::Closing(until)) if is_calling && now < *until => {
                 let left = *until - now;
@@ -135,7 +150,7 @@ impl Broker {
 
     /// Whether a session is about to close.
     pub(super) fn is_closing(&mut self, session: PeerId) -> bool {
-        let own = self.own_session(session);
+        let own = self.internal_session(session);
         own.is_some_and(|own| matches!(own.phase, Phase::Closing(_)))
     }
 
@@ -146,7 +161,7 @@ impl Broker {
     }
 
     /// Sends a request in a session. Returns the number under which it went to the app, if it did.
-    fn own_request(
+    fn internal_request(
         &mut self,
         session: PeerId,
         request: Request,
@@ -170,7 +185,60 @@ impl Broker {
         }
     }
 
-    fn own_session(&mut self, session: PeerId) -> Option<&mut OwnSession> {
-        self.sessions.get_mut(&session)?.own.as_deref_mut()
+    /// Makes a call: registers its run, and opens the session if it is not open.
+    pub(super) fn internal_call(
+        &mut self,
+        session: PeerId,
+        client: &NewSession,
+        call: NewCall<'_>,
+    ) {
+        let run = call.run;
+        let app = match &client.app {
+            Wanted::Id(app) => Some(app.as_str().into()),
+            Wanted::Any | Wanted::Peer(_) => None,
+        };
+        let new = call.run_of(&client.profile, app, (&*call.capability).into());
+        let live = Live::new(session, call.token, call.request);
+        let ended = self.calls.enter(new, live, call.sink, self.now.unix_ms);
+        if ended.is_some() {
+            return;
+        }
+        match self.internal_session(session) {
+            Some(InternalSession {
+                phase: Phase::Opening(calls),
+                ..
+            }) => calls.push(run),
+            Some(_) => self.send_internal(session, run),
+            None => self.open_internal(session, client, run),
+        }
+    }
+
+    /// Sends a call in its open session.
+    pub(super) fn send_internal(&mut self, session: PeerId, run: RunId) {
+        let request = self.calls.change(run, |call| call.request.take());
+        let Some(call) = request.flatten() else {
+            return;
+        };
+        let sent = self.internal_request(
+            session,
+            Request::Call,
+            &call.payload,
+            About::Entered(run, &call),
+        );
+        if let Err(error) = sent {
+            return self.fail_internal(run, error);
+        }
+        let slack = SLACK_MS.min(self.grace());
+        let until = call.timeout.map(|it| self.now.monotonic_ms + it + slack);
+        self.calls.change(run, |call| call.timeout = until);
+    }
+
+    pub(super) fn fail_internal(&mut self, run: RunId, error: Failure) {
+        let reply = Reply::Failed(error);
+        self.end_run(run, reply.ending(), || Some(reply));
+    }
+
+    fn internal_session(&mut self, session: PeerId) -> Option<&mut InternalSession> {
+        self.sessions.get_mut(&session)?.internal.as_deref_mut()
     }
 }
