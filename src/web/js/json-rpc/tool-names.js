@@ -1,5 +1,5 @@
 /**
- * The tool names of capabilities, the same as in `gateway/src/broker/tool_names.rs`, by the same
+ * The tool names of capabilities, the same as in `gateway/src/broker/apps/tool_names.rs`, by the same
  * vectors.
  */
 
