@@ -1,7 +1,7 @@
 //! The raw bindings to the JavaScript files of this module. None of these functions throws.
 //!
-//! The parts of an envelope cross the boundary flat, as arguments. `js/envelope.js` reads and
-//! writes the envelope itself.
+//! The parts of an envelope cross the boundary flat, as arguments. The files in `js` read and
+//! write the envelope itself.
 
 use std::string::String;
 

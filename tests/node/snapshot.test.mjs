@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectPort } from 'caphost/agent';
-import { isSimple } from '../../src/web/js/inspect.js';
+import { isSimple } from '../../src/web/js/plain.js';
 import { snapshot } from '../../src/web/js/snapshot.js';
 import { transferables } from '../../src/web/js/transfer.js';
 import { inPage, newHost } from './host.mjs';

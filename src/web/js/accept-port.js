@@ -8,7 +8,7 @@ import { accept } from './accept.js';
 import { claim, isClaimed } from './claim.js';
 import { UNREADABLE } from './connection.js';
 import { asJson } from './json.js';
-import { isSimple } from './inspect.js';
+import { isSimple } from './plain.js';
 import { ensurePort, isExtension, read } from './port.js';
 import { announcement, foretold, isShortCall, shortResult } from './short.js';
 import { carry, isGiven, toAgent } from './transfer.js';

@@ -2,7 +2,7 @@
  * The agent's end of a port.
  */
 import { asJson } from './json.js';
-import { isSimple } from './inspect.js';
+import { isSimple } from './plain.js';
 import { ensurePort, isExtension, read } from './port.js';
 import { announcement, announcing, foretold, isShortResult, longResult, shortCall } from './short.js';
 

@@ -8,7 +8,7 @@ import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN, HOST_CLOSED } from './even
 import { errorOf, receiveCompleted, receiveFromApp } from './from-app.js';
 import { Guard, cancelsFirst, guarded, oneWay } from './guard.js';
 import { idsOf } from './ids.js';
-import { isPlain } from './inspect.js';
+import { isPlain } from './plain.js';
 import { Caller } from './invoke.js';
 import { LIST, complete, isNamed, listOf } from './listing.js';
 import { onWindow } from './on-window.js';

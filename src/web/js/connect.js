@@ -9,8 +9,9 @@ import { problemWithMessenger } from './messenger.js';
 import { open, problemWithOptions } from './open.js';
 import { uniqueName } from './platform.js';
 import { portMessenger } from './agent-port.js';
+import { openSocket, socketMessenger } from './agent-socket.js';
 import { getA } from './read.js';
-import { defaultSocket, openSocket, socketMessenger } from './socket.js';
+import { defaultSocket } from './socket.js';
 import { windowMessenger } from './window.js';
 
 /** The default for transports that do not report a lost peer. */

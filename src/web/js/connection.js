@@ -4,7 +4,6 @@
  *
  * @typedef {{ type?: unknown, id?: unknown, payload?: any, timestamp?: number }} Envelope
  */
-import { refusal } from './envelope.js';
 import { failure, log, problem, text } from './errors.js';
 import { HOST_CLOSED } from './events.js';
 import { cancelsFirst } from './guard.js';
@@ -13,6 +12,7 @@ import { soon } from './platform.js';
 import { get, getA, isId } from './read.js';
 import { receive, receiveCall } from './receive.js';
 import { longCall, longResult } from './short.js';
+import { refusal } from './to-agent.js';
 
 const LOST = 'The host has failed and cannot go on';
 const CLOSED = problem('NOT_INITIALIZED', 'The host is closed');

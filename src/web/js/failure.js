@@ -3,7 +3,8 @@
  * value may be anything: an exception while it is read is not passed on.
  */
 import { CapHostError } from './errors.js';
-import { inspect, kindOf } from './inspect.js';
+import { inspect } from './inspect.js';
+import { kindOf } from './plain.js';
 import { get, getA } from './read.js';
 import { cloned } from './snapshot.js';
 

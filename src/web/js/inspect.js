@@ -1,6 +1,7 @@
 /**
  * Checks whether a value can be sent, and measures its size.
  */
+import { LEVELS, OF_ERRORS, VALUE, hasOnlyElements, isError, isPlain, kindOf, simpleBytes } from './plain.js';
 
 /** The reason why a value cannot be sent: the end of a sentence that begins with the value. */
 class Unfit {
@@ -43,9 +44,6 @@ export function inspect(value, depth, size) {
   const measured = measure(value, depth, size);
   return typeof measured === 'string' ? measured : undefined;
 }
-
-/** Bytes of each value in it, without its characters: the true size is between 8 and 60. */
-const VALUE = 24;
 
 /** The number of inspected values. */
 let values = 0;
@@ -202,15 +200,6 @@ function weighOther(object, levels, left) {
   return weighProperties(object, Object.keys(object), levels, left);
 }
 
-/** The kind of an object, as the object itself reports it. @param {unknown} it */
-export const kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
-
-/** Whether an object is cloned as an Error. A proxy of an Error reports that it is an object. @param {any} it @returns {boolean} */
-export const isError = (it) => (it instanceof Error ? !/^(Object|DOMException)$/.test(kindOf(it)) : kindOf(it) === 'Error');
-
-/** The members of an Error that are cloned. */
-export const OF_ERRORS = /** @type {const} */ (['name', 'message', 'stack', 'cause', 'errors']);
-
 /** For arrays up to this length, listing the keys costs little. */
 const SHORT = 1024;
 
@@ -234,8 +223,7 @@ let asked = 0;
 function isWhole(array) {
   const { length } = array;
   if (length > SHORT && (asked += length) > LONG) return Math.floor(Math.random() * length) in array;
-  const keys = Object.keys(array);
-  return keys.length === length && (length === 0 || keys[length - 1] === String(length - 1));
+  return hasOnlyElements(array);
 }
 
 /**
@@ -249,79 +237,4 @@ function digitsOf(number, left) {
   let bits = 64;
   while (bits <= 4 * left && BigInt.asIntN(bits, number) !== number) bits *= 2;
   return bits / 4;
-}
-
-/** Whether a value is a plain object as in JSON, of this realm or another. @param {object} item */
-export function isPlain(item) {
-  const prototype = Object.getPrototypeOf(item);
-  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-/** The number of levels that are searched for a simple value. */
-const LEVELS = 8;
-/** The number of members that are searched. */
-const MEMBERS = 200;
-
-/** The number of members that may still come. */
-let members = 0;
-
-/**
- * Finds the values that need no closer look, as most do: small ones, made of nothing but what JSON has.
- *
- * @param {unknown} value
- * @returns {number} its approximate memory in bytes, as `measure` returns; negative if the value is not simple
- */
-function simpleBytes(value) {
-  members = MEMBERS;
-  return pass(value, LEVELS);
-}
-
-/** @param {unknown} value */
-export const isSimple = (value) => simpleBytes(value) >= 0;
-
-/**
- * @param {any} value
- * @param {number} levels that objects may still be nested
- * @returns {number} bytes; negative if the value is not simple
- */
-function pass(value, levels) {
-  switch (typeof value) {
-    case 'string':
-      return VALUE + value.length + 2;
-    case 'object':
-      return value === null ? VALUE + 1 : passObject(value, levels - 1);
-    case 'function':
-    case 'symbol':
-    case 'bigint':
-      return -1;
-    default:
-      return VALUE + 1;
-  }
-}
-
-/**
- * @param {any} object
- * @param {number} levels
- */
-function passObject(object, levels) {
-  if (levels < 0) return -1;
-  let bytes = VALUE + 1;
-  if (Array.isArray(object)) {
-    members -= object.length;
-    if (members < 0 || !isWhole(object)) return -1;
-    for (let at = 0; at < object.length; at += 1) {
-      const more = pass(object[at], levels);
-      if (more < 0) return -1;
-      bytes += more;
-    }
-    return bytes;
-  }
-  if (!isPlain(object)) return -1;
-  for (const key in object) {
-    members -= 1;
-    const more = members < 0 ? -1 : pass(object[key], levels);
-    if (more < 0) return -1;
-    bytes += key.length + 3 + more;
-  }
-  return bytes;
 }

@@ -3,7 +3,7 @@
  * Both use `call`, whose response reports every outcome.
  */
 import { CapHostError } from './errors.js';
-import { isPlain, isSimple } from './inspect.js';
+import { isPlain, isSimple } from './plain.js';
 import { asyncDispose } from './platform.js';
 
 /** @import { CallOptions } from '../../../npm/agent.js' */

@@ -2,7 +2,6 @@
  * Passes the messages of agents from their connections to Rust.
  */
 import { borrow, holdsFunctions } from './borrowed.js';
-import { refusal } from './envelope.js';
 import { BAD_CALL_ID, Refusal, invalid, problem, text } from './errors.js';
 import { failureOf } from './failure.js';
 import { callOf, ensureId, questionOf, readCall, readCancel, readEnvelope, readInitialize, unknownType } from './from-agent.js';
@@ -11,6 +10,7 @@ import { get, isId } from './read.js';
 import { longCall, tokenOf } from './short.js';
 import { reasonOf } from './signal.js';
 import { check as checkFor, copyOf } from './taken.js';
+import { refusal } from './to-agent.js';
 
 /** @import { Connection } from './connection.js' */
 

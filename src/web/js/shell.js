@@ -4,7 +4,7 @@
  */
 import { Asks } from './asks.js';
 import { Capabilities } from './capabilities.js';
-import { hasCompleted, progressInfo, response, rounded, summaries } from './envelope.js';
+import { rounded } from './envelope.js';
 import { log } from './errors.js';
 import { CAPABILITIES_CHANGED, ELICITATION_WITHDRAWN } from './events.js';
 import { failureOf } from './failure.js';
@@ -17,6 +17,7 @@ import { Running, settleTerminated } from './running.js';
 import { SHORT } from './short.js';
 import { Timeline } from './timeline.js';
 import { Timer } from './timer.js';
+import { hasCompleted, progressInfo, response, summaries } from './to-agent.js';
 
 /** @import { Connection } from './connection.js' */
 /** @import { Given } from './running.js' */

@@ -18,7 +18,7 @@
  * Any other array is left unchanged, and is then no message: a worker shares its channel with the app.
  */
 
-import { isSimple } from './inspect.js';
+import { isSimple } from './plain.js';
 
 /** @import { Envelope } from './messenger.js' */
 

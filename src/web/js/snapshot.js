@@ -1,7 +1,7 @@
 /**
  * Copies of parameters at the time of a call, which later changes by their owner do not affect.
  */
-import { isPlain, isSimple } from './inspect.js';
+import { isPlain, isSimple } from './plain.js';
 import { carry, copyOf } from './transfer.js';
 
 /**

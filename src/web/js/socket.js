@@ -1,75 +1,7 @@
 /**
- * A WebSocket: JSON text frames.
+ * The platform's WebSocket.
  */
 import { abpError } from './errors.js';
-import { LARGE_MESSAGE } from './events.js';
-import { fromText, toText } from './json.js';
-import { get, getA } from './read.js';
-
-const OPENING = 0;
-const OPEN = 1;
-
-/** Bytes of a message that takes its time. */
-const LARGE = 65_536;
-
-/**
- * @param {any} socket a browser's WebSocket, or one that looks like it
- * @returns {import('./messenger.js').Messenger}
- */
-export function socketMessenger(socket) {
-  /** @type {string[]} */
-  const waiting = [];
-  let opened = false;
-
-  /** @type {import('./messenger.js').Messenger} */
-  const messenger = {
-    // A gateway tells the agent about a message that takes its time.
-    life: { announced: { large: true } },
-    onmessage: undefined,
-    onclose: undefined,
-    post(envelope) {
-      const text = toText(envelope);
-      if (socket.readyState === OPEN) socket.send(text);
-      else if (socket.readyState === OPENING) waiting.push(text);
-      return text.length > LARGE ? new Blob([text]).size : 0;
-    },
-    close() {
-      messenger.onmessage = messenger.onclose = undefined;
-      socket.close();
-    },
-  };
-  const end = (/** @type {string} */ how, /** @type {any} */ cause = undefined) => {
-    const error = abpError('DISCONNECTED', `The connection to ${shown(socket.url)} ${how}`);
-    messenger.onclose?.(cause ? Object.assign(error, { cause }) : error);
-  };
-  socket.addEventListener('open', () => {
-    opened = true;
-    for (const text of waiting.splice(0)) socket.send(text);
-  });
-  socket.addEventListener('message', (/** @type {{ data: unknown }} */ { data }) => {
-    const envelope = typeof data === 'string' ? fromText(data) : undefined;
-    const told = get(envelope, 'payload');
-    if (get(told, 'event') === LARGE_MESSAGE) messenger.onexpect?.(getA('number', get(told, 'data'), 'bytes') ?? 0);
-    else if (envelope !== undefined) messenger.onmessage?.(envelope);
-  });
-  socket.addEventListener('close', (/** @type {{ code?: number, reason?: string }} */ { code, reason = '' }) => {
-    const how = opened ? 'was closed' : 'failed: nobody answered there, or the gateway refused it';
-    end(`${how} (${code}${reason && ': '}${reason})`);
-  });
-  socket.addEventListener('error', (/** @type {{ error?: any }} */ { error }) => {
-    // If the browser refuses to connect, there may be no close event: for a blocked port in WebKit, for
-    // a violation of the page's Content-Security-Policy in Chromium. After the socket has opened, a
-    // close event always comes, with more details.
-    const origin = globalThis.location?.origin;
-    // The browser does not tell a page the cause.
-    const why = error?.code ?? getA('string', error, 'message');
-    const said = `failed${why ? `: ${why}` : ''}. `;
-    // The package `ws` tells the status of a server that answers, but not with a WebSocket.
-    if (/response: \d/.test(why ?? '')) end(`${said}A server answers there, but not as a gateway does at this path. Agents connect to /abp`, error);
-    else if (!opened) end(`${said}Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ''}? Agents connect to /abp`, error);
-  });
-  return messenger;
-}
 
 /** @type {() => any} */
 let source = () => globalThis.WebSocket;
@@ -87,22 +19,4 @@ export function defaultSocket() {
   const Socket = source();
   if (!Socket) throw abpError('NOT_SUPPORTED', 'There is no WebSocket here: install `ws`, or pass the option `WebSocket`');
   return Socket;
-}
-
-/** A URL for error texts, without a token in it. @param {unknown} url */
-const shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, '$1…');
-
-/**
- * @param {string | URL} url of a gateway, such as `ws://127.0.0.1:8787/abp?app=my-app`
- * @param {string | undefined} token
- * @param {any} Socket
- */
-export function openSocket(url, token, Socket) {
-  try {
-    // A browser cannot set headers, so the secret is sent as a second subprotocol, beside the one that
-    // is chosen.
-    return new Socket(String(url), token === undefined ? [] : ['abp', `caphost.token.${token}`]);
-  } catch (error) {
-    throw abpError('INVALID_PARAMS', `Cannot connect to ${url}: ${error instanceof Error ? error.message : error}`);
-  }
 }

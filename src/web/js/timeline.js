@@ -2,10 +2,10 @@
  * The steps of every call of a host, for observers. Rust makes the events, except for events that
  * only JavaScript knows.
  */
-import { progressInfo, response, stateName } from './envelope.js';
 import { later, report } from './errors.js';
+import { progressInfo, response, stateName } from './to-agent.js';
 
-/** The end states of a call, as envelope.js numbers them. */
+/** The end states of a call, as to-agent.js numbers them. */
 const FAILED = 1;
 
 /** @param {any} call */

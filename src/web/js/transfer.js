@@ -1,7 +1,7 @@
 /**
  * The objects that are moved with a message instead of copied, and the objects with a special copy.
  */
-import { OF_ERRORS, isError, isPlain, isSimple, kindOf } from './inspect.js';
+import { OF_ERRORS, isError, isPlain, isSimple, kindOf } from './plain.js';
 
 /** Types that are copied unless the owner gives the object away. */
 const MOVABLE = ['ArrayBuffer', 'ImageBitmap', 'OffscreenCanvas', 'AudioData', 'VideoFrame'];

@@ -10,7 +10,7 @@ const LAST = 1_000;
  * @typedef {object} Tools shared with the code that every page loads
  * @property {typeof import('../errors.js').abpError} abpError
  * @property {typeof import('../transfer.js').carry} carry
- * @property {typeof import('../inspect.js').isPlain} isPlain
+ * @property {typeof import('../plain.js').isPlain} isPlain
  */
 
 /**
