@@ -1,10 +1,15 @@
 //! Calls, from the request to the settlement.
 
+use std::collections::VecDeque;
+
 use super::action::{Action, Outgoing, Request, RequestKey, Settled};
 use super::late::says_completed;
-use super::records::{DeadlineOf, Pending};
+use super::records::{DeadlineOf, Pending, Unsent};
 use super::state::AgentState;
 use crate::call::{CallId, Code, End, Error, Grade, Millis, Standing, Stop};
+
+/// An empty queue with more room than this gives the room back.
+const ROOMY: usize = 1_024;
 
 impl<P: Clone> AgentState<P> {
     /// Makes a call. It is sent with the next [`AgentState::flush`].
@@ -24,11 +29,14 @@ impl<P: Clone> AgentState<P> {
             refused: None,
             overtaken: Vec::new(),
             deadlines: 0,
-            due: None,
-            unsent: Some(call),
+            sent: false,
         };
         self.calls.insert(key, Box::new(pending));
-        self.unsent.push_back(key);
+        self.unsent.push_back(Unsent {
+            key,
+            call,
+            due: None,
+        });
         if !self.waking {
             self.waking = true;
             self.actions.push_back(Action::Wake);
@@ -80,14 +88,11 @@ impl<P: Clone> AgentState<P> {
             return self.let_wait(now);
         }
         self.unsent_timeout = false;
-        while let Some(key) = self.unsent.pop_front() {
+        while let Some(Unsent { key, mut call, due }) = self.unsent.pop_front() {
             let Some(pending) = self.calls.get_mut(&key) else {
                 continue;
             };
-            let due = pending.due;
-            let Some(mut call) = pending.unsent.take() else {
-                continue;
-            };
+            pending.sent = true;
             if let Some(due) = due {
                 call.timeout = Some((due - now).max(0.0));
             }
@@ -104,17 +109,17 @@ impl<P: Clone> AgentState<P> {
                 .push_back(Action::Send(key, Request::Call(call)));
             self.life.begin(self.options.liveness, now);
         }
+        if self.unsent.capacity() > ROOMY {
+            self.unsent = VecDeque::new();
+        }
     }
 
     fn let_wait(&mut self, now: Millis) {
-        let unsent = std::mem::take(&mut self.unsent);
-        for key in &unsent {
-            let Some(pending) = self.calls.get_mut(key).filter(|it| it.due.is_none()) else {
-                continue;
-            };
-            let timeout = pending.unsent.as_ref().and_then(|call| call.timeout);
-            pending.due = timeout.map(|timeout| now + timeout);
-            if let Some(due) = pending.due {
+        let mut unsent = std::mem::take(&mut self.unsent);
+        unsent.retain(|it| self.calls.contains_key(&it.key));
+        for Unsent { key, call, due } in unsent.iter_mut().filter(|it| it.due.is_none()) {
+            *due = call.timeout.map(|timeout| now + timeout);
+            if let Some(due) = *due {
                 self.deadline(*key, due, DeadlineOf::Backstop(*key));
             }
         }
@@ -123,7 +128,7 @@ impl<P: Clone> AgentState<P> {
 
     pub(super) fn is_unsent(&self, key: RequestKey) -> bool {
         let pending = self.calls.get(&key);
-        pending.is_some_and(|pending| pending.unsent.is_some())
+        pending.is_some_and(|pending| !pending.sent)
     }
 
     /// Cancels a call that was not sent.

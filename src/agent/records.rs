@@ -3,12 +3,9 @@
 use super::action::{Outgoing, RequestKey};
 use crate::call::{CallId, Millis};
 
-pub(super) struct Pending<P> {
+pub(super) struct Pending {
     pub id: CallId,
-    /// The call itself, until it is sent.
-    pub unsent: Option<Outgoing<P>>,
-    /// When the call is cancelled if it still waits for a connection.
-    pub due: Option<Millis>,
+    pub sent: bool,
     /// The agent has sent a cancel that no caller asked for.
     pub cancel_sent: bool,
     /// Why the host has told a caller that this call is not cancelled.
@@ -17,6 +14,14 @@ pub(super) struct Pending<P> {
     pub overtaken: Vec<RequestKey>,
     /// How many deadlines are set for the call.
     pub deadlines: usize,
+}
+
+/// A call that was made and not sent. The call may have settled since.
+pub(super) struct Unsent<P> {
+    pub key: RequestKey,
+    pub call: Outgoing<P>,
+    /// When the call is cancelled if it still waits for a connection.
+    pub due: Option<Millis>,
 }
 
 pub(super) struct PendingCancel {

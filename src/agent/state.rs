@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::action::{Action, RequestKey};
 use super::liveness::Liveness;
-use super::records::{DeadlineOf, Pending, PendingCancel};
+use super::records::{DeadlineOf, Pending, PendingCancel, Unsent};
 use crate::call::{Code, Deadlines, Ledger, Millis};
 
 /// How long an agent waits.
@@ -50,8 +50,8 @@ impl Default for AgentOptions {
 pub struct AgentState<P> {
     pub(super) options: AgentOptions,
     /// In boxes, so that the table stays small once the calls have settled.
-    pub(super) calls: FxHashMap<RequestKey, Box<Pending<P>>>,
-    pub(super) unsent: VecDeque<RequestKey>,
+    pub(super) calls: FxHashMap<RequestKey, Box<Pending>>,
+    pub(super) unsent: VecDeque<Unsent<P>>,
     /// Whether a call that has not been sent has a timeout.
     pub(super) unsent_timeout: bool,
     pub(super) cancels: FxHashMap<RequestKey, PendingCancel>,
@@ -167,8 +167,8 @@ impl<P: Clone> AgentState<P> {
     }
 }
 
-fn live<P>(
-    calls: &FxHashMap<RequestKey, Box<Pending<P>>>,
+fn live(
+    calls: &FxHashMap<RequestKey, Box<Pending>>,
     cancels: &FxHashMap<RequestKey, PendingCancel>,
     lists: &[RequestKey],
     closing: bool,

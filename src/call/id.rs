@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
 /// The longest callId accepted, in characters.
 pub const MAX_CALL_ID_CHARS: usize = 128;
@@ -40,19 +40,11 @@ impl CallId {
 
     /// A fresh UUID (version 4).
     pub fn random() -> Self {
-        CallId::of_uuid(Uuid::new_v4())
+        CallId::of(Uuid::new_v4().hyphenated().encode_lower(&mut [0; 36]))
     }
 
-    /// Makes a UUID (version 4) out of sixteen random bytes, which the shell supplies.
-    pub fn from_random(bytes: [u8; 16]) -> Self {
-        CallId::of_uuid(Builder::from_random_bytes(bytes).into_uuid())
-    }
-
-    fn of_uuid(uuid: Uuid) -> Self {
-        CallId::of(uuid.hyphenated().encode_lower(&mut [0; 36]))
-    }
-
-    fn of(text: &str) -> Self {
+    /// Takes a text that is known to be valid.
+    pub(crate) fn of(text: &str) -> Self {
         CallId {
             text: text.into(),
             digest: text.digest(),
@@ -165,10 +157,10 @@ mod tests {
 
     #[test]
     fn random_ids_are_version_4_uuids() {
-        let id = CallId::from_random([0xff; 16]);
-        assert_eq!(id.as_str(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
-        let id =
-            CallId::from_random(*b"\x01\x23\x45\x67\x89\xab\xcd\xef\0\x10\x2a\x3b\x4c\x5d\x6e\x7f");
-        assert_eq!(id.as_str(), "01234567-89ab-4def-8010-2a3b4c5d6e7f");
+        let id = CallId::random();
+        assert_eq!(CallId::parse(id.as_str()), Ok(id.clone()));
+        let uuid = Uuid::parse_str(id.as_str()).unwrap();
+        assert_eq!(uuid.get_version_num(), 4);
+        assert_eq!(uuid.hyphenated().to_string(), id.as_str());
     }
 }

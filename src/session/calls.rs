@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::action::{Action, CallState, ReplyTo};
-use super::records::{Call, Children, DeadlineOf, Parent, Phase, Stopping, Told};
+use super::records::{Call, DeadlineOf, Parent, Phase, Stopping};
 use super::state::{HostState, not_initialized};
 use super::stopping::PARENT_ENDED;
 use super::terms::{CallRequest, ConnectionId};
@@ -185,18 +185,13 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             params: Some(request.params),
             accepted: now,
             reply,
-            parent,
-            children: Children::default(),
-            awaited: Vec::new(),
-            abandoned_below: 0,
+            parent: parent.map(Box::new),
             stopping: Stopping::default(),
-            askers: Vec::new(),
+            more: None,
             token: request.token,
             bytes: request.bytes,
             has_slot: false,
             deadlines: usize::from(request.timeout.is_some()),
-            elicitations: Vec::new(),
-            told: Told::default(),
         };
         self.calls.insert(key, Box::new(call));
         if let Some(params) = seen {

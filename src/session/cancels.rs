@@ -96,7 +96,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         };
         if let Some(key) = in_flight {
             if let Some(call) = self.calls.get_mut(&key) {
-                call.askers.push((asker, reason.clone()));
+                call.more().askers.push((asker, reason.clone()));
             }
             return self.cancel_tree(key, reason.as_ref(), now);
         }

@@ -131,8 +131,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     pub fn part(&mut self, connection: ConnectionId, reason: &str, now: Millis) {
         for key in self.calls_where(|call| call.connection == connection) {
             if let Some(call) = self.calls.get_mut(&key) {
-                call.askers
-                    .retain(|(asker, _)| matches!(asker, Asker::App(_)));
+                if let Some(more) = &mut call.more {
+                    more.askers
+                        .retain(|(asker, _)| matches!(asker, Asker::App(_)));
+                }
                 if matches!(call.reply, ReplyTo::Agent(..)) {
                     call.reply = ReplyTo::Nobody;
                 }

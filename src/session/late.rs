@@ -25,7 +25,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             parent: call.parent.as_ref().map(|parent| parent.key),
             since: now,
             runs,
-            below: call.abandoned_below + call.children.count,
+            below: call.abandoned_below() + call.children().count,
             success: false,
         };
         let calls = &mut self.abandoned;
@@ -61,7 +61,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 call.below = call.below.saturating_sub(1);
                 next = self.report_if_over(key, now);
             } else if let Some(call) = self.calls.get_mut(&key) {
-                call.abandoned_below = call.abandoned_below.saturating_sub(1);
+                let below = &mut call.more().abandoned_below;
+                *below = below.saturating_sub(1);
             }
         }
     }

@@ -40,7 +40,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let Some(call) = self.calls.get_mut(&key) else {
             return;
         };
-        let told = &mut call.told;
+        let told = &mut call.more().told;
         told.waiting = Some(info);
         if told.count < EACH || now - told.at >= FRAME {
             told.count += 1;
@@ -48,8 +48,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             self.tell_progress(key);
         } else if !told.armed {
             told.armed = true;
-            call.deadlines += 1;
             let due = told.at + FRAME;
+            call.deadlines += 1;
             self.deadlines.insert(due, DeadlineOf::Progress(key));
         }
     }
@@ -73,8 +73,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// A frame is over.
     pub(super) fn progress_is_due(&mut self, key: CallKey, now: Millis) {
         if let Some(call) = self.calls.get_mut(&key) {
-            call.told.armed = false;
-            call.told.at = now;
+            let told = &mut call.more().told;
+            told.armed = false;
+            told.at = now;
             call.deadlines -= 1;
             self.tell_progress(key);
         }
@@ -85,7 +86,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let Some(call) = self.calls.get_mut(&key) else {
             return;
         };
-        let Some(info) = call.told.waiting.take() else {
+        let Some(info) = call.more.as_mut().and_then(|it| it.told.waiting.take()) else {
             return;
         };
         let (to, id, token) = (call.connection, call.id.clone(), call.token.clone());

@@ -80,7 +80,7 @@ pub(super) struct Parent {
 
 /// The calls in flight that a call has made, oldest first: a list through their [`Parent`], which
 /// each leaves at the same cost.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Children {
     pub first: Option<CallKey>,
     pub last: Option<CallKey>,
@@ -97,24 +97,68 @@ pub(super) struct Call<P, H> {
     pub params: Option<P>,
     pub accepted: Millis,
     pub reply: ReplyTo<P>,
-    pub parent: Option<Parent>,
-    pub children: Children,
-    /// For which capabilities the calls below wait, and how many of them do.
-    pub awaited: Vec<(Rc<Registered<P, H>>, usize)>,
-    /// How many of the calls that this call made were abandoned and have not ended.
-    pub abandoned_below: usize,
+    pub parent: Option<Box<Parent>>,
     pub stopping: Stopping,
-    /// Who waits for the cancel of this call, and for which reason.
-    pub askers: Vec<(Asker<P>, Option<Rc<str>>)>,
+    /// In a box of its own, as most calls have nothing of it.
+    pub more: Option<Box<More<P, H>>>,
     pub token: Option<P>,
     /// How many bytes this call adds to those in flight.
     pub bytes: usize,
     pub has_slot: bool,
     /// How many deadlines are set for the call.
     pub deadlines: usize,
+}
+
+/// What only some calls have.
+pub(super) struct More<P, H> {
+    pub children: Children,
+    /// For which capabilities the calls below wait, and how many of them do.
+    pub awaited: Vec<(Rc<Registered<P, H>>, usize)>,
+    /// How many of the calls that this call made were abandoned and have not ended.
+    pub abandoned_below: usize,
+    /// Who waits for the cancel of this call, and for which reason.
+    pub askers: Vec<(Asker<P>, Option<Rc<str>>)>,
     pub elicitations: Vec<ElicitationKey>,
     /// What was reported of its progress.
     pub told: Told<P>,
+}
+
+impl<P, H> Default for More<P, H> {
+    fn default() -> Self {
+        More {
+            children: Children::default(),
+            awaited: Vec::new(),
+            abandoned_below: 0,
+            askers: Vec::new(),
+            elicitations: Vec::new(),
+            told: Told::default(),
+        }
+    }
+}
+
+impl<P, H> Call<P, H> {
+    pub fn more(&mut self) -> &mut More<P, H> {
+        self.more.get_or_insert_default()
+    }
+
+    pub fn children(&self) -> Children {
+        let more = self.more.as_ref();
+        more.map_or_else(Children::default, |more| more.children)
+    }
+
+    pub fn awaited(&self) -> &[(Rc<Registered<P, H>>, usize)] {
+        self.more.as_ref().map_or(&[], |more| &more.awaited)
+    }
+
+    pub fn abandoned_below(&self) -> usize {
+        self.more.as_ref().map_or(0, |more| more.abandoned_below)
+    }
+
+    /// Takes one of the lists out.
+    pub fn take<T>(&mut self, list: impl FnOnce(&mut More<P, H>) -> &mut Vec<T>) -> Vec<T> {
+        let more = self.more.as_mut();
+        more.map_or_else(Vec::new, |more| std::mem::take(list(more)))
+    }
 }
 
 /// What is known about a call that is being stopped.

@@ -61,13 +61,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let mut next = call.parent.as_ref().map(|parent| parent.key);
         while let Some(above) = next.and_then(|key| self.calls.get_mut(&key)) {
             next = above.parent.as_ref().map(|parent| parent.key);
-            let mut counts = above.awaited.iter_mut();
+            let awaited = &mut above.more().awaited;
+            let mut counts = awaited.iter_mut();
             match counts.find(|(it, _)| Rc::ptr_eq(it, &capability)) {
                 Some((_, count)) if begins => *count += 1,
                 Some((_, count)) => *count -= 1,
-                None => above.awaited.push((capability.clone(), 1)),
+                None => awaited.push((capability.clone(), 1)),
             }
-            above.awaited.retain(|(_, count)| *count > 0);
+            awaited.retain(|(_, count)| *count > 0);
         }
     }
 
@@ -84,10 +85,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
                 };
                 // This holder waits for nobody. All calls that wait for the first capability will
                 // have their turn.
-                if looked_at == 0 && holder.awaited.is_empty() {
+                if looked_at == 0 && holder.awaited().is_empty() {
                     return false;
                 }
-                for (awaited, _) in &holder.awaited {
+                for (awaited, _) in holder.awaited() {
                     if !has(&stuck, awaited) {
                         stuck.push(awaited.clone());
                     }
@@ -106,7 +107,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     fn is_stuck(&self, capability: &Registered<P, H>, others: &[Rc<Registered<P, H>>]) -> bool {
         capability.slots.borrow().holders().iter().all(|holder| {
             let call = self.calls.get(holder);
-            call.is_some_and(|call| call.awaited.iter().any(|(it, _)| has(others, it)))
+            call.is_some_and(|call| call.awaited().iter().any(|(it, _)| has(others, it)))
         })
     }
 }

@@ -186,7 +186,9 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     pub(super) fn watch_call(&mut self, key: CallKey, state: CallState<P>) {
-        if let Some(call) = self.calls.get(&key).filter(|_| self.watched) {
+        if self.watched
+            && let Some(call) = self.calls.get(&key)
+        {
             let event = self.event(call, state);
             self.actions.push_back(Action::Call(event));
         }

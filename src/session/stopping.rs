@@ -74,7 +74,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             Ending::Told { grace } if grace <= 0.0 => (Some(Stop::Abandoned), 0.0),
             Ending::Told { grace } | Ending::Forced { grace, .. } => (None, grace),
         };
-        let questions = std::mem::take(&mut call.elicitations);
+        let questions = call.take(|it| &mut it.elicitations);
         self.tell_progress(key);
         self.stop_waiting(key);
         if let Some(call) = self.calls.get_mut(&key) {
@@ -221,7 +221,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// How far the stop of a call was seen, once nothing is waited for.
     pub(super) fn known_stop(&self, key: CallKey) -> Option<Stop> {
         let call = self.calls.get(&key)?;
-        let waits = call.phase != Phase::Stopping || call.children.count > 0;
+        let waits = call.phase != Phase::Stopping || call.children().count > 0;
         let own = call.stopping.own.filter(|_| !waits)?;
         Some(call.stopping.below.map_or(own, |below| below.max(own)))
     }
@@ -287,7 +287,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let call = self.calls.get(&key);
         if let Some(call) = call.filter(|it| it.phase == Phase::Stopping) {
             let own = call.stopping.own.unwrap_or(Stop::Abandoned);
-            let waits = call.children.count > 0;
+            let waits = call.children().count > 0;
             let below = call.stopping.below.max(waits.then_some(Stop::Abandoned));
             let seen = below.map_or(own, |below| below.max(own));
             self.finish(key, Outcome::Cancelled(seen), now);
@@ -317,7 +317,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             call.stopping.below = call.stopping.below.max(stop);
         }
         if stop == Some(Stop::Abandoned) {
-            call.abandoned_below += 1;
+            call.more().abandoned_below += 1;
         }
     }
 

@@ -40,7 +40,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// The calls in flight that a call has made, oldest first.
     pub(super) fn children_of(&self, key: CallKey) -> Vec<CallKey> {
         let mut children = Vec::new();
-        let mut next = self.calls.get(&key).and_then(|call| call.children.first);
+        let mut next = self.calls.get(&key).and_then(|call| call.children().first);
         while let Some(key) = next {
             children.push(key);
             let parent = self.calls.get(&key).and_then(|call| call.parent.as_ref());
@@ -52,9 +52,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Adds a call to those that `parent` has made.
     pub(super) fn begin_child(&mut self, parent: CallKey, child: CallKey) -> Option<Parent> {
         let call = self.calls.get_mut(&parent)?;
-        let before = call.children.last.replace(child);
-        call.children.first.get_or_insert(child);
-        call.children.count += 1;
+        let children = &mut call.more().children;
+        let before = children.last.replace(child);
+        children.first.get_or_insert(child);
+        children.count += 1;
         let id = call.id.clone();
         if let Some(beside) = before.and_then(|it| self.parent_of(it)) {
             beside.after = Some(child);
@@ -72,7 +73,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let Some(call) = self.calls.get_mut(&parent.key) else {
             return;
         };
-        let (children, before, after) = (&mut call.children, parent.before, parent.after);
+        let (children, before, after) = (&mut call.more().children, parent.before, parent.after);
         children.count -= 1;
         if before.is_none() {
             children.first = after;
@@ -89,7 +90,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     }
 
     fn parent_of(&mut self, key: CallKey) -> Option<&mut Parent> {
-        self.calls.get_mut(&key)?.parent.as_mut()
+        self.calls.get_mut(&key)?.parent.as_deref_mut()
     }
 
     /// The ancestor of `key` that has that callId.
@@ -122,7 +123,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let mut call = self.calls.remove(&key)?;
         let runs = matches!(call.stopping.own, None | Some(Stop::Abandoned));
         let (outcome, stop) = match outcome {
-            Outcome::Cancelled(_) if call.abandoned_below > 0 => {
+            Outcome::Cancelled(_) if call.abandoned_below() > 0 => {
                 (Outcome::Cancelled(Stop::Abandoned), Some(Stop::Abandoned))
             }
             Outcome::Cancelled(stop) => (outcome, Some(stop)),
@@ -146,7 +147,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
         self.counters.cancelled += u64::from(stop.is_some());
         self.free_slot(key, &call);
-        for elicitation in std::mem::take(&mut call.elicitations) {
+        for elicitation in call.take(|it| &mut it.elicitations) {
             self.withdraw(elicitation);
         }
         for _ in 0..call.deadlines {
@@ -167,7 +168,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             let ended = None;
             CancelAnswer::Cancelled { stop, ended, by }
         });
-        for asker in std::mem::take(&mut call.askers) {
+        for asker in call.take(|it| &mut it.askers) {
             self.confirm(&call, asker, answer);
         }
         let reason = call.stopping.reason.take();

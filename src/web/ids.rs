@@ -10,51 +10,56 @@ use crate::call::CallId;
 /// The number of ids that are made at once. One draw of random bytes costs as much as half a call.
 const BATCH: usize = 256;
 
+/// The characters of a UUID.
+const LENGTH: usize = 36;
+
 #[wasm_bindgen]
 extern "C" {
     #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues)]
     fn fill(bytes: &mut [u8]);
 }
 
-/// The random bytes of ids, which are named by their place.
-pub(super) struct Batch(RefCell<[[u8; 16]; BATCH]>);
+/// The texts of ids, one after the other. An id is named by its place.
+pub(super) struct Batch(RefCell<String>);
 
 impl Batch {
     pub const fn new() -> Self {
-        Batch(RefCell::new([[0; 16]; BATCH]))
+        Batch(RefCell::new(String::new()))
     }
 
     fn draw(&self) {
-        fill(self.0.borrow_mut().as_flattened_mut());
+        let mut random = [[0; 16]; BATCH];
+        fill(random.as_flattened_mut());
+        let mut texts = self.0.borrow_mut();
+        texts.clear();
+        for bytes in random {
+            let id = Builder::from_random_bytes(bytes).into_uuid();
+            texts.push_str(id.hyphenated().encode_lower(&mut [0; LENGTH]));
+        }
     }
 
-    /// Makes new ids in place of the last. Returns their texts, one after the other.
+    /// Makes new ids in place of the last. Returns their texts.
     pub fn next(&self) -> JsValue {
         self.draw();
-        let mut texts = String::with_capacity(36 * BATCH);
-        for bytes in &*self.0.borrow() {
-            let id = Builder::from_random_bytes(*bytes).into_uuid();
-            texts.push_str(id.hyphenated().encode_lower(&mut [0; 36]));
-        }
-        JsValue::from_str(&texts)
+        JsValue::from_str(&self.0.borrow())
     }
 
-    fn at(&self, place: usize) -> Option<CallId> {
-        let bytes = self.0.borrow().get(place).copied();
-        bytes.map(CallId::from_random)
+    fn at(&self, place: u32) -> Option<CallId> {
+        let start = (place as usize).checked_mul(LENGTH)?;
+        let texts = self.0.borrow();
+        texts.get(start..start.checked_add(LENGTH)?).map(CallId::of)
     }
 
     /// The id at that place, or if there is none the given text. `None` if the text is not valid.
     pub fn id(&self, given: &str, place: u32) -> Option<CallId> {
-        self.at(place as usize)
-            .or_else(|| CallId::parse(given).ok())
+        self.at(place).or_else(|| CallId::parse(given).ok())
     }
 }
 
 thread_local! {
     static OWN: Batch = const { Batch::new() };
     /// How many of them have been given out.
-    static GIVEN: Cell<usize> = const { Cell::new(BATCH) };
+    static GIVEN: Cell<u32> = const { Cell::new(0) };
 }
 
 /// A fresh UUID (version 4).
