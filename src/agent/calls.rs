@@ -116,11 +116,10 @@ impl<P: Clone> AgentState<P> {
 
     fn let_wait(&mut self, now: Millis) {
         let mut unsent = std::mem::take(&mut self.unsent);
-        unsent.retain(|it| self.calls.contains_key(&it.key));
-        for Unsent { key, call, due } in unsent.iter_mut().filter(|it| it.due.is_none()) {
-            *due = call.timeout.map(|timeout| now + timeout);
-            if let Some(due) = *due {
-                self.deadline(*key, due, DeadlineOf::Backstop(*key));
+        for Unsent { key, call, due } in &mut unsent {
+            if let (Some(timeout), None) = (call.timeout, *due) {
+                *due = Some(now + timeout);
+                self.deadline(*key, now + timeout, DeadlineOf::Backstop(*key));
             }
         }
         self.unsent = unsent;

@@ -243,3 +243,15 @@ pub(super) enum DeadlineOf {
     /// The next report of progress may go out.
     Progress(CallKey),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_in_flight_is_small() {
+        // On 64 bits. In the page, where pointers have 32 bits, it takes two thirds.
+        let bytes = size_of::<Call<u64, u64>>();
+        assert!(bytes <= 200, "{bytes}");
+    }
+}

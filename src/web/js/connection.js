@@ -3,6 +3,9 @@
  * instance is lost.
  *
  * @typedef {{ type?: unknown, id?: unknown, payload?: any, timestamp?: number }} Envelope
+ *
+ * @typedef {Pick<import('./from-agent.js').Call, 'borrowed'> & { type?: string, callId?: string, capability?: string }} Request
+ *   a call, which needs no type, or another request
  */
 import { failure, log, problem, text } from './errors.js';
 import { HOST_CLOSED } from './events.js';
@@ -27,7 +30,7 @@ export const UNREADABLE = 'A message of the agent could not be read';
 const REQUESTS = ['initialize', 'shutdown', 'capabilities/call', 'capabilities/cancel'];
 
 export class Connection {
-  /** @type {Map<unknown, { type: string, callId: unknown, capability?: string, borrowed?: import('./borrowed.js').Borrowed }>} */
+  /** @type {Map<unknown, Request>} */
   #pending = new Map();
   #open;
   /** @type {unknown} */
@@ -119,13 +122,10 @@ export class Connection {
    * Passes a request on to Rust, which answers it unless the instance is lost.
    *
    * @param {string | number | undefined} id
-   * @param {string} type
-   * @param {string} [callId]
-   * @param {string} [capability]
-   * @param {import('./borrowed.js').Borrowed} [borrowed] the functions in the parameters of a call
+   * @param {Request} request
    */
-  expect(id, type, callId, capability, borrowed) {
-    if (id !== undefined) this.#pending.set(id, { type, callId, capability, borrowed });
+  expect(id, request) {
+    if (id !== undefined) this.#pending.set(id, request);
   }
 
   /** A request is answered. @param {unknown} id */
@@ -231,7 +231,7 @@ export class Connection {
   answerLost() {
     const pending = cancelsFirst(this.#pending, ([, { type }]) => type === 'capabilities/cancel');
     this.#settleAll();
-    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, this.shell.guard.lost(LOST));
+    for (const [id, { type = 'capabilities/call', callId }] of pending) this.#refuse(type, id, callId, this.shell.guard.lost(LOST));
   }
 
   /**

@@ -64,7 +64,7 @@ function enter(connection, id, call, bytes, aborted) {
   const given = call.callId ?? '';
   const place = shell.ids.name(call);
   if (holdsFunctions(call.params)) call.borrowed = borrow(call.params, shell);
-  connection.expect(id, 'capabilities/call', call.callId, call.capability, call.borrowed);
+  connection.expect(id, call);
   const unfit = aborted
     ? rust.callAborted(shell.number, number, id, given, place, call.capability, call, aborted.reason)
     : rust.call(shell.number, number, id, given, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
@@ -94,21 +94,21 @@ function receiveMessage(connection, envelope, { type, id, payload }, aborted) {
       const cancel = readCancel(payload);
       const { callId, reason } = cancel;
       check(connection, envelope, cancel);
-      connection.expect(id, type, callId);
+      connection.expect(id, { type, callId });
       if (rust.cancel(shell.number, number, id, callId, reason)) throw new Refusal(BAD_CALL_ID);
       break;
     }
     case 'initialize': {
       const params = readInitialize(payload);
       check(connection, envelope, params);
-      connection.expect(id, type);
+      connection.expect(id, { type });
       rust.initialize(shell.number, number, id, params);
       break;
     }
     case 'shutdown': {
       const reason = reasonOf(get(payload, 'reason'));
       check(connection, envelope, reason);
-      connection.expect(id, type);
+      connection.expect(id, { type });
       rust.shutdown(shell.number, number, id, reason);
       break;
     }
