@@ -67,7 +67,8 @@ function agrees(tally, calls) {
  * @param {{ evaluate: (work: any) => Promise<any> }} page the host's
  * @param {(options: any) => Promise<import('../support/race.mjs').Tally>} run
  * @param {{ more?: typeof rest, timers?: number }} [options] the calls after the first thousand; and how many
- * timers may stand: the host has one for all deadlines, and `attach` one for all evaluations
+ * timers may stand: the host has one for all deadlines, so has an agent in its page, and `attach` one for all
+ * evaluations
  */
 async function raceOn(page, run, { more = rest, timers = 1 } = {}) {
   const one = await run(first);
@@ -100,7 +101,7 @@ test('10 500 calls raced against cancels over a MessagePort, with an agent in th
     host.acceptPort(port1);
     window.agent = await connectPort(port2, ${JSON.stringify(racer)});
   })()`);
-  await raceOn(page, (options) => /** @type {Promise<any>} */ (page.evaluate(`${asText}(window.agent, ${JSON.stringify(options)})`)));
+  await raceOn(page, (options) => /** @type {Promise<any>} */ (page.evaluate(`${asText}(window.agent, ${JSON.stringify(options)})`)), { timers: 2 });
   await page.close();
 });
 
