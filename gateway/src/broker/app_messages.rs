@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::json;
 
 use super::apps::App;
 use super::apps::given_up::GivenUp;
@@ -16,10 +15,8 @@ use super::sessions::pending::IssuedId;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
 use crate::places::Places;
 use crate::tokens::Identity;
-use crate::wire::abp::{ELICITATION_WITHDRAWN, kind};
-use crate::wire::{
-    Envelope, Failure, Header, Outgoing, RefusedMessage, Request, Subject, error_json, invalid_at,
-};
+use crate::wire::abp::ELICITATION_WITHDRAWN;
+use crate::wire::{Envelope, Header, Outgoing, RefusedMessage, Request, Subject, invalid_at};
 use caphost::call::{Code, Error};
 
 impl Broker {
@@ -200,6 +197,9 @@ impl Broker {
         else {
             return;
         };
+        if agent.internal.is_some() {
+            return self.withdraw_internal(from, id);
+        }
         let asked = agent.questions.iter().find(|(_, asked)| *asked.id == *id);
         match asked.map(|(issued, _)| *issued) {
             Some(issued) => {
@@ -221,6 +221,13 @@ impl Broker {
             };
             return self.refuse(peer, &envelope.subject(), &error);
         };
+        if self
+            .sessions
+            .get(&to)
+            .is_some_and(|it| it.internal.is_some())
+        {
+            return self.ask_internal(peer, to, envelope, id);
+        }
         let issued = self.issue();
         let max = QUESTIONS.min(self.limits.in_flight);
         let owner = self.apps.get(&peer).and_then(|app| app.identity.clone());
@@ -228,19 +235,6 @@ impl Broker {
         let (Some(agent), Some(asked)) = (self.sessions.get_mut(&to), asked) else {
             return;
         };
-        // Nobody stands behind a session of the gateway itself who could be asked.
-        if agent.internal.is_some() {
-            let error: Failure = Error::new(Code::NOT_SUPPORTED, "The agent takes no questions");
-            let payload = json!({ "success": false, "error": error_json(&error) }).to_string();
-            let handle = agent.handle.clone();
-            return self.send_as(
-                peer,
-                kind::ELICITATION_RESPONSE,
-                Some(id),
-                Some(&handle),
-                &payload,
-            );
-        }
         // An agent need not answer: its oldest question makes room.
         while agent.questions.len() >= max || !asked.has_room(id) {
             if agent.questions.pop_first().is_none() {

@@ -66,6 +66,15 @@ pub enum Event<'a> {
         /// The reason, for logs and the handler.
         reason: Option<String>,
     },
+    /// The caller of a front answers a question of its call.
+    Answer {
+        /// The run of the call.
+        run: RunId,
+        /// The number of the question.
+        question: u64,
+        /// The payload of the `elicitation/response`.
+        payload: &'a str,
+    },
     /// Nobody uses a session of the gateway itself any more. The session ends with the last of its calls.
     Left {
         /// The session.

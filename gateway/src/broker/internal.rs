@@ -3,6 +3,8 @@
 //! To its app such a session is an agent like any other. The record of the call decides how the call ends: the
 //! caller is told the first end of its run, and nothing that comes later.
 
+mod questions;
+
 use super::calls::outcome::no_new_calls;
 use super::calls::{Live, NewCall, Reply, RunId};
 use super::end::SLACK_MS;
@@ -27,11 +29,15 @@ pub struct NewSession {
     pub profile: Profile,
     /// The payload of the session's `initialize`.
     pub hello: Json,
+    /// Whether the client takes questions. If so, the session has one call at a time, because a question does
+    /// not say of which call it is.
+    pub takes_questions: bool,
 }
 
 /// The caller's half of one session.
 pub(super) struct InternalSession {
     phase: Phase,
+    takes_questions: bool,
 }
 
 enum Phase {
@@ -52,6 +58,7 @@ impl Broker {
         };
         agent.internal = Some(Box::new(InternalSession {
             phase: Phase::Opening(vec![first]),
+            takes_questions: client.takes_questions,
         }));
         self.wait_for(session, Some(INITIALIZE_MS));
         let hello = &client.hello;

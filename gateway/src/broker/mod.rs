@@ -135,6 +135,11 @@ impl Broker {
                 call,
             } => self.internal_call(session, client, *call),
             Event::Cancel { run, asker, reason } => self.cancel(run, asker, reason.as_deref()),
+            Event::Answer {
+                run,
+                question,
+                payload,
+            } => self.internal_answer(run, question, payload),
             Event::Left { session } => self.internal_left(session),
             Event::Deadline => self.deadline(),
             Event::Refused { peer, refusal } if self.sessions.is_agent(peer) => {

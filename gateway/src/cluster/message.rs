@@ -159,6 +159,17 @@ pub enum Notice {
         /// The reason.
         reason: Option<String>,
     },
+    /// An MCP client answers a question, and its call is not on the worker that received the answer.
+    AnswerQuestion {
+        /// The session's number.
+        session: Uuid,
+        /// The run of the call.
+        run: RunId,
+        /// The question's number.
+        question: u64,
+        /// The payload of the `elicitation/response`.
+        payload: String,
+    },
     /// An MCP client ends its session.
     EndSession {
         /// The session's number.

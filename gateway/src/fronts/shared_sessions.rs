@@ -106,6 +106,7 @@ impl SharedSessions {
                 app: app.clone(),
                 name: self.name.into(),
                 version: env!("CARGO_PKG_VERSION").into(),
+                takes_questions: false,
             });
             let usage = Mutex::new(Usage {
                 last: Instant::now(),

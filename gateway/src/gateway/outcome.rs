@@ -88,6 +88,10 @@ pub enum Outcome {
 pub enum Step {
     /// The call reports progress: a `ProgressInfo`.
     Progress(Value),
+    /// The app asks a question: its number, and the request. Only a client that takes questions gets these.
+    Question(u64, Value),
+    /// The question with that number needs no answer any more.
+    Withdrawn(u64),
     /// The call is over, and no step follows.
     Ended(Outcome),
 }

@@ -62,6 +62,7 @@ async fn succeed(app: &mut Peer, called: &Value) {
 
 fn local(dialect: Dialect) -> Client {
     Client {
+        takes_questions: false,
         dialect,
         owner: Identity::anyone(),
         app: None,

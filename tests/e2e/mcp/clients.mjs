@@ -30,13 +30,15 @@ export const kinds = [
  *
  * @param {Kind} kind
  * @param {Pick<Gateway, 'url'>} gateway
- * @param {{ app?: string, onTools?: (names: string[]) => void, fetch?: Fetch }} [options] `fetch` is for kinds over HTTP
+ * @param {{ app?: string, onTools?: (names: string[]) => void, onQuestion?: (params: any, signal: AbortSignal) => any, versions?: string[], fetch?: Fetch }} [options] `fetch` is for kinds over HTTP
  */
-export async function connect(kind, gateway, { app, onTools, fetch } = {}) {
+export async function connect(kind, gateway, { app, onTools, onQuestion, versions, fetch } = {}) {
   /** @type {string[]} */
   const complaints = [];
   const client = new Client({ name: 'test', version: '1' }, {
     versionNegotiation: { mode: kind.mode },
+    ...(onQuestion && { capabilities: { elicitation: { form: {} } } }),
+    ...(versions && { supportedProtocolVersions: versions }),
     ...(onTools && {
       listChanged: {
         tools: {
@@ -46,6 +48,7 @@ export async function connect(kind, gateway, { app, onTools, fetch } = {}) {
       },
     }),
   });
+  if (onQuestion) client.setRequestHandler('elicitation/create', (request, context) => onQuestion(request.params, context.mcpReq.signal));
   client.onerror = (error) => {
     // The client handles notifications one tick later than answers and its own aborts, even earlier
     // notifications. Progress then has a token that the client has already forgotten.

@@ -21,20 +21,33 @@ pub(in crate::broker) struct QuestionBytes(Arc<AtomicUsize>);
 pub(in crate::broker) struct Question {
     /// Its id, as the app wrote it.
     pub id: Box<str>,
+    bytes: usize,
     asked: QuestionBytes,
 }
 
 impl QuestionBytes {
     /// Returns whether there is room for a question with that id.
     pub fn has_room(&self, id: &str) -> bool {
-        self.0.load(Ordering::Relaxed) + id.len() + AROUND_ID <= QUESTION_BYTES
+        self.has_room_with(id, 0)
+    }
+
+    /// Returns whether there is room for a question with that id whose text is kept too.
+    pub fn has_room_with(&self, id: &str, text: usize) -> bool {
+        self.0.load(Ordering::Relaxed) + id.len() + AROUND_ID + text <= QUESTION_BYTES
     }
 
     /// Adds a question.
     pub fn question(&self, id: &str) -> Question {
-        self.0.fetch_add(id.len() + AROUND_ID, Ordering::Relaxed);
+        self.question_with(id, 0)
+    }
+
+    /// Adds a question whose text is kept too.
+    pub fn question_with(&self, id: &str, text: usize) -> Question {
+        let bytes = id.len() + AROUND_ID + text;
+        self.0.fetch_add(bytes, Ordering::Relaxed);
         Question {
             id: id.into(),
+            bytes,
             asked: self.clone(),
         }
     }
@@ -42,7 +55,6 @@ impl QuestionBytes {
 
 impl Drop for Question {
     fn drop(&mut self) {
-        let bytes = self.id.len() + AROUND_ID;
-        self.asked.0.fetch_sub(bytes, Ordering::Relaxed);
+        self.asked.0.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

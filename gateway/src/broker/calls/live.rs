@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::broker::PeerId;
 use crate::broker::amount::Amount;
+use crate::broker::apps::questions::Question;
 use crate::broker::calls::outcome::Waiter;
 use crate::wire::Json;
 use caphost::call::Millis;
@@ -38,6 +39,8 @@ pub struct Live {
     pub cancel: Option<Cancelling>,
     /// Until when the app is to answer the call: its caller has cancelled it, or the app has confirmed a cancel.
     pub give_up: Option<Millis>,
+    /// The app's questions to the caller of a front, by the broker's numbers.
+    pub(in crate::broker) questions: Vec<(u64, Question)>,
     /// The deadline that is set.
     pub(super) due: Option<Millis>,
 }
@@ -114,6 +117,7 @@ impl Live {
             is_overdue: false,
             cancel: None,
             give_up: None,
+            questions: Vec::new(),
             due: None,
         }
     }

@@ -213,7 +213,14 @@ impl Calls {
         }
         Arc::make_mut(&mut call.run).finish(ending, now);
         let ended = call.run.clone();
+        let questions = call
+            .live
+            .as_mut()
+            .map(|live| std::mem::take(&mut live.questions));
         if let Some(sink) = &call.sink {
+            for (number, _) in questions.unwrap_or_default() {
+                sink.push(CallEvent::Withdrawn(number));
+            }
             let reply = if ended.stop().is_none() {
                 reply()
             } else {
@@ -279,6 +286,11 @@ impl Calls {
             Arc::make_mut(&mut call.run).progress = Some(progress);
         }
         call.sink.as_ref()
+    }
+
+    /// Where the caller of a run hears of it, if a front has made the call.
+    pub(super) fn sink(&self, id: RunId) -> Option<&Sink> {
+        self.calls.get(&id)?.sink.as_ref()
     }
 
     /// The live half of a call.

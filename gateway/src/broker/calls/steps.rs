@@ -26,6 +26,10 @@ pub enum Reply {
 pub enum CallEvent {
     /// Progress: a `ProgressInfo`.
     Progress(Json),
+    /// The app asks a question: its number, and the request.
+    Question(u64, Json),
+    /// The question with that number needs no answer any more.
+    Withdrawn(u64),
     /// The call is over. Its run, and the reply to its caller if the call is not cancelled.
     Ended(Arc<Run>, Option<Reply>),
     /// The handler has ended after the call was answered as abandoned.

@@ -10,7 +10,7 @@ use caphost::call::{LateEnd, Stop};
 
 pub(super) const SESSION: PeerId = PeerId(9);
 
-fn client() -> NewSession {
+fn client(takes_questions: bool) -> NewSession {
     NewSession {
         app: Wanted::Any,
         profile: Profile {
@@ -23,11 +23,21 @@ fn client() -> NewSession {
         hello: json!({ "agent": { "name": "n", "version": "1" } })
             .to_string()
             .into(),
+        takes_questions,
     }
 }
 
 /// Makes a call. Returns its run and the actions.
 pub(super) fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId, Vec<Seen>) {
+    make_for(bench, id, timeout, false)
+}
+
+fn make_for(
+    bench: &mut Bench,
+    id: &str,
+    timeout: Option<f64>,
+    takes_questions: bool,
+) -> (RunId, Vec<Seen>) {
     let run = RunId::random();
     let payload = json!({ "capability": "a.b", "options": { "callId": id } });
     let (sink, steps) = steps();
@@ -49,7 +59,7 @@ pub(super) fn make(bench: &mut Bench, id: &str, timeout: Option<f64>) -> (RunId,
     };
     let seen = bench.event(Event::Call {
         session: SESSION,
-        client: &client(),
+        client: &client(takes_questions),
         call: Box::new(call),
     });
     (run, seen)
@@ -61,9 +71,17 @@ pub(super) fn calling() -> (Bench, RunId, Value) {
 }
 
 fn calling_with(limits: Limits, tokens: Tokens) -> (Bench, RunId, Value) {
-    let mut bench = Bench::with(limits, tokens);
+    opened(Bench::with(limits, tokens), false)
+}
+
+/// The same for a client that takes questions.
+fn asked() -> (Bench, RunId, Value) {
+    opened(Bench::with(Limits::default(), Tokens::default()), true)
+}
+
+fn opened(mut bench: Bench, takes_questions: bool) -> (Bench, RunId, Value) {
     bench.app(1, "demo");
-    let (run, seen) = make(&mut bench, "c", None);
+    let (run, seen) = make_for(&mut bench, "c", None, takes_questions);
     let hello = only(&seen, 1).clone();
     assert_eq!(hello["type"], "initialize");
     assert_eq!(state(&bench, "c"), RunState::Queued);
@@ -117,6 +135,97 @@ fn a_question_is_answered_that_nobody_could_answer() {
     );
     assert_eq!(code(answer), "NOT_SUPPORTED");
     assert_eq!(bench.broker.in_flight(), 1, "the call");
+}
+
+fn question(id: &str, agent: &Value) -> Value {
+    json!({ "type": "elicitation/request", "id": id, "agent": agent, "payload": { "message": id } })
+}
+
+/// The number of the one question that a caller is asked.
+fn number_of(seen: &[Seen]) -> u64 {
+    let [Seen::Step(_, step)] = seen else {
+        panic!("{seen:?}");
+    };
+    let number = step
+        .strip_prefix("Question(")
+        .and_then(|it| it.split(',').next());
+    number.and_then(|it| it.parse().ok()).expect(step)
+}
+
+#[test]
+fn a_caller_that_takes_questions_gets_them_and_each_is_answered_once() {
+    let (mut bench, run, call) = asked();
+    let agent = &call["agent"];
+    let [first, second] = ["q", "r"].map(|id| number_of(&bench.send(1, question(id, agent))));
+    for (number, id) in [(second, "r"), (first, "q")] {
+        let payload = r#"{"success":true,"data":{}}"#;
+        let mut answer = || {
+            bench.event(Event::Answer {
+                run,
+                question: number,
+                payload,
+            })
+        };
+        let seen = answer();
+        let answered = only(&seen, 1);
+        assert_eq!(
+            (&answered["type"], &answered["id"]),
+            (&json!("elicitation/response"), &json!(id))
+        );
+        assert_eq!(&answered["agent"], agent);
+        assert_eq!(answered["payload"]["success"], true);
+        assert_eq!(answer(), []);
+    }
+}
+
+#[test]
+fn a_question_is_withdrawn_by_the_app_or_by_the_end_of_its_call() {
+    let (mut bench, run, call) = asked();
+    let agent = &call["agent"];
+    let [first, second] = ["q", "r"].map(|id| number_of(&bench.send(1, question(id, agent))));
+    let withdrawn = json!({ "type": "notification", "agent": agent, "payload": {
+        "event": "notifications/elicitation/withdrawn", "data": { "id": "q" } } });
+    let step = |number: u64| Seen::Step(run, format!("{:?}", CallEvent::Withdrawn(number)));
+    assert_eq!(bench.send(1, withdrawn.clone()), [step(first)]);
+    assert_eq!(bench.send(1, withdrawn), [], "it is withdrawn");
+    let seen = bench.send(
+        1,
+        answer(
+            &call,
+            "capabilities/call-result",
+            json!({ "success": true }),
+        ),
+    );
+    assert_eq!(seen[0], step(second), "before the end of the call");
+    let payload = "{}";
+    for question in [first, second] {
+        assert_eq!(
+            bench.event(Event::Answer {
+                run,
+                question,
+                payload
+            }),
+            []
+        );
+    }
+}
+
+#[test]
+fn a_question_of_which_nobody_knows_the_call_is_not_asked() {
+    let (mut bench, _, call) = asked();
+    make_for(&mut bench, "d", None, true);
+    let seen = bench.send(1, question("q", &call["agent"]));
+    assert_eq!(code(only(&seen, 1)), "NOT_SUPPORTED");
+}
+
+#[test]
+fn only_so_many_questions_of_a_call_wait() {
+    let (mut bench, _, call) = asked();
+    for _ in 0..8 {
+        number_of(&bench.send(1, question("q", &call["agent"])));
+    }
+    let seen = bench.send(1, question("one more", &call["agent"]));
+    assert_eq!(code(only(&seen, 1)), "RATE_LIMITED");
 }
 
 #[test]

@@ -163,6 +163,7 @@ impl Scene {
             app: Wanted::Any,
             profile,
             hello: "{}".to_string().into(),
+            takes_questions: false,
         };
         self.event(Event::Call {
             session: PeerId(AGENT),

@@ -133,6 +133,7 @@ impl Peer {
                 app: self.app.clone(),
                 name,
                 version,
+                takes_questions: false,
             };
             self.hub.open_of(self.holder.name(), client)
         };
@@ -161,7 +162,7 @@ impl Peer {
                 Counted::Message
             }
             // The gateway sends no requests, so no response is expected.
-            Message::Response(_) => Counted::Aside,
+            Message::Response(..) => Counted::Aside,
             Message::Batch => {
                 let error = Error::invalid_params("Batches are not supported: send each by itself");
                 self.refuse(None, code::INVALID_REQUEST, &error);

@@ -182,7 +182,8 @@ impl Calling {
                 (Step::Progress(info), Some(token)) => {
                     peer.send(&message::progress(token, info));
                 }
-                (Step::Progress(_), None) => {}
+                // A peer of this dialect takes no questions.
+                (Step::Progress(_) | Step::Question(..) | Step::Withdrawn(_), _) => {}
                 (Step::Ended(outcome), _) => {
                     let answer = self.answer(outcome);
                     self.request.end(|| peer.send_text(answer));

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::sealing::LIFETIME;
 use super::sessions::{Sessions, away};
+use crate::broker::calls::RunId;
 use crate::cluster::Notice;
 use crate::fronts::refusal::Refusal;
 use crate::wire::json_rpc::Id;
@@ -86,6 +87,32 @@ impl Sessions {
         }
     }
 
+    /// The client answers a question of a call in that session, which may be on another worker.
+    pub fn answer(
+        &self,
+        session: Uuid,
+        (run, question): (RunId, u64),
+        payload: String,
+    ) -> Result<(), Refusal> {
+        if run.is_of(self.hub.process) {
+            self.hub.answer_question(session, (run, question), &payload);
+            return Ok(());
+        }
+        let Some(cluster) = self.hub.cluster() else {
+            return Ok(());
+        };
+        let told = cluster.tell_all(Notice::AnswerQuestion {
+            session,
+            run,
+            question,
+            payload,
+        });
+        match told {
+            true => Ok(()),
+            false => Err(away("Not all workers could be told of the answer")),
+        }
+    }
+
     /// The client ends a session: tells all other workers, and Redis for workers that come later.
     pub(super) async fn tell_ended(&self, session: Uuid) {
         let Some(cluster) = self.hub.cluster() else {
@@ -114,6 +141,14 @@ impl Sessions {
                 Some(request) => self.table().cancel(*session, &request, reason.clone()),
                 None => tracing::warn!("another worker names no request"),
             },
+            Notice::AnswerQuestion {
+                session,
+                run,
+                question,
+                payload,
+            } => self
+                .hub
+                .answer_question(*session, (*run, *question), payload),
             Notice::EndSession { session } => {
                 if let Some(cluster) = self.hub.cluster() {
                     cluster.hold_fact(&name(*session), ENDED, TOLD_AGAIN);

@@ -9,7 +9,7 @@
 //! | `sessions`, `session`, `sealing`, `elsewhere` | sessions of versions before 2026-07-28: the table, one session, its id, and what workers tell each other of sessions |
 //! | `overtaken` | cancels of a session that come before their requests |
 //! | `call`, `underway` | a call, from `tools/call` to the end of its response |
-//! | `progress`, `result`, `content` | the progress of a call, and its result |
+//! | `progress`, `questions`, `result`, `content` | the progress of a call, its questions to the client, and its result |
 //! | `reply` | how an answer is sent: in one piece, or as a stream |
 //! | `tools`, `schema` | capabilities as tools |
 //! | `listening` | streams of messages that answer no request |
@@ -23,6 +23,7 @@ pub(crate) mod header;
 mod listening;
 mod overtaken;
 mod progress;
+mod questions;
 mod reply;
 mod request;
 mod requests;

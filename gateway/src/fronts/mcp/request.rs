@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::head::Head;
+use super::questions::takes_forms;
 use crate::fronts::refusal::Refusal;
 use crate::limits::MAX_DEPTH;
 use crate::wire::json_rpc::{Id, code};
@@ -122,9 +123,12 @@ impl<'a> Request<'a> {
         head.is_stateless() || named.is_some_and(|it| *it >= *STATELESS.name)
     }
 
-    /// The client's description of itself, and the version for this client. The version in the body must be
-    /// that of the header.
-    pub fn introduction(&self, head: Head<'_>) -> Result<(ClientInfo, &'static Version), Refusal> {
+    /// The client's description of itself, the version for this client, and whether the client fills in forms.
+    /// The version in the body must be that of the header.
+    pub fn introduction(
+        &self,
+        head: Head<'_>,
+    ) -> Result<(ClientInfo, &'static Version, bool), Refusal> {
         head.check_version()?;
         let malformed = |what: String| {
             let what = format!("The parameters of initialize: {what}");
@@ -141,7 +145,8 @@ impl<'a> Request<'a> {
             return Err(Refusal::invalid(what));
         }
         let version = Version::for_session(&introduction.protocol_version);
-        Ok((introduction.client_info, version))
+        let takes_forms = takes_forms(introduction.capabilities.get(), version);
+        Ok((introduction.client_info, version, takes_forms))
     }
 
     /// Whether the request has a version without sessions, and follows the rules of that version.

@@ -56,7 +56,7 @@ impl Mcp {
         (head, accepted): (Head<'_>, Accepted),
         request: &Request<'_>,
     ) -> Result<Response, Refusal> {
-        let (client, version) = request.introduction(head)?;
+        let (client, version, takes_forms) = request.introduction(head)?;
         let mut result = self.server(&asker.caller, version);
         result["protocolVersion"] = version.name.into();
         let mut response = whole(Some(&answer(&request.id, Ok(result))), accepted);
@@ -64,7 +64,8 @@ impl Mcp {
             self.session(asker, head).await?;
             return Ok(response);
         }
-        let begun = (self.sessions).begin(&asker.caller, &asker.holder, client, version);
+        let hello = (client, version, takes_forms);
+        let begun = (self.sessions).begin(&asker.caller, &asker.holder, hello);
         if let Ok(id) = HeaderValue::from_str(&begun?) {
             response.headers_mut().insert(SESSION, id);
         }

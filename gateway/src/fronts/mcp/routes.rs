@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use super::caller::Caller;
 use super::head::{Accepted, Head};
 use super::listening::listening;
+use super::questions::{payload_of, read_id};
 use super::reply::{events, together};
 use super::request::Request;
 use super::server::{Asker, Mcp};
@@ -207,12 +208,17 @@ impl Mcp {
                 }
                 Ok(StatusCode::ACCEPTED.into_response())
             }
-            Message::Response(id) => {
-                let answered = match head.is_stateless() {
+            Message::Response(id, answered) => {
+                let session = match head.is_stateless() {
                     true => Err(Refusal::invalid("No response is expected here")),
                     false => self.session(asker, head).await,
                 };
-                answered.map_err(|refusal| JsonRpc(refusal, id))?;
+                let session = session.map_err(|refusal| JsonRpc(refusal, id.clone()))?;
+                if let Some((run, question)) = id.as_ref().and_then(|id| read_id(id.value())) {
+                    let thread = session.number;
+                    let payload = payload_of(answered);
+                    self.sessions.answer(thread, (run, question), payload)?;
+                }
                 Ok(StatusCode::ACCEPTED.into_response())
             }
             Message::Batch => Err(Refusal::invalid("A batch holds no batches").into()),

@@ -36,6 +36,9 @@ pub(super) struct Said {
     /// The app that the session has met, if its caller names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app: Option<Arc<str>>,
+    /// Whether the client fills in forms.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_forms: bool,
     /// When the session ends, in seconds of Unix time.
     pub until: u64,
 }
@@ -51,6 +54,7 @@ impl Said {
             },
             version: version.name.into(),
             app,
+            takes_forms: false,
             until: unix_time() + LIFETIME.as_secs(),
         }
     }

@@ -53,6 +53,8 @@ pub struct McpSession {
     pub client: ClientInfo,
     /// The version of MCP in this session.
     pub version: &'static Version,
+    /// Whether the client fills in forms.
+    takes_forms: bool,
     /// Cancelled when the session is over.
     pub ended: CancellationToken,
     /// The calls in flight, by the ids that the client has given.
@@ -104,6 +106,7 @@ impl McpSession {
             met: said.app.map(OnceLock::from).unwrap_or_default(),
             is_taken_up,
             client: said.client,
+            takes_forms: said.takes_forms,
             version: Version::for_session(&said.version),
             ended: CancellationToken::new(),
             in_flight: Arc::default(),
@@ -240,6 +243,13 @@ impl McpSession {
         self.state.lock().hears_notices = hears;
     }
 
+    /// Sends a message to the client, if it listens. Returns whether it does.
+    pub fn tell(&self, message: String) -> bool {
+        let state = self.state.lock();
+        let newest = state.listening.back();
+        newest.is_some_and(|(_, sender)| sender.try_send(message).is_ok())
+    }
+
     /// Sends a log message of the level `notice` to the client, if it listens.
     pub fn notice(&self, message: impl FnOnce() -> String) {
         let state = self.state.lock();
@@ -298,6 +308,7 @@ impl McpSession {
             app: self.app(hub).map(str::to_string),
             name: self.client.name.clone(),
             version: self.client.version.clone(),
+            takes_questions: self.takes_forms,
         };
         hub.open_of(self.holder.name(), client)
     }

@@ -116,12 +116,14 @@ impl Sessions {
         &self,
         caller: &Caller,
         holder: &Holder,
-        client: ClientInfo,
-        version: &'static Version,
+        (client, version, takes_forms): (ClientInfo, &'static Version, bool),
     ) -> Result<String, Refusal> {
         let only = || Some(self.hub.offer(None).ok()?.app.id.as_str().into());
         let met = caller.app.is_none().then(only).flatten();
-        let said = Said::new(client, version, met);
+        let said = Said {
+            takes_forms,
+            ..Said::new(client, version, met)
+        };
         let named = self.seals.seal(caller, &said);
         let session = McpSession::new(caller.clone(), holder.clone(), named, said, false);
         // On another worker the client may see older or newer tools.

@@ -6,12 +6,13 @@ use std::time::Duration;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, Stream, StreamExt, stream};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::head::Accepted;
 use super::progress::Progress;
+use super::questions;
 use super::reply::{awaited, event_bytes, events, whole};
 use super::result::{self, Ended, ToolResult, answer};
 use super::session::McpSession;
@@ -80,6 +81,34 @@ struct Awaited {
     within: Within,
     /// The bytes of an event that the client reads, if the answer is an event and the client has a bound.
     event_bytes: Option<usize>,
+    /// Whether the response is a stream, or can become one. Otherwise questions go to a stream that listens.
+    streams: bool,
+    /// The numbers of the questions that the client was asked, and that are not withdrawn.
+    asked: Vec<u64>,
+    /// Those of them that are left to be withdrawn, once the client has given up the call.
+    to_withdraw: Option<Vec<u64>>,
+}
+
+/// A message to the client.
+enum Said {
+    /// A notification that may be dropped.
+    Progress(String),
+    /// The question with that number.
+    Question(u64, String),
+    /// The notification that a question needs no answer any more.
+    Withdrawn(String),
+    Answer(String),
+}
+
+impl Said {
+    fn into_text(self) -> String {
+        match self {
+            Said::Progress(text)
+            | Said::Question(_, text)
+            | Said::Withdrawn(text)
+            | Said::Answer(text) => text,
+        }
+    }
 }
 
 /// The session in which a call is made.
@@ -103,6 +132,9 @@ impl Underway {
             call,
             within,
             event_bytes: None,
+            streams: false,
+            asked: Vec::new(),
+            to_withdraw: None,
         }))
     }
 
@@ -116,14 +148,17 @@ impl Underway {
         if !accepted.json {
             self.will_be_event(accepted);
         }
+        if let Some(awaited) = &mut self.0 {
+            awaited.streams = accepted.events;
+        }
         let first = loop {
             match timeout(patience, self.next()).await {
                 Ok(None) => return whole(None, accepted),
-                Ok(Some(answer)) if self.0.is_none() => {
+                Ok(Some(Said::Answer(answer))) => {
                     // The response counts as open until it is written.
                     return whole(Some(&answer), accepted).map(|body| keep(body, share));
                 }
-                Ok(Some(progress)) if accepted.events => break Some(progress),
+                Ok(Some(said)) if accepted.events => break Some(said.into_text()),
                 // There is no place for it.
                 Ok(Some(_)) => {}
                 Err(_) if accepted.json && accepted.event_bytes.is_some() => {
@@ -144,6 +179,7 @@ impl Underway {
         let cancelled = cancelled.unwrap_or_default().to_string();
         if let Some(awaited) = &mut self.0 {
             awaited.tool.progress = None;
+            awaited.streams = false;
         }
         let mut messages = self.messages();
         async move { messages.next().await.unwrap_or(cancelled) }.boxed()
@@ -175,29 +211,59 @@ impl Underway {
                 return;
             };
             // One place is kept for the answer. Progress that nobody reads is dropped.
-            if self.0.is_none() || sender.capacity() > 1 {
-                let _ = sender.try_send(message);
+            let has_room = sender.capacity() > 1;
+            match message {
+                Said::Question(number, _) if !has_room => self.is_unread(number),
+                Said::Progress(_) | Said::Withdrawn(_) if !has_room => {}
+                message => drop(sender.try_send(message.into_text())),
             }
         }
     }
 
-    /// The next message: progress, or the answer. `None` after the answer, or if there will be none. Dropping
-    /// this future loses nothing.
-    async fn next(&mut self) -> Option<String> {
+    /// The client does not read its messages: the question with that number is not asked.
+    fn is_unread(&mut self, number: u64) {
+        if let Some(awaited) = &mut self.0 {
+            awaited.asked.retain(|it| *it != number);
+            awaited.not_asked(number, "The client does not read its messages");
+        }
+    }
+
+    /// The next message: progress, a question, or the answer. `None` after the answer, or if there will be none.
+    /// Dropping this future loses nothing.
+    async fn next(&mut self) -> Option<Said> {
         loop {
             let it = self.0.as_mut()?;
             let step = match &it.within {
                 Within::Shared { .. } => it.call.next().await,
-                Within::Session { request, .. } => request.next(&mut it.call).await?,
+                Within::Session { request, .. } => match request.next(&mut it.call).await {
+                    Some(step) => step,
+                    // The client has cancelled the call.
+                    None => return it.withdraw_next(),
+                },
             };
             match step {
                 Step::Progress(info) => {
                     let progress = it.tool.progress.as_mut();
                     if let Some(params) = progress.and_then(|it| it.read(&info)) {
-                        return Some(notification("notifications/progress", params).to_string());
+                        let progress = notification("notifications/progress", params);
+                        return Some(Said::Progress(progress.to_string()));
                     }
                 }
-                Step::Ended(outcome) => return self.0.take()?.answer(outcome),
+                Step::Question(number, request) => {
+                    if let Some(question) = it.ask(number, &request) {
+                        return Some(Said::Question(number, question));
+                    }
+                }
+                Step::Withdrawn(number) => {
+                    let asked = it.asked.len();
+                    it.asked.retain(|it| *it != number);
+                    if it.asked.len() < asked
+                        && let Some(withdrawn) = it.withdraw(number)
+                    {
+                        return Some(withdrawn);
+                    }
+                }
+                Step::Ended(outcome) => return self.0.take()?.answer(outcome).map(Said::Answer),
             }
         }
     }
@@ -212,6 +278,61 @@ impl Drop for Underway {
 }
 
 impl Awaited {
+    /// The message that asks the client that question of the app, for the response. If the response is no stream,
+    /// a stream that listens gets the message.
+    fn ask(&mut self, number: u64, request: &Value) -> Option<String> {
+        let Within::Session { session, .. } = &self.within else {
+            self.not_asked(number, "The client takes no questions");
+            return None;
+        };
+        let Some(form) = questions::form(request) else {
+            self.not_asked(number, "The client takes forms only");
+            return None;
+        };
+        let message = questions::asked(self.call.id, number, &form);
+        if self.streams {
+            self.asked.push(number);
+            return Some(message);
+        }
+        match session.tell(message) {
+            true => self.asked.push(number),
+            false => self.not_asked(number, "The client has no stream open"),
+        }
+        None
+    }
+
+    /// Tells the app that the client is not asked.
+    fn not_asked(&self, number: u64, why: &str) {
+        self.call.answer(number, &questions::not_asked(why));
+    }
+
+    /// The message that takes the question with that number back, for the response.
+    fn withdraw(&self, number: u64) -> Option<Said> {
+        let message = questions::withdrawn(self.call.id, number);
+        match (&self.within, self.streams) {
+            (_, true) => return Some(Said::Withdrawn(message)),
+            (Within::Session { session, .. }, false) => drop(session.tell(message)),
+            (Within::Shared { .. }, false) => {}
+        }
+        None
+    }
+
+    /// Takes back the next question of a call that the client has given up.
+    fn withdraw_next(&mut self) -> Option<Said> {
+        let (call, asked) = (&mut self.call, &self.asked);
+        self.to_withdraw.get_or_insert_with(|| {
+            let mut left = call.open_questions();
+            left.retain(|it| asked.contains(it));
+            left
+        });
+        while let Some(number) = self.to_withdraw.as_mut()?.pop() {
+            if let Some(withdrawn) = self.withdraw(number) {
+                return Some(withdrawn);
+            }
+        }
+        None
+    }
+
     /// The answer, unless the client has given it up.
     fn answer(self, outcome: Outcome) -> Option<String> {
         let ended = self.tool.ended(&self.id, self.call.id, outcome);
@@ -245,8 +366,11 @@ impl Awaited {
     }
 
     /// The answer is no longer wanted. The end of the call is for the record only.
-    fn give_up(self) {
+    fn give_up(mut self) {
         let reason = "The response stream was closed";
+        // What goes to the response reaches nobody any more.
+        self.streams = false;
+        while self.withdraw_next().is_some() {}
         match self.within {
             Within::Session { session, request } => {
                 // The client may have cancelled the call before, with a reason.

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::broker::calls::{Run, RunId};
+use futures_util::FutureExt;
+
+use super::asked::Lent;
+use crate::broker::calls::{Run, RunId, RunState};
 use crate::broker::{self, Asker, Event, PeerId, Reply, Steps};
 use crate::gateway::{AbpError, Hub, Outcome, Step};
 use caphost::call::{LateEnd, Stop};
@@ -14,6 +17,14 @@ pub(super) struct Way {
     pub hub: Arc<Hub>,
     pub peer: PeerId,
     pub client: broker::NewSession,
+}
+
+impl Way {
+    /// A connection for that client, which its first call opens.
+    pub fn new(hub: Arc<Hub>, client: broker::NewSession) -> Arc<Self> {
+        let peer = hub.next_peer();
+        Arc::new(Way { hub, peer, client })
+    }
 }
 
 impl fmt::Debug for Way {
@@ -36,6 +47,8 @@ pub struct Call {
     pub id: RunId,
     call_id: Arc<str>,
     canceller: Canceller,
+    /// The connection of this call alone, if its client takes questions.
+    lent: Option<Lent>,
     steps: Steps,
     end: End,
 }
@@ -68,7 +81,12 @@ impl Canceller {
 
 impl Call {
     /// Makes a call, whose steps come out of `steps`.
-    pub(super) fn make(way: Arc<Way>, call: broker::NewCall<'static>, steps: Steps) -> Self {
+    pub(super) fn make(
+        way: Arc<Way>,
+        lent: Option<Lent>,
+        call: broker::NewCall<'static>,
+        steps: Steps,
+    ) -> Self {
         let (run, call_id) = (call.run, call.call_id.clone());
         way.hub.handle(Event::Call {
             session: way.peer,
@@ -79,6 +97,7 @@ impl Call {
             id: run,
             call_id,
             canceller: Canceller { way, run },
+            lent,
             steps,
             end: End::Awaited,
         }
@@ -97,6 +116,10 @@ impl Call {
                 Some(broker::CallEvent::Progress(info)) => {
                     return Step::Progress(info.value().unwrap_or_default());
                 }
+                Some(broker::CallEvent::Question(number, request)) => {
+                    return Step::Question(number, request.value().unwrap_or_default());
+                }
+                Some(broker::CallEvent::Withdrawn(number)) => return Step::Withdrawn(number),
                 Some(broker::CallEvent::Ended(run, reply)) => {
                     return Step::Ended(self.ended(&run, reply));
                 }
@@ -116,6 +139,29 @@ impl Call {
                 return outcome;
             }
         }
+    }
+
+    /// Answers the question with that number. `payload` is that of an `elicitation/response`.
+    pub fn answer(&self, question: u64, payload: &str) {
+        self.canceller.way.hub.handle(Event::Answer {
+            run: self.id,
+            question,
+            payload,
+        });
+    }
+
+    /// The questions that were not answered, of a call whose caller does not wait for its end any more. Steps
+    /// that have come are lost.
+    pub fn open_questions(&mut self) -> Vec<u64> {
+        let mut open = self.canceller.way.hub.questions_of(self.id);
+        while let Some(step) = self.next().now_or_never() {
+            match step {
+                Step::Withdrawn(number) => open.push(number),
+                Step::Ended(_) => break,
+                Step::Progress(_) | Step::Question(..) => {}
+            }
+        }
+        open
     }
 
     /// The id of the call on the app's side.
@@ -156,6 +202,11 @@ impl Call {
             Some(Stop::Abandoned) => End::Abandoned,
             _ => End::Told,
         };
+        if let Some(lent) = self.lent.take()
+            && matches!(run.state, RunState::Completed | RunState::Failed)
+        {
+            lent.give_back();
+        }
         match (run.stop(), reply) {
             (None, Some(Reply::Json(response))) => Outcome::read(&response),
             (None, Some(Reply::Failed(error))) => Outcome::Failed(AbpError::from(&error)),

@@ -4,7 +4,11 @@
 //! app the session is an agent like any other, so a call follows the same rules as a call over a WebSocket.
 //! The calls go to the broker directly, and their steps come back from the broker, without a detour through
 //! text.
+//!
+//! A question of an app says to which agent it goes, and not of which call it is. So the calls of a client that
+//! takes questions have sessions of their own ([`asked`]).
 
+mod asked;
 mod call;
 mod session;
 #[cfg(test)]
@@ -33,6 +37,8 @@ pub struct Client {
     pub name: String,
     /// The agent version that the app is told.
     pub version: String,
+    /// Whether the client takes questions of the app.
+    pub takes_questions: bool,
 }
 
 /// A new call.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::asked::Asked;
 use super::call::{Call, Way};
 use super::{Client, NewCall};
 use crate::broker::calls::RunId;
@@ -17,34 +18,43 @@ use caphost::call::CallId;
 /// calls of the session have ended, the session's agent leaves the app. The first call opens the session. If
 /// the app was lost, the next call opens the session again.
 #[derive(Clone, Debug)]
-pub struct Session(Arc<Way>);
+pub struct Session {
+    way: Arc<Way>,
+    /// The connections for a client that takes questions.
+    asked: Option<Arc<Asked>>,
+}
 
 impl Session {
     pub(crate) fn new(hub: Arc<Hub>, client: Client, holder: Arc<str>) -> Self {
-        let hello = json!({
-            "agent": { "name": client.name, "version": client.version },
-            "protocolVersion": abp::VERSION,
-            "features": { "notifications": true, "progress": true, "elicitation": false },
-        });
-        let client = broker::NewSession {
-            app: client.app.into(),
-            profile: Profile {
-                dialect: client.dialect,
-                owner: client.owner,
-                holder,
-                name: Some(client.name.into()),
-                seat: Seat::Own,
-            },
-            hello: hello.to_string().into(),
+        let profile = Profile {
+            dialect: client.dialect,
+            owner: client.owner,
+            holder,
+            name: Some(client.name.as_str().into()),
+            seat: Seat::Own,
         };
-        let peer = hub.next_peer();
-        Session(Arc::new(Way { hub, peer, client }))
+        let of = |takes_questions: bool| {
+            let hello = json!({
+                "agent": { "name": client.name, "version": client.version },
+                "protocolVersion": abp::VERSION,
+                "features": { "notifications": true, "progress": true, "elicitation": takes_questions },
+            });
+            broker::NewSession {
+                app: client.app.clone().into(),
+                profile: profile.clone(),
+                hello: hello.to_string().into(),
+                takes_questions,
+            }
+        };
+        let asked = (client.takes_questions).then(|| Arc::new(Asked::new(hub.clone(), of(true))));
+        let way = Way::new(hub, of(false));
+        Session { way, asked }
     }
 
     /// Makes a call. The call's run is registered when this function returns. Any problem with the call
     /// becomes the call's outcome.
     pub fn call(&self, call: NewCall) -> Call {
-        let run = RunId::of(self.0.hub.process);
+        let run = RunId::of(self.way.hub.process);
         let id = call.call_id.clone().unwrap_or_else(|| own_id(run));
         let timeout = call.timeout.map(|it| it.as_secs_f64() * 1_000.0);
         let (sink, steps) = broker::steps();
@@ -64,7 +74,9 @@ impl Session {
             completed: None,
             sink: Some(sink),
         };
-        Call::make(self.0.clone(), new, steps)
+        let lent = self.asked.as_ref().and_then(Asked::lend);
+        let way = lent.as_ref().map_or(&self.way, |it| it.way()).clone();
+        Call::make(way, lent, new, steps)
     }
 }
 

@@ -106,6 +106,7 @@ fn hub() -> Arc<Hub> {
 
 fn client(dialect: Dialect) -> Client {
     Client {
+        takes_questions: false,
         dialect,
         owner: Identity::anyone(),
         app: None,

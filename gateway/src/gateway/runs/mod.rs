@@ -15,6 +15,7 @@ pub use sought::{Gone, Placed, Sought, Unsure};
 
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use crate::broker::calls::{CancelNotice, EarlyCancel, Run, RunId, newest};
 use crate::broker::unconfirmed;
@@ -36,6 +37,29 @@ impl Hub {
     /// A session for a client, which counts towards the share of `holder`.
     pub(crate) fn open_of(self: &Arc<Self>, holder: Arc<str>, client: Client) -> Session {
         Session::new(self.clone(), client, holder)
+    }
+
+    /// The client of that session answers a question of its call, which counts if the call is one of the session.
+    pub(crate) fn answer_question(
+        &self,
+        session: Uuid,
+        (run, question): (RunId, u64),
+        payload: &str,
+    ) {
+        let thread = session.to_string();
+        let known = self.state().broker.runs().shared(run);
+        if known.is_some_and(|run| run.thread.as_ref() == Some(&thread)) {
+            self.handle(Event::Answer {
+                run,
+                question,
+                payload,
+            });
+        }
+    }
+
+    /// The numbers of the questions of a run that wait for answers.
+    pub(crate) fn questions_of(&self, run: RunId) -> Vec<u64> {
+        self.state().broker.questions_of(run)
     }
 
     /// The runs that are not over.

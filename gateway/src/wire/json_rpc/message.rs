@@ -87,7 +87,7 @@ pub enum Message<'a> {
         params: Option<&'a str>,
     },
     /// The answer to a request of the gateway. It has no id if the peer could not read the request's id.
-    Response(Option<Id>),
+    Response(Option<Id>, Answered<'a>),
     /// A batch: several messages in one array.
     Batch,
     /// A value that is no message.
@@ -97,6 +97,15 @@ pub enum Message<'a> {
         /// What is wrong.
         fault: Fault,
     },
+}
+
+/// What a response says, as JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answered<'a> {
+    /// The result.
+    pub result: Option<&'a str>,
+    /// The error.
+    pub error: Option<&'a str>,
 }
 
 /// Why a value is no message.
@@ -180,7 +189,7 @@ struct Fields<'a> {
     id: Option<&'a [u8]>,
     method: Option<&'a [u8]>,
     params: Option<&'a [u8]>,
-    is_answer: bool,
+    answered: Answered<'a>,
 }
 
 impl<'a> Fields<'a> {
@@ -191,7 +200,8 @@ impl<'a> Fields<'a> {
             "id" => fields.id = Some(value),
             "method" => fields.method = Some(value),
             "params" => fields.params = Some(value),
-            "result" | "error" => fields.is_answer = true,
+            "result" => fields.answered.result = str::from_utf8(value).ok(),
+            "error" => fields.answered.error = str::from_utf8(value).ok(),
             _ => {}
         });
         fields
@@ -199,8 +209,8 @@ impl<'a> Fields<'a> {
 
     fn message(self) -> Message<'a> {
         let id = self.id.and_then(Id::of);
-        if self.method.is_none() && self.is_answer {
-            return Message::Response(id);
+        if self.method.is_none() && self.answered != Answered::default() {
+            return Message::Response(id, self.answered);
         }
         let version = self.jsonrpc.and_then(text_of);
         if version.is_none_or(|version| version != "2.0") {

@@ -10,7 +10,7 @@ mod write;
 
 pub use cancel::{Cancel, read_cancel};
 pub use caphost::dialect::json_rpc::{code, method};
-pub use message::{Fault, Id, Message, Unreadable, read};
+pub use message::{Answered, Fault, Id, Message, Unreadable, read};
 pub use write::{
     RpcError, cancel_notice, cancelled, ended, failed, notification, progress, refused, rpc_code,
     success,

@@ -94,7 +94,7 @@ fn messages() {
             Message::Notification { method, params } => {
                 with_params(json!({ "kind": "notification", "method": method }), params)
             }
-            Message::Response(id) => {
+            Message::Response(id, _) => {
                 // The reader does not look at the content of a response.
                 let mut reads = vector["reads"].clone();
                 reads["kind"] = "response".into();

@@ -89,8 +89,9 @@ fn what_a_client_says_of_itself_is_needed() {
     let params =
         r#"{"protocolVersion":"x","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
     let known = request("initialize", params).introduction(Head(&none));
-    let (client, version) = known.unwrap();
+    let (client, version, takes_forms) = known.unwrap();
     assert_eq!((&*client.name, version.name), ("a", WITH_SESSIONS));
+    assert!(!takes_forms);
     let other = headers(&[(HeaderName::from_static(VERSION), WITH_SESSIONS)]);
     assert!(
         request("initialize", params)

@@ -132,6 +132,7 @@ mod tests {
             app: Some(name.app.clone()),
             name: "test".into(),
             version: "1".into(),
+            takes_questions: false,
         });
         request.becomes(&session.call(NewCall::default()));
         Ok(request)

@@ -249,7 +249,7 @@ impl Pending {
 
     /// A message has come from the gateway.
     pub fn received(&mut self, message: &str) {
-        let Ok(Rpc::Response(Some(id))) = read(message, MAX_DEPTH) else {
+        let Ok(Rpc::Response(Some(id), _)) = read(message, MAX_DEPTH) else {
             return;
         };
         if let Some(count) = self.0.get_mut(&id) {

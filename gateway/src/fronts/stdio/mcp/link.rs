@@ -331,7 +331,7 @@ pub fn disconnected(id: &Value, message: impl Into<String>) -> String {
 
 /// Whether `text` answers the request with that id.
 pub fn answers(text: &str, id: &Id) -> bool {
-    matches!(read(text, MAX_DEPTH), Ok(Message::Response(Some(answered))) if answered == *id)
+    matches!(read(text, MAX_DEPTH), Ok(Message::Response(Some(answered), _)) if answered == *id)
 }
 
 async fn whole(response: Response) -> Option<String> {

@@ -218,7 +218,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
                 }
                 Ok(None)
             }
-            Message::Response(_) => {
+            Message::Response(..) => {
                 let initializes = false;
                 drop(self.posts.send(Post { text, initializes }));
                 Ok(None)
@@ -323,7 +323,8 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
                 let hello = (text.clone(), request.id.clone());
                 self.session.begun(hello, session.clone(), &message);
             }
-            if !cancelled && cancels.is_empty() {
+            // Of a cancelled request, the client still hears which questions are withdrawn.
+            if (!cancelled && cancels.is_empty()) || (!answered && cancels_a_question(&message)) {
                 self.output.say(&message).await?;
             }
             if answered {
@@ -444,6 +445,14 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
             }
             sleep(pauses.next()).await;
         }
+    }
+}
+
+/// Whether the message cancels a request of the gateway.
+fn cancels_a_question(message: &str) -> bool {
+    match read(message, MAX_DEPTH) {
+        Ok(Message::Notification { method, params }) => read_cancel(&method, params).is_some(),
+        _ => false,
     }
 }
 

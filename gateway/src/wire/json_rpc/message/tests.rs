@@ -70,7 +70,11 @@ fn requests_and_notifications_differ_by_the_id() {
 #[test]
 fn responses_are_known_by_what_they_carry() {
     let result = r#"{ "jsonrpc": "2.0", "id": 0, "result": null }"#;
-    let expected = Message::Response(Some(id(json!(0))));
+    let answered = Answered {
+        result: Some("null"),
+        error: None,
+    };
+    let expected = Message::Response(Some(id(json!(0))), answered);
     assert_eq!(read(result).unwrap(), expected);
     for broken in [
         json!({ "id": null, "error": { "code": -32700, "message": "" } }),
@@ -78,7 +82,7 @@ fn responses_are_known_by_what_they_carry() {
         json!({ "id": true, "error": 7, "result": 8 }),
     ] {
         let broken = broken.to_string();
-        assert!(matches!(read(&broken), Ok(Message::Response(_))));
+        assert!(matches!(read(&broken), Ok(Message::Response(..))));
     }
 }
 
