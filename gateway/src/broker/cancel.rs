@@ -74,8 +74,7 @@ impl Broker {
         }
         let used = self
             .sessions
-            .in_flight
-            .of(&agent.profile.owner.name, Request::Cancel)
+            .unanswered(&agent.profile.owner.name, Request::Cancel)
             .bytes;
         let max = self.limits.retention.bytes;
         if !self.tokens.is_empty() && used + id.map_or(0, str::len) > max {

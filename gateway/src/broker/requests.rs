@@ -164,10 +164,7 @@ impl Broker {
             return Err(over("inFlight", max, message));
         }
         if !has_room && agent.is_here() && !self.tokens.is_empty() {
-            let own = self
-                .sessions
-                .in_flight
-                .of(&agent.profile.owner.name, request);
+            let own = self.sessions.unanswered(&agent.profile.owner.name, request);
             let max = self.limits.in_flight_per_token;
             if own.count >= max {
                 let message = format!("{max} requests of this type are in flight with this token");

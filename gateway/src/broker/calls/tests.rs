@@ -3,6 +3,33 @@ use std::time::Duration;
 use super::*;
 use crate::tokens::Identity;
 
+impl Calls {
+    /// Enters a call that nobody waits for.
+    pub(crate) fn register(&mut self, new: NewRun, now: u64) -> Option<Arc<Run>> {
+        self.enter(new, Live::new(PeerId(0), None, None), None, now)
+    }
+
+    /// Ends a call that its app has answered.
+    pub(crate) fn over(&mut self, id: RunId, ending: Ending, now: u64) -> Option<Arc<Run>> {
+        let ended = self.end(id, ending, || None, now);
+        self.release(id, now);
+        ended
+    }
+
+    /// How many calls are live, and how many deadlines, callIds and tokens are kept of them.
+    pub(in crate::broker) fn kept(&self) -> [usize; 4] {
+        let live = || self.calls.values().filter_map(|call| call.live.as_ref());
+        let due = live().filter(|live| live.due.is_some()).count();
+        assert_eq!(due, self.deadlines.len(), "a deadline of no call");
+        let [call_ids, tokens] = self
+            .by_session
+            .values()
+            .map(OfSession::kept)
+            .fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
+        [live().count(), due, call_ids, tokens]
+    }
+}
+
 pub(super) fn agent(name: &str) -> Identity {
     Identity {
         role: crate::tokens::Role::Agent,

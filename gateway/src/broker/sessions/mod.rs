@@ -1,6 +1,5 @@
 //! Agents: what each has in flight, and what each may send.
 
-pub(super) mod in_flight;
 pub(super) mod pending;
 
 use std::collections::BTreeMap;
@@ -14,10 +13,10 @@ use super::{PeerId, Profile, Seat, Wanted};
 use crate::broker::apps::questions::Question;
 use crate::broker::calls::{Deadlines, Dialect, name};
 use crate::places::Places;
+use crate::tally::Tally;
 use crate::wire::Request;
 use caphost::call::Millis;
-use in_flight::InFlight;
-use pending::{Entry, Pending};
+use pending::{Counts, Entry, Pending};
 
 /// The connection of one agent.
 pub(super) struct Agent {
@@ -71,8 +70,9 @@ pub struct Sessions {
     pub(super) all: FxHashMap<PeerId, Agent>,
     /// The agents connected to this worker, by owner.
     pub(super) connected: Places<Arc<str>>,
-    /// The unanswered requests of these agents.
-    pub(super) in_flight: InFlight,
+    /// How many requests of each type are unanswered, by the names of the owners. They are bounded, so that many
+    /// connections of one token cannot fill the gateway's memory.
+    in_flight: Tally<Arc<str>, Counts>,
     /// When the apps of agents are waited for no longer.
     pub(super) deadlines: Deadlines<PeerId>,
 }
@@ -91,7 +91,8 @@ impl Sessions {
         if let Some(agent) = self.all.get_mut(&peer) {
             if agent.is_here() {
                 let owner = &agent.profile.owner.name;
-                self.in_flight.add(owner, entry.request, entry.amount);
+                let counted = |all: &mut Counts| all[entry.request as usize].add(entry.amount);
+                self.in_flight.change(owner, counted);
             }
             agent.pending.insert(entry);
         }
@@ -108,7 +109,8 @@ impl Sessions {
         let entry = agent.pending.take(issued, answers)?;
         if agent.is_here() {
             let owner = &agent.profile.owner.name;
-            self.in_flight.give_back(owner, entry.request, entry.amount);
+            let counted = |all: &mut Counts| all[entry.request as usize].take(entry.amount);
+            self.in_flight.change(owner, counted);
         }
         Some(entry)
     }
@@ -118,8 +120,10 @@ impl Sessions {
         if let Some(agent) = self.all.get_mut(&peer) {
             let before = agent.pending.count_again(issued, amount);
             let owner = &agent.profile.owner.name;
-            self.in_flight.give_back(owner, Request::Cancel, before);
-            self.in_flight.add(owner, Request::Cancel, amount);
+            self.in_flight.change(owner, |all| {
+                all[Request::Cancel as usize].take(before);
+                all[Request::Cancel as usize].add(amount);
+            });
         }
     }
 
@@ -133,11 +137,17 @@ impl Sessions {
         }
         if agent.is_here() {
             let owner = &agent.profile.owner.name;
-            for request in Request::ALL {
-                let amount = agent.pending.amount(request);
-                self.in_flight.give_back(owner, request, amount);
-            }
+            self.in_flight.change(owner, |all| {
+                for request in Request::ALL {
+                    all[request as usize].take(agent.pending.amount(request));
+                }
+            });
         }
+    }
+
+    /// How much of the requests of that type `owner` has unanswered.
+    pub(super) fn unanswered(&self, owner: &Arc<str>, request: Request) -> Amount {
+        self.in_flight.of(owner)[request as usize]
     }
 
     /// Sets until when the app of an agent is waited for. `None` ends the wait.

@@ -307,7 +307,7 @@ fn leftovers(broker: &Broker) -> Vec<(&'static str, usize)> {
     let agents = || broker.sessions.all.values();
     let sum = |of: fn(&Agent) -> usize| agents().map(of).sum();
     let anyone: Arc<str> = "anyone".into();
-    let bounds = Request::ALL.map(|it| broker.sessions.in_flight.of(&anyone, it).count);
+    let bounds = Request::ALL.map(|it| broker.sessions.unanswered(&anyone, it).count);
     let load = broker.apps.all.values().map(|app| app.load.of(&anyone));
     let [live, deadlines, call_ids, tokens] = broker.calls.kept();
     vec![
