@@ -161,7 +161,7 @@ impl Broker {
     }
 
     pub(super) fn shutdown(&mut self) {
-        self.apps.stopping = true;
+        self.apps.stop();
         let mut agents: Vec<_> = self.sessions.all.keys().copied().collect();
         agents.sort_unstable();
         for agent in agents {

@@ -32,6 +32,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::Arc;
 
+pub use apps::assortment::{AppTool, Assortment};
 pub use apps::capability_info::{CapabilityInfo, plain};
 pub use apps::instance::Instance;
 pub use apps::instances::{ConnectedApp, Listed};
@@ -165,7 +166,7 @@ impl Broker {
             Event::Emptied { peer } => self.emptied(peer),
             Event::AgentLost { app, agent } => self.agent_lost(app, &agent),
             Event::AppDraining { peer } => self.app_draining(peer),
-            Event::Drain => self.apps.stopping = true,
+            Event::Drain => self.apps.stop(),
             Event::Shutdown => self.shutdown(),
         }
     }

@@ -11,7 +11,7 @@ use url::Url;
 pub(super) struct GatewayArgs {
     #[command(flatten)]
     pub access: Access,
-    /// The id of the app. Not needed while only one app is connected.
+    /// The id of the app. Not needed while only one app is connected. Without it `caphost mcp` serves the tools of all apps.
     #[arg(
         long,
         env = "CAPHOST_APP",

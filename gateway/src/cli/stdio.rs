@@ -31,7 +31,7 @@ impl Stdio {
     }
 }
 
-/// Serves an app's capabilities as MCP tools over standard input and output, for clients that start
+/// Serves the capabilities of an app, or of all apps, as MCP tools over standard input and output, for clients that start
 /// their servers.
 ///
 /// Needs a running gateway, and passes on what either side says. When the input ends, the calls in

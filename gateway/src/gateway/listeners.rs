@@ -14,8 +14,8 @@ const FEW: usize = 64;
 /// The listeners of each app. The number in a channel only signals that something has changed.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
-    /// Signals changes of the only app that is connected.
-    only: watch::Sender<u64>,
+    /// Signals changes of any app.
+    all: watch::Sender<u64>,
     by_app: Mutex<ByApp>,
 }
 
@@ -27,10 +27,10 @@ struct ByApp {
 }
 
 impl Listeners {
-    /// A receiver that changes whenever that app, or the only app, may offer something else.
+    /// A receiver that changes whenever that app, or any app, may offer something else.
     pub fn listen(&self, app: Option<&str>) -> watch::Receiver<u64> {
         let Some(app) = app else {
-            return self.only.subscribe();
+            return self.all.subscribe();
         };
         let mut by_app = self.by_app.lock();
         if by_app.senders.len() > FEW + 2 * by_app.swept {
@@ -44,15 +44,12 @@ impl Listeners {
         sender.subscribe()
     }
 
-    /// Wakes the listeners of that app, and the listeners of the only app.
+    /// Wakes the listeners of that app, and the listeners of all apps.
     pub fn tell(&self, offered: &Offered) {
         if let Some(sender) = self.by_app.lock().senders.get(&*offered.app) {
             sender.send_modify(|changes| *changes += 1);
         }
-        // With more than two apps now, there was no only app before, either.
-        if offered.apps <= 2 {
-            self.only.send_modify(|changes| *changes += 1);
-        }
+        self.all.send_modify(|changes| *changes += 1);
     }
 }
 
@@ -61,12 +58,11 @@ mod tests {
     use super::*;
     use crate::broker::PeerId;
 
-    fn offered(app: &str, apps: usize) -> Offered {
+    fn offered(app: &str) -> Offered {
         Offered {
             peer: PeerId(1),
             app: app.into(),
             here: true,
-            apps,
         }
     }
 
@@ -75,18 +71,18 @@ mod tests {
         let listeners = Listeners::default();
         let mut one = listeners.listen(Some("one"));
         let mut two = listeners.listen(Some("two"));
-        let mut only = listeners.listen(None);
-        let mut woken = |apps| {
-            listeners.tell(&offered("one", apps));
-            [&mut one, &mut two, &mut only].map(|it| {
+        let mut all = listeners.listen(None);
+        let mut woken = |app| {
+            listeners.tell(&offered(app));
+            [&mut one, &mut two, &mut all].map(|it| {
                 let changed = it.has_changed().unwrap();
                 it.mark_unchanged();
                 changed
             })
         };
-        assert_eq!(woken(1), [true, false, true]);
-        assert_eq!(woken(2), [true, false, true], "it was the only one before");
-        assert_eq!(woken(3), [true, false, false]);
+        assert_eq!(woken("one"), [true, false, true]);
+        assert_eq!(woken("two"), [false, true, true]);
+        assert_eq!(woken("three"), [false, false, true]);
     }
 
     #[test]
@@ -95,7 +91,7 @@ mod tests {
         let kept = listeners.listen(Some("kept"));
         (0..1_000).for_each(|number| drop(listeners.listen(Some(&number.to_string()))));
         assert!(listeners.by_app.lock().senders.len() <= FEW + 4);
-        listeners.tell(&offered("kept", 9));
+        listeners.tell(&offered("kept"));
         assert!(kept.has_changed().unwrap());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::hub::Hub;
-use crate::broker::{AppInfo, ConnectedApp, Instance, Offer, Offered, PeerId};
+use crate::broker::{AppInfo, Assortment, ConnectedApp, Instance, Offer, Offered, PeerId};
 use crate::tokens::Identity;
 use crate::wire::Failure;
 
@@ -31,6 +31,12 @@ impl Hub {
         self.state().broker.apps().offer(app)
     }
 
+    /// The offers behind an address that names that app. Without a name, those of all connected apps. Returns
+    /// `DISCONNECTED` if there is none.
+    pub fn assortment(&self, app: Option<&str>) -> Result<Arc<Assortment>, Failure> {
+        self.state().broker.apps().assortment(app)
+    }
+
     /// The offer of the app on that connection, if the app has registered.
     pub(crate) fn offer_on(&self, peer: PeerId) -> Option<Arc<Offer>> {
         self.state().broker.apps().offer_on(peer)
@@ -48,7 +54,7 @@ impl Hub {
         self.state().broker.apps().offers_here()
     }
 
-    /// A receiver that changes whenever [`Hub::offer`] of that app may return something else.
+    /// A receiver that changes whenever [`Hub::assortment`] of that app may return something else.
     pub fn offer_changes(&self, app: Option<&str>) -> watch::Receiver<u64> {
         self.listeners.listen(app)
     }

@@ -272,7 +272,7 @@ pub(crate) fn cross_origin(policy: Arc<Policy>) -> CorsLayer {
         "last-event-id",
     ];
     let asked = asked.map(HeaderName::from_static).into_iter();
-    let told = [mcp::SESSION, mcp::APP].map(HeaderName::from_static);
+    let told = [mcp::SESSION].map(HeaderName::from_static);
     CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(allowed))
         .allow_methods([

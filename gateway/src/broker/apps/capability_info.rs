@@ -27,7 +27,7 @@ pub struct CapabilityInfo {
 }
 
 /// Hints of the app on what a call does, as MCP has them. Nobody checks them.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Hash, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
     /// The call changes nothing.

@@ -1,5 +1,6 @@
 //! Apps: what each offers, and what each may send.
 
+pub(super) mod assortment;
 pub(super) mod capability_info;
 pub(super) mod given_up;
 pub(super) mod instance;

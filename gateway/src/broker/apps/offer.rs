@@ -140,7 +140,8 @@ impl Offer {
             for it in &self.capabilities {
                 let schemas = [&it.input_schema, &it.output_schema];
                 let schemas = schemas.map(|schema| schema.as_deref().map(|it| it.get()));
-                (&it.name, &it.description, schemas).hash(&mut hasher);
+                let said = (&it.name, &it.title, &it.description, it.annotations);
+                (said, schemas).hash(&mut hasher);
             }
             hasher.finish()
         })

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
 use super::Apps;
+use super::assortment::Assortment;
 use super::capability_info::CapabilityInfo;
 use super::offer::{AppInfo, MAX_NAME_CHARS, Offer};
 use crate::broker::{PeerId, Seat, Wanted};
@@ -26,8 +27,6 @@ pub struct Offered {
     pub app: Arc<str>,
     /// Whether the app is connected to this worker.
     pub here: bool,
-    /// How many different app ids there are now.
-    pub apps: usize,
 }
 
 /// The apps that have registered.
@@ -35,6 +34,8 @@ pub struct Offered {
 pub(in crate::broker) struct Directory {
     connections: BTreeMap<Arc<str>, BTreeSet<PeerId>>,
     offered: SmallVec<[Offered; 1]>,
+    /// The offers of all apps, if they have not changed since somebody asked for them.
+    all: OnceLock<Arc<Assortment>>,
 }
 
 impl Directory {
@@ -75,6 +76,33 @@ impl Apps {
         let peer = self.choose_app(wanted)?;
         let offer = self.offer_on(peer);
         offer.ok_or_else(none_connected)
+    }
+
+    /// The offers behind an address that names that app. Without a name, those of all connected apps, and
+    /// `DISCONNECTED` if there is none.
+    pub fn assortment(&self, wanted: Option<&str>) -> Result<Arc<Assortment>, Failure> {
+        if wanted.is_some() {
+            return Ok(Arc::new(Assortment::of([self.offer(wanted)?])));
+        }
+        if let Some(all) = self.directory.all.get() {
+            return Ok(all.clone());
+        }
+        let latest = self.directory.ids().filter_map(|id| self.latest(id));
+        let all = Assortment::of(latest.filter_map(|peer| self.offer_on(peer)));
+        if all.offers().is_empty() {
+            self.choose_app(None)?;
+        }
+        Ok(self.directory.all.get_or_init(|| Arc::new(all)).clone())
+    }
+
+    /// The gateway is about to stop. New sessions of an app go to other workers, which may offer something else.
+    pub(in crate::broker) fn stop(&mut self) {
+        self.stopping = true;
+        self.forget_assortment();
+    }
+
+    fn forget_assortment(&mut self) {
+        self.directory.all = OnceLock::new();
     }
 
     /// The offer of the app on that connection, if it has registered.
@@ -172,11 +200,11 @@ impl Apps {
 
     /// An app has changed its offer.
     pub(in crate::broker) fn offers(&mut self, peer: PeerId, app: Arc<str>, seat: Seat) {
+        self.forget_assortment();
         self.directory.offered.push(Offered {
             peer,
             app,
             here: seat != Seat::Elsewhere,
-            apps: self.directory.connections.len(),
         });
     }
 

@@ -29,7 +29,7 @@ pub async fn in_session(
     (share, accepted): (Share, Accepted),
 ) -> Result<Response, NotTaken> {
     let version = session.version;
-    let (tool, call) = match find(hub, &session.caller, session.app(hub), &request, version) {
+    let (tool, call) = match find(hub, &session.caller, &request, version) {
         Ok(found) => found,
         Err(ended) => {
             session.take(&request.id)?;
@@ -40,7 +40,7 @@ pub async fn in_session(
         thread: Some(session.number.to_string()),
         ..call
     };
-    let (request, call) = session.begin(hub, &request.id, call)?;
+    let (request, call) = session.begin(hub, &request.id, tool.app(&session.caller), call)?;
     let id = request.id.clone();
     let session = session.clone();
     let within = Within::Session { session, request };
@@ -48,23 +48,23 @@ pub async fn in_session(
     Ok(underway.respond(share, accepted).await)
 }
 
-/// Answers a call without a session. All such calls of one caller share a session of the app.
+/// Answers a call without a session. All such calls of one caller to one app share a session of the app, which
+/// `in_use` gives.
 pub async fn alone(
     hub: &Arc<Hub>,
     caller: &Caller,
-    in_use: impl FnOnce() -> InUse,
+    in_use: impl FnOnce(&str) -> InUse,
     request: Request<'_>,
     (share, accepted): (Share, Accepted),
 ) -> Response {
-    let app = caller.app.as_deref();
-    let (tool, call) = match find(hub, caller, app, &request, &STATELESS) {
+    let (tool, call) = match find(hub, caller, &request, &STATELESS) {
         Ok(found) => found,
         Err(ended) => {
             let ended = ended.map(ToolResult::complete);
             return whole(Some(&answer(&request.id, ended)), accepted);
         }
     };
-    let in_use = in_use();
+    let in_use = in_use(tool.app(caller));
     let call = in_use.call(call);
     let within = Within::Shared { _in_use: in_use };
     let underway = Underway::new(request.id, tool, call, within);
@@ -75,7 +75,6 @@ pub async fn alone(
 fn find(
     hub: &Hub,
     caller: &Caller,
-    app: Option<&str>,
     request: &Request<'_>,
     version: &'static Version,
 ) -> Result<(Tool, NewCall), Ended> {
@@ -83,8 +82,8 @@ fn find(
         let message = "Invalid parameters for tools/call";
         return Err(Err(RpcError::new(code::INVALID_PARAMS, message)));
     };
-    let offer = tools::offer(hub, caller, app)?;
-    let tool = tools::find(&offer, caller.tools.as_ref(), &name).map_err(Err)?;
+    let all = tools::offered(hub, caller)?;
+    let (offer, tool) = tools::find(&all, caller.tools.as_ref(), &name).map_err(Err)?;
     let name = tool.name.clone();
     let params = match caller.coerce {
         true => {
@@ -104,7 +103,7 @@ fn find(
         ..NewCall::default()
     };
     let tool = Tool {
-        offer,
+        offer: offer.clone(),
         name,
         progress,
         version,

@@ -12,7 +12,7 @@ use crate::tokens::Identity;
 pub struct Caller {
     /// The identity of the sender.
     pub identity: Identity,
-    /// The app id in the path, or the only app of the token. Without either, the only connected app is meant.
+    /// The app id in the path, or the only app of the token. Without either, all apps are meant.
     pub app: Option<Arc<str>>,
     /// The tools that the client wants, if not all.
     pub tools: Option<Wanted>,

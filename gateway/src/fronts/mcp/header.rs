@@ -1,12 +1,10 @@
 //! MCP's own headers, and the encoding of values that a header cannot carry. The gateway and `caphost mcp`
 //! read each other's headers.
-//! each read what the other writes.
 
 use std::borrow::Cow;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use url::form_urlencoded::{byte_serialize, parse};
 
 /// The header that names a session.
 pub const SESSION: &str = "mcp-session-id";
@@ -14,8 +12,6 @@ pub const SESSION: &str = "mcp-session-id";
 pub const VERSION: &str = "mcp-protocol-version";
 pub const METHOD: &str = "mcp-method";
 pub const NAME: &str = "mcp-name";
-/// The header that names the app of a request that has named none.
-pub const APP: &str = "caphost-app";
 
 /// The marks around base64.
 const BASE64: [&str; 2] = ["=?base64?", "?="];
@@ -45,18 +41,6 @@ pub fn decoded(value: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The value of [`APP`]: the app's id, encoded as in a query.
-pub fn encoded_app(id: &str) -> String {
-    byte_serialize(id.as_bytes()).collect()
-}
-
-/// The app's id in a value of [`APP`].
-pub fn decoded_app(value: &str) -> Option<String> {
-    let pair = format!("app={value}");
-    let (_, app) = parse(pair.as_bytes()).next()?;
-    (!app.is_empty()).then(|| app.into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,14 +62,5 @@ mod tests {
         for wrong in ["=?base64?é?=", "=?base64?/w==?="] {
             assert_eq!(decoded(wrong), None, "{wrong}");
         }
-    }
-
-    #[test]
-    fn the_id_of_an_app_is_written_as_in_a_query() {
-        for (id, value) in [("other / ü", "other+%2F+%C3%BC"), ("a&b=c", "a%26b%3Dc")] {
-            assert_eq!(encoded_app(id), value);
-            assert_eq!(decoded_app(value).as_deref(), Some(id));
-        }
-        assert_eq!(decoded_app(""), None);
     }
 }

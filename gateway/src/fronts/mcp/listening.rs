@@ -26,20 +26,17 @@ struct Listening {
     /// The messages to this stream.
     inbox: mpsc::Receiver<String>,
     hub: Arc<Hub>,
+    /// Changes when the session's tools may have changed.
     offers: watch::Receiver<u64>,
-    /// Whether the app of the session is known. If not, the stream is about the only app, which may come
-    /// later.
-    is_for_one: bool,
     cancels: broadcast::Receiver<CancelNotice>,
 }
 
 /// Another stream of a session. It begins with the messages that the client has not been sent yet.
 pub fn listening(hub: &Arc<Hub>, session: &Arc<McpSession>) -> BoxStream<'static, String> {
     let (number, inbox) = session.listen();
-    let (is_for_one, mut offers) = offers(hub, session);
+    let mut offers = hub.offer_changes(session.caller.app.as_deref());
     offers.mark_changed();
     let listening = Listening {
-        is_for_one,
         session: session.clone(),
         number,
         inbox,
@@ -59,11 +56,8 @@ impl Listening {
             tokio::select! {
                 message = self.inbox.recv() => return message,
                 Ok(()) = self.offers.changed() => {
-                    let app = self.session.app(&self.hub);
-                    if app.is_some() && !self.is_for_one {
-                        (self.is_for_one, self.offers) = offers(&self.hub, &self.session);
-                    }
-                    if self.session.take_news(self.number, tools::offered(&self.hub, app)) {
+                    let tools = tools::fingerprint(&self.hub, self.session.caller.app.as_deref());
+                    if self.session.take_news(self.number, tools) {
                         return Some(tools_changed(None));
                     }
                 }
@@ -77,12 +71,6 @@ impl Listening {
             }
         }
     }
-}
-
-/// The watch that tells when a session's tools may have changed, and whether they are those of one app.
-fn offers(hub: &Arc<Hub>, session: &McpSession) -> (bool, watch::Receiver<u64>) {
-    let app = session.app(hub);
-    (app.is_some(), hub.offer_changes(app))
 }
 
 impl Drop for Listening {
@@ -106,17 +94,17 @@ pub fn unsubscribed(id: &Id) -> String {
     success(id.value(), &complete(json!({ "_meta": subscribed(id) })))
 }
 
-/// A subscription without a session, to the tools of an app. `id` is that of its request.
+/// A subscription without a session, to the tools of an app, or of all apps. `id` is that of its request.
 pub fn subscription(hub: &Arc<Hub>, app: Option<Arc<str>>, id: Id) -> BoxStream<'static, String> {
     let (hub, mut offers) = (hub.clone(), hub.offer_changes(app.as_deref()));
     offers.mark_unchanged();
-    let mut known = tools::offered(&hub, app.as_deref());
+    let mut known = tools::fingerprint(&hub, app.as_deref());
     let changes = stream::unfold(offers, |mut offers| async {
         offers.changed().await.ok()?;
         Some(((), offers))
     });
     let messages = changes.filter_map(move |()| {
-        let tools = tools::offered(&hub, app.as_deref());
+        let tools = tools::fingerprint(&hub, app.as_deref());
         let is_news = std::mem::replace(&mut known, tools) != tools;
         ready(is_news.then(|| tools_changed(Some(&id))))
     });

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::call;
 use super::caller::Caller;
 use super::head::{Accepted, Head};
-use super::header::{APP, SESSION, encoded_app};
+use super::header::SESSION;
 use super::listening::{acknowledged, subscription, unsubscribed};
 use super::reply::{events, whole};
 use super::request::Request;
@@ -37,12 +37,7 @@ impl Mcp {
         if request.method == "initialize" && !request.names_stateless(head) {
             self.initialize(asker, (head, accepted), &request).await
         } else if request.is_stateless(head)? {
-            let only = self.only_app(&asker.caller);
-            let mut response = self.alone(asker, request, accepted).await?;
-            if let Some(app) = only {
-                response.headers_mut().insert(APP, app);
-            }
-            Ok(response)
+            self.alone(asker, request, accepted).await
         } else {
             let session = self.session(asker, head).await?;
             self.in_session(asker, session, request, accepted).await
@@ -113,8 +108,7 @@ impl Mcp {
         let caller = &asker.caller;
         let ended = match &*request.method {
             "tools/call" => {
-                let Caller { identity, app, .. } = caller;
-                let in_use = || self.shared.session(identity, app.as_deref(), None);
+                let in_use = |app: &str| self.shared.session(&caller.identity, Some(app), None);
                 let share = self.share(asker)?;
                 let reply = (share, accepted);
                 return Ok(call::alone(&self.hub, caller, in_use, request, reply).await);
@@ -155,12 +149,8 @@ impl Mcp {
             ("ping", Some(_)) => Ok(json!({})),
             ("server/discover", None) => Ok(self.discovered(caller)),
             ("tools/list", session) => {
-                let app = match session {
-                    Some(session) => session.app(&self.hub),
-                    None => caller.app.as_deref(),
-                };
                 let version = session.map_or(&STATELESS, |session| session.version);
-                let list = tools::list(&self.hub, caller, app, request, version)?;
+                let list = tools::list(&self.hub, caller, request, version)?;
                 Ok(match session {
                     Some(_) => list,
                     None => cacheable(list),
@@ -172,16 +162,6 @@ impl Mcp {
             }
             (method, _) => Err(no_such_method(method)),
         }
-    }
-
-    /// The only connected app, if the client names none. A client without a session gets its id, so that the
-    /// client can stay with that app.
-    fn only_app(&self, caller: &Caller) -> Option<HeaderValue> {
-        if caller.app.is_some() {
-            return None;
-        }
-        let only = self.hub.offer(None).ok()?;
-        HeaderValue::from_str(&encoded_app(&only.app.id)).ok()
     }
 
     fn subscribe(&self, asker: &Asker, id: Id, tools: bool) -> Result<Response, Refusal> {

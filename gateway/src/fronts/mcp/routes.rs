@@ -198,7 +198,9 @@ impl Mcp {
             Message::Notification { method, params } => {
                 let session = self.session(asker, head).await?;
                 if method == "notifications/initialized" {
-                    session.initialized(|| tools::offered(&self.hub, session.app(&self.hub)));
+                    session.initialized(|| {
+                        tools::fingerprint(&self.hub, session.caller.app.as_deref())
+                    });
                 }
                 let id_bytes = self.hub.limits.id_bytes;
                 if let Some(Cancel { id, reason, .. }) = cancel(&method, params, id_bytes)

@@ -33,9 +33,6 @@ pub(super) struct Said {
     pub client: ClientInfo,
     /// The version of MCP.
     pub version: Box<str>,
-    /// The app that the session has met, if its caller names none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub app: Option<Arc<str>>,
     /// Whether the client fills in forms.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_forms: bool,
@@ -45,7 +42,7 @@ pub(super) struct Said {
 
 impl Said {
     /// What is said of a session that begins now.
-    pub fn new(client: ClientInfo, version: &Version, app: Option<Arc<str>>) -> Self {
+    pub fn new(client: ClientInfo, version: &Version) -> Self {
         let clip = |text: String| clipped(&text, NAME_CHARS).to_string();
         Said {
             client: ClientInfo {
@@ -53,7 +50,6 @@ impl Said {
                 version: clip(client.version),
             },
             version: version.name.into(),
-            app,
             takes_forms: false,
             until: unix_time() + LIFETIME.as_secs(),
         }
@@ -186,7 +182,7 @@ mod tests {
             name: "é".repeat(1 << 20),
             version: "1".into(),
         };
-        Said::new(client, &WITH_SESSIONS, Some("demo".into()))
+        Said::new(client, &WITH_SESSIONS)
     }
 
     #[test]

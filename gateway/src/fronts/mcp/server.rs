@@ -76,15 +76,18 @@ impl Mcp {
         let mut info = json!({ "name": "caphost", "version": env!("CARGO_PKG_VERSION") });
         let mut server =
             json!({ "capabilities": { "tools": { "listChanged": true }, "logging": {} } });
-        match self.hub.offer(caller.app.as_deref()) {
-            Ok(offer) => {
-                if version.structure {
-                    info["title"] = (&*offer.app.name).into();
+        match self.hub.assortment(caller.app.as_deref()) {
+            Ok(all) => match all.only() {
+                Some(offer) => {
+                    if version.structure {
+                        info["title"] = (&*offer.app.name).into();
+                    }
+                    if let Some(description) = &offer.app.description {
+                        server["instructions"] = description.as_str().into();
+                    }
                 }
-                if let Some(description) = &offer.app.description {
-                    server["instructions"] = description.as_str().into();
-                }
-            }
+                None => server["instructions"] = tools::several(&all).into(),
+            },
             Err(failure) => {
                 let missing = tools::missing(&self.hub, caller, &failure);
                 server["instructions"] = missing.into();

@@ -1,7 +1,7 @@
 //! One session of MCP, in the versions before 2026-07-28: its calls in flight, and the streams that listen.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -41,12 +41,10 @@ pub struct McpSession {
     pub id: String,
     /// When the session ends, in seconds of Unix time.
     until: u64,
-    /// The owner of the session, and its app.
+    /// The owner of the session, and the app that the owner names.
     pub caller: Caller,
     /// The holder whose share of the sessions it uses.
     pub holder: Holder,
-    /// The app that the session stays with once it has met one, if the caller names none.
-    pub met: OnceLock<Arc<str>>,
     /// Whether the session was taken up by its id: it has begun on another worker, or was forgotten here.
     pub is_taken_up: bool,
     /// The client's own name and version.
@@ -63,8 +61,8 @@ pub struct McpSession {
 }
 
 struct State {
-    /// The session with the app, which is opened for the first call.
-    page: Option<calls::Session>,
+    /// The sessions with apps, by the names of the apps. The first call of an app opens its session.
+    apps: HashMap<Box<str>, calls::Session>,
     overtaken: Overtaken,
     /// The streams that listen, the newest last. The newest gets the messages.
     listening: VecDeque<(u64, mpsc::Sender<String>)>,
@@ -103,7 +101,6 @@ impl McpSession {
             until: said.until,
             caller,
             holder,
-            met: said.app.map(OnceLock::from).unwrap_or_default(),
             is_taken_up,
             client: said.client,
             takes_forms: said.takes_forms,
@@ -111,7 +108,7 @@ impl McpSession {
             ended: CancellationToken::new(),
             in_flight: Arc::default(),
             state: Mutex::new(State {
-                page: None,
+                apps: HashMap::new(),
                 overtaken: Overtaken::default(),
                 listening: VecDeque::new(),
                 last: 0,
@@ -120,16 +117,6 @@ impl McpSession {
                 used: Instant::now(),
             }),
         }
-    }
-
-    /// The app of the session: the app that the caller names, or the first that was the only connected one.
-    /// The session stays with that app.
-    pub fn app(&self, hub: &Hub) -> Option<&str> {
-        if let Some(app) = self.caller.app.as_ref().or(self.met.get()) {
-            return Some(app);
-        }
-        let only = hub.offer(None).ok()?;
-        Some(self.met.get_or_init(|| only.app.id.as_str().into()))
     }
 
     /// The client is about to read these tools.
@@ -153,17 +140,23 @@ impl McpSession {
         Ok(())
     }
 
-    /// Takes a request and makes its call.
+    /// Takes a request and makes its call of that app.
     pub fn begin(
         &self,
         hub: &Arc<Hub>,
         id: &Id,
+        app: &str,
         call: NewCall,
     ) -> Result<(Request, Call), NotTaken> {
         let mut state = self.state.lock();
         let request = self.let_in(&mut state, id)?;
-        let page = state.page.get_or_insert_with(|| self.open(hub));
-        let call = page.call(call);
+        if !state.apps.contains_key(app) {
+            // Apps come and go while the session lasts.
+            state.apps.retain(|app, _| hub.offer(Some(app)).is_ok());
+            state.apps.insert(app.into(), self.open(hub, app));
+        }
+        let session = &state.apps[app];
+        let call = session.call(call);
         request.becomes(&call);
         Ok((request, call))
     }
@@ -267,9 +260,9 @@ impl McpSession {
         let reason = "The session has ended";
         self.in_flight.cancel_each(|_| true, reason, false);
         state.listening.clear();
-        let page = state.page.take();
+        let apps = std::mem::take(&mut state.apps);
         drop(state);
-        drop(page);
+        drop(apps);
     }
 
     /// When the session was last used. `None` while it is in use.
@@ -300,12 +293,12 @@ impl McpSession {
         self.state.lock().used = Instant::now();
     }
 
-    /// The session with the app.
-    fn open(&self, hub: &Arc<Hub>) -> calls::Session {
+    /// A session with that app.
+    fn open(&self, hub: &Arc<Hub>, app: &str) -> calls::Session {
         let client = Client {
             dialect: Dialect::Mcp,
             owner: self.caller.identity.clone(),
-            app: self.app(hub).map(str::to_string),
+            app: Some(app.into()),
             name: self.client.name.clone(),
             version: self.client.version.clone(),
             takes_questions: self.takes_forms,
@@ -347,7 +340,7 @@ mod tests {
             name: "test".into(),
             version: "1".into(),
         };
-        let said = Said::new(client, &WITH_SESSIONS, None);
+        let said = Said::new(client, &WITH_SESSIONS);
         let named = (Uuid::new_v4(), "id".into());
         McpSession::new(caller, holder, named, said, false)
     }

@@ -118,17 +118,15 @@ impl Sessions {
         holder: &Holder,
         (client, version, takes_forms): (ClientInfo, &'static Version, bool),
     ) -> Result<String, Refusal> {
-        let only = || Some(self.hub.offer(None).ok()?.app.id.as_str().into());
-        let met = caller.app.is_none().then(only).flatten();
         let said = Said {
             takes_forms,
-            ..Said::new(client, version, met)
+            ..Said::new(client, version)
         };
         let named = self.seals.seal(caller, &said);
         let session = McpSession::new(caller.clone(), holder.clone(), named, said, false);
         // On another worker the client may see older or newer tools.
         if self.hub.cluster().is_none() {
-            session.finds(tools::offered(&self.hub, session.app(&self.hub)));
+            session.finds(tools::fingerprint(&self.hub, caller.app.as_deref()));
         }
         let session = self.enter(session)?;
         tracing::debug!(session = %session.number, owner = %caller.identity.name, "begun");
@@ -363,7 +361,7 @@ mod tests {
             version: "1".into(),
         };
         let holder = Holder::Token("a".into());
-        let said = Said::new(client, &WITH_SESSIONS, None);
+        let said = Said::new(client, &WITH_SESSIONS);
         McpSession::new(caller, holder, (number, "id".into()), said, false)
     }
 

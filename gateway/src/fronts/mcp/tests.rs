@@ -1,5 +1,7 @@
 //! The vectors of `tests/conformance/jsonrpc/mcp.json`, which the page's half in JavaScript passes too.
 
+use std::sync::Arc;
+
 use caphost::dialect::mcp::{STATELESS, Version};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -7,7 +9,7 @@ use serde_json::{Value, json};
 use super::progress::Progress;
 use super::{content, result, schema, tools};
 use crate::broker::calls::RunId;
-use crate::broker::{CapabilityInfo, Offer};
+use crate::broker::{Assortment, CapabilityInfo, Offer};
 use crate::gateway::AbpError;
 use crate::wire::Json;
 
@@ -139,13 +141,15 @@ fn tools_by_name() {
     let offer = Offer::new(serde_json::from_value(app).unwrap(), offered);
     let listed: Vec<_> = offer.tool_names().collect();
     assert_eq!(json!(listed), names.values().cloned().collect::<Value>());
+    let all = Assortment::of([Arc::new(offer.clone())]);
     for (name, listed) in names {
         for wanted in [name, listed.as_str().unwrap()] {
-            assert_eq!(tools::find(&offer, None, wanted).unwrap().name, *name);
+            let (_, found) = tools::find(&all, None, wanted).unwrap();
+            assert_eq!(found.name, *name);
         }
     }
     for (wanted, message) in vectors["refused"].as_object().unwrap() {
-        let refused = tools::find(&offer, None, wanted).unwrap_err();
+        let refused = tools::find(&all, None, wanted).unwrap_err();
         assert_eq!(json!(refused.message), *message);
     }
 }

@@ -1,4 +1,4 @@
-//! The capabilities of an app as the tools of MCP.
+//! The capabilities of one app, or of all apps, as the tools of MCP.
 
 use std::sync::Arc;
 
@@ -10,11 +10,10 @@ use super::result;
 use super::result::Ended;
 use super::schema::{self, Input};
 use super::wanted::Wanted;
-use crate::broker::{CapabilityInfo, Offer, plain};
+use crate::broker::{AppTool, Assortment, CapabilityInfo, Offer, plain};
 use crate::gateway::{AbpError, Hub};
 use crate::wire::json_rpc::{RpcError, code};
-use crate::wire::{Failure, clipped, error_json};
-use caphost::call::{Code, Error};
+use crate::wire::{Failure, clipped};
 use caphost::dialect::mcp::Version;
 use caphost::offers::near;
 
@@ -28,43 +27,43 @@ const REMEDY: &str =
 pub fn list(
     hub: &Hub,
     caller: &Caller,
-    app: Option<&str>,
     request: &Request<'_>,
     version: &Version,
 ) -> Result<Value, RpcError> {
     if request.has_cursor() {
         return Err(invalid("Invalid cursor: all tools are on the first page"));
     }
-    let offer = match hub.offer(app) {
-        Ok(offer) => Some(offer),
-        Err(failure) if failure.code == Code::DISCONNECTED => None,
-        Err(_) => return Err(no_choice(hub, caller)),
-    };
-    let tools = offer.iter().flat_map(|offer| {
-        let listed = listed(offer, caller.tools.as_ref());
-        listed.map(|(capability, name)| tool(capability, name, version))
+    // Without an app there are no tools.
+    let all = hub.assortment(caller.app.as_deref()).ok();
+    let tools = all.iter().flat_map(|all| {
+        let names_app = all.only().is_none();
+        let tools = listed(all, caller.tools.as_ref()).map(move |it| {
+            let mut tool = tool(it.capability, &it.name, version);
+            if names_app {
+                tool["_meta"] = json!({ "caphost/app": it.offer.app.id });
+            }
+            tool
+        });
+        tools.collect::<Vec<_>>()
     });
     let tools: Vec<_> = tools.collect();
     Ok(json!({ "tools": tools }))
 }
 
-/// The capabilities that a client wants, each with its tool name.
-fn listed<'a>(
-    offer: &'a Offer,
-    wanted: Option<&Wanted>,
-) -> impl Iterator<Item = (&'a CapabilityInfo, &'a str)> {
-    let all = offer.capabilities.iter().zip(offer.tool_names());
-    all.filter(move |(it, name)| {
-        wanted.is_none_or(|wanted| wanted.has(name) || wanted.has(&it.name))
+/// The tools that a client wants.
+fn listed<'a>(all: &'a Assortment, wanted: Option<&Wanted>) -> impl Iterator<Item = AppTool<'a>> {
+    let tools = all.tools().into_iter();
+    tools.filter(move |it| {
+        wanted.is_none_or(|wanted| {
+            let names = [&*it.name, it.own_name, &it.capability.name];
+            names.into_iter().any(|name| wanted.has(name))
+        })
     })
 }
 
-/// The offer of the called app, or the end of the call without it.
-pub fn offer(hub: &Hub, caller: &Caller, app: Option<&str>) -> Result<Arc<Offer>, Ended> {
-    hub.offer(app).map_err(|failure| {
-        if failure.code != Code::DISCONNECTED {
-            return Err(no_choice(hub, caller));
-        }
+/// The offers that the client chooses from, or the end of its call without an app.
+pub fn offered(hub: &Hub, caller: &Caller) -> Result<Arc<Assortment>, Ended> {
+    hub.assortment(caller.app.as_deref()).map_err(|failure| {
         let mut error = AbpError::from(&failure);
         error.message += &instead(&others(hub, caller));
         error.body["message"] = error.message.as_str().into();
@@ -74,15 +73,31 @@ pub fn offer(hub: &Hub, caller: &Caller, app: Option<&str>) -> Result<Arc<Offer>
 
 /// Why there are no tools while the app is missing, in words for a model.
 pub fn missing(hub: &Hub, caller: &Caller, failure: &Failure) -> String {
-    let others = others(hub, caller);
-    if failure.code != Code::DISCONNECTED {
-        return several(&others);
-    }
-    let instead = instead(&others);
+    let instead = instead(&others(hub, caller));
     format!(
         "{}{instead}. Its tools are listed as soon as it connects.",
         failure.message
     )
+}
+
+/// What the tools of several apps are for, in words for a model.
+pub fn several(all: &Assortment) -> String {
+    let offers = all.offers();
+    let first = offers.iter().take(MAX_NAMED).map(|offer| {
+        let app = &offer.app;
+        let said = app
+            .description
+            .as_deref()
+            .filter(|it| !result::is_blank(it));
+        let said = said.map(|said| format!(": {said}"));
+        format!("- {} ({}){}", app.name, app.id, said.unwrap_or_default())
+    });
+    let mut lines = vec!["The tools of several apps:".to_string()];
+    lines.extend(first);
+    if offers.len() > MAX_NAMED {
+        lines.push(format!("- and {} more", offers.len() - MAX_NAMED));
+    }
+    lines.join("\n")
 }
 
 /// The apps that could be meant, as the end of a sentence.
@@ -93,28 +108,15 @@ fn instead(others: &[String]) -> String {
     }
 }
 
-fn several(apps: &[String]) -> String {
-    format!("Several apps are connected: {}. {REMEDY}", apps.join(", "))
-}
-
-/// The error when several apps are connected and the client names none.
-fn no_choice(hub: &Hub, caller: &Caller) -> RpcError {
-    let apps = others(hub, caller);
-    let message = several(&apps);
-    let details = json!({ "apps": apps });
-    let error = Error::<Value>::invalid_params(message.clone()).with_details(details);
-    RpcError::new(code::INVALID_PARAMS, message).with_data(error_json(&error))
-}
-
 /// The first connected apps that the caller may reach.
 fn others(hub: &Hub, caller: &Caller) -> Vec<String> {
     hub.app_ids(&caller.identity, MAX_NAMED)
 }
 
-/// A number that changes with the tools of an app.
-pub fn offered(hub: &Hub, app: Option<&str>) -> u64 {
-    let offer = hub.offer(app).ok();
-    offer.map_or(0, |offer| offer.fingerprint())
+/// A number that changes with the tools of an app, or of all apps.
+pub fn fingerprint(hub: &Hub, app: Option<&str>) -> u64 {
+    let all = hub.assortment(app).ok();
+    all.map_or(0, |all| all.fingerprint())
 }
 
 /// A capability as a tool. If it has no title, and the tool has another name, its own name is the title.
@@ -156,27 +158,43 @@ pub fn promises(capability: &CapabilityInfo) -> bool {
     schema::output(capability.output_schema.as_deref()).is_some()
 }
 
-/// The capability a client means: by its own name, or by the one that its tool is listed under.
-/// A tool that is not listed for the client is not there.
+/// The app and the capability that a client means. A tool that is not listed for the client is not there.
 pub fn find<'a>(
-    offer: &'a Offer,
+    all: &'a Assortment,
     listed_for: Option<&Wanted>,
     name: &str,
-) -> Result<&'a CapabilityInfo, RpcError> {
-    let found = offer.named(name).or_else(|| offer.tool(name));
-    let is_listed = |found: &CapabilityInfo| {
-        let mut listed = listed(offer, listed_for);
-        listed_for.is_none() || listed.any(|(it, _)| it.name == found.name)
+) -> Result<(&'a Arc<Offer>, &'a CapabilityInfo), RpcError> {
+    let is_listed = |(offer, found): &(&Arc<Offer>, &CapabilityInfo)| {
+        let mut listed = listed(all, listed_for);
+        listed_for.is_none()
+            || listed.any(|it| Arc::ptr_eq(it.offer, offer) && it.capability.name == found.name)
     };
-    let found = found.filter(|found| is_listed(found));
+    let found = all.tool(name).filter(is_listed);
     found.ok_or_else(|| {
-        let mut listed = listed(offer, listed_for).map(|(_, name)| name);
+        let listed: Vec<_> = listed(all, listed_for).collect();
+        let same: Vec<_> = all.named(name).collect();
+        let is_same = |it: &&AppTool<'_>| {
+            let mut same = same.iter();
+            same.any(|(offer, found)| {
+                Arc::ptr_eq(offer, it.offer) && found.name == it.capability.name
+            })
+        };
+        let same = listed.iter().filter(is_same).take(MAX_NAMED);
+        let same: Vec<_> = same.map(|it| &*it.name).collect();
+        let unknown = clipped(name, 128);
+        if !same.is_empty() {
+            let names = same.join(", ");
+            return invalid(format!(
+                "Several apps have a tool {unknown}: name one of {names}"
+            ));
+        }
         let name_of_tool: String = plain(name).collect();
-        let near = match near(&name_of_tool, &mut listed).join(", ") {
+        let near = near(&name_of_tool, &mut listed.iter().map(|it| &*it.name));
+        let near = match near.join(", ") {
             near if near.is_empty() => near,
             near => format!(". Did you mean: {near}?"),
         };
-        invalid(format!("Unknown tool: {}{near}", clipped(name, 128)))
+        invalid(format!("Unknown tool: {unknown}{near}"))
     })
 }
 
@@ -269,7 +287,8 @@ mod tests {
     #[test]
     fn a_tool_is_found_by_its_own_name_or_by_the_listed_one() {
         let offered = offer(capabilities(&["export.pdf", "a.b", "a_b", "画像"]));
-        let found = |name: &str| find(&offered, None, name).map(|it| it.name.clone());
+        let all = Assortment::of([Arc::new(offered.clone())]);
+        let found = |name: &str| find(&all, None, name).map(|(_, it)| it.name.clone());
         for (capability, name) in offered.capabilities.iter().zip(offered.tool_names()) {
             assert_eq!(found(name).as_ref(), Ok(&capability.name));
             assert_eq!(found(&capability.name).as_ref(), Ok(&capability.name));

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::caller::Caller;
 use super::head::Accepted;
 use super::progress::Progress;
 use super::questions;
@@ -52,6 +53,12 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// The app that the call goes to: as the caller names it, which may be one of its tabs, or else the app
+    /// that offers the tool.
+    pub fn app<'a>(&'a self, caller: &'a Caller) -> &'a str {
+        caller.app.as_deref().unwrap_or(&self.offer.app.id)
+    }
+
     /// The end of the request with that id, from the end of the call.
     pub fn ended(&self, id: &Id, run: RunId, outcome: Outcome) -> Ended {
         match outcome {

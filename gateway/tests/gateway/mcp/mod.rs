@@ -1,5 +1,6 @@
 //! MCP over HTTP, with a WebSocket client as the app.
 
+mod all_apps;
 pub mod app;
 mod bad_input;
 mod bounded;

@@ -392,27 +392,28 @@ async fn a_client_may_begin_before_its_page_is_open() {
 }
 
 #[tokio::test]
-async fn without_a_session_it_stays_with_the_first_app_that_was_the_only_one() {
+async fn without_a_session_it_reaches_each_app_that_comes() {
     let gateway = Gateway::start().await;
     let mut bridge = Bridge::to(&format!("http://{}/mcp", gateway.address), None);
     bridge.send(&modern(0, "tools/list", json!({}))).await;
     assert_eq!(bridge.answer(0).await["result"]["tools"], json!([]));
     let mut app = demo(&gateway).await;
+    let mut other = offer(&gateway, "other / ü", json!([{ "name": "echo" }])).await;
     bridge.send(&modern(1, "tools/list", json!({}))).await;
     let list = bridge.answer(1).await;
-    assert_eq!(list["result"]["tools"][0]["name"], "export_pdf");
-    let _other = offer(&gateway, "other / ü", json!([{ "name": "unrelated" }])).await;
-    let params = json!({ "name": "echo", "arguments": {} });
-    bridge.send(&modern(2, "tools/call", params)).await;
-    let relayed = called(&mut app).await;
-    succeed(&mut app, &relayed, json!("here")).await;
-    let answer = bridge.answer(2).await;
-    assert_eq!(answer["result"]["content"][0]["text"], "here", "{answer}");
-    // A client that starts now must name an app.
-    let mut late = Bridge::to(&format!("http://{}/mcp", gateway.address), None);
-    late.send(&modern(0, "tools/list", json!({}))).await;
-    let answer = late.answer(0).await;
-    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    let tools = list["result"]["tools"].as_array().unwrap().iter();
+    let names: Vec<_> = tools.map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["export_pdf", "demo_echo", "other_____echo"]);
+    for (id, name, app) in [
+        (2, "demo_echo", &mut app),
+        (3, "other_____echo", &mut other),
+    ] {
+        let params = json!({ "name": name, "arguments": {} });
+        bridge.send(&modern(id, "tools/call", params)).await;
+        let relayed = called(app).await;
+        succeed(app, &relayed, json!("here")).await;
+        let answer = bridge.answer(id).await;
+        assert_eq!(answer["result"]["content"][0]["text"], "here", "{answer}");
+    }
     bridge.close().await;
-    late.close().await;
 }

@@ -156,29 +156,6 @@ async fn a_change_while_nobody_listens_is_told_to_who_listens_next() {
     );
 }
 
-#[tokio::test]
-async fn of_several_apps_one_must_be_named() {
-    let gateway = Gateway::start().await;
-    let _one = demo(&gateway).await;
-    let _two = offer(&gateway, "two", json!([{ "name": "x" }])).await;
-    let client = Client::open(&gateway, "/mcp").await;
-    for (method, params) in [
-        ("tools/list", json!({})),
-        ("tools/call", json!({ "name": "echo" })),
-    ] {
-        let error = &client.ask(1, method, params).await["error"];
-        assert_eq!(error["code"], -32602, "{method}");
-        assert_eq!(error["data"]["details"]["apps"], json!(["demo", "two"]));
-        let told = error["message"].as_str().unwrap();
-        assert!(
-            told.contains("demo, two") && told.contains("--app"),
-            "{told}"
-        );
-    }
-    let named = Client::open(&gateway, "/mcp/two").await;
-    assert_eq!(names(&list(&named, json!({})).await), ["x"]);
-}
-
 async fn call(client: &Client, name: &str) -> Value {
     client.ask(1, "tools/call", json!({ "name": name })).await
 }
@@ -234,38 +211,4 @@ async fn an_unknown_app_is_told_with_those_connected() {
     ] {
         assert!(told.contains(part), "{told}");
     }
-}
-
-#[tokio::test]
-async fn a_session_stays_with_its_app_when_a_second_one_connects() {
-    let gateway = Gateway::start().await;
-    let mut app = demo(&gateway).await;
-    let client = Client::open(&gateway, "/mcp").await;
-    let before = Client::open(&gateway, "/mcp").await;
-    let mut events = client.listen().await;
-    let _two = offer(&gateway, "two", json!([{ "name": "x" }])).await;
-    let _three = offer(&gateway, "three", json!([{ "name": "y" }])).await;
-    for client in [&client, &before] {
-        assert_eq!(
-            names(&list(client, json!({})).await),
-            ["export_pdf", "echo"]
-        );
-    }
-    let calling = client.call_tool(7, "echo").await;
-    let relayed = called(&mut app).await;
-    succeed(&mut app, &relayed, json!("mine")).await;
-    let answer = calling.last().await;
-    assert_eq!(answer["result"]["content"][0]["text"], "mine");
-    // The session hears of changes of its own app only.
-    let update = json!({ "capabilities": [{ "name": "new" }] });
-    app.send(request("app/update", "u", update)).await;
-    assert_eq!(
-        events.next().await.unwrap()["method"],
-        "notifications/tools/list_changed"
-    );
-    assert_eq!(names(&list(&client, json!({})).await), ["new"]);
-    drop(app);
-    while !names(&list(&client, json!({})).await).is_empty() {}
-    let gone = call(&client, "x").await;
-    assert!(text(&gone).contains("No app with id \"demo\""), "{gone}");
 }

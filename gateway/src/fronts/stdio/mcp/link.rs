@@ -1,6 +1,5 @@
 //! The gateway for the bridge: HTTP, and the session, which the client does not see.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures_util::future::ready;
@@ -15,7 +14,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::super::MESSAGE_BYTES;
-use crate::fronts::mcp::header::{APP, METHOD, NAME, SESSION, VERSION, decoded_app, encoded};
+use crate::fronts::mcp::header::{METHOD, NAME, SESSION, VERSION, encoded};
 use crate::http_client::{self, innermost, whole_body};
 use crate::limits::MAX_DEPTH;
 use crate::wire::json_rpc::{Id, Message, RpcError, code, read};
@@ -96,9 +95,6 @@ pub struct Membership {
 pub struct Link {
     client: Client,
     endpoint: Endpoint,
-    /// The URL for requests without a session, after one of them has met the only app. Later requests stay
-    /// with this app, as a session does.
-    only: OnceLock<Url>,
 }
 
 impl Link {
@@ -106,7 +102,6 @@ impl Link {
         Link {
             client: http_client::with(|builder| builder),
             endpoint,
-            only: OnceLock::new(),
         }
     }
 
@@ -121,31 +116,12 @@ impl Link {
             session: None,
             version: it.version.clone(),
         };
-        let url = self.only.get().unwrap_or(&self.endpoint.url);
-        let mut request = self.request_to(url, Method::POST, &none).body(body);
+        let mut request = self.request(Method::POST, &none).body(body);
         request = request.header(METHOD, &*encoded(&it.method));
         if let Some(name) = &it.name {
             request = request.header(NAME, &*encoded(name));
         }
-        let response = request.send().await?;
-        self.stay(&response);
-        Ok(response)
-    }
-
-    /// Stays with the app that a request without an app has met.
-    fn stay(&self, response: &Response) {
-        let app = response
-            .headers()
-            .get(APP)
-            .and_then(|app| app.to_str().ok());
-        let Some(app) = app.and_then(decoded_app) else {
-            return;
-        };
-        let mut url = self.endpoint.url.clone();
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.push(&app);
-        }
-        let _ = self.only.set(url);
+        request.send().await
     }
 
     /// Opens a stream of messages that answer no request.
@@ -159,13 +135,9 @@ impl Link {
     }
 
     fn request(&self, method: Method, of: &Membership) -> RequestBuilder {
-        self.request_to(&self.endpoint.url, method, of)
-    }
-
-    fn request_to(&self, url: &Url, method: Method, of: &Membership) -> RequestBuilder {
         let mut request = self
             .client
-            .request(method.clone(), url.clone())
+            .request(method.clone(), self.endpoint.url.clone())
             .header(ACCEPT, ACCEPTED);
         if method == Method::POST {
             request = request.header(CONTENT_TYPE, "application/json");

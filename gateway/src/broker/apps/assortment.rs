@@ -1,0 +1,243 @@
+//! The apps behind one address, and the names of their tools. An address may mean one app, or all apps.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+use super::capability_info::{CapabilityInfo, plain};
+use super::offer::Offer;
+use super::tool_names::tool_names;
+
+/// The offers of the apps behind one address. Of several tabs of an app, the offer of the one that gets new
+/// sessions.
+#[derive(Debug)]
+pub struct Assortment {
+    offers: Box<[Arc<Offer>]>,
+    fingerprint: OnceLock<u64>,
+}
+
+/// A tool of one of the apps.
+#[derive(Debug)]
+pub struct AppTool<'a> {
+    /// The offer of its app.
+    pub offer: &'a Arc<Offer>,
+    /// Its capability.
+    pub capability: &'a CapabilityInfo,
+    /// Its name as a tool of its app alone.
+    pub own_name: &'a str,
+    /// Its name at this address, which no other tool has.
+    pub name: Cow<'a, str>,
+}
+
+impl Assortment {
+    /// The assortment of these offers, each of another app.
+    pub fn of(offers: impl IntoIterator<Item = Arc<Offer>>) -> Self {
+        Assortment {
+            offers: offers.into_iter().collect(),
+            fingerprint: OnceLock::new(),
+        }
+    }
+
+    /// The offers, in order of the apps' ids.
+    pub fn offers(&self) -> &[Arc<Offer>] {
+        &self.offers
+    }
+
+    /// The offer, if there is one only.
+    pub fn only(&self) -> Option<&Arc<Offer>> {
+        match &*self.offers {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// All tools, app by app. A name that several apps have stays with none of them: each of these tools has
+    /// the app's id before its name. The same offers always give the same names.
+    pub fn tools(&self) -> Vec<AppTool<'_>> {
+        let mut tools: Vec<_> = self.offers.iter().flat_map(of_offer).collect();
+        if self.offers.len() > 1 {
+            tell_apart(&mut tools);
+        }
+        tools
+    }
+
+    /// The tool that a caller means: by its name at this address, by the capability's own name if no other
+    /// app has that name, or by its name with the app's id before it.
+    pub fn tool(&self, name: &str) -> Option<(&Arc<Offer>, &CapabilityInfo)> {
+        let named: Vec<_> = self.named(name).take(2).collect();
+        match &*named {
+            [one] => return Some(*one),
+            [] => {}
+            _ => return None,
+        }
+        let prefixed = self.offers.iter().filter_map(|offer| {
+            let own_name = without_prefix(&offer.app.id, name)?;
+            Some((offer, offer.tool(own_name)?))
+        });
+        let prefixed: Vec<_> = prefixed.take(2).collect();
+        if let [one] = &*prefixed {
+            return Some(*one);
+        }
+        // A name with a hash.
+        let mut tools = self.tools().into_iter();
+        let found = tools.find(|it| it.name == name);
+        found.map(|it| (it.offer, it.capability))
+    }
+
+    /// The capabilities of that name, of each app that has one.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = (&Arc<Offer>, &CapabilityInfo)> {
+        let offers = self.offers.iter();
+        offers.filter_map(move |offer| {
+            let found = offer.named(name).or_else(|| offer.tool(name));
+            Some((offer, found?))
+        })
+    }
+
+    /// A number that changes with the apps and with their capabilities.
+    pub fn fingerprint(&self) -> u64 {
+        *self.fingerprint.get_or_init(|| {
+            let mut hasher = DefaultHasher::new();
+            for offer in &self.offers {
+                (&offer.app.id, offer.fingerprint()).hash(&mut hasher);
+            }
+            hasher.finish()
+        })
+    }
+}
+
+fn of_offer(offer: &Arc<Offer>) -> impl Iterator<Item = AppTool<'_>> {
+    let all = offer.capabilities.iter().zip(offer.tool_names());
+    all.map(move |(capability, own_name)| AppTool {
+        offer,
+        capability,
+        own_name,
+        name: own_name.into(),
+    })
+}
+
+/// Gives the tools of several apps names that differ.
+fn tell_apart(tools: &mut [AppTool<'_>]) {
+    let mut alike: HashMap<&str, usize> = HashMap::new();
+    for tool in &*tools {
+        *alike.entry(tool.own_name).or_default() += 1;
+    }
+    let wanted = tools.iter().map(|tool| match alike[tool.own_name] {
+        1 => tool.name.clone(),
+        // No tool name has a dot, so no two tools want the same.
+        _ => format!("{}.{}", tool.offer.app.id, tool.own_name).into(),
+    });
+    let wanted: Vec<_> = wanted.collect();
+    // Names that several apps have are taken, so that no tool gets one of them.
+    let shared = alike.iter().filter(|(_, tools)| **tools > 1);
+    let names = wanted.iter().map(|it| &**it);
+    let names: Vec<_> = names.chain(shared.map(|(name, _)| *name)).collect();
+    let given = tool_names(&names);
+    for ((tool, wanted), given) in tools.iter_mut().zip(&wanted).zip(given) {
+        tool.name = match given {
+            Some(given) => String::from(given).into(),
+            None => wanted.clone(),
+        };
+    }
+}
+
+/// The rest of a tool's name, if the name begins with the app's id.
+fn without_prefix<'a>(app: &str, name: &'a str) -> Option<&'a str> {
+    let mut rest = name.chars();
+    plain(app)
+        .all(|it| rest.next() == Some(it))
+        .then(|| rest.as_str().strip_prefix('_'))?
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn assortment(apps: &[(&str, &[&str])]) -> Assortment {
+        let offer = |(id, names): &(&str, &[&str])| {
+            let app = json!({ "id": id, "name": id, "version": "1" });
+            let capability = |name: &&str| serde_json::from_value(json!({ "name": name })).unwrap();
+            let capabilities = names.iter().map(capability).collect();
+            Arc::new(Offer::new(
+                serde_json::from_value(app).unwrap(),
+                capabilities,
+            ))
+        };
+        Assortment::of(apps.iter().map(offer))
+    }
+
+    fn names(all: &Assortment) -> Vec<String> {
+        let tools = all.tools().into_iter();
+        tools.map(|it| it.name.into_owned()).collect()
+    }
+
+    fn found(all: &Assortment, name: &str) -> Option<String> {
+        let (offer, capability) = all.tool(name)?;
+        Some(format!("{} {}", offer.app.id, capability.name))
+    }
+
+    #[test]
+    fn a_name_that_two_apps_have_stays_with_neither() {
+        let all = assortment(&[
+            ("a", &["export.pdf", "open"]),
+            ("my app", &["export_pdf", "close"]),
+        ]);
+        assert_eq!(
+            names(&all),
+            ["a_export_pdf", "open", "my_app_export_pdf", "close"]
+        );
+        for (name, it) in [
+            ("export_pdf", None),
+            ("a_export_pdf", Some("a export.pdf")),
+            ("my_app_export_pdf", Some("my app export_pdf")),
+            ("export.pdf", Some("a export.pdf")),
+            ("open", Some("a open")),
+            ("a_open", Some("a open")),
+            ("b_open", None),
+            ("a", None),
+            ("", None),
+        ] {
+            assert_eq!(found(&all, name).as_deref(), it, "{name}");
+        }
+        let one = assortment(&[("a", &["export.pdf", "open"])]);
+        assert_eq!(names(&one), ["export_pdf", "open"]);
+        assert_eq!(found(&one, "a_open").as_deref(), Some("a open"));
+    }
+
+    #[test]
+    fn every_tool_is_found_by_its_name_whatever_the_apps_are_called() {
+        let long = "x".repeat(250);
+        let all = assortment(&[
+            ("a", &["c_x", "b_d", "e"]),
+            ("b", &["c_x", "d"]),
+            ("c", &["x", "y.z", "e"]),
+            ("d", &["x", "y z", "y_z", "d"]),
+            (&long, &["x"]),
+            ("x", &["y_z"]),
+            ("x_y", &["z"]),
+            ("画像", &["z", "画像"]),
+            ("文書", &["画像"]),
+        ]);
+        let given = names(&all);
+        let unique: std::collections::HashSet<_> = given.iter().collect();
+        assert_eq!(unique.len(), given.len(), "{given:?}");
+        for tool in all.tools() {
+            assert!((1..=64).contains(&tool.name.len()), "{}", tool.name);
+            let (offer, capability) = all.tool(&tool.name).expect(&tool.name);
+            assert!(Arc::ptr_eq(offer, tool.offer), "{}", tool.name);
+            assert_eq!(capability.name, tool.capability.name);
+        }
+        assert_eq!(found(&all, "c_x"), None, "two apps have it");
+    }
+
+    #[test]
+    fn the_fingerprint_changes_with_the_apps() {
+        let [one, two] = [("a", &["x"][..]), ("b", &["x"])];
+        let fingerprint = |apps: &[_]| assortment(apps).fingerprint();
+        assert_eq!(fingerprint(&[one, two]), fingerprint(&[one, two]));
+        assert_ne!(fingerprint(&[one, two]), fingerprint(&[one]));
+        assert_ne!(fingerprint(&[two]), fingerprint(&[one]));
+    }
+}
