@@ -27,6 +27,7 @@ pub struct SharedSessions {
     dialect: Dialect,
     /// The agent's name for the app; several clients share it.
     name: &'static str,
+    takes_questions: bool,
     max: usize,
     /// The sessions that take further calls.
     kept: Mutex<HashMap<Key, Arc<Shared>>>,
@@ -76,10 +77,31 @@ impl SharedSessions {
         idle: Duration,
         max: usize,
     ) -> Arc<Self> {
+        SharedSessions::of(hub, (dialect, name, false), idle, max)
+    }
+
+    /// The same for clients that take questions.
+    pub fn with_questions(
+        hub: Arc<Hub>,
+        dialect: Dialect,
+        name: &'static str,
+        idle: Duration,
+        max: usize,
+    ) -> Arc<Self> {
+        SharedSessions::of(hub, (dialect, name, true), idle, max)
+    }
+
+    fn of(
+        hub: Arc<Hub>,
+        (dialect, name, takes_questions): (Dialect, &'static str, bool),
+        idle: Duration,
+        max: usize,
+    ) -> Arc<Self> {
         let sessions = Arc::new(SharedSessions {
             hub,
             dialect,
             name,
+            takes_questions,
             max,
             kept: Mutex::default(),
         });
@@ -106,7 +128,7 @@ impl SharedSessions {
                 app: app.clone(),
                 name: self.name.into(),
                 version: env!("CARGO_PKG_VERSION").into(),
-                takes_questions: false,
+                takes_questions: self.takes_questions,
             });
             let usage = Mutex::new(Usage {
                 last: Instant::now(),

@@ -71,7 +71,7 @@ before(async () => {
     await pause(signal);
     return answer;
   });
-  gateway = await startGateway();
+  gateway = await startGateway({ args: ['--mcp-answer-timeout', '5s'] });
   host.connectGateway(`${gateway.wsUrl}/abp/app`);
   await until(async () => (await fetch(`${gateway.url}/abp.json`)).status === 200);
 });
@@ -91,9 +91,8 @@ const dataOf = (result) => {
 const nothingIsLeft = () => until(() => host.stats().elicitations === 0 && host.stats().inFlight === 0);
 
 const [oldest] = kinds;
-const asking = kinds.filter(({ era }) => era === 'legacy');
 /** @type {(Kind & { versions?: string[] })[]} */
-const all = [...asking, { .../** @type {Kind} */ (oldest), name: 'HTTP, 2025-06-18', versions: ['2025-06-18'] }];
+const all = [...kinds, { .../** @type {Kind} */ (oldest), name: 'HTTP, 2025-06-18', versions: ['2025-06-18'] }];
 
 for (const kind of all) {
   describe(kind.name, () => {
@@ -135,7 +134,8 @@ for (const kind of all) {
       }
     });
 
-    test('a question that the client cannot answer is an error for the app', async () => {
+    // A client of 2026-07-28 says nothing more of a call whose question it cannot answer.
+    test('a question that the client cannot answer is an error for the app', { skip: kind.era === 'modern' }, async () => {
       answer = () => { throw new Error('No such form'); };
       const { success, error } = dataOf(await call('ask', FORM));
       assert.deepEqual([success, error.code], [false, 'OPERATION_FAILED']);
@@ -181,7 +181,8 @@ for (const kind of all) {
       stop.abort('enough');
       await held;
       await until(() => seen.cancelled.length === 1);
-      assert.equal(seen.cancelled[0], 'enough');
+      // A client of 2026-07-28 has no request open that it could cancel.
+      assert.equal(seen.cancelled[0], kind.era === 'modern' ? 'The client has not answered the question in time' : 'enough');
       await nothingIsLeft();
       await until(() => question?.aborted);
     });
@@ -200,9 +201,11 @@ for (const kind of all) {
     test('a cancel by an operator withdraws the question, and the call is cancelled', async () => {
       /** @type {AbortSignal | undefined} */
       let question;
-      answer = (_, signal) => new Promise((_resolve, reject) => {
+      let answerNow = () => {};
+      answer = (_, signal) => new Promise((resolve, reject) => {
         question = signal;
         signal.addEventListener('abort', () => reject(new Error('withdrawn')));
+        if (kind.era === 'modern') answerNow = () => resolve({ action: 'accept', content: { color: 'red' } });
       });
       const held = rejection(call('ask', FORM));
       await until(() => question);
@@ -210,20 +213,23 @@ for (const kind of all) {
       const { runId } = runs.find((/** @type {any} */ run) => run.state === 'running');
       const cancelled = await fetch(`${gateway.url}/api/runs/${runId}/cancel`, { method: 'POST' });
       assert.equal((/** @type {any} */ (await cancelled.json())).cancelled, true);
+      answerNow();
       assert.equal((await held).code, -32800);
-      await until(() => question?.aborted);
+      if (kind.era === 'legacy') await until(() => question?.aborted);
       await nothingIsLeft();
     });
 
     test('a question that the app no longer waits for is withdrawn, and the call goes on', async () => {
       /** @type {AbortSignal | undefined} */
       let question;
-      answer = (_, signal) => new Promise((_resolve, reject) => {
+      answer = (_, signal) => new Promise((resolve, reject) => {
         question = signal;
         signal.addEventListener('abort', () => reject(new Error('withdrawn')));
+        // A client of 2026-07-28 hears that only after its answer.
+        if (kind.era === 'modern') setTimeout(() => resolve({ action: 'accept', content: { color: 'red' } }), 300);
       });
       assert.equal(dataOf(await call('ask', { ...FORM, timeout: 50 })).error.code, 'TIMEOUT');
-      await until(() => question?.aborted);
+      if (kind.era === 'legacy') await until(() => question?.aborted);
       assert.equal(seen.cancelled.length, 0);
     });
   });
@@ -238,4 +244,122 @@ describe('a client that has not declared elicitation', () => {
       assert.deepEqual(it.complaints, []);
     });
   }
+});
+
+describe('a state of 2026-07-28', () => {
+  const META = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+  };
+  /** @type {Awaited<ReturnType<typeof startGateway>>} */
+  let secure;
+  /** The clients' tokens. */
+  const [one, two] = ['for-one', 'for-two'];
+  before(async () => {
+    const tokens = ['app=for-apps', `agent=${one}`, `agent=${two}`];
+    secure = await startGateway({ args: [...tokens.flatMap((token) => ['--token', token]), '--mcp-answer-timeout', '5s'] });
+    host.connectGateway(`${secure.wsUrl}/abp/app`, { token: 'for-apps' });
+    await until(async () => (await call('ask', {}, { ...META, 'io.modelcontextprotocol/clientCapabilities': {} })).result?.isError !== true);
+  });
+  after(() => secure?.stop());
+  let id = 0;
+  /** The answer to a call. @param {string} name @param {any} more @param {any} [meta] @param {string} [token] */
+  const call = async (name, more, meta = META, token = one) => {
+    const response = await fetch(`${secure.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${token}`,
+        'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: id += 1, method: 'tools/call', params: { name, arguments: FORM, _meta: meta, ...more } }),
+    });
+    const text = await response.text();
+    const answer = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
+    assert.equal(answer.id, id);
+    return answer;
+  };
+  const accept = (/** @type {any} */ asked, /** @type {any} */ content = { color: 'green' }) =>
+    Object.fromEntries(Object.keys(asked.inputRequests).map((key) => [key, { action: 'accept', content }]));
+
+  test('goes on with the same call, once', async () => {
+    const { result: asked } = await call('ask', {});
+    assert.equal(asked.resultType, 'input_required');
+    assert.deepEqual(Object.values(asked.inputRequests), [{ method: 'elicitation/create', params: FORM }]);
+    const again = { requestState: asked.requestState, inputResponses: accept(asked) };
+    const { result } = await call('ask', again);
+    assert.equal(result.resultType, 'complete');
+    assert.deepEqual(dataOf(result), { success: true, data: { color: 'green' } });
+    assert.equal(seen.begun, 1);
+    assert.equal((await call('ask', again)).error.code, -32602, 'a second time');
+    await nothingIsLeft();
+  });
+
+  test('that was changed, is made up or is of another tool leaves the call as it is', async () => {
+    const { result: asked } = await call('ask', {});
+    const { requestState } = asked;
+    const inputResponses = accept(asked);
+    for (let at = 0; at < requestState.length; at += 7) {
+      const changed = requestState.slice(0, at) + (requestState[at] === 'a' ? 'b' : 'a') + requestState.slice(at + 1);
+      assert.equal((await call('ask', { requestState: changed, inputResponses })).error.code, -32602, `${at}`);
+    }
+    for (const made of ['', 'x', requestState.slice(0, -2), `${requestState}00`, 7, {}, 'a'.repeat(200)]) {
+      assert.equal((await call('ask', { requestState: made, inputResponses })).error.code, -32602, JSON.stringify(made));
+    }
+    assert.equal((await call('ask', { requestState, inputResponses }, META, two)).error.code, -32602, 'of another client');
+    assert.equal((await call('ask-both', { requestState, inputResponses })).error.code, -32602);
+    assert.equal((await call('ask', { requestState, inputResponses: [] })).error.code, -32602);
+    assert.deepEqual(dataOf((await call('ask', { requestState, inputResponses })).result).success, true);
+    await nothingIsLeft();
+  });
+
+  test('without an answer, or with one that cannot be read, asks again', async () => {
+    let { result: asked } = await call('ask', {});
+    const [key] = Object.keys(asked.inputRequests);
+    const states = new Set();
+    for (const inputResponses of [undefined, {}, { other: { action: 'accept' } }, { [String(key)]: { action: 'maybe' } }, { [String(key)]: 7 }]) {
+      states.add(asked.requestState);
+      ({ result: asked } = await call('ask', { requestState: asked.requestState, inputResponses }));
+      assert.deepEqual(Object.keys(asked.inputRequests), [key]);
+      assert.ok(!states.has(asked.requestState));
+    }
+    assert.equal((await call('ask', { requestState: [...states][0], inputResponses: accept(asked) })).error.code, -32602, 'an old one');
+    const { result } = await call('ask', { requestState: asked.requestState, inputResponses: { [String(key)]: { action: 'decline' } } });
+    assert.equal(dataOf(result).error.code, 'PERMISSION_DENIED');
+    await nothingIsLeft();
+  });
+
+  test('of a call that has ended meanwhile gives its end', async () => {
+    const { result: asked } = await call('ask', { arguments: { ...FORM, timeout: 50 } });
+    await until(() => seen.answers.length === 1);
+    const { result } = await call('ask', { requestState: asked.requestState, inputResponses: accept(asked) });
+    assert.equal(dataOf(result).error.code, 'TIMEOUT');
+    await nothingIsLeft();
+  });
+
+  test('that is not used in time is of no use, and its call is cancelled', async () => {
+    const { result: asked } = await call('ask', {});
+    await until(() => seen.cancelled.length === 1);
+    await nothingIsLeft();
+    const { error } = await call('ask', { requestState: asked.requestState, inputResponses: accept(asked) });
+    assert.equal(error.code, -32602);
+    assert.match(error.message, /does not wait/);
+  });
+
+  test('is not given to a client that fills in no forms', async () => {
+    for (const elicitation of [undefined, { url: {} }]) {
+      const meta = { ...META, 'io.modelcontextprotocol/clientCapabilities': { elicitation } };
+      assert.equal(dataOf((await call('ask', {}, meta)).result).error.code, 'NOT_SUPPORTED');
+    }
+  });
+
+  test('has all questions that the app asks at once', async () => {
+    const both = { first: { ...FORM, message: '1' }, second: { ...FORM, message: '2' } };
+    const { result: asked } = await call('ask-both', { arguments: both });
+    const messages = Object.values(asked.inputRequests).map((/** @type {any} */ it) => it.params.message);
+    assert.deepEqual(messages, ['1', '2']);
+    const { result } = await call('ask-both', { requestState: asked.requestState, inputResponses: accept(asked) });
+    assert.deepEqual(dataOf(result).map((/** @type {any} */ it) => it.success), [true, true]);
+    await nothingIsLeft();
+  });
 });

@@ -6,6 +6,7 @@ use axum::response::Response;
 
 use super::caller::Caller;
 use super::head::Accepted;
+use super::parked::Asks;
 use super::progress::Progress;
 use super::reply::whole;
 use super::request::Request;
@@ -53,7 +54,7 @@ pub async fn in_session(
 pub async fn alone(
     hub: &Arc<Hub>,
     caller: &Caller,
-    in_use: impl FnOnce(&str) -> InUse,
+    (in_use, asks): (impl FnOnce(&str) -> InUse, Option<Asks>),
     request: Request<'_>,
     (share, accepted): (Share, Accepted),
 ) -> Response {
@@ -66,7 +67,7 @@ pub async fn alone(
     };
     let in_use = in_use(tool.app(caller));
     let call = in_use.call(call);
-    let within = Within::Shared { _in_use: in_use };
+    let within = Within::Shared { in_use, asks };
     let underway = Underway::new(request.id, tool, call, within);
     underway.respond(share, accepted).await
 }
@@ -84,6 +85,7 @@ fn find(
     };
     let all = tools::offered(hub, caller)?;
     let (offer, tool) = tools::find(&all, caller.tools.as_ref(), &name).map_err(Err)?;
+    let called = name.into_owned();
     let name = tool.name.clone();
     let params = match caller.coerce {
         true => {
@@ -105,6 +107,7 @@ fn find(
     let tool = Tool {
         offer: offer.clone(),
         name,
+        called,
         progress,
         version,
     };

@@ -8,7 +8,7 @@
 //! | `request`, `requests` | the parameters and the version of a request; the answers to requests |
 //! | `sessions`, `session`, `sealing`, `elsewhere` | sessions of versions before 2026-07-28: the table, one session, its id, and what workers tell each other of sessions |
 //! | `overtaken` | cancels of a session that come before their requests |
-//! | `call`, `underway` | a call, from `tools/call` to the end of its response |
+//! | `call`, `underway`, `parked` | a call, from `tools/call` to the end of its response; calls that wait for an answer of their client |
 //! | `progress`, `questions`, `result`, `content` | the progress of a call, its questions to the client, and its result |
 //! | `reply` | how an answer is sent: in one piece, or as a stream |
 //! | `tools`, `schema` | capabilities as tools |
@@ -22,6 +22,7 @@ mod head;
 pub(crate) mod header;
 mod listening;
 mod overtaken;
+mod parked;
 mod progress;
 mod questions;
 mod reply;

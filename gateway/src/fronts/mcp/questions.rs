@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::broker::calls::RunId;
 use crate::gateway::AbpError;
@@ -54,6 +54,21 @@ pub fn id_of(run: RunId, number: u64) -> String {
 pub fn read_id(id: &Value) -> Option<(RunId, u64)> {
     let (run, number) = id.as_str()?.strip_prefix(PREFIX)?.rsplit_once('-')?;
     Some((RunId::from_str(run).ok()?, number.parse().ok()?))
+}
+
+/// The key of a question in `inputRequests`.
+pub fn key_of(number: u64) -> String {
+    format!("{PREFIX}{number}")
+}
+
+/// The result of a call that waits for answers, where the client answers with another request.
+pub fn input_required(forms: &[(u64, Value)], state: &str) -> Value {
+    let requests = forms.iter().map(|(number, form)| {
+        let request = json!({ "method": "elicitation/create", "params": form });
+        (key_of(*number), request)
+    });
+    let requests: Map<String, Value> = requests.collect();
+    json!({ "resultType": "input_required", "inputRequests": requests, "requestState": state })
 }
 
 /// The request to the client for a question.

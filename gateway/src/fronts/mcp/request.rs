@@ -7,13 +7,13 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::head::Head;
 use super::questions::takes_forms;
 use crate::fronts::refusal::Refusal;
 use crate::limits::MAX_DEPTH;
-use crate::wire::json_rpc::{Id, code};
+use crate::wire::json_rpc::{Id, RpcError, code};
 use crate::wire::{check_readable, mended, text_of};
 use caphost::dialect::mcp::{STATELESS, Version};
 
@@ -40,6 +40,10 @@ struct Params<'a> {
     uri: Option<&'a RawValue>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
+    #[serde(borrow, rename = "requestState")]
+    state: Option<&'a RawValue>,
+    #[serde(borrow, rename = "inputResponses")]
+    answers: Option<&'a RawValue>,
     #[serde(borrow)]
     cursor: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -210,6 +214,29 @@ impl<'a> Request<'a> {
     /// The name of the tool.
     pub fn name(&self) -> Option<Cow<'a, str>> {
         text(self.params.name)
+    }
+
+    /// Whether the client of a request without a session fills in forms.
+    pub fn takes_forms(&self) -> bool {
+        let capabilities = self.meta.capabilities;
+        capabilities.is_some_and(|it| takes_forms(it.get(), &STATELESS))
+    }
+
+    /// The state of the call that the request goes on with. A state that is no text is as good as an empty one.
+    pub fn state(&self) -> Option<Cow<'a, str>> {
+        self.params
+            .state
+            .map(|it| text(Some(it)).unwrap_or_default())
+    }
+
+    /// The answers to questions of the call, by the keys of the questions. An error if they are no object.
+    pub fn answers(&self) -> Result<Map<String, Value>, RpcError> {
+        let answers = self.params.answers.map_or("{}", RawValue::get);
+        serde_json::from_str(answers).map_err(|_| {
+            let what =
+                "`inputResponses` is an object with an answer for each key of `inputRequests`";
+            RpcError::new(code::INVALID_PARAMS, what)
+        })
     }
 
     /// The arguments of the tool, an object as JSON. An error if they are something else. With `coerce` they

@@ -108,10 +108,21 @@ impl Mcp {
         let caller = &asker.caller;
         let ended = match &*request.method {
             "tools/call" => {
-                let in_use = |app: &str| self.shared.session(&caller.identity, Some(app), None);
                 let share = self.share(asker)?;
+                if let Some(state) = request.state() {
+                    return Ok(match self.parked.resume(caller, &state, &request) {
+                        Ok(underway) => underway.respond(share, accepted).await,
+                        Err(error) => {
+                            let refused = Err::<Value, _>(error);
+                            whole(Some(&answer(&request.id, refused)), accepted)
+                        }
+                    });
+                }
+                let asks = request.takes_forms().then(|| self.parked.asks(caller));
+                let sessions = asks.as_ref().map_or(&self.shared, |_| &self.asked);
+                let in_use = |app: &str| sessions.session(&caller.identity, Some(app), None);
                 let reply = (share, accepted);
-                return Ok(call::alone(&self.hub, caller, in_use, request, reply).await);
+                return Ok(call::alone(&self.hub, caller, (in_use, asks), request, reply).await);
             }
             "subscriptions/listen" => match request.wants_tool_changes() {
                 Some(tools) => {

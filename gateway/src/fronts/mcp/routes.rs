@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use super::caller::Caller;
 use super::head::{Accepted, Head};
 use super::listening::listening;
+use super::parked::Parked;
 use super::questions::{payload_of, read_id};
 use super::reply::{events, together};
 use super::request::Request;
@@ -46,12 +47,18 @@ const NO_BATCHES: &str = "Batches are part of MCP 2025-03-26 only: send one mess
 pub fn routes(hub: Arc<Hub>, options: McpOptions, coerce: bool) -> Router {
     let sessions = Sessions::new(hub.clone(), &options);
     let idle = options.mcp_session_idle;
-    let shared = SharedSessions::new(hub.clone(), Dialect::Mcp, "caphost MCP", idle, usize::MAX);
+    let name = "caphost MCP";
+    let shared = SharedSessions::new(hub.clone(), Dialect::Mcp, name, idle, usize::MAX);
+    let asked = SharedSessions::with_questions(hub.clone(), Dialect::Mcp, name, idle, usize::MAX);
+    let patience = options.mcp_answer_timeout;
+    let parked = Parked::new(hub.clone(), sessions.seals.clone(), patience);
     let mcp = Arc::new(Mcp {
         lists: Listing::of_offers(hub.clone()),
         hub,
         sessions,
         shared,
+        asked,
+        parked,
         open: Shares::new(options.mcp_max_open, options.mcp_max_open_per_token),
         coerce,
     });

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use data_encoding::HEXLOWER;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, Salt};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -24,8 +25,15 @@ use caphost::dialect::mcp::Version;
 const NAME_CHARS: usize = 256;
 /// How long a session lives at most.
 pub(crate) const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// What the keys are for. A later form of the text needs other keys.
-const PURPOSE: &[u8] = b"caphost: sessions of MCP, 1";
+/// A text that is sealed.
+pub(super) trait Sealed: Serialize + DeserializeOwned {
+    /// What the keys are for. A later form of the text needs other keys.
+    const PURPOSE: &[u8];
+}
+
+impl Sealed for Said {
+    const PURPOSE: &[u8] = b"caphost: sessions of MCP, 1";
+}
 
 /// What the id of a session says.
 #[derive(Debug, PartialEq, Deserialize, Serialize)]
@@ -93,14 +101,14 @@ impl Seals {
     }
 
     /// A new number, and the id that says so much of its session.
-    pub fn seal(&self, caller: &Caller, said: &Said) -> (Uuid, String) {
+    pub fn seal(&self, caller: &Caller, said: &impl Sealed) -> (Uuid, String) {
         let key = self.shared().unwrap_or_else(|| self.own.clone());
         let (number, bound) = (Uuid::new_v4(), self.bound(caller));
         (number, seal(&key, number, &bound, said))
     }
 
     /// What the id says of its session.
-    pub fn open(&self, id: &str, caller: &Caller) -> Result<Said, Unopened> {
+    pub fn open<T: Sealed>(&self, id: &str, caller: &Caller) -> Result<T, Unopened> {
         let bound = self.bound(caller);
         let shared = self.shared();
         let mut keys = shared.iter().chain([&self.own]);
@@ -126,18 +134,18 @@ impl Seals {
     }
 }
 
-fn seal(key: &SessionKey, number: Uuid, bound: &[u8], said: &Said) -> String {
+fn seal<T: Sealed>(key: &SessionKey, number: Uuid, bound: &[u8], said: &T) -> String {
     let mut text = serde_json::to_vec(said).unwrap_or_default();
-    let key = key_of(number, key);
+    let key = key_of::<T>(number, key);
     let sealed = key.seal_in_place_append_tag(nonce(), Aad::from(bound), &mut text);
     // It fails with texts of many gigabytes only.
     sealed.unwrap_or_else(|_| text.clear());
     HEXLOWER.encode(&[number.as_bytes().as_slice(), &text].concat())
 }
 
-fn open(key: &SessionKey, id: &str, bound: &[u8]) -> Option<Said> {
+fn open<T: Sealed>(key: &SessionKey, id: &str, bound: &[u8]) -> Option<T> {
     let (number, mut sealed) = split(id)?;
-    let key = key_of(number, key);
+    let key = key_of::<T>(number, key);
     let text = key.open_in_place(nonce(), Aad::from(bound), &mut sealed);
     serde_json::from_slice(text.ok()?).ok()
 }
@@ -150,9 +158,9 @@ fn split(id: &str) -> Option<(Uuid, Vec<u8>)> {
 }
 
 /// The key for the id of the session with that number.
-fn key_of(number: Uuid, key: &SessionKey) -> LessSafeKey {
+fn key_of<T: Sealed>(number: Uuid, key: &SessionKey) -> LessSafeKey {
     let of_number = Salt::new(HKDF_SHA256, number.as_bytes()).extract(key.as_str().as_bytes());
-    let key = of_number.expand(&[PURPOSE], &AES_256_GCM);
+    let key = of_number.expand(&[T::PURPOSE], &AES_256_GCM);
     let key = key.unwrap_or_else(|_| unreachable!("a hash makes a key of this length"));
     LessSafeKey::new(UnboundKey::from(key))
 }
@@ -188,9 +196,9 @@ mod tests {
     #[test]
     fn only_the_right_key_and_caller_open_an_id() {
         let id = seal(&KEY, Uuid::new_v4(), b"caller", &said());
-        assert_eq!(open(&KEY, &id, b"caller"), Some(said()));
-        assert_eq!(open(&SessionKey::random(), &id, b"caller"), None);
-        assert_eq!(open(&KEY, &id, b"another"), None);
+        assert_eq!(open::<Said>(&KEY, &id, b"caller"), Some(said()));
+        assert_eq!(open::<Said>(&SessionKey::random(), &id, b"caller"), None);
+        assert_eq!(open::<Said>(&KEY, &id, b"another"), None);
         assert!(id.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f')));
     }
 
@@ -201,11 +209,11 @@ mod tests {
             let mut changed = id.clone().into_bytes();
             changed[at] = if changed[at] == b'a' { b'b' } else { b'a' };
             let changed = String::from_utf8(changed).unwrap();
-            assert_eq!(open(&KEY, &changed, b"caller"), None, "{at}");
-            assert_eq!(open(&KEY, &id[..at], b"caller"), None, "{at}");
+            assert_eq!(open::<Said>(&KEY, &changed, b"caller"), None, "{at}");
+            assert_eq!(open::<Said>(&KEY, &id[..at], b"caller"), None, "{at}");
         }
         for other in [format!("{id}a"), format!("{id}aa"), format!(" {id}")] {
-            assert_eq!(open(&KEY, &other, b"caller"), None, "{other}");
+            assert_eq!(open::<Said>(&KEY, &other, b"caller"), None, "{other}");
         }
     }
 

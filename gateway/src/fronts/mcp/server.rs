@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::caller::Caller;
 use super::head::Head;
+use super::parked::Parked;
 use super::session::McpSession;
 use super::sessions::Sessions;
 use super::tools;
@@ -24,6 +25,10 @@ pub(super) struct Mcp {
     pub hub: Arc<Hub>,
     pub sessions: Arc<Sessions>,
     pub shared: Arc<SharedSessions>,
+    /// The same for requests whose clients fill in forms.
+    pub asked: Arc<SharedSessions>,
+    /// The calls that wait for answers of clients without sessions.
+    pub parked: Arc<Parked>,
     /// The open responses.
     pub open: Arc<Shares>,
     /// The rate limit of lists of tools.

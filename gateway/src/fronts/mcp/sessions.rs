@@ -54,6 +54,9 @@ pub struct McpOptions {
     /// How long an MCP session stays in memory without a request or an open stream. The session that stateless requests (2026-07-28) share, one for each token and app, lives as long.
     #[arg(long, env = "CAPHOST_MCP_SESSION_IDLE", default_value = "30m", value_parser = duration, value_name = "TIME")]
     pub mcp_session_idle: Duration,
+    /// How long a call waits for the answer to a question of its app, where a client answers with another request (2026-07-28). After that the call is cancelled.
+    #[arg(long, env = "CAPHOST_MCP_ANSWER_TIMEOUT", default_value = "1h", value_parser = duration, value_name = "TIME")]
+    pub mcp_answer_timeout: Duration,
     /// The key that seals the ids of MCP sessions: any text of at least 32 characters, the same for all workers. With it sessions outlive a restart of the gateway. Default: a random key, which is kept in Redis, or else ends with the gateway.
     #[arg(
         long,
@@ -81,7 +84,7 @@ impl Default for McpOptions {
 /// The sessions that are known here. A session that is not known is taken up by its id.
 pub struct Sessions {
     pub(super) hub: Arc<Hub>,
-    seals: Seals,
+    pub(super) seals: Arc<Seals>,
     max: usize,
     /// How many sessions one holder may have.
     share: usize,
@@ -92,7 +95,7 @@ impl Sessions {
     /// An empty table.
     pub fn new(hub: Arc<Hub>, options: &McpOptions) -> Arc<Self> {
         let sessions = Arc::new(Sessions {
-            seals: Seals::new(hub.clone(), options.session_key.clone()),
+            seals: Arc::new(Seals::new(hub.clone(), options.session_key.clone())),
             hub,
             max: options.mcp_max_sessions,
             share: options.mcp_max_sessions_per_token,

@@ -6,12 +6,13 @@ use std::time::Duration;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, Stream, StreamExt, stream};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::caller::Caller;
 use super::head::Accepted;
+use super::parked::Asks;
 use super::progress::Progress;
 use super::questions;
 use super::reply::{awaited, event_bytes, events, whole};
@@ -46,6 +47,8 @@ const UNREAD: usize = 16;
 pub struct Tool {
     pub offer: Arc<Offer>,
     pub name: String,
+    /// The name by which the client has called it.
+    pub called: String,
     /// The progress for the client, if the client wants it.
     pub progress: Option<Progress>,
     /// The client's version.
@@ -126,8 +129,13 @@ pub enum Within {
         /// The request, which the client may cancel. Then it is not answered.
         request: Request,
     },
-    /// A session of the app that requests without a session share. It is kept as long as the call.
-    Shared { _in_use: InUse },
+    /// A session of the app that requests without a session share.
+    Shared {
+        /// The session is kept as long as the call.
+        in_use: InUse,
+        /// The questions of the call, if the client fills in forms.
+        asks: Option<Asks>,
+    },
 }
 
 impl Underway {
@@ -227,6 +235,53 @@ impl Underway {
         }
     }
 
+    /// Parks the call until another request brings the answers to its questions. Returns the answer to the request.
+    fn park(&mut self) -> Option<String> {
+        let awaited = self.0.take()?;
+        let Within::Shared {
+            asks: Some(asks), ..
+        } = &awaited.within
+        else {
+            return None;
+        };
+        let (id, run) = (awaited.id.clone(), awaited.call.id);
+        let ticket = asks.ticket(run);
+        let answer = answer(&id, Ok(&ticket.result));
+        ticket.keep(Underway(Some(awaited)));
+        Some(answer)
+    }
+
+    /// Whether the client has called the tool by that name.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.0.as_ref().is_some_and(|it| it.tool.called == name)
+    }
+
+    /// Goes on with a parked call in that request, whose answers go to the app. What is not answered is asked again.
+    pub fn resume(&mut self, request: &super::request::Request<'_>, answers: &Map<String, Value>) {
+        let Some(it) = &mut self.0 else {
+            return;
+        };
+        it.id = request.id.clone();
+        let progress = request.progress_token();
+        it.tool.progress = progress.map(|token| Progress::new(token, it.tool.version));
+        it.event_bytes = None;
+        if let Within::Shared {
+            asks: Some(asks), ..
+        } = &mut it.within
+        {
+            for (number, payload) in asks.answered(answers) {
+                it.call.answer(number, &payload);
+            }
+        }
+    }
+
+    /// The client has not answered the questions of the call in time.
+    pub fn expire(mut self) {
+        if let Some(awaited) = self.0.take() {
+            awaited.give_up("The client has not answered the question in time");
+        }
+    }
+
     /// The client does not read its messages: the question with that number is not asked.
     fn is_unread(&mut self, number: u64) {
         if let Some(awaited) = &mut self.0 {
@@ -241,7 +296,15 @@ impl Underway {
         loop {
             let it = self.0.as_mut()?;
             let step = match &it.within {
-                Within::Shared { .. } => it.call.next().await,
+                Within::Shared { asks, .. } => {
+                    let is_asking = asks.as_ref().is_some_and(Asks::is_asking);
+                    match it.call.next().now_or_never() {
+                        Some(step) => step,
+                        // Another request brings the answers.
+                        None if is_asking => return self.park().map(Said::Answer),
+                        None => it.call.next().await,
+                    }
+                }
                 Within::Session { request, .. } => match request.next(&mut it.call).await {
                     Some(step) => step,
                     // The client has cancelled the call.
@@ -262,6 +325,12 @@ impl Underway {
                     }
                 }
                 Step::Withdrawn(number) => {
+                    if let Within::Shared {
+                        asks: Some(asks), ..
+                    } = &mut it.within
+                    {
+                        asks.withdraw(number);
+                    }
                     let asked = it.asked.len();
                     it.asked.retain(|it| *it != number);
                     if it.asked.len() < asked
@@ -279,7 +348,7 @@ impl Underway {
 impl Drop for Underway {
     fn drop(&mut self) {
         if let Some(awaited) = self.0.take() {
-            awaited.give_up();
+            awaited.give_up("The response stream was closed");
         }
     }
 }
@@ -288,13 +357,22 @@ impl Awaited {
     /// The message that asks the client that question of the app, for the response. If the response is no stream,
     /// a stream that listens gets the message.
     fn ask(&mut self, number: u64, request: &Value) -> Option<String> {
-        let Within::Session { session, .. } = &self.within else {
-            self.not_asked(number, "The client takes no questions");
-            return None;
-        };
         let Some(form) = questions::form(request) else {
             self.not_asked(number, "The client takes forms only");
             return None;
+        };
+        let session = match &mut self.within {
+            Within::Session { session, .. } => session,
+            Within::Shared {
+                asks: Some(asks), ..
+            } => {
+                asks.ask(number, form);
+                return None;
+            }
+            Within::Shared { asks: None, .. } => {
+                self.not_asked(number, "The client takes no questions");
+                return None;
+            }
         };
         let message = questions::asked(self.call.id, number, &form);
         if self.streams {
@@ -373,8 +451,7 @@ impl Awaited {
     }
 
     /// The answer is no longer wanted. The end of the call is for the record only.
-    fn give_up(mut self) {
-        let reason = "The response stream was closed";
+    fn give_up(mut self, reason: &str) {
         // What goes to the response reaches nobody any more.
         self.streams = false;
         while self.withdraw_next().is_some() {}
@@ -386,7 +463,7 @@ impl Awaited {
                 }
                 tokio::spawn(tell_late_end(session, self.id, self.call));
             }
-            Within::Shared { _in_use: in_use } => {
+            Within::Shared { in_use, .. } => {
                 self.call.canceller().cancel(Some(reason.into()));
                 tokio::spawn(async move {
                     self.call.outcome().await;
