@@ -40,14 +40,11 @@ mod limits;
 mod log;
 mod options;
 mod pauses;
-mod places;
-mod rate_limit;
 mod refusals;
 mod remembered;
 mod seldom;
 mod server;
 mod session_key;
-mod tally;
 mod tokens;
 mod wire;
 

@@ -2,18 +2,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::bounds::shares::Holder;
-use crate::tally::Tally;
-use crate::tokens::Role;
+use super::quota_key::QuotaKey;
+use super::tally::Tally;
 
 /// So many bytes of each transfer are not counted.
-pub(crate) const FREE: usize = 64 << 10;
+pub(crate) const FREE_BYTES: usize = 64 << 10;
 
 /// Why a transfer is given up.
 #[derive(Clone, Copy, Debug)]
@@ -26,22 +24,6 @@ impl fmt::Display for NoRoom {
 }
 
 impl std::error::Error for NoRoom {}
-
-/// Parties: the bytes of one party count together.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Party {
-    /// Peers at that address or network that have shown no token, or have not registered yet.
-    Stranger(IpAddr),
-    /// All apps of one holder, or everything else of that holder.
-    Member(Holder, Role),
-}
-
-impl Party {
-    /// Whether the party has shown no token yet.
-    pub fn is_stranger(&self) -> bool {
-        matches!(self, Party::Stranger(_))
-    }
-}
 
 /// Two bounds. Strangers may have any number of addresses, so they only take bytes from each other.
 #[derive(Debug)]
@@ -59,11 +41,12 @@ impl Ledgers {
     }
 
     /// Opens an account without bytes.
-    pub fn open(&self, party: Party, evicted: Arc<Notify>) -> Account {
-        match party {
-            Party::Stranger(_) => self.strangers.open(party, evicted),
-            Party::Member(..) => self.members.open(party, evicted),
-        }
+    pub fn open(&self, party: QuotaKey, evicted: Arc<Notify>) -> Account {
+        let ledger = match party.is_stranger() {
+            true => &self.strangers,
+            false => &self.members,
+        };
+        ledger.open(party, evicted)
     }
 }
 
@@ -81,12 +64,12 @@ struct Accounts {
     total: usize,
     all: HashMap<u64, Entry>,
     /// The bytes of each party, over all of its accounts.
-    parties: Tally<Party, usize>,
+    parties: Tally<QuotaKey, usize>,
 }
 
 #[derive(Debug)]
 struct Entry {
-    party: Party,
+    party: QuotaKey,
     bytes: usize,
     evicted: Arc<Notify>,
 }
@@ -107,7 +90,7 @@ impl Ledger {
     }
 
     /// Opens an account without bytes. `evicted` is notified when the account has to make room.
-    pub fn open(self: &Arc<Self>, party: Party, evicted: Arc<Notify>) -> Account {
+    pub fn open(self: &Arc<Self>, party: QuotaKey, evicted: Arc<Notify>) -> Account {
         let mut accounts = self.accounts.lock();
         accounts.last += 1;
         let number = accounts.last;

@@ -1,15 +1,28 @@
 //! How much each party may have at once, so that nobody takes what others need.
 //!
-//! | Module | Bounds |
+//! | Module | Content |
 //! |---|---|
+//! | `quota_key` | whose share is taken: a token's, or a network's |
+//! | `budget` | places and bytes: who comes when nothing is left is refused |
 //! | `ledger` | bytes: when there are too many, the party with most makes room |
-//! | `shares` | places: a party that comes when no place is free is refused |
 //! | `turns` | long work: a request waits for its turn, and parties take turns |
-//! | `searches` | searches on other workers: a search that finds no place waits a second, and is then refused |
-//! | `in_use` | what each party holds while it is in use |
+//! | `rate_limit` | how often something may happen |
+//! | `places`, `tally`, `in_use` | how much each holder has: of a bound, of anything, and things while they are in use |
 
-pub(crate) mod in_use;
-pub(crate) mod ledger;
-pub(crate) mod searches;
-pub(crate) mod shares;
-pub(crate) mod turns;
+mod budget;
+mod in_use;
+mod ledger;
+mod places;
+mod quota_key;
+mod rate_limit;
+mod tally;
+mod turns;
+
+pub(crate) use budget::{Budget, Permit};
+pub(crate) use in_use::{InUse, permits};
+pub(crate) use ledger::{Account, FREE_BYTES, Ledgers, NoRoom};
+pub(crate) use places::{Bound, Full, Places, last_places};
+pub(crate) use quota_key::{QuotaKey, network};
+pub(crate) use rate_limit::{Pace, RateLimiter};
+pub(crate) use tally::Tally;
+pub(crate) use turns::{Turn, Turns};

@@ -11,7 +11,7 @@ use super::calls::outcome::{APP_LEFT, STOPPING};
 use super::sessions::pending::{Pending, read_issued};
 use super::sessions::{Agent, Rate};
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
-use crate::places::{Bound, Full};
+use crate::bounds::{Bound, Full};
 use crate::wire::abp::kind;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error};

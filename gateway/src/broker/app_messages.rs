@@ -13,7 +13,7 @@ use super::message::Content;
 use super::sessions::Agent;
 use super::sessions::pending::IssuedId;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
-use crate::places::Places;
+use crate::bounds::Places;
 use crate::tokens::Identity;
 use crate::wire::abp::ELICITATION_WITHDRAWN;
 use crate::wire::{Envelope, Header, Outgoing, RefusedMessage, Request, Subject, invalid_at};

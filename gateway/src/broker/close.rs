@@ -8,7 +8,7 @@ use super::apps::load::Load;
 use super::calls::outcome::{APP_LEFT, STOPPING, UNCONFIRMED, disconnected, unanswered};
 use super::calls::{Asker, Lost, RunId};
 use super::{Backlog, Broker, CloseCode, PeerId, Seat, Wanted};
-use crate::places::Places;
+use crate::bounds::Places;
 use crate::wire::{Failure, Request};
 use caphost::call::{Code, Error};
 

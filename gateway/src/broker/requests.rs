@@ -8,8 +8,8 @@ use super::calls::outcome::{CancelOutcome, answer_by, cancel_payload, no_new_cal
 use super::message::{Cancel, Content};
 use super::sessions::pending::{AnswerTo, Entry, IssuedId};
 use super::{Action, Backlog, Broker, PeerId, Seat};
+use crate::bounds::Bound;
 use crate::broker::calls::{CallRequest, ID_CHARS, NewCall, Run, RunId};
-use crate::places::Bound;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
 use caphost::call::{Code, Error, Stop};
 

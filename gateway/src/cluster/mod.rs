@@ -42,7 +42,7 @@ use self::redis::connection;
 pub use self::redis::facts::Away;
 use self::redis::held::Held;
 use self::redis::node::Node;
-use crate::rate_limit::Pace;
+use crate::bounds::Pace;
 use crate::seldom::Seldom;
 use crate::session_key::SessionKey;
 pub use cancel_message::CancelMessage;

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::refusal::Refusal;
-use crate::bounds::ledger::{Account, Ledgers, NoRoom, Party};
+use crate::bounds::{Account, Ledgers, NoRoom, QuotaKey};
 use crate::wire::BYTE_ORDER_MARK;
 use caphost::call::{Code, Error};
 
@@ -24,7 +24,7 @@ const FREE: usize = 4 << 10;
 /// Bytes of a connection that waits for a body, with its buffer.
 const CONNECTION: usize = 64 << 10;
 
-/// The bounds of all bodies: one of a request's extensions. Bodies count for the [`Party`] in the extensions;
+/// The bounds of all bodies: one of a request's extensions. Bodies count for the [`QuotaKey`] in the extensions;
 /// without a party they are not counted.
 #[derive(Debug)]
 pub(crate) struct BodyBounds {
@@ -93,7 +93,7 @@ fn late(time: Duration) -> Refusal {
 /// Every piece of a body is part of its connection's buffer, even a small piece, so the pieces are copied
 /// together. A body that comes at once is taken as it is, and not counted.
 pub(crate) async fn read(of: &Extensions, body: Body, max: usize) -> Result<ReadBody, Unread> {
-    let (bounds, party) = (of.get::<Arc<BodyBounds>>(), of.get::<Party>());
+    let (bounds, party) = (of.get::<Arc<BodyBounds>>(), of.get::<QuotaKey>());
     let max = bounds.map_or(max, |bounds| bounds.max.min(max));
     let time = bounds.map_or(LONGEST_PAUSE, |bounds| bounds.time);
     let end = Instant::now() + time;

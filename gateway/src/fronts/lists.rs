@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::refusal::Refusal;
 use super::socket::PeerAddress;
-use crate::bounds::shares::Holder;
+use crate::bounds::QuotaKey;
 use crate::gateway::Hub;
 use crate::tokens::Identity;
 
@@ -29,7 +29,7 @@ pub(crate) struct Listing {
     /// The cost of the shortest list.
     least: usize,
     /// The holders that ask for a list or have to wait.
-    of: Mutex<HashMap<Holder, Paid>>,
+    of: Mutex<HashMap<QuotaKey, Paid>>,
 }
 
 /// Until when a holder has used up its rate. The lock is the holder's turn.
@@ -61,18 +61,18 @@ impl Listing {
 
     /// Waits for the turn of `viewer`. 429 if the viewer has to come later.
     pub async fn turn(&self, viewer: &Identity, address: PeerAddress) -> Result<ListTurn, Refusal> {
-        let holder = Holder::of(&self.hub, viewer, address.0.ip());
+        let holder = QuotaKey::of(&self.hub.tokens, viewer, address.0.ip());
         self.turn_of(&holder).await
     }
 
     /// Waits for the turn of `holder`. 429 if the holder has had too much and has to come later.
-    pub async fn turn_of(&self, holder: &Holder) -> Result<ListTurn, Refusal> {
+    pub async fn turn_of(&self, holder: &QuotaKey) -> Result<ListTurn, Refusal> {
         let paid = self.paid(holder).lock_owned().await;
         self.begin(paid)
     }
 
     /// The turn of `holder`, if the holder need not wait.
-    pub fn turn_now(&self, holder: &Holder) -> Option<Result<ListTurn, Refusal>> {
+    pub fn turn_now(&self, holder: &QuotaKey) -> Option<Result<ListTurn, Refusal>> {
         let paid = self.paid(holder).try_lock_owned().ok()?;
         Some(self.begin(paid))
     }
@@ -93,7 +93,7 @@ impl Listing {
         Ok(turn)
     }
 
-    fn paid(&self, holder: &Holder) -> Paid {
+    fn paid(&self, holder: &QuotaKey) -> Paid {
         let mut all = self.of.lock();
         if let Some(known) = all.get(holder) {
             return known.clone();
@@ -141,8 +141,8 @@ mod tests {
         Listing::new(Arc::new(Hub::new(limits, Tokens::default())))
     }
 
-    fn token(name: &str) -> Holder {
-        Holder::Token(name.into())
+    fn token(name: &str) -> QuotaKey {
+        QuotaKey::Token(name.into())
     }
 
     #[tokio::test]
@@ -185,7 +185,7 @@ mod tests {
     async fn who_has_paid_is_forgotten() {
         let lists = lists(usize::MAX);
         for number in 0..10_000_u32 {
-            let holder = Holder::Network(Ipv4Addr::from_bits(number).into());
+            let holder = QuotaKey::Network(Ipv4Addr::from_bits(number).into());
             lists.turn_of(&holder).await.unwrap().end(0);
         }
         assert!(lists.of.lock().capacity() < 100);

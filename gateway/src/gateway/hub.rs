@@ -9,7 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{broadcast, mpsc, watch};
 use uuid::Uuid;
 
-use crate::bounds::searches::Searches;
+use crate::bounds::Turns;
 use crate::broker::calls::CancelNotice;
 use crate::broker::{Broker, Counters, Event, Now, PeerId, Seat, ToApp};
 use crate::cluster::{Cluster, Notice};
@@ -18,7 +18,7 @@ use crate::gateway::clustered::Clustered;
 use crate::gateway::lifecycle::Lifecycle;
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
-use crate::gateway::outbox::{Budget, Outbox};
+use crate::gateway::outbox::{Outbox, QueuedBytes};
 use crate::gateway::resume::Queues;
 use crate::gateway::time::Timer;
 use crate::limits::Limits;
@@ -28,6 +28,9 @@ use rustc_hash::FxHashMap;
 
 /// How many notices the hub keeps for a session that does not read them at once.
 pub(crate) const NOTICES: usize = 256;
+
+/// How many searches on other workers run at once for one token.
+const SEARCHES: usize = 16;
 
 /// A function that hears the notices of other workers until it returns false.
 type HearsOthers = Box<dyn Fn(&Notice) -> bool + Send>;
@@ -46,7 +49,7 @@ pub struct Hub {
     started: Instant,
     last_number: AtomicU64,
     pub(super) timer: Timer,
-    pub(super) queued: Arc<Budget>,
+    pub(super) queued: Arc<QueuedBytes>,
     /// Each connection has a receiver.
     connections: watch::Sender<()>,
     /// The phase of the gateway's life.
@@ -54,7 +57,7 @@ pub struct Hub {
     pub(crate) listeners: Listeners,
     pub(crate) notices: broadcast::Sender<CancelNotice>,
     /// The searches on other workers: those for runs to show, and those for runs to cancel.
-    pub(super) searches: [Searches; 2],
+    pub(super) searches: [Turns; 2],
     /// The functions that hear the notices of other workers.
     pub(super) hears_others: Mutex<Vec<HearsOthers>>,
     /// Changes when another worker comes or comes back.
@@ -113,7 +116,7 @@ impl Hub {
             lifecycle: Arc::new(Lifecycle::new()),
             listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
-            searches: Default::default(),
+            searches: [(); 2].map(|()| Turns::new(usize::MAX, SEARCHES)),
             hears_others: Mutex::default(),
             arrivals: watch::Sender::default(),
             clustered: OnceLock::new(),

@@ -61,9 +61,9 @@ pub enum OutboxStep {
 
 /// The bytes that wait for all peers together: in queues, and kept for sending again.
 #[derive(Debug, Default)]
-pub(crate) struct Budget(AtomicUsize);
+pub(crate) struct QueuedBytes(AtomicUsize);
 
-impl Budget {
+impl QueuedBytes {
     pub(crate) fn add(&self, bytes: usize) {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -82,7 +82,7 @@ impl Budget {
 pub struct Outbox {
     limit: usize,
     lasts: bool,
-    budget: Arc<Budget>,
+    budget: Arc<QueuedBytes>,
     queue: Mutex<Queue>,
     /// Signals that there is something to write.
     wake: Notify,
@@ -109,7 +109,7 @@ struct Queue {
 impl Outbox {
     /// An empty queue for one message, or for several of at most `limit` bytes. The bytes count towards
     /// `budget`.
-    pub(crate) fn new(limit: usize, budget: Arc<Budget>) -> Self {
+    pub(crate) fn new(limit: usize, budget: Arc<QueuedBytes>) -> Self {
         Outbox {
             limit,
             lasts: false,

@@ -11,7 +11,7 @@ use futures_util::{FutureExt, StreamExt, stream};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use crate::bounds::ledger::{Account, FREE, Ledgers, NoRoom, Party};
+use crate::bounds::{Account, FREE_BYTES, Ledgers, NoRoom, QuotaKey};
 use crate::fronts::refusal::Refusal;
 use crate::gateway::lifecycle::{Lifecycle, Phase};
 
@@ -24,12 +24,12 @@ const LAST_EVENTS: Duration = Duration::from_millis(300);
 /// when the connection has to make room.
 pub(crate) fn count_unsent(
     ledgers: &Ledgers,
-    party: Party,
+    party: QuotaKey,
     let_go: Arc<Notify>,
     response: Response,
 ) -> Response {
     let size = response.body().size_hint().exact();
-    if size.is_some_and(|it| it <= FREE as u64) {
+    if size.is_some_and(|it| it <= FREE_BYTES as u64) {
         return response;
     }
     let (mut head, body) = response.into_parts();
@@ -86,7 +86,7 @@ impl Answer {
         }
         let slice = self.rest.split_to(SLICE.min(self.rest.len()));
         // A connection keeps the last slice, which must not keep the whole chunk.
-        Some(Ok(match self.rest.len() < FREE {
+        Some(Ok(match self.rest.len() < FREE_BYTES {
             true => Bytes::copy_from_slice(&slice),
             false => slice,
         }))
@@ -94,7 +94,7 @@ impl Answer {
 
     /// Keeps a chunk until it is sent. Returns whether there is room for it.
     fn keep(&mut self, data: Bytes) -> bool {
-        self.is_counted = data.len() > FREE;
+        self.is_counted = data.len() > FREE_BYTES;
         let has_room = !self.is_counted || self.account.set(data.len());
         self.rest = data;
         has_room

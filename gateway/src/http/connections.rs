@@ -28,8 +28,7 @@ use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
 use tower_service::Service;
 
-use crate::bounds::ledger::Party;
-use crate::bounds::turns::Turns;
+use crate::bounds::{QuotaKey, Turns};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::{Watch, Watched};
@@ -155,7 +154,7 @@ impl Connections {
             // not hold a turn: it may never come.
             let turn = self
                 .handshakes
-                .take(&Party::Stranger(address.network()))
+                .take(&QuotaKey::Stranger(address.network()))
                 .await;
             let mut shaking = pin!(hello.into_stream(config));
             let begun = poll_fn(|context| Poll::Ready(shaking.as_mut().poll(context))).await;
@@ -177,7 +176,7 @@ impl Connections {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let limits = &self.limits;
-        let stranger = Party::Stranger(address.network());
+        let stranger = QuotaKey::Stranger(address.network());
         let watch = Watch::new(self.bounds.unfinished.clone(), stranger);
         place.watch_with(watch.clone());
         let stream = Watched::new(stream, watch.clone(), limits.write_timeout);

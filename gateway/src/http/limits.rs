@@ -8,7 +8,7 @@ use axum::http::header::{CONTENT_LENGTH, HeaderMap};
 use clap::Args;
 use serde_json::json;
 
-use crate::bounds::ledger::Ledgers;
+use crate::bounds::Ledgers;
 use crate::fronts::refusal::Refusal;
 use crate::options::{self, defaults, duration};
 use caphost::call::Error;

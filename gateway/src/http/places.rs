@@ -12,9 +12,9 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
+use crate::bounds::Tally;
 use crate::fronts::kept::keep;
 use crate::fronts::socket::stream::Watch;
-use crate::tally::Tally;
 
 /// The connections that speak HTTP. Those that have become WebSockets are counted elsewhere. When one address
 /// or all together have too many, an idle connection makes room: the oldest that never sent a request, or

@@ -7,14 +7,11 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::bounds::ledger::Party;
-use crate::bounds::shares::{Holder, Share, Shares};
+use crate::bounds::{Budget, Permit, QuotaKey, RateLimiter};
 use crate::fronts::auth::Bearer;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::PeerAddress;
-use crate::gateway::Hub;
 use crate::http::{HttpLimits, health};
-use crate::rate_limit::RateLimiter;
 use crate::tokens::Role;
 use caphost::call::{Code, Error};
 
@@ -22,23 +19,23 @@ use caphost::call::{Code, Error};
 pub(crate) struct RequestRate {
     per_second: f64,
     /// The unanswered requests of each token.
-    under_way: Arc<Shares>,
+    under_way: Arc<Budget>,
     limiter: RateLimiter,
     /// For the health routes, which must be answered in a flood of other requests.
     health: RateLimiter,
-    hub: Arc<Hub>,
+    told_apart: bool,
 }
 
 impl RequestRate {
-    pub(crate) fn new(limits: &HttpLimits, hub: Arc<Hub>) -> Self {
+    pub(crate) fn new(limits: &HttpLimits, told_apart: bool) -> Self {
         let per_second = limits.requests_per_second;
         RequestRate {
             per_second,
             // All tokens together may have as many as there are connections.
-            under_way: Shares::new(usize::MAX, limits.connections_per_token),
+            under_way: Budget::new(usize::MAX, limits.connections_per_token),
             limiter: RateLimiter::per_second(per_second),
             health: RateLimiter::per_second(per_second),
-            hub,
+            told_apart,
         }
     }
 
@@ -48,7 +45,7 @@ impl RequestRate {
         address: PeerAddress,
         bearer: &Bearer,
         path: &str,
-    ) -> Result<Party, Box<Refusal>> {
+    ) -> Result<QuotaKey, Box<Refusal>> {
         let party = self.party(address, bearer);
         let limiter = match health::is_asked_for(path) {
             true => &self.health,
@@ -67,27 +64,27 @@ impl RequestRate {
         address: PeerAddress,
         bearer: &Bearer,
         path: &str,
-    ) -> Result<(Party, Option<Share>), Box<Refusal>> {
+    ) -> Result<(QuotaKey, Option<Permit>), Box<Refusal>> {
         let party = self.count(address, bearer, path)?;
         let share = self.place(&party, path)?;
         Ok((party, share))
     }
 
     /// The party of a request: the token it has shown, of whatever role, or its address.
-    pub(crate) fn party(&self, address: PeerAddress, bearer: &Bearer) -> Party {
+    pub(crate) fn party(&self, address: PeerAddress, bearer: &Bearer) -> QuotaKey {
         let network = address.network();
-        if self.hub.tokens.is_empty() {
-            return Party::Member(Holder::Network(network), Role::Agent);
+        if !self.told_apart {
+            return QuotaKey::Network(network);
         }
         let known = [Role::Agent, Role::App].into_iter().find_map(|role| {
             let identity = bearer.acts_as(role).ok()?;
-            Some(Party::Member(Holder::Token(identity.name), role))
+            Some(QuotaKey::Token(identity.name).in_role(role))
         });
-        known.unwrap_or(Party::Stranger(network))
+        known.unwrap_or(QuotaKey::Stranger(network))
     }
 
     /// Counts the refusal of a request for something that does not exist.
-    pub(crate) fn count_refusal(&self, party: &Party, response: Response) -> Response {
+    pub(crate) fn count_refusal(&self, party: &QuotaKey, response: Response) -> Response {
         let refused = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
         if !refused.contains(&response.status()) {
             return response;
@@ -101,14 +98,14 @@ impl RequestRate {
 
     /// A place among the token's unanswered requests. Where there are no tokens, only the connections of each
     /// address are bounded.
-    fn place(&self, party: &Party, path: &str) -> Result<Option<Share>, Box<Refusal>> {
-        let Party::Member(holder @ Holder::Token(_), _) = party else {
+    fn place(&self, party: &QuotaKey, path: &str) -> Result<Option<Permit>, Box<Refusal>> {
+        let (QuotaKey::Token(_) | QuotaKey::AppsOfToken(_)) = party else {
             return Ok(None);
         };
         if health::is_asked_for(path) {
             return Ok(None);
         }
-        let share = self.under_way.take(holder).map(Some);
+        let share = self.under_way.take(party, 1).map(Some);
         share.map_err(|_| {
             let message = "Too many requests of this token are under way";
             Box::new(Refusal::busy(message))

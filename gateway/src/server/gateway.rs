@@ -18,7 +18,7 @@ use super::config::Config;
 use super::error::Error;
 use super::layers::Layers;
 use super::stopping;
-use crate::bounds::ledger::Party;
+use crate::bounds::QuotaKey;
 use crate::cluster::{Cluster, WorkerProfile};
 use crate::fronts::body::BodyBounds;
 use crate::fronts::rap::runtime::Runtime;
@@ -117,6 +117,7 @@ impl Gateway {
         let bounds = Arc::new(SocketBounds::new(&limits));
         let hub = Arc::new(Hub::new(limits, config.tokens));
         let mut elsewhere = None;
+        let told_apart = !hub.tokens.is_empty();
         if let Some(url) = config.cluster.redis.clone() {
             let profile = WorkerProfile {
                 process: hub.process,
@@ -124,7 +125,6 @@ impl Gateway {
                 channel: config.cancellation.enabled,
             };
             // A stranger's run may have the same id, so where callers are told apart, a caller is named.
-            let told_apart = !hub.tokens.is_empty();
             let mut options = config.cluster;
             options.require_requester.get_or_insert(told_apart);
             let joined = Cluster::new(&url, options, profile).map_err(Error::Unusable)?;
@@ -160,7 +160,7 @@ impl Gateway {
             .merge(runs::page::routes());
         let layers = Arc::new(Layers {
             policy: Arc::new(policy),
-            rate: RequestRate::new(&http_limits, hub.clone()),
+            rate: RequestRate::new(&http_limits, told_apart),
             bodies: Arc::new(BodyBounds {
                 ledgers: bounds.unfinished.clone(),
                 max: hub.limits.message_bytes,
@@ -309,7 +309,7 @@ async fn connected(
         return Refusal::internal(message).into_response();
     };
     let address = PeerAddress(*address);
-    let stranger = Party::Stranger(address.network());
+    let stranger = QuotaKey::Stranger(address.network());
     let watch = Watch::new(bounds.unfinished.clone(), stranger);
     request.extensions_mut().insert(Connection {
         address,

@@ -9,7 +9,7 @@ use axum::http::Method;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
-use crate::bounds::ledger::Ledgers;
+use crate::bounds::Ledgers;
 use crate::fronts::auth::Bearer;
 use crate::fronts::body::BodyBounds;
 use crate::fronts::kept::keep;

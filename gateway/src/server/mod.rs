@@ -21,7 +21,7 @@ pub use config::Config;
 pub use error::Error;
 pub use gateway::Gateway;
 
-use crate::bounds::turns::Turns;
+use crate::bounds::Turns;
 use crate::gateway::Hub;
 use crate::http::connections::Connections;
 use crate::http::{Tls, pages};

@@ -1,7 +1,7 @@
 use super::*;
 
 fn open(ledger: &Arc<Ledger>, name: &str) -> Account {
-    let party = Party::Member(Holder::Token(name.into()), Role::Agent);
+    let party = QuotaKey::Token(name.into());
     ledger.open(party, Arc::default())
 }
 
@@ -38,11 +38,11 @@ fn more_than_there_is_has_no_room_and_everything_is_given_back() {
 #[test]
 fn strangers_take_from_strangers_alone() {
     let ledgers = Ledgers::new(100, 10);
-    let party = Party::Member(Holder::Network([10, 0, 0, 1].into()), Role::App);
+    let party = QuotaKey::AppsOfNetwork([10, 0, 0, 1].into());
     let member = ledgers.open(party, Arc::default());
     assert!(member.set(100));
     let strangers = [1, 2].map(|last| {
-        let party = Party::Stranger([10, 0, 0, last].into());
+        let party = QuotaKey::Stranger([10, 0, 0, last].into());
         ledgers.open(party, Arc::default())
     });
     assert!(strangers[0].set(9) && strangers[1].set(5));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::tally::Tally;
+use crate::bounds::Tally;
 
 /// Bytes of the requests that an app has not answered, by the names of their owners.
 #[derive(Debug, Default)]

@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::amount::Amount;
 use super::{Backlog, PeerId, Seat};
-use crate::places::Places;
+use crate::bounds::Places;
 use crate::tokens::Identity;
 use given_up::GivenUp;
 use instance::Instance;

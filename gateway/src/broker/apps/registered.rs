@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use crate::bounds::Tally;
 use crate::broker::amount::Amount;
-use crate::tally::Tally;
 
 /// The amount in all, and the amounts by the names of the owners.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use bytes::Bytes;
 use tungstenite::Utf8Bytes;
 
-use crate::bounds::shares::Share;
+use crate::bounds::Permit;
 use crate::broker::{Event, PeerId};
 use crate::fronts::socket::Endpoint;
 use crate::gateway::{Counted, Hub, Outbox};
@@ -20,7 +20,7 @@ const LARGE: usize = 64 << 10;
 pub(crate) struct AgentPeer {
     pub hub: Arc<Hub>,
     pub peer: PeerId,
-    pub _share: Option<Share>,
+    pub _share: Option<Permit>,
     /// Whether the agent has asked to be told of a large message before it comes.
     pub wants_sizes: AtomicBool,
 }

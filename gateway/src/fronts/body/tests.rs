@@ -3,14 +3,13 @@ use std::convert::Infallible;
 use futures_util::{FutureExt, stream};
 
 use super::*;
-use crate::bounds::shares::Holder;
-use crate::tokens::Role;
+use crate::bounds::QuotaKey;
 
 /// The extensions of a request with that token. The bodies of the token may have a bounded number of bytes
 /// together.
 fn bounded(ledgers: &Arc<Ledgers>, name: &str) -> Extensions {
     let mut extensions = Extensions::new();
-    extensions.insert(Party::Member(Holder::Token(name.into()), Role::Agent));
+    extensions.insert(QuotaKey::Token(name.into()));
     extensions.insert(Arc::new(BodyBounds {
         ledgers: ledgers.clone(),
         max: usize::MAX,

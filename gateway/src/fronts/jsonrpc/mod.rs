@@ -21,14 +21,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::any;
 
-use crate::bounds::shares::{Holder, Shares};
+use crate::bounds::{Bound, Budget, Full, QuotaKey};
 use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::{PeerAddress, RETRY_SHARE, SocketRequest, serve_socket};
 use crate::gateway::Hub;
 use crate::gateway::lifecycle::Phase;
-use crate::places::{Bound, Full};
 use crate::tokens::Role;
 use peer::Peer;
 
@@ -39,7 +38,7 @@ const PROTOCOL: &str = "jsonrpc";
 #[derive(Clone)]
 struct Jsonrpc {
     hub: Arc<Hub>,
-    room: Arc<Shares>,
+    room: Arc<Budget>,
     /// The rate limit of lists of capabilities.
     lists: Arc<Listing>,
 }
@@ -47,7 +46,7 @@ struct Jsonrpc {
 /// `/jsonrpc`
 pub fn routes(hub: Arc<Hub>) -> Router {
     let shared = Jsonrpc {
-        room: Shares::of(Bound::with_last_kept(
+        room: Budget::of(Bound::with_last_kept(
             hub.limits.sessions,
             hub.limits.sessions_per_token,
         )),
@@ -66,8 +65,8 @@ async fn open(
 ) -> Result<Response, Refusal> {
     let hub = shared.hub.clone();
     let owner = request.identify(&hub, Role::Agent)?;
-    let holder = Holder::of(&hub, &owner, address.ip());
-    let room = shared.room.take(&holder).map_err(no_room)?;
+    let holder = QuotaKey::of(&hub.tokens, &owner, address.ip());
+    let room = shared.room.take(&holder, 1).map_err(no_room)?;
     let app = request.app();
     let limits = hub.limits.clone();
     Ok(request.accept(PROTOCOL, &limits, async move |socket| {

@@ -11,7 +11,7 @@ use tungstenite::Utf8Bytes;
 
 use super::Jsonrpc;
 use super::greeting::Greeting;
-use crate::bounds::shares::{Holder, Share};
+use crate::bounds::{Pace, Permit, QuotaKey};
 use crate::broker::calls::Dialect;
 use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
@@ -20,7 +20,6 @@ use crate::fronts::socket::Endpoint;
 use crate::gateway::calls::{Client, Session};
 use crate::gateway::lifecycle::Phase;
 use crate::gateway::{Counted, Hub, Outbox, Pushed};
-use crate::rate_limit::Pace;
 use crate::tokens::Identity;
 use crate::wire::json_rpc::{
     self, Cancel, Id, Message, Unreadable, code, method, read, read_cancel,
@@ -39,10 +38,10 @@ pub(super) struct Peer {
     gone: CancellationToken,
     outbox: Arc<Outbox>,
     /// The peer's place in the limit of connections.
-    _room: Share,
+    _room: Permit,
     rate: Pace,
     /// The holder of the connection.
-    pub holder: Holder,
+    pub holder: QuotaKey,
     pub lists: Arc<Listing>,
     pub greeting: OnceLock<Greeting>,
     /// Set when the peer has asked to shut down. Further requests are refused.
@@ -54,8 +53,8 @@ impl Peer {
     pub fn new(
         shared: Jsonrpc,
         owner: Identity,
-        holder: Holder,
-        room: Share,
+        holder: QuotaKey,
+        room: Permit,
         app: Option<String>,
         outbox: Arc<Outbox>,
     ) -> Arc<Self> {
@@ -269,7 +268,7 @@ impl Endpoint for Peer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bounds::shares::Shares;
+    use crate::bounds::Budget;
     use crate::gateway::OutboxStep;
     use crate::limits::Limits;
     use crate::tokens::Tokens;
@@ -278,12 +277,12 @@ mod tests {
     async fn a_list_that_waits_for_its_turn_is_in_flight_and_answered_before_an_exit() {
         let hub = Arc::new(Hub::new(Limits::default(), Tokens::default()));
         let shared = Jsonrpc {
-            room: Shares::new(1, 1),
+            room: Budget::new(1, 1),
             lists: Listing::of_offers(hub.clone()),
             hub: hub.clone(),
         };
-        let holder = Holder::Token("a".into());
-        let room = shared.room.take(&holder).unwrap();
+        let holder = QuotaKey::Token("a".into());
+        let room = shared.room.take(&holder, 1).unwrap();
         let outbox = hub.queue(&"a".into()).outbox.clone();
         let owner = Identity::anyone();
         let peer = Peer::new(shared, owner, holder, room, None, outbox.clone());

@@ -14,7 +14,7 @@ use super::result::{self, Ended, ToolResult, answer};
 use super::session::{McpSession, NotTaken};
 use super::tools;
 use super::underway::{Tool, Underway, Within};
-use crate::bounds::shares::Share;
+use crate::bounds::Permit;
 use crate::fronts::coerce::coerced;
 use crate::fronts::shared_sessions::InUse;
 use crate::gateway::calls::NewCall;
@@ -27,7 +27,7 @@ pub async fn in_session(
     hub: &Arc<Hub>,
     session: &Arc<McpSession>,
     request: Request<'_>,
-    (share, accepted): (Share, Accepted),
+    (share, accepted): (Permit, Accepted),
 ) -> Result<Response, NotTaken> {
     let version = session.version;
     let (tool, call) = match find(hub, &session.caller, &request, version) {
@@ -56,7 +56,7 @@ pub async fn alone(
     caller: &Caller,
     (in_use, asks): (impl FnOnce(&str) -> InUse, Option<Asks>),
     request: Request<'_>,
-    (share, accepted): (Share, Accepted),
+    (share, accepted): (Permit, Accepted),
 ) -> Response {
     let (tool, call) = match find(hub, caller, &request, &STATELESS) {
         Ok(found) => found,

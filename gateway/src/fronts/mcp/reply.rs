@@ -12,7 +12,7 @@ use futures_util::{Stream, StreamExt, stream};
 use tokio::time::timeout;
 
 use super::head::{Accepted, EVENTS, JSON};
-use crate::bounds::shares::Share;
+use crate::bounds::Permit;
 use crate::wire::one_line;
 
 /// Time between two comments in a silent stream.
@@ -41,7 +41,7 @@ pub fn whole(message: Option<&str>, accepted: Accepted) -> Response {
 pub fn events(
     first: Option<String>,
     messages: impl Stream<Item = String> + Send + Unpin + 'static,
-    share: Share,
+    share: Permit,
 ) -> Response {
     let messages = stream::iter(first).chain(messages);
     let events = stream::unfold((messages, share), |(mut messages, share)| async move {
@@ -57,7 +57,7 @@ pub fn events(
 /// A response of the one message that will come, as JSON. Until then white space, which JSON may begin with, shows
 /// that the gateway is there. Dropping the response drops the message, and gives back its share of the open
 /// responses.
-pub fn awaited(message: BoxFuture<'static, String>, share: Share) -> Response {
+pub fn awaited(message: BoxFuture<'static, String>, share: Permit) -> Response {
     let pieces = stream::unfold(Some((message, share)), |state| async {
         let (mut message, share) = state?;
         Some(match timeout(KEEP_ALIVE, &mut message).await {

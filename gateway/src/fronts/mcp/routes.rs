@@ -24,7 +24,7 @@ use super::server::{Asker, Mcp};
 use super::sessions::{McpOptions, Sessions};
 use super::tools;
 use super::wanted::Wanted;
-use crate::bounds::shares::{Holder, Shares};
+use crate::bounds::{Budget, QuotaKey};
 use crate::broker::MAX_NAME_CHARS;
 use crate::broker::calls::Dialect;
 use crate::fronts::auth::Bearer;
@@ -59,7 +59,7 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions, coerce: bool) -> Router {
         shared,
         asked,
         parked,
-        open: Shares::new(options.mcp_max_open, options.mcp_max_open_per_token),
+        open: Budget::new(options.mcp_max_open, options.mcp_max_open_per_token),
         coerce,
     });
     Router::new()
@@ -126,7 +126,7 @@ impl Mcp {
             }
             None => identity.app.clone(),
         };
-        let holder = Holder::of(&self.hub, &identity, address.0.ip());
+        let holder = QuotaKey::of(&self.hub.tokens, &identity, address.0.ip());
         let tools = Wanted::of(query)?;
         let caller = Caller {
             identity,

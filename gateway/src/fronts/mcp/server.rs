@@ -11,12 +11,11 @@ use super::parked::Parked;
 use super::session::McpSession;
 use super::sessions::Sessions;
 use super::tools;
-use crate::bounds::shares::{Holder, Share, Shares};
+use crate::bounds::{Budget, Full, Permit, QuotaKey};
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
 use crate::gateway::Hub;
-use crate::places::Full;
 use caphost::call::{Code, Error};
 use caphost::dialect::mcp::{STATELESS, Version};
 
@@ -30,7 +29,7 @@ pub(super) struct Mcp {
     /// The calls that wait for answers of clients without sessions.
     pub parked: Arc<Parked>,
     /// The open responses.
-    pub open: Arc<Shares>,
+    pub open: Arc<Budget>,
     /// The rate limit of lists of tools.
     pub lists: Arc<Listing>,
     /// Whether arguments that are texts are read as the schema wants, for all clients.
@@ -45,13 +44,13 @@ const NO_SESSION: &str = "There is no session: begin one with `initialize`, whos
 /// The sender of a request.
 pub(super) struct Asker {
     pub caller: Caller,
-    pub holder: Holder,
+    pub holder: QuotaKey,
 }
 
 impl Mcp {
     /// A share of the open responses.
-    pub(super) fn share(&self, asker: &Asker) -> Result<Share, Refusal> {
-        self.open.take(&asker.holder).map_err(|full| {
+    pub(super) fn share(&self, asker: &Asker) -> Result<Permit, Refusal> {
+        self.open.take(&asker.holder, 1).map_err(|full| {
             let what = match full {
                 Full::All(max) => format!("{max} MCP responses are open, and no more are allowed"),
                 Full::Share(max) | Full::Last(max) => {

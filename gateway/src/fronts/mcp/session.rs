@@ -15,7 +15,7 @@ use super::caller::Caller;
 use super::overtaken::Overtaken;
 use super::request::ClientInfo;
 use super::sealing::{Said, is_over};
-use crate::bounds::shares::Holder;
+use crate::bounds::QuotaKey;
 use crate::broker::calls::Dialect;
 use crate::fronts::rpc::{InFlight, Request};
 use crate::gateway::Hub;
@@ -44,7 +44,7 @@ pub struct McpSession {
     /// The owner of the session, and the app that the owner names.
     pub caller: Caller,
     /// The holder whose share of the sessions it uses.
-    pub holder: Holder,
+    pub holder: QuotaKey,
     /// Whether the session was taken up by its id: it has begun on another worker, or was forgotten here.
     pub is_taken_up: bool,
     /// The client's own name and version.
@@ -90,7 +90,7 @@ impl McpSession {
     /// The session with that number and id, of which the id says so much.
     pub fn new(
         caller: Caller,
-        holder: Holder,
+        holder: QuotaKey,
         (number, id): (Uuid, String),
         said: Said,
         is_taken_up: bool,
@@ -335,7 +335,7 @@ mod tests {
             tools: None,
             coerce: false,
         };
-        let holder = Holder::Token("a".into());
+        let holder = QuotaKey::Token("a".into());
         let client = ClientInfo {
             name: "test".into(),
             version: "1".into(),

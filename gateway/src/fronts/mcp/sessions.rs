@@ -17,13 +17,12 @@ use super::request::ClientInfo;
 use super::sealing::{Said, Seals, Unopened, number_of};
 use super::session::McpSession;
 use super::tools;
-use crate::bounds::shares::Holder;
+use crate::bounds::{QuotaKey, last_places};
 use crate::cluster::Away;
 use crate::fronts::idle::look_after;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
 use crate::options::{count, defaults, duration};
-use crate::places::last_places;
 use crate::remembered::Remembered;
 use crate::session_key::SessionKey;
 use crate::wire::json_rpc::Id;
@@ -118,7 +117,7 @@ impl Sessions {
     pub fn begin(
         &self,
         caller: &Caller,
-        holder: &Holder,
+        holder: &QuotaKey,
         (client, version, takes_forms): (ClientInfo, &'static Version, bool),
     ) -> Result<String, Refusal> {
         let said = Said {
@@ -141,7 +140,7 @@ impl Sessions {
         &self,
         id: &str,
         caller: &Caller,
-        holder: &Holder,
+        holder: &QuotaKey,
     ) -> Result<Arc<McpSession>, Refusal> {
         let number = number_of(id).ok_or_else(no_session)?;
         let known = self.table().get(number)?;
@@ -161,7 +160,7 @@ impl Sessions {
         &self,
         (number, id): (Uuid, &str),
         caller: &Caller,
-        holder: &Holder,
+        holder: &QuotaKey,
     ) -> Result<Arc<McpSession>, Refusal> {
         let said = self.seals.open(id, caller);
         let said = said.map_err(|unopened| match unopened {
@@ -254,11 +253,11 @@ impl Table {
     /// with most. Returns the session that goes.
     fn make_room(
         &mut self,
-        holder: &Holder,
+        holder: &QuotaKey,
         max: usize,
         share: usize,
     ) -> Result<Option<Arc<McpSession>>, Refusal> {
-        let mut held: HashMap<&Holder, usize> = HashMap::new();
+        let mut held: HashMap<&QuotaKey, usize> = HashMap::new();
         for session in self.sessions.values() {
             *held.entry(&session.holder).or_default() += 1;
         }
@@ -363,7 +362,7 @@ mod tests {
             name: "test".into(),
             version: "1".into(),
         };
-        let holder = Holder::Token("a".into());
+        let holder = QuotaKey::Token("a".into());
         let said = Said::new(client, &WITH_SESSIONS);
         McpSession::new(caller, holder, (number, "id".into()), said, false)
     }

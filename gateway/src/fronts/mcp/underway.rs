@@ -19,7 +19,7 @@ use super::reply::{awaited, event_bytes, events, whole};
 use super::result::{self, Ended, ToolResult, answer};
 use super::session::McpSession;
 use super::tools;
-use crate::bounds::shares::Share;
+use crate::bounds::Permit;
 use crate::broker::Offer;
 use crate::broker::calls::RunId;
 use crate::fronts::kept::keep;
@@ -154,7 +154,7 @@ impl Underway {
     }
 
     /// The response. The client may read it slowly: the call does not wait.
-    pub async fn respond(mut self, share: Share, accepted: Accepted) -> Response {
+    pub async fn respond(mut self, share: Permit, accepted: Accepted) -> Response {
         let patience = match accepted {
             Accepted { events: false, .. } => Duration::MAX,
             Accepted { json: true, .. } => IN_ONE_PIECE,

@@ -5,15 +5,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::bounds::ledger::{Ledgers, Party};
-use crate::bounds::shares::Shares;
-use crate::bounds::turns::Turns;
+use crate::bounds::{Budget, Ledgers, QuotaKey, RateLimiter, Tally, Turns};
 use crate::broker::CloseCode;
 use crate::fronts::socket::bursts::Bursts;
 use crate::gateway::Outbox;
 use crate::limits::{Limits, REGISTRATION_BYTES};
-use crate::rate_limit::RateLimiter;
-use crate::tally::Tally;
 
 /// How many frames per second are accepted of all connections of one token, or of one address without a
 /// token, if they are no message or a refused request. The same number may come at once. A peer that sends
@@ -38,7 +34,7 @@ pub(crate) struct SocketBounds {
     /// Apps that have not registered yet.
     pub lobby: Arc<Lobby>,
     /// ABP agents. The broker bounds all of them.
-    pub agents: Arc<Shares>,
+    pub agents: Arc<Budget>,
 }
 
 impl SocketBounds {
@@ -56,7 +52,7 @@ impl SocketBounds {
                 most_of_one: limits.unregistered_apps_per_address,
                 waiting: Mutex::default(),
             }),
-            agents: Shares::new(usize::MAX, limits.sessions_per_token),
+            agents: Budget::new(usize::MAX, limits.sessions_per_token),
         }
     }
 }
@@ -75,8 +71,8 @@ pub(crate) struct Lobby {
 struct Waiting {
     last: u64,
     /// In order of arrival.
-    all: BTreeMap<u64, (Party, Arc<Outbox>)>,
-    of_party: Tally<Party, usize>,
+    all: BTreeMap<u64, (QuotaKey, Arc<Outbox>)>,
+    of_party: Tally<QuotaKey, usize>,
     strangers: usize,
 }
 
@@ -86,12 +82,12 @@ pub(crate) struct LobbyPlace(Arc<Lobby>, u64);
 
 impl Lobby {
     /// Adds the connection of `outbox`, which belongs to that party.
-    pub fn enter(self: &Arc<Self>, party: Party, outbox: Arc<Outbox>) -> LobbyPlace {
+    pub fn enter(self: &Arc<Self>, party: QuotaKey, outbox: Arc<Outbox>) -> LobbyPlace {
         let mut waiting = self.waiting.lock();
         if waiting.of_party.of(&party) >= self.most_of_one {
             waiting.close_oldest(|it| *it == party);
         } else if party.is_stranger() && waiting.strangers >= self.most {
-            waiting.close_oldest(Party::is_stranger);
+            waiting.close_oldest(QuotaKey::is_stranger);
         }
         waiting.last += 1;
         let number = waiting.last;
@@ -112,7 +108,7 @@ impl Waiting {
     }
 
     /// Closes the connection of such a party that has waited longest.
-    fn close_oldest(&mut self, is_such: impl Fn(&Party) -> bool) {
+    fn close_oldest(&mut self, is_such: impl Fn(&QuotaKey) -> bool) {
         let mut all = self.all.iter();
         let oldest = all.find(|(_, (party, _))| is_such(party));
         let oldest = oldest.map(|(number, _)| *number);
@@ -134,8 +130,7 @@ impl Drop for LobbyPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bounds::shares::Holder;
-    use crate::tokens::Role;
+    use crate::bounds::QuotaKey;
 
     #[test]
     fn the_one_that_has_waited_longest_makes_room_and_strangers_to_it_stay() {
@@ -145,17 +140,17 @@ mod tests {
             waiting: Mutex::default(),
         });
         let mut places = Vec::new();
-        let mut enter = |party: Party| {
+        let mut enter = |party: QuotaKey| {
             let outbox = Arc::new(Outbox::new(1, Arc::default()));
             places.push(lobby.enter(party, outbox.clone()));
             outbox
         };
-        let from = |last: u8| Party::Stranger([10, 0, 0, last].into());
+        let from = |last: u8| QuotaKey::Stranger([10, 0, 0, last].into());
         let (first, other, second) = (enter(from(1)), enter(from(2)), enter(from(1)));
         let third = enter(from(1));
         assert!(!first.is_open() && other.is_open() && second.is_open());
         // A token has its own places.
-        let known = Party::Member(Holder::Token("a".into()), Role::App);
+        let known = QuotaKey::AppsOfToken("a".into());
         let known = [(); 3].map(|()| enter(known.clone()));
         assert_eq!(known.map(|it| it.is_open()), [false, true, true]);
         assert!(other.is_open());

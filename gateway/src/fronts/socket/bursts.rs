@@ -4,22 +4,21 @@
 
 use std::sync::Arc;
 
-use crate::bounds::in_use::InUse;
-use crate::bounds::ledger::Party;
+use crate::bounds::{InUse, QuotaKey};
 
 /// How many messages all connections of one party have together.
 pub(crate) const AT_ONCE: usize = 64;
 
 /// For each party, how many of its connections have messages to read.
 #[derive(Debug, Default)]
-pub(crate) struct Bursts(InUse<Party, ()>);
+pub(crate) struct Bursts(InUse<QuotaKey, ()>);
 
 /// A connection of that party has messages to read, until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Burst(Arc<()>);
 
 impl Bursts {
-    pub fn begin(&self, party: &Party) -> Burst {
+    pub fn begin(&self, party: &QuotaKey) -> Burst {
         Burst(self.0.get(party, || ()))
     }
 }
@@ -37,7 +36,7 @@ mod tests {
 
     #[test]
     fn connections_of_one_party_share_what_is_read_at_once() {
-        let party = |last: u8| Party::Stranger([10, 0, 0, last].into());
+        let party = |last: u8| QuotaKey::Stranger([10, 0, 0, last].into());
         let bursts = Bursts::default();
         let (one, other) = (party(1), party(2));
         let first = bursts.begin(&one);

@@ -19,8 +19,8 @@ use tungstenite::{Error as Ws, Utf8Bytes};
 
 use super::replies::Replies;
 use super::stream::{End, Watch};
+use crate::bounds::Pace;
 use crate::broker::CloseCode;
-use crate::rate_limit::Pace;
 
 /// How much of a message that is too large is kept, and the size of the largest frame that is written.
 pub(super) const PART: usize = 64 << 10;

@@ -19,8 +19,7 @@ use axum::http::request::Parts;
 use tokio::sync::Notify;
 use tungstenite::Utf8Bytes;
 
-use crate::bounds::ledger::Party;
-use crate::bounds::shares::{Holder, network};
+use crate::bounds::{QuotaKey, network};
 use crate::fronts::refusal::Refusal;
 use crate::gateway::{Counted, Hub, Outbox};
 use crate::tokens::{Identity, Role};
@@ -61,8 +60,8 @@ impl Connection {
 
     /// The owner of the connection is known now.
     pub fn belongs_to(&self, hub: &Hub, identity: &Identity, role: Role) {
-        let holder = Holder::of(hub, identity, self.address.0.ip());
-        self.watch.belongs_to(Party::Member(holder, role));
+        let key = QuotaKey::of(&hub.tokens, identity, self.address.0.ip());
+        self.watch.belongs_to(key.in_role(role));
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tungstenite::protocol::frame::Frame;
 
-use crate::bounds::ledger::NoRoom;
+use crate::bounds::{NoRoom, Pace};
 use crate::broker::CloseCode;
 use crate::fronts::silence::{Look, Silence};
 use crate::fronts::socket::bounds::SocketBounds;
@@ -26,7 +26,6 @@ use crate::fronts::socket::writer::{LAST_WORD, write};
 use crate::fronts::socket::{Endpoint, Socket};
 use crate::gateway::{Counted, Outbox, OutboxPhase};
 use crate::limits::Limits;
-use crate::rate_limit::Pace;
 
 /// A message larger than this takes long to read. It waits for its turn, and other tasks move to another
 /// thread. With a lower limit, an app with many such messages would delay its small messages, and each of

@@ -17,10 +17,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::bounds::ledger::{Account, FREE, Ledgers, Party};
+use crate::bounds::{Account, FREE_BYTES, Ledgers, QuotaKey};
 use crate::broker::CloseCode;
 
-/// How long the rest of a message may take after more than [`FREE`] bytes of it have come, if it comes slower
+/// How long the rest of a message may take after more than [`FREE_BYTES`] bytes of it have come, if it comes slower
 /// than [`SLOWEST`].
 pub(crate) const UNFINISHED_TIME: Duration = Duration::from_secs(120);
 /// How many bytes per second a message must have to be allowed any time.
@@ -56,7 +56,7 @@ struct Noted {
     /// The size of the largest WebSocket message that is read.
     most: AtomicUsize,
     ledgers: Arc<Ledgers>,
-    party: Mutex<Party>,
+    party: Mutex<QuotaKey>,
     /// How many bytes of an unfinished message the ledger counts.
     charged: AtomicUsize,
     /// The ledger's account and since when it is open, while the ledger counts any bytes.
@@ -67,7 +67,7 @@ struct Noted {
 
 impl Watch {
     /// The state of a new connection. `ledgers` count its unfinished messages.
-    pub(crate) fn new(ledgers: Arc<Ledgers>, party: Party) -> Self {
+    pub(crate) fn new(ledgers: Arc<Ledgers>, party: QuotaKey) -> Self {
         Watch(Arc::new(Noted {
             life: Mutex::new(Instant::now()),
             waits: Mutex::default(),
@@ -112,13 +112,13 @@ impl Watch {
     }
 
     /// From now on, the connection belongs to `party`.
-    pub(crate) fn belongs_to(&self, party: Party) {
+    pub(crate) fn belongs_to(&self, party: QuotaKey) {
         *self.0.party.lock() = party;
         self.finished();
     }
 
     /// The party of the connection.
-    pub(crate) fn party(&self) -> Party {
+    pub(crate) fn party(&self) -> QuotaKey {
         self.0.party.lock().clone()
     }
 
@@ -128,7 +128,7 @@ impl Watch {
         self.note_life();
         let noted = &*self.0;
         let charged = noted.charged.load(Relaxed);
-        if charged == 0 && bytes <= FREE {
+        if charged == 0 && bytes <= FREE_BYTES {
             return Ok(());
         }
         let mut account = noted.account.lock();
@@ -142,7 +142,7 @@ impl Watch {
             let reason = "The rest of a message did not come in time";
             return Err(End::Broken(CloseCode::POLICY, reason.into()));
         }
-        if bytes > charged + FREE {
+        if bytes > charged + FREE_BYTES {
             if !account.set(bytes) {
                 return Err(End::NoRoom);
             }

@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tungstenite::handshake::server::create_response_with_body;
 
-use crate::bounds::shares::{Holder, Share};
+use crate::bounds::{Permit, QuotaKey};
 use crate::fronts::auth::{Bearer, TOKEN_PROTOCOL};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::Connection;
@@ -140,17 +140,17 @@ impl SocketRequest {
     }
 
     /// The holder whose share the connection counts towards.
-    pub(crate) fn holder(&self, hub: &Hub, owner: &Identity) -> Holder {
-        Holder::of(hub, owner, self.connection.address.0.ip())
+    pub(crate) fn holder(&self, hub: &Hub, owner: &Identity) -> QuotaKey {
+        QuotaKey::of(&hub.tokens, owner, self.connection.address.0.ip())
     }
 
     /// Takes a place of the agent's share. Without tokens there are no shares.
-    pub(crate) fn share(&self, hub: &Hub, owner: &Identity) -> Result<Option<Share>, Refusal> {
+    pub(crate) fn share(&self, hub: &Hub, owner: &Identity) -> Result<Option<Permit>, Refusal> {
         if hub.tokens.is_empty() {
             return Ok(None);
         }
         let agents = &self.connection.bounds.agents;
-        let taken = agents.take(&self.holder(hub, owner));
+        let taken = agents.take(&self.holder(hub, owner), 1);
         taken.map(Some).map_err(|_| {
             let max = hub.limits.sessions_per_token;
             let message = format!("{max} agents with this token are connected, and no more are accepted (--max-sessions-per-token)");

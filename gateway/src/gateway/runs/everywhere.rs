@@ -7,7 +7,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::bounded::{LIST_BYTES, bounded};
 use super::sought::{Gone, Placed, Sought, Unsure, meant};
-use crate::bounds::searches::Searches;
+use crate::bounds::{QuotaKey, Turn};
 use crate::broker::calls::{CancelNotice, Found, NoticedRun, Run, RunId, RunMark, leave_out};
 use crate::cluster::{Answer, Cluster, Notice, Question, WorkerId};
 use crate::gateway::hub::Hub;
@@ -17,6 +17,8 @@ use caphost::call::Code;
 
 /// How long each worker may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a search waits for others of its token.
+const SEARCH_PATIENCE: Duration = Duration::from_secs(1);
 /// How long a cancel may take to reach a run's worker, and the answer to come back.
 const WAY: Duration = Duration::from_secs(1);
 const NO_ANSWER: &str = "No answer from the worker of this run";
@@ -141,7 +143,7 @@ impl Hub {
         let Some(cluster) = self.cluster() else {
             return Sought::None;
         };
-        let Some(_search) = self.searches(cancels).take(&viewer.name).await else {
+        let Some(_search) = self.search(viewer, cancels).await else {
             return Sought::Unsure(Unsure::Busy);
         };
         let viewer = viewer.clone();
@@ -156,9 +158,12 @@ impl Hub {
         })
     }
 
-    /// The bound for searches. Those who only look do not take the places of those who cancel.
-    fn searches(&self, cancels: bool) -> &Searches {
-        &self.searches[usize::from(cancels)]
+    /// The turn of `viewer` at a search. `None` if no other search of `viewer` ends in time. Those who only
+    /// look do not take the turns of those who cancel.
+    async fn search(&self, viewer: &Identity, cancels: bool) -> Turn {
+        let key = QuotaKey::Token(viewer.name.clone());
+        let searches = &self.searches[usize::from(cancels)];
+        searches.take_within(SEARCH_PATIENCE, &key).await
     }
 
     /// The run and the worker that an id names, if that is another worker and it can be reached.
@@ -235,9 +240,11 @@ impl Hub {
     pub async fn list(&self, viewer: &Identity, ended: usize) -> Listed {
         let mut there = There::default();
         if let Some(cluster) = self.cluster() {
-            let (viewer_name, viewer) = (viewer.name.clone(), viewer.clone());
-            let question = Question::List { viewer, ended };
-            there = match self.searches(false).take(&viewer_name).await {
+            let question = Question::List {
+                viewer: viewer.clone(),
+                ended,
+            };
+            there = match self.search(viewer, false).await {
                 Some(_search) => ask_all(cluster, question, listed).await,
                 None => There::unsure_of(Some(Unsure::Busy)),
             };
@@ -268,7 +275,7 @@ impl Hub {
         if named.is_some_and(|run| run.is_of(self.process)) {
             return There::default();
         }
-        let Some(_search) = self.searches(cancels).take(&viewer.name).await else {
+        let Some(_search) = self.search(viewer, cancels).await else {
             return There::unsure_of(Some(Unsure::Busy));
         };
         let question = Question::Find {

@@ -4,7 +4,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::bounds::in_use::InUse;
+use crate::bounds::InUse;
 use crate::broker::calls::RunId;
 use crate::fronts::rap::names::Identifier;
 use crate::fronts::rpc::{InFlight, Request, Used};

@@ -15,7 +15,7 @@ use super::request::{Target, parse, read};
 use super::result::Body;
 use super::state::RapServer;
 use super::toolset;
-use crate::bounds::shares::{Holder, Shares};
+use crate::bounds::{Budget, Full, QuotaKey};
 use crate::broker::Offer;
 use crate::fronts::auth::Bearer;
 use crate::fronts::coerce::coerced;
@@ -25,7 +25,6 @@ use crate::fronts::refusal::Refusal;
 use crate::gateway::calls::NewCall;
 use crate::gateway::{AbpError, Outcome};
 use crate::limits::MAX_DEPTH;
-use crate::places::Full;
 use crate::tokens::Identity;
 use crate::wire::clipped;
 use caphost::call::{Code, Error};
@@ -73,9 +72,9 @@ fn later(message: String) -> Refusal {
 impl RapServer {
     /// Takes room for another invocation of `caller` with `bytes` bytes.
     fn admit_invocation(&self, caller: &Identity, bytes: usize) -> Result<Room, Refusal> {
-        let holder = Holder::Token(caller.name.clone());
-        let take = |room: &Arc<Shares>, amount, what: &str| {
-            let taken = room.take_many(&holder, amount);
+        let holder = QuotaKey::Token(caller.name.clone());
+        let take = |room: &Arc<Budget>, amount, what: &str| {
+            let taken = room.take(&holder, amount);
             taken.map_err(|full| match full {
                 Full::All(most) => later(format!("{what}: at most {most} are allowed")),
                 Full::Share(share) | Full::Last(share) => {

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::request::{Target, parse, read};
 use super::state::RapServer;
+use crate::bounds::RateLimiter;
 use crate::cluster::{Cluster, Notice};
 use crate::fronts::auth::Bearer;
 use crate::fronts::rap::names::Identifier;
@@ -19,7 +20,6 @@ use crate::fronts::rap::wire::{CancelToolCall, CloseThread};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Unsure;
-use crate::rate_limit::RateLimiter;
 use crate::tokens::Identity;
 
 /// How many bytes a notification may have: two ids, and room for unknown members.

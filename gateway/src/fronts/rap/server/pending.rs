@@ -10,7 +10,7 @@ use super::calls::Name;
 use super::claims::Claim;
 use super::result::Body;
 use super::state::RapServer;
-use crate::bounds::shares::{Holder, Share};
+use crate::bounds::{Permit, QuotaKey};
 use crate::fronts::rap::wire::{Callback, Invocation, ToolResult};
 use crate::fronts::rpc::Request;
 use crate::fronts::shared_sessions::InUse;
@@ -23,7 +23,7 @@ use crate::tokens::Identity;
 const EARLY: Duration = Duration::from_millis(20);
 
 /// The shares of an invocation, until its result is delivered: its place and its bytes.
-pub(super) type Room = [Share; 2];
+pub(super) type Room = [Permit; 2];
 
 /// An accepted invocation. It ends in exactly one result. The result is delivered, or is lost and the log
 /// says why.
@@ -131,7 +131,7 @@ impl Pending {
 
     /// The callback as JSON, and its share of the bytes that may wait. An error replaces a result that is too
     /// large.
-    fn message(&self, body: Body) -> (Bytes, Option<Share>) {
+    fn message(&self, body: Body) -> (Bytes, Option<Permit>) {
         let max = self.server.options.max_result_bytes;
         let bytes = body.bytes();
         if bytes > max {
@@ -140,8 +140,8 @@ impl Pending {
             return (self.callback(Body::error(&message)), None);
         }
         let json = self.callback(body);
-        let holder = Holder::Token(self.owner.name.clone());
-        match self.server.pending_bytes.take_many(&holder, json.len()) {
+        let holder = QuotaKey::Token(self.owner.name.clone());
+        match self.server.pending_bytes.take(&holder, json.len()) {
             Ok(bytes) => (json, Some(bytes)),
             Err(_) => {
                 let message = "The result was lost: too many others wait to be delivered";

@@ -5,7 +5,7 @@
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
-use crate::bounds::in_use::{InUse, permits};
+use crate::bounds::{InUse, permits};
 
 /// How many results are sent to one URL at once: 8.
 pub(crate) const PER_URL: usize = 8;

@@ -6,7 +6,7 @@ use super::calls::Threads;
 use super::options::Options;
 use super::request::Target;
 use super::send_limits::{IN_ALL, PER_TOKEN, SendLimits};
-use crate::bounds::shares::Shares;
+use crate::bounds::{Budget, RateLimiter};
 use crate::broker::calls::Dialect;
 use crate::fronts::auth::Bearer;
 use crate::fronts::lists::Listing;
@@ -14,7 +14,6 @@ use crate::fronts::rap::egress::{Clients, Egress, Others};
 use crate::fronts::refusal::Refusal;
 use crate::fronts::shared_sessions::SharedSessions;
 use crate::gateway::Hub;
-use crate::rate_limit::RateLimiter;
 use crate::tokens::{Identity, Role};
 
 /// The state that all requests share.
@@ -31,11 +30,11 @@ pub(super) struct RapServer {
     pub clients: Clients,
     pub sending: SendLimits,
     /// The invocations whose results are not delivered yet.
-    pub pending: Arc<Shares>,
+    pub pending: Arc<Budget>,
     /// The bytes of those invocations.
-    pub invoked_bytes: Arc<Shares>,
+    pub invoked_bytes: Arc<Budget>,
     /// The bytes of their results.
-    pub pending_bytes: Arc<Shares>,
+    pub pending_bytes: Arc<Budget>,
     pub cancels: RateLimiter,
     pub closures: RateLimiter,
 }
@@ -50,7 +49,7 @@ impl RapServer {
         };
         // Without tokens all callers count as one.
         let alone = hub.tokens.is_empty();
-        let room = |most, share| Shares::new(most, if alone { most } else { share });
+        let room = |most, share| Budget::new(most, if alone { most } else { share });
         let bytes = || {
             room(
                 options.max_pending_bytes,

@@ -8,7 +8,7 @@ use tungstenite::Message;
 use tungstenite::protocol::Role;
 
 use super::*;
-use crate::bounds::ledger::{FREE, Ledgers, Party};
+use crate::bounds::{FREE_BYTES, Ledgers, QuotaKey};
 use crate::fronts::socket::stream::{SLOWEST, UNFINISHED_TIME};
 
 const MOST: usize = 1 << 20;
@@ -16,7 +16,7 @@ const FINAL: u8 = 0x80;
 const MASKED: u8 = 0x80;
 
 fn watch(ledgers: &Arc<Ledgers>, last: u8) -> Watch {
-    Watch::new(ledgers.clone(), Party::Stranger([10, 0, 0, last].into()))
+    Watch::new(ledgers.clone(), QuotaKey::Stranger([10, 0, 0, last].into()))
 }
 
 fn most(kept: usize) -> MessageBytes {
@@ -358,28 +358,28 @@ async fn begun(watch: Watch, bytes: usize) -> (Messages<DuplexStream>, DuplexStr
 
 #[tokio::test]
 async fn unfinished_messages_are_bounded_together() {
-    let all = Arc::new(Ledgers::new(0, 5 * FREE));
+    let all = Arc::new(Ledgers::new(0, 5 * FREE_BYTES));
     let first = watch(&all, 1);
-    let (mut one, mut far_one) = begun(first.clone(), 3 * FREE).await;
+    let (mut one, mut far_one) = begun(first.clone(), 3 * FREE_BYTES).await;
     let second = watch(&all, 2);
-    let (mut two, mut far_two) = begun(second.clone(), FREE + READ).await;
+    let (mut two, mut far_two) = begun(second.clone(), FREE_BYTES + READ).await;
     assert!(futures_util::poll!(std::pin::pin!(first.evicted())).is_pending());
     // The largest message of the party with most bytes makes room.
     far_two
-        .write_all(&masked(0, &[b'x'; 3 * FREE / 2]))
+        .write_all(&masked(0, &[b'x'; 3 * FREE_BYTES / 2]))
         .await
         .unwrap();
     assert!(futures_util::poll!(std::pin::pin!(two.next())).is_pending());
     first.evicted().await;
     far_one
-        .write_all(&masked(0, &[b'x'; 2 * FREE]))
+        .write_all(&masked(0, &[b'x'; 2 * FREE_BYTES]))
         .await
         .unwrap();
     assert_eq!(one.next().await.unwrap_err(), End::NoRoom);
     far_two.write_all(&masked(FINAL, b"")).await.unwrap();
     assert_eq!(
         text(two.next().await.unwrap()).1,
-        FREE + READ + 3 * FREE / 2
+        FREE_BYTES + READ + 3 * FREE_BYTES / 2
     );
 }
 
@@ -387,8 +387,8 @@ async fn unfinished_messages_are_bounded_together() {
 async fn no_message_is_larger_than_is_allowed_just_then() {
     let all = Arc::new(Ledgers::new(0, usize::MAX));
     let watch = watch(&all, 1);
-    let (mut messages, mut far) = begun(watch.clone(), 3 * FREE).await;
-    watch.allow(3 * FREE);
+    let (mut messages, mut far) = begun(watch.clone(), 3 * FREE_BYTES).await;
+    watch.allow(3 * FREE_BYTES);
     far.write_all(&masked(FINAL, b"x")).await.unwrap();
     let end = messages.next().await.unwrap_err();
     assert!(matches!(end, End::Broken(CloseCode::TOO_BIG, _)), "{end:?}");
@@ -398,8 +398,9 @@ async fn no_message_is_larger_than_is_allowed_just_then() {
 async fn a_message_that_drips_is_not_waited_for() {
     let all = Arc::new(Ledgers::new(0, usize::MAX));
     let watch = watch(&all, 1);
-    let (mut messages, mut far) = begun(watch.clone(), 3 * FREE).await;
-    watch.began_before(UNFINISHED_TIME + Duration::from_secs((3 * FREE / SLOWEST + 1) as u64));
+    let (mut messages, mut far) = begun(watch.clone(), 3 * FREE_BYTES).await;
+    watch
+        .began_before(UNFINISHED_TIME + Duration::from_secs((3 * FREE_BYTES / SLOWEST + 1) as u64));
     far.write_all(&masked(0, b"x")).await.unwrap();
     let end = messages.next().await.unwrap_err();
     assert!(matches!(end, End::Broken(CloseCode::POLICY, _)), "{end:?}");
@@ -409,25 +410,26 @@ async fn a_message_that_drips_is_not_waited_for() {
 async fn a_message_that_comes_steadily_may_take_longer() {
     let all = Arc::new(Ledgers::new(0, usize::MAX));
     let watch = watch(&all, 1);
-    let (mut messages, mut far) = begun(watch.clone(), 3 * FREE).await;
+    let (mut messages, mut far) = begun(watch.clone(), 3 * FREE_BYTES).await;
     // At the slowest allowed pace, the received bytes would have taken this long.
-    watch.began_before(UNFINISHED_TIME + Duration::from_secs((3 * FREE / SLOWEST - 1) as u64));
+    watch
+        .began_before(UNFINISHED_TIME + Duration::from_secs((3 * FREE_BYTES / SLOWEST - 1) as u64));
     far.write_all(&masked(FINAL, b"x")).await.unwrap();
-    assert_eq!(text(messages.next().await.unwrap()).1, 3 * FREE + 1);
+    assert_eq!(text(messages.next().await.unwrap()).1, 3 * FREE_BYTES + 1);
 }
 
 #[tokio::test]
 async fn pings_and_pongs_are_no_part_of_a_message() {
-    let all = Arc::new(Ledgers::new(0, 3 * FREE));
-    let (mut messages, mut far) = begun(watch(&all, 1), 2 * FREE).await;
+    let all = Arc::new(Ledgers::new(0, 3 * FREE_BYTES));
+    let (mut messages, mut far) = begun(watch(&all, 1), 2 * FREE_BYTES).await;
     for _ in 0..100 {
-        far.write_all(&masked(FINAL | 9, &[0; 125]).repeat(FREE / 125))
+        far.write_all(&masked(FINAL | 9, &[0; 125]).repeat(FREE_BYTES / 125))
             .await
             .unwrap();
-        for _ in 0..FREE / 125 {
+        for _ in 0..FREE_BYTES / 125 {
             assert!(matches!(messages.next().await, Ok(Received::Control)));
         }
     }
     far.write_all(&masked(FINAL, b"x")).await.unwrap();
-    assert_eq!(text(messages.next().await.unwrap()).1, 2 * FREE + 1);
+    assert_eq!(text(messages.next().await.unwrap()).1, 2 * FREE_BYTES + 1);
 }

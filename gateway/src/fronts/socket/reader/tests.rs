@@ -1,11 +1,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::*;
-use crate::bounds::ledger::Party;
-use crate::bounds::shares::Holder;
+use crate::bounds::QuotaKey;
 use crate::fronts::socket::bursts::AT_ONCE;
 use crate::fronts::socket::messages::MessageBytes;
-use crate::tokens::Role;
 use tungstenite::Utf8Bytes;
 
 /// An endpoint that belongs to a token after its first message.
@@ -17,8 +15,8 @@ struct Registering {
     left: AtomicUsize,
 }
 
-fn member() -> Party {
-    Party::Member(Holder::Token("a".into()), Role::App)
+fn member() -> QuotaKey {
+    QuotaKey::AppsOfToken("a".into())
 }
 
 impl Endpoint for Registering {
@@ -40,7 +38,7 @@ impl Endpoint for Registering {
 async fn what_comes_after_a_token_was_shown_counts_for_the_token() {
     let limits = Limits::default();
     let bounds = SocketBounds::new(&limits);
-    let stranger = Party::Stranger([10, 0, 0, 1].into());
+    let stranger = QuotaKey::Stranger([10, 0, 0, 1].into());
     let endpoint = Arc::new(Registering {
         watch: Watch::new(bounds.unfinished.clone(), stranger),
         bounds,

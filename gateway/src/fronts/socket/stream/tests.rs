@@ -10,7 +10,7 @@ fn ledgers(bytes: usize) -> Arc<Ledgers> {
 }
 
 fn open(ledgers: &Arc<Ledgers>, last: u8) -> Watch {
-    Watch::new(ledgers.clone(), Party::Stranger([10, 0, 0, last].into()))
+    Watch::new(ledgers.clone(), QuotaKey::Stranger([10, 0, 0, last].into()))
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::hash::Hash;
 
-use crate::tally::Tally;
+use super::tally::Tally;
 
 /// How many of `max` places are the last places: a tenth.
 pub(crate) fn last_places(max: usize) -> usize {
