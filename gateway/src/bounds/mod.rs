@@ -7,21 +7,20 @@
 //! | `ledger` | bytes: when there are too many, the party with most makes room |
 //! | `turns` | long work: a request waits for its turn, and parties take turns |
 //! | `rate_limit` | how often something may happen |
-//! | `places`, `tally`, `in_use` | how much each holder has: of a bound, of anything, and things while they are in use |
+//! | `tally` | how much of something each holder has |
+//! | `in_use` | things while they are in use |
 
 mod budget;
 mod in_use;
 mod ledger;
-mod places;
 mod quota_key;
 mod rate_limit;
 mod tally;
 mod turns;
 
-pub(crate) use budget::{Budget, Permit};
+pub(crate) use budget::{Bound, Budget, Full, Permit, last_places};
 pub(crate) use in_use::{InUse, permits};
 pub(crate) use ledger::{Account, FREE_BYTES, Ledgers, NoRoom};
-pub(crate) use places::{Bound, Full, Places, last_places};
 pub(crate) use quota_key::{QuotaKey, network};
 pub(crate) use rate_limit::{Pace, RateLimiter};
 pub(crate) use tally::Tally;

@@ -11,7 +11,7 @@ use super::calls::outcome::{APP_LEFT, STOPPING};
 use super::sessions::pending::{Pending, read_issued};
 use super::sessions::{Agent, Rate};
 use super::{Action, Backlog, Broker, CloseCode, Message, PeerId, Profile, Seat, Wanted};
-use crate::bounds::{Bound, Full};
+use crate::bounds::Full;
 use crate::wire::abp::kind;
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject};
 use caphost::call::{Code, Error};
@@ -25,18 +25,17 @@ impl Broker {
             return;
         }
         let max = self.limits.sessions;
-        if counted
-            && let Err(why) =
-                self.sessions
-                    .connected
-                    .check(&profile.holder, 1, Bound::with_last_kept(max, max))
-        {
-            let message = match why {
-                Full::All(_) => format!("{max} agents are connected, and no more are accepted"),
-                _ => format!("Of {max} agents that may be connected {why} (--max-sessions)"),
-            };
-            return self.turn_away(peer, &Error::new(Code::RATE_LIMITED, message));
-        }
+        let place = counted.then(|| self.sessions.connected.take(&profile.holder, 1));
+        let place = match place.transpose() {
+            Ok(place) => place,
+            Err(why) => {
+                let message = match why {
+                    Full::All(_) => format!("{max} agents are connected, and no more are accepted"),
+                    _ => format!("Of {max} agents that may be connected {why} (--max-sessions)"),
+                };
+                return self.turn_away(peer, &Error::new(Code::RATE_LIMITED, message));
+            }
+        };
         if let (Wanted::Peer(app), Seat::Elsewhere) = (&wanted, profile.seat) {
             let Some(app) = self.apps.get_mut(app) else {
                 return self.close(peer, CloseCode::APP_GONE, APP_LEFT);
@@ -58,10 +57,9 @@ impl Broker {
             rate: Rate::full(self.limits.requests_per_second, self.now.monotonic_ms),
             called: Arc::default(),
             profile,
+            place,
+            session: None,
         };
-        if counted {
-            self.sessions.connected.take(&agent.profile.holder, 1);
-        }
         self.sessions.all.insert(peer, agent);
     }
 

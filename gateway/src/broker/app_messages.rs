@@ -13,7 +13,7 @@ use super::message::Content;
 use super::sessions::Agent;
 use super::sessions::pending::IssuedId;
 use super::{Action, Backlog, Broker, Message, PeerId, Seat};
-use crate::bounds::Places;
+use crate::bounds::{Bound, Budget};
 use crate::tokens::Identity;
 use crate::wire::abp::ELICITATION_WITHDRAWN;
 use crate::wire::{Envelope, Header, Outgoing, RefusedMessage, Request, Subject, invalid_at};
@@ -33,7 +33,7 @@ impl Broker {
             bytes: 0,
             manifest: Arc::default(),
             agents: FxHashMap::default(),
-            sessions: Places::default(),
+            sessions: Budget::of(self.sessions_with_one(seat)),
             unbound: FxHashSet::default(),
             left_behind: LeftBehind::default(),
             given_up: GivenUp::default(),
@@ -44,6 +44,16 @@ impl Broker {
             draining: false,
         };
         self.apps.all.insert(peer, app);
+    }
+
+    /// How many sessions an app may have: one holder has no more than half of them. The worker of an app
+    /// elsewhere counts its sessions, over all workers. A tool server has no sessions.
+    fn sessions_with_one(&self, seat: Seat) -> Bound {
+        let max = self.limits.sessions_per_app;
+        match seat {
+            Seat::Connected => Bound::with_last_kept(max, max.div_ceil(2)),
+            Seat::Elsewhere | Seat::Own => Bound::new(usize::MAX, usize::MAX),
+        }
     }
 
     pub(super) fn app_message(&mut self, peer: PeerId, message: Message<'_>) {

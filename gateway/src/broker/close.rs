@@ -8,7 +8,6 @@ use super::apps::load::Load;
 use super::calls::outcome::{APP_LEFT, STOPPING, UNCONFIRMED, disconnected, unanswered};
 use super::calls::{Asker, Lost, RunId};
 use super::{Backlog, Broker, CloseCode, PeerId, Seat, Wanted};
-use crate::bounds::Places;
 use crate::wire::{Failure, Request};
 use caphost::call::{Code, Error};
 
@@ -83,9 +82,7 @@ impl Broker {
             return;
         };
         if let Some(app) = self.apps.get_mut(&bound) {
-            if app.agents.remove(&agent.handle).is_some() {
-                app.sessions.give_back(&agent.profile.holder, 1);
-            }
+            app.agents.remove(&agent.handle);
             match agent.profile.seat {
                 Seat::Elsewhere => app.left_behind.keep_elsewhere(&agent.handle, peer),
                 _ => app.left_behind.keep(&agent.handle, abandoned),
@@ -114,7 +111,6 @@ impl Broker {
         };
         app.backlog = Backlog::Short;
         app.load = Load::default();
-        app.sessions = Places::default();
         let mut agents: Vec<_> = std::mem::take(&mut app.agents).into_iter().collect();
         agents.sort_unstable_by_key(|(_, agent)| *agent);
         for (handle, agent) in agents {
@@ -134,7 +130,6 @@ impl Broker {
         if let Some(agent) = self.sessions.get(&peer) {
             let bytes = agent.pending.bytes();
             app.load.give_back(&agent.profile.owner.name, bytes);
-            app.sessions.give_back(&agent.profile.holder, 1);
         }
         self.bereave(peer);
     }

@@ -94,10 +94,10 @@ impl Broker {
     pub fn new(limits: Limits, tokens: Tokens) -> Self {
         Broker {
             calls: Calls::new(limits.retention),
+            sessions: Sessions::new(limits.sessions),
             limits,
             tokens,
             apps: Apps::default(),
-            sessions: Sessions::default(),
             counters: Counters::default(),
             waiting: Waiting::default(),
             issued: 0,

@@ -1,5 +1,7 @@
 //! Requests of agents, on their way to an app.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::json;
 
@@ -7,8 +9,8 @@ use super::amount::Amount;
 use super::calls::outcome::{CancelOutcome, answer_by, cancel_payload, no_new_calls};
 use super::message::{Cancel, Content};
 use super::sessions::pending::{AnswerTo, Entry, IssuedId};
-use super::{Action, Backlog, Broker, PeerId, Seat};
-use crate::bounds::Bound;
+use super::{Action, Backlog, Broker, PeerId};
+use crate::bounds::Permit;
 use crate::broker::calls::{CallRequest, ID_CHARS, NewCall, Run, RunId};
 use crate::wire::{Envelope, Failure, Header, Outgoing, Request, Subject, invalid_at};
 use caphost::call::{Code, Error, Stop};
@@ -19,6 +21,9 @@ const CANCEL_BYTES: usize = 256;
 const RETRY_SESSION_MS: f64 = 5_000.0;
 /// The largest size of a name that is kept.
 const NAME_BYTES: usize = 4 * ID_CHARS;
+
+/// The place of a session with an app.
+type Session = Permit<Arc<str>>;
 
 /// A request on its way to an app.
 pub(super) struct Asked<'a> {
@@ -125,9 +130,9 @@ impl Broker {
     /// Passes a request on to its app. Returns the number under which the request goes there.
     pub(super) fn request(&mut self, peer: PeerId, asked: Asked<'_>) -> Result<u64, Unsent> {
         let kept = self.kept(&asked);
-        let app = self.route(peer, &asked, kept)?;
-        if asked.request == Request::Initialize {
-            self.bind(peer, app);
+        let (app, session) = self.route(peer, &asked, kept)?;
+        if let Some(session) = session {
+            self.bind(peer, app, session);
         }
         let issued = self.issue();
         let run = self.note(peer, app, issued, &asked.about)?;
@@ -150,8 +155,14 @@ impl Broker {
         ids.sum::<usize>() + asked.call_id.map_or(0, str::len) + run
     }
 
-    /// The app that a request goes to, or why it goes nowhere.
-    fn route(&mut self, peer: PeerId, asked: &Asked<'_>, kept: usize) -> Result<PeerId, Failure> {
+    /// The app that a request goes to, with the place of the session that the request opens. Or why the
+    /// request goes nowhere.
+    fn route(
+        &mut self,
+        peer: PeerId,
+        asked: &Asked<'_>,
+        kept: usize,
+    ) -> Result<(PeerId, Option<Session>), Failure> {
         let (request, bytes) = (asked.request, asked.payload.len());
         let Some(agent) = self.sessions.get(&peer) else {
             return Err(not_initialized());
@@ -175,13 +186,12 @@ impl Broker {
                 return Err(too_many_bytes(max));
             }
         }
-        let app = match (agent.app, request) {
-            (Some(app), _) => app,
+        let (app, session) = match (agent.app, request) {
+            (Some(app), _) => (app, None),
             (None, Request::Initialize) => {
                 let app = self.apps.choose(&agent.wanted, &agent.profile.owner)?;
                 self.may_reach(peer, app)?;
-                self.has_session_for(&agent.profile.holder, app)?;
-                app
+                (app, self.session_for(&agent.profile.holder, app)?)
             }
             (None, _) => return Err(not_initialized()),
         };
@@ -190,34 +200,29 @@ impl Broker {
             return Err(no_new_calls());
         }
         self.check_room(app, peer, request, bytes)?;
-        Ok(app)
+        Ok((app, session))
     }
 
     /// Binds an agent to the app of its `initialize`.
-    fn bind(&mut self, peer: PeerId, to: PeerId) {
+    fn bind(&mut self, peer: PeerId, to: PeerId, session: Session) {
         let (Some(agent), Some(app)) = (self.sessions.get_mut(&peer), self.apps.get_mut(&to))
         else {
             return;
         };
         agent.app = Some(to);
         app.agents.insert(agent.handle.clone(), peer);
-        app.sessions.take(&agent.profile.holder, 1);
+        agent.session = Some(session);
         app.unbound.remove(&peer);
     }
 
-    /// Whether `holder` may open one more session with that app: a holder has no more than half of them. The
-    /// worker of an app elsewhere counts its sessions, over all workers. A tool server has no sessions.
-    fn has_session_for(&self, holder: &str, app: PeerId) -> Result<(), Failure> {
-        let max = self.limits.sessions_per_app;
-        let app = self
-            .apps
-            .get(&app)
-            .filter(|app| app.seat == Seat::Connected);
-        let bound = Bound::with_last_kept(max, max.div_ceil(2));
-        let checked = app.map(|app| app.sessions.check(holder, 1, bound));
-        let Some(Err(why)) = checked else {
-            return Ok(());
+    /// A place for one more session of `holder` with that app.
+    fn session_for(&self, holder: &Arc<str>, app: PeerId) -> Result<Option<Session>, Failure> {
+        let app = self.apps.get(&app);
+        let why = match app.map(|app| app.sessions.take(holder, 1)).transpose() {
+            Ok(session) => return Ok(session),
+            Err(why) => why,
         };
+        let max = self.limits.sessions_per_app;
         let message = format!(
             "Of {max} sessions with this app {why}. End sessions that are not used, or raise --max-sessions-per-app"
         );

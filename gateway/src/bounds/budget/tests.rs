@@ -48,5 +48,34 @@ fn holders_that_have_nothing_are_forgotten() {
     for number in 0..1_000 {
         drop(budget.take(&token(&number.to_string()), 1));
     }
-    assert_eq!(budget.taken.lock().taken(), (0, 0));
+    let taken = budget.taken.lock();
+    assert_eq!((taken.all, taken.by.holders()), (0, 0));
+}
+
+#[test]
+fn nobody_takes_all_places_and_the_last_are_for_those_who_have_none() {
+    let budget = Budget::of(Bound::with_last_kept(20, 10));
+    let mut permits = Vec::new();
+    let mut fill = |name: &str| loop {
+        match budget.take(&token(name), 1) {
+            Ok(permit) => permits.push(permit),
+            Err(why) => return (why, permits.len()),
+        }
+    };
+    assert_eq!(fill("a"), (Full::Share(10), 10));
+    assert_eq!(fill("b"), (Full::Last(2), 18));
+    assert_eq!(fill("c"), (Full::Last(2), 19));
+    assert_eq!(fill("d"), (Full::All(20), 20));
+    permits.pop();
+    let again = |name: &str| budget.take(&token(name), 1).map(drop);
+    assert_eq!((again("b"), again("e")), (Err(Full::Last(2)), Ok(())));
+}
+
+#[test]
+fn where_there_are_few_places_none_is_kept() {
+    for (share, second) in [(2, Ok(())), (1, Err(Full::Share(1)))] {
+        let budget = Budget::of(Bound::with_last_kept(2, share));
+        let _first = budget.take(&token("a"), 1).unwrap();
+        assert_eq!(budget.take(&token("a"), 1).map(drop), second);
+    }
 }

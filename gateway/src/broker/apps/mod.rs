@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::amount::Amount;
 use super::{Backlog, PeerId, Seat};
-use crate::bounds::Places;
+use crate::bounds::Budget;
 use crate::tokens::Identity;
 use given_up::GivenUp;
 use instance::Instance;
@@ -50,8 +50,8 @@ pub(super) struct App {
     /// The agents bound to the app, by the names that the broker has given them. Agents that have left stay
     /// until the app is told.
     pub agents: FxHashMap<String, PeerId>,
-    /// How many sessions of the app each owner has.
-    pub sessions: Places<Arc<str>>,
+    /// The places of sessions with the app, by holder.
+    pub sessions: Arc<Budget<Arc<str>>>,
     /// Agents of other workers that are not bound to the app yet.
     pub unbound: FxHashSet<PeerId>,
     /// Calls of agents that have left the app, which may still work on them.

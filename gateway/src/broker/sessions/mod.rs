@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::amount::Amount;
 use super::internal::InternalSession;
 use super::{PeerId, Profile, Seat, Wanted};
-use crate::bounds::{Places, Tally};
+use crate::bounds::{Bound, Budget, Permit, Tally};
 use crate::broker::apps::questions::Question;
 use crate::broker::calls::{Deadlines, Dialect, name};
 use crate::wire::Request;
@@ -41,6 +41,10 @@ pub(super) struct Agent {
     pub rate: Rate,
     /// The capability that the agent called last: its runs share the text.
     pub called: Arc<str>,
+    /// The place among the agents connected to this worker, until the agent leaves.
+    pub place: Option<Permit<Arc<str>>>,
+    /// The place among the sessions of the app.
+    pub session: Option<Permit<Arc<str>>>,
 }
 
 impl Agent {
@@ -64,11 +68,10 @@ impl Agent {
 }
 
 /// The agents and what they have in flight. A session of the gateway itself is an agent too.
-#[derive(Default)]
 pub struct Sessions {
     pub(super) all: FxHashMap<PeerId, Agent>,
     /// The agents connected to this worker, by owner.
-    pub(super) connected: Places<Arc<str>>,
+    pub(super) connected: Arc<Budget<Arc<str>>>,
     /// How many requests of each type are unanswered, by the names of the owners. They are bounded, so that many
     /// connections of one token cannot fill the gateway's memory.
     in_flight: Tally<Arc<str>, Counts>,
@@ -77,6 +80,16 @@ pub struct Sessions {
 }
 
 impl Sessions {
+    /// No agents yet, of whom `max` may be connected.
+    pub(super) fn new(max: usize) -> Self {
+        Sessions {
+            all: FxHashMap::default(),
+            connected: Budget::of(Bound::with_last_kept(max, max)),
+            in_flight: Tally::default(),
+            deadlines: Deadlines::default(),
+        }
+    }
+
     pub(super) fn get(&self, peer: &PeerId) -> Option<&Agent> {
         self.all.get(peer)
     }
@@ -128,12 +141,11 @@ impl Sessions {
 
     /// An agent leaves that has not left before: the agent and its pending work no longer count.
     pub(super) fn uncount(&mut self, peer: PeerId) {
-        let Some(agent) = self.all.get(&peer).filter(|agent| !agent.left) else {
+        let agent = self.all.get_mut(&peer).filter(|agent| !agent.left);
+        let Some(agent) = agent else {
             return;
         };
-        if agent.profile.seat == Seat::Connected {
-            self.connected.give_back(&agent.profile.holder, 1);
-        }
+        agent.place = None;
         if agent.is_here() {
             let owner = &agent.profile.owner.name;
             self.in_flight.change(owner, |all| {

@@ -834,3 +834,26 @@ fn the_last_places_for_agents_are_for_tokens_that_have_none() {
     bench.gone(11);
     assert!(bench.agent_of(12, "another").is_empty());
 }
+
+#[test]
+fn an_agent_that_opens_its_session_again_takes_no_further_session_of_its_app() {
+    let limits = Limits {
+        sessions_per_app: 20,
+        ..Limits::default()
+    };
+    let mut bench = Bench::with(limits, Tokens::default());
+    bench.app(1, "demo");
+    assert_eq!(session_of(&mut bench, 100, "one"), None);
+    for id in 0..30 {
+        let again = request("initialize", &format!("again-{id}"), json!({}));
+        let seen = bench.send(100, again);
+        let relayed = only(&seen, 1).clone();
+        bench.send(1, answer(&relayed, "initialize-result", json!({})));
+    }
+    for peer in 200..209 {
+        assert_eq!(session_of(&mut bench, peer, "one"), None, "{peer}");
+    }
+    bench.gone(100);
+    assert_eq!(session_of(&mut bench, 300, "one"), None);
+    assert!(session_of(&mut bench, 301, "one").is_some());
+}
