@@ -25,3 +25,17 @@ export async function loadPart(load, goesOn = (_, tries) => tries < TRIES) {
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
+
+/**
+ * @template T
+ * @param {() => Promise<T>} load imports the part
+ * @returns {() => Promise<T>} loads the part at the first call. After a failure, the next call tries again
+ */
+export function once(load) {
+  /** @type {Promise<T> | undefined} */
+  let loading;
+  return () => (loading ??= loadPart(load).catch((error) => {
+    loading = undefined;
+    throw error;
+  }));
+}

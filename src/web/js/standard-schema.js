@@ -6,6 +6,7 @@
  */
 import { abpError, invalid, log, text } from './errors.js';
 import { textOf } from './json.js';
+import { once } from './part.js';
 import { isObject } from './read.js';
 
 /**
@@ -15,8 +16,12 @@ import { isObject } from './read.js';
  */
 
 const DIALECT = 'draft-2020-12';
-/** The number of issues in one answer: a list may have thousands of items that do not fit. */
-const MOST_ISSUES = 16;
+
+/** The checks, which are loaded with the first schema of a library. */
+export const loadChecks = once(() => import('./standard/checks.js'));
+
+/** The functions that the checks are given. */
+export const KIT = { abpError, invalid, log, text };
 
 /** @param {any} schema @returns {Standard | undefined} undefined for any other value, such as a JSON Schema */
 function standardOf(schema) {
@@ -52,20 +57,10 @@ export function withJsonSchemas(name, options) {
  * @returns {typeof handler}
  */
 export function answering(name, output, handler) {
+  void loadChecks().catch(() => {});
   return (params, context) => {
-    const dataOf = (/** @type {Result} */ { issues, value }) => {
-      if (!issues) return value;
-      const message = `The answer of ${name} breaks its outputSchema: ${said(errorsOf(issues))}`;
-      // Nobody waits for the answer of a handler that was told to stop.
-      if (!context.stopped) log('error', message);
-      throw abpError('OPERATION_FAILED', message);
-    };
-    const parse = (/** @type {unknown} */ data) => {
-      const result = output.validate(data);
-      return result instanceof Promise ? result.then(dataOf) : dataOf(result);
-    };
-    const returned = handler(params, context);
-    return typeof returned?.then === 'function' ? Promise.resolve(returned).then(parse) : parse(returned);
+    const parsed = async (/** @type {unknown} */ data) => (await loadChecks()).parse(name, output, data, context, KIT);
+    return Promise.resolve(handler(params, context)).then(parsed);
   };
 }
 
@@ -87,47 +82,3 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
   log('warn', `${where}: agents are not told what it says, because ${why}`);
   return side === 'input' ? { type: 'object' } : {};
 }
-
-/**
- * The check of parameters by a library. The handler gets the parsed parameters.
- *
- * @param {string} name
- * @param {Standard} standard
- * @returns {import('./validators.js').Check}
- */
-export function checkBy(name, standard) {
-  return (params, given) => {
-    const judge = (/** @type {Result} */ { issues, value }) => {
-      if (issues) return verdictOf(issues);
-      given.params = value;
-      return null;
-    };
-    const fail = (/** @type {unknown} */ error) => {
-      log('error', `the inputSchema of ${name} has failed:`, error);
-      return invalid(`The parameters cannot be checked: ${text(error)}`);
-    };
-    try {
-      const result = standard.validate(params);
-      return result instanceof Promise ? result.then(judge).catch(fail) : judge(result);
-    } catch (error) {
-      return fail(error);
-    }
-  };
-}
-
-/** @param {readonly Issue[]} issues */
-function verdictOf(issues) {
-  const errors = errorsOf(issues);
-  const path = errors[0]?.path ?? '';
-  const noun = errors.length > 1 || path === '' ? 'parameters' : 'parameter';
-  return { ...invalid(`Bad ${noun}${path === '' ? ':' : ''} ${said(errors)}`), details: { path, errors } };
-}
-
-/** @param {readonly Issue[]} issues */
-const errorsOf = (issues) => issues.slice(0, MOST_ISSUES).map(({ message, path = [] }) => ({ path: pathOf(path), message }));
-
-/** @param {{ path: string, message: string }[]} errors */
-const said = (errors) => errors.map((it) => (it.path === '' ? it.message : `${it.path}: ${it.message}`)).join('; ');
-
-/** @param {readonly (PropertyKey | { key: PropertyKey })[]} path */
-const pathOf = (path) => [...path].map((it) => String(typeof it === 'object' ? it.key : it)).join('.');

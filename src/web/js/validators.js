@@ -1,38 +1,21 @@
 /**
- * Checks parameters against JSON Schemas, or by a library's own check. The validator of JSON Schemas is loaded when the first schema that needs the
- * validator is registered. Until it is loaded, calls wait, and can be cancelled meanwhile.
+ * Checks parameters against JSON Schemas, or by a library's own check. The code for either is loaded when the first
+ * schema that needs the code is registered. Until it is loaded, calls wait, and can be cancelled meanwhile.
  */
 import { invalid, log, problem, text } from './errors.js';
-import { loadPart } from './part.js';
+import { once } from './part.js';
 import { examine } from './schema/examine.js';
 import { resolve } from './schema/references.js';
-import { checkBy } from './standard-schema.js';
+import { KIT, loadChecks } from './standard-schema.js';
 
 /**
  * @typedef {{ code: string, message: string, details?: unknown }} Verdict
  * @typedef {(params: unknown, given: { params: any }) => Verdict | null | Promise<Verdict | null>} Check gets `given`, from
  *   which the handler gets the parameters
- * @typedef {{ name: string, schema: any, check?: Check }} Entry
+ * @typedef {{ name: string, schema: any, standard?: import('./standard-schema.js').Standard | undefined, check?: Check }} Entry
  */
 
-/** @type {Promise<void> | undefined} */
-let loading;
-/** @type {typeof import('./schema/compile.js').compile | undefined} */
-let compile;
-
-/** After a failed load, the next caller tries again. */
-function load() {
-  loading ??= loadPart(() => import('./schema/compile.js')).then(
-    (module) => {
-      ({ compile } = module);
-    },
-    (error) => {
-      loading = undefined;
-      throw error;
-    },
-  );
-  return loading;
-}
+const loadCompile = once(() => import('./schema/compile.js'));
 
 export class Validators {
   /** @type {Map<string, Entry>} */
@@ -50,11 +33,11 @@ export class Validators {
    */
   set(name, schema, standard) {
     /** @type {Entry} */
-    const entry = { name, schema, check: standard && checkBy(name, standard) };
+    const entry = { name, schema, standard };
     // Parameters are always an object.
     if (!standard && schema?.type === 'object' && Object.keys(schema).length === 1) return this.delete(name);
     this.#byName.set(name, entry);
-    if (!standard) this.#compile(entry).catch(() => {});
+    this.#prepare(entry).catch(() => {});
   }
 
   /** @param {string} name */
@@ -72,14 +55,19 @@ export class Validators {
   check(key, name, given) {
     const entry = this.#byName.get(name);
     if (!entry) return this.report(key, null);
-    const verdict = entry.check ? run(entry.check, given) : this.#compile(entry).then((check) => run(check, given), notLoaded);
+    const verdict = entry.check ? run(entry.check, given) : this.#prepare(entry).then((check) => run(check, given), notLoaded);
     return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
   }
 
-  /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
-  async #compile(entry) {
-    if (!compile) await load();
-    return (entry.check ??= checkOf(entry));
+  /** @param {Entry} entry @returns {Promise<Check>} rejects when the code for the check cannot be loaded */
+  async #prepare(entry) {
+    const { name, schema, standard } = entry;
+    if (standard) {
+      const { checkBy } = await loadChecks();
+      return (entry.check ??= checkBy(name, standard, KIT));
+    }
+    const { compile } = await loadCompile();
+    return (entry.check ??= checkOf(compile, name, schema));
   }
 }
 
@@ -89,9 +77,14 @@ function notLoaded(error) {
   return problem('INTERNAL_ERROR', `The schema validator could not be loaded: ${text(error)}`);
 }
 
-/** @param {Entry} entry @returns {Check} */
-function checkOf({ name, schema }) {
-  const { check, warnings } = /** @type {NonNullable<typeof compile>} */ (compile)(schema, resolve(schema), examine);
+/**
+ * @param {typeof import('./schema/compile.js').compile} compile
+ * @param {string} name
+ * @param {any} schema
+ * @returns {Check}
+ */
+function checkOf(compile, name, schema) {
+  const { check, warnings } = compile(schema, resolve(schema), examine);
   for (const warning of warnings) log('warn', `${name}: inputSchema: ${warning}`);
   return check;
 }
