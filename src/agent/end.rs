@@ -149,7 +149,7 @@ impl<P: Clone> AgentState<P> {
             };
             self.settle(key, Settled::Failed(Error::new(Code::DISCONNECTED, said)));
         }
-        for key in std::mem::take(&mut self.lists) {
+        for key in in_order(std::mem::take(&mut self.lists).into_iter()) {
             let error = Error::new(code.clone(), message);
             self.actions
                 .push_back(Action::Settle(key, Settled::Failed(error)));

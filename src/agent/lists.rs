@@ -14,7 +14,7 @@ impl<P: Clone> AgentState<P> {
             self.actions.push_back(Action::Settle(key, failed));
             return key;
         }
-        self.lists.push(key);
+        self.lists.insert(key);
         self.deadlines
             .insert(now + self.options.grace, DeadlineOf::List(key));
         self.actions.push_back(Action::Send(key, Request::List));
@@ -41,8 +41,7 @@ impl<P: Clone> AgentState<P> {
     }
 
     pub(super) fn settle_list(&mut self, key: RequestKey, settled: Settled<P>) {
-        if let Some(place) = self.lists.iter().position(|it| *it == key) {
-            self.lists.remove(place);
+        if self.lists.remove(&key) {
             self.forget_deadlines(1);
             self.actions.push_back(Action::Settle(key, settled));
         }

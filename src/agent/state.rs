@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::action::{Action, RequestKey};
 use super::liveness::Liveness;
@@ -55,7 +55,7 @@ pub struct AgentState<P> {
     /// Whether a call that has not been sent has a timeout.
     pub(super) unsent_timeout: bool,
     pub(super) cancels: FxHashMap<RequestKey, PendingCancel>,
-    pub(super) lists: Vec<RequestKey>,
+    pub(super) lists: FxHashSet<RequestKey>,
     /// Calls by their ids: the pending calls, and the ends of the last calls.
     pub(super) ledger: Ledger,
     pub(super) deadlines: Deadlines<DeadlineOf>,
@@ -80,7 +80,7 @@ impl<P: Clone> AgentState<P> {
             unsent: VecDeque::new(),
             unsent_timeout: false,
             cancels: FxHashMap::default(),
-            lists: Vec::new(),
+            lists: FxHashSet::default(),
             ledger: Ledger::new(options.remembered),
             deadlines: Deadlines::default(),
             actions: VecDeque::new(),
@@ -170,7 +170,7 @@ impl<P: Clone> AgentState<P> {
 fn live(
     calls: &FxHashMap<RequestKey, Box<Pending>>,
     cancels: &FxHashMap<RequestKey, PendingCancel>,
-    lists: &[RequestKey],
+    lists: &FxHashSet<RequestKey>,
     closing: bool,
     key: DeadlineOf,
 ) -> bool {

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashSet;
+
 use super::CallKey;
 
 /// First come, first served, over a fixed number of slots.
@@ -9,7 +11,7 @@ use super::CallKey;
 pub struct Queue {
     limit: Option<usize>,
     /// Who holds a slot. Empty where there is no limit.
-    holders: Vec<CallKey>,
+    holders: FxHashSet<CallKey>,
     /// The calls in line, and some that wait no longer: they are skipped when their turn comes.
     waiting: VecDeque<CallKey>,
     stale: usize,
@@ -31,7 +33,7 @@ impl Queue {
         };
         let free = self.holders.len() < limit && self.waiting.len() == self.stale;
         if free {
-            self.holders.push(key);
+            self.holders.insert(key);
         } else {
             self.waiting.push_back(key);
         }
@@ -39,15 +41,16 @@ impl Queue {
     }
 
     /// Who holds a slot. Empty where there is no limit.
-    pub fn holders(&self) -> &[CallKey] {
+    pub fn holders(&self) -> &FxHashSet<CallKey> {
         &self.holders
     }
 
     /// Gives the slot of `key` back. The first call in line, if any, gets the slot and is returned.
     /// `waits` says which calls still wait.
     pub fn leave(&mut self, key: CallKey, waits: impl Fn(CallKey) -> bool) -> Option<CallKey> {
-        let place = self.holders.iter().position(|it| *it == key)?;
-        self.holders.swap_remove(place);
+        if !self.holders.remove(&key) {
+            return None;
+        }
         let mut next = self.waiting.pop_front();
         while next.is_some_and(|next| !waits(next)) {
             self.stale = self.stale.saturating_sub(1);
@@ -70,6 +73,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::growth::assert_linear;
 
     #[test]
     fn serves_in_order_and_skips_the_abandoned() {
@@ -101,5 +105,19 @@ mod tests {
         }
         assert!(queue.waiting.len() <= 20);
         assert_eq!(queue.leave(0, |it| it < 10_010), Some(10_000));
+    }
+
+    #[test]
+    fn many_holders_that_leave_newest_first() {
+        assert_linear(|many| {
+            let mut queue = Queue::new(Some(many));
+            for key in 0..many as CallKey {
+                assert!(queue.enter(key));
+            }
+            for key in (0..many as CallKey).rev() {
+                assert_eq!(queue.leave(key, |_| true), None);
+            }
+            assert!(queue.holders().is_empty());
+        });
     }
 }

@@ -57,7 +57,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         self.elicitations
             .insert(key, Elicitation { connection, call });
         if let Some(call) = call.and_then(|call| self.calls.get_mut(&call)) {
-            call.more().elicitations.push(key);
+            call.more().elicitations.insert(key);
         }
         if let Some(timeout) = question.timeout {
             self.deadlines
@@ -133,7 +133,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     fn remove(&mut self, key: ElicitationKey) -> Option<Elicitation> {
         let asked = self.elicitations.remove(&key)?;
         if let Some(call) = asked.call.and_then(|call| self.calls.get_mut(&call)) {
-            call.more().elicitations.retain(|it| *it != key);
+            call.more().elicitations.remove(&key);
         }
         self.forget_deadline();
         Some(asked)

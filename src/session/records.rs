@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::action::ReplyTo;
 use super::limits::Rate;
@@ -118,7 +118,7 @@ pub(super) struct More<P, H> {
     pub abandoned_below: usize,
     /// Who waits for the cancel of this call, and for which reason.
     pub askers: Vec<(Asker<P>, Option<Rc<str>>)>,
-    pub elicitations: Vec<ElicitationKey>,
+    pub elicitations: FxHashSet<ElicitationKey>,
     /// What was reported of its progress.
     pub told: Told<P>,
 }
@@ -130,7 +130,7 @@ impl<P, H> Default for More<P, H> {
             awaited: Vec::new(),
             abandoned_below: 0,
             askers: Vec::new(),
-            elicitations: Vec::new(),
+            elicitations: FxHashSet::default(),
             told: Told::default(),
         }
     }
@@ -155,9 +155,9 @@ impl<P, H> Call<P, H> {
     }
 
     /// Takes one of the lists out.
-    pub fn take<T>(&mut self, list: impl FnOnce(&mut More<P, H>) -> &mut Vec<T>) -> Vec<T> {
+    pub fn take<T: Default>(&mut self, list: impl FnOnce(&mut More<P, H>) -> &mut T) -> T {
         let more = self.more.as_mut();
-        more.map_or_else(Vec::new, |more| std::mem::take(list(more)))
+        more.map_or_else(T::default, |more| std::mem::take(list(more)))
     }
 }
 

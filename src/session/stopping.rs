@@ -12,7 +12,7 @@ use super::action::Action;
 use super::records::{DeadlineOf, Parent, Phase, Stopping};
 use super::state::HostState;
 use super::terms::ConnectionId;
-use crate::call::{CallKey, Error, Millis, Outcome, Step, Stop, StoppedBy};
+use crate::call::{CallKey, Error, Millis, Outcome, Step, Stop, StoppedBy, in_order};
 use crate::offers::Ending;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
@@ -94,7 +94,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             let reason = reason.cloned();
             self.actions.push_back(Action::Stop { key, reason });
         }
-        for question in questions {
+        for question in in_order(questions.into_iter()) {
             self.withdraw(question);
         }
         if own.is_none() {

@@ -6,7 +6,7 @@ use super::action::{Action, Answer, CallState, ReplyTo};
 use super::records::{Asker, Call, Parent, Phase};
 use super::state::HostState;
 use super::stopping::PARENT_ENDED;
-use crate::call::{CallKey, CancelAnswer, End, Millis, Outcome, Response, Stop};
+use crate::call::{CallKey, CancelAnswer, End, Millis, Outcome, Response, Stop, in_order};
 
 impl<P: Clone, H: Clone> HostState<P, H> {
     /// Ends one call with the result of its handler. Calls that the handler made and did not wait
@@ -147,7 +147,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
         self.counters.cancelled += u64::from(stop.is_some());
         self.free_slot(key, &call);
-        for elicitation in call.take(|it| &mut it.elicitations) {
+        for elicitation in in_order(call.take(|it| &mut it.elicitations).into_iter()) {
             self.withdraw(elicitation);
         }
         for _ in 0..call.deadlines {

@@ -48,3 +48,16 @@ fn a_shutdown_that_overtakes_the_cancels() {
         assert_eq!(settled.count(), 2 * many);
     });
 }
+
+#[test]
+fn requests_for_the_list_that_are_answered_oldest_first() {
+    assert_linear(|many| {
+        let mut agent = Agent::new();
+        let asked: Vec<_> = (0..many).map(|_| agent.state.list(agent.now)).collect();
+        for key in asked {
+            agent.state.listed(key, Some("list"));
+        }
+        assert_eq!(agent.actions().len(), 2 * many);
+        agent.assert_at_rest();
+    });
+}

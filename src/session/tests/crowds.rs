@@ -146,3 +146,20 @@ fn calls_that_are_abandoned_without_end() {
         assert_eq!(host.in_flight(), 0);
     });
 }
+
+#[test]
+fn questions_of_one_call_that_are_answered_newest_first() {
+    assert_linear(|many| {
+        let (mut host, agent) = host();
+        let call = start(&mut host, agent, "call", "script");
+        let asked: Vec<_> = (0..many)
+            .map(|_| host.elicit(call, question(None), 0.0))
+            .collect();
+        assert_eq!(host.pending_elicitations(), many);
+        for key in asked.into_iter().rev() {
+            host.answered(agent, key, Ok(1));
+        }
+        drain(&mut host);
+        assert_eq!(host.pending_elicitations(), 0);
+    });
+}
