@@ -12,7 +12,10 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// A name was registered or removed. Agents are told once for all names when the turn is over,
     /// because an app may register thousands.
     pub(super) fn note_change(&mut self, name: Rc<str>, before: bool) {
-        self.untold.entry(name).or_insert(before);
+        let place = self.untold.binary_search_by(|(it, _)| it.cmp(&name));
+        if let Err(place) = place {
+            self.untold.insert(place, (name, before));
+        }
         self.wake();
     }
 

@@ -1,6 +1,5 @@
 //! What a host holds of its connections, sessions, calls and questions.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -230,9 +229,9 @@ pub(super) struct Elicitation {
     pub call: Option<CallKey>,
 }
 
-/// The names that agents are still to be told of. The flag says whether the name was registered
-/// when agents were last told.
-pub(super) type Untold = BTreeMap<Rc<str>, bool>;
+/// The names that agents are still to be told of, in their order, as in the registry. The flag says
+/// whether the name was registered when agents were last told.
+pub(super) type Untold = Vec<(Rc<str>, bool)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DeadlineOf {
