@@ -153,7 +153,7 @@ impl<P, H> Call<P, H> {
         self.more.as_ref().map_or(0, |more| more.abandoned_below)
     }
 
-    /// Takes one of the lists out.
+    /// Takes one of the collections out.
     pub fn take<T: Default>(&mut self, list: impl FnOnce(&mut More<P, H>) -> &mut T) -> T {
         let more = self.more.as_mut();
         more.map_or_else(T::default, |more| std::mem::take(list(more)))
