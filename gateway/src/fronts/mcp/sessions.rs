@@ -54,7 +54,7 @@ pub struct McpOptions {
     #[arg(long, env = "CAPHOST_MCP_SESSION_IDLE", default_value = "30m", value_parser = duration, value_name = "TIME")]
     pub mcp_session_idle: Duration,
     /// How long a call waits for the answer to a question of its app, where a client answers with another request (2026-07-28). After that the call is cancelled.
-    #[arg(long, env = "CAPHOST_MCP_ANSWER_TIMEOUT", default_value = "1h", value_parser = duration, value_name = "TIME")]
+    #[arg(long, env = "CAPHOST_MCP_ANSWER_TIMEOUT", default_value = "60m", value_parser = duration, value_name = "TIME")]
     pub mcp_answer_timeout: Duration,
     /// The key that seals the ids of MCP sessions: any text of at least 32 characters, the same for all workers. With it sessions outlive a restart of the gateway. Default: a random key, which is kept in Redis, or else ends with the gateway.
     #[arg(
