@@ -15,7 +15,7 @@ use crate::broker::{Broker, Counters, Event, Now, PeerId, Seat, ToApp};
 use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;
 use crate::gateway::clustered::Clustered;
-use crate::gateway::lifecycle::Lifecycle;
+use crate::gateway::lifecycle::{Connected, Lifecycle};
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
 use crate::gateway::outbox::{Outbox, QueuedBytes};
@@ -50,8 +50,6 @@ pub struct Hub {
     last_number: AtomicU64,
     pub(super) timer: Timer,
     pub(super) queued: Arc<QueuedBytes>,
-    /// Each connection has a receiver.
-    connections: watch::Sender<()>,
     /// The phase of the gateway's life.
     pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) listeners: Listeners,
@@ -72,11 +70,6 @@ pub(crate) struct State {
     pub outboxes: Queues,
     /// The ports of the apps inside the gateway.
     pub ports: FxHashMap<PeerId, mpsc::UnboundedSender<ToApp>>,
-}
-
-/// Counts as a connection until it is dropped.
-pub struct Connected {
-    _counted: watch::Receiver<()>,
 }
 
 /// A queue to a peer of a front, which the broker does not know. The queue counts until this value is
@@ -112,7 +105,6 @@ impl Hub {
             last_number: AtomicU64::new(0),
             timer: Timer::default(),
             queued: Arc::default(),
-            connections: watch::Sender::default(),
             lifecycle: Arc::new(Lifecycle::new()),
             listeners: Listeners::default(),
             notices: broadcast::Sender::new(NOTICES),
@@ -189,12 +181,9 @@ impl Hub {
         self.last_number.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Counts a connection. The gateway does not end before the connection has ended or the close timeout is
-    /// over.
+    /// See [`Lifecycle::connected`].
     pub fn connected(&self) -> Connected {
-        Connected {
-            _counted: self.connections.subscribe(),
-        }
+        self.lifecycle.connected()
     }
 
     /// How many bytes wait for all peers. Messages that are kept for apps that may come back count as well.
@@ -280,11 +269,6 @@ impl Hub {
             cluster,
             sessions: state.outboxes.counts,
         }
-    }
-
-    /// Waits until no connection is left.
-    pub async fn deserted(&self) {
-        self.connections.closed().await;
     }
 
     pub(crate) fn now(&self) -> Now {

@@ -20,9 +20,10 @@ mod time;
 
 pub use counted::Counted;
 pub use elsewhere::Elsewhere;
+pub use hub::Hub;
 #[cfg(test)]
 pub(crate) use hub::NOTICES;
-pub use hub::{Connected, Hub};
+pub use lifecycle::Connected;
 pub(crate) use outbox::OutboxPhase;
 pub use outbox::{Outbox, OutboxStep, Pushed};
 pub use outcome::{AbpError, Confirmation, Outcome, Step};

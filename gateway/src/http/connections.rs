@@ -21,7 +21,6 @@ use rustls::ServerConfig;
 use rustls::server::Acceptor;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::LazyConfigAcceptor;
@@ -64,11 +63,10 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Accepts connections until the gateway stops, and waits until those accepted have ended.
+    /// Accepts connections until the gateway stops.
     pub(crate) async fn serve(self, listener: TcpListener) {
         let limits = &self.limits;
         let places = Places::new(limits.connections, limits.connections_per_address);
-        let (alive, mut ended) = mpsc::channel::<()>(1);
         let (failing, full) = (Seldom::new(), Seldom::new());
         let mut stop = pin!(self.lifecycle.reached(Phase::Stopping));
         loop {
@@ -88,10 +86,10 @@ impl Connections {
                         continue;
                     };
                     let is_spare = place.is_spare();
-                    let (all, alive) = (self.clone(), alive.clone());
+                    let (all, connected) = (self.clone(), self.lifecycle.connected());
                     tokio::spawn(async move {
                         all.welcome(stream, address, place).await;
-                        drop(alive);
+                        drop(connected);
                     });
                     if is_spare {
                         // A request that has come is answered before more connections take its place.
@@ -111,8 +109,6 @@ impl Connections {
         }
         // Connections that are not accepted by now are refused.
         drop(listener);
-        drop(alive);
-        let _ = ended.recv().await;
     }
 
     async fn welcome(self, stream: TcpStream, address: PeerAddress, place: Place) {

@@ -274,7 +274,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Goes on until `stop`, and stops. `served` ends when the last connection has.
+    /// Goes on until `stop`, and stops. `served` ends when no more connections are accepted.
     pub(super) async fn until(
         self,
         stop: impl Future<Output = ()>,

@@ -17,8 +17,8 @@ const IDLE_POLL: Duration = Duration::from_millis(20);
 /// How long the remains of a connection may take after the close timeout.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when the last
-/// connection has.
+/// Stops, in at most `drain`, twice the close timeout, and a little. `serving` ends when no more
+/// connections are accepted.
 pub(crate) async fn stop(hub: &Hub, drain: Duration, serving: impl Future<Output = ()>) {
     let drain_seconds = drain.as_secs_f64();
     let in_flight = hub.requests_in_flight();
@@ -41,8 +41,8 @@ pub(crate) async fn stop(hub: &Hub, drain: Duration, serving: impl Future<Output
     }
     hub.handle(Event::Shutdown);
     let ended = timeout(hub.limits.close_timeout + GRACE, async {
-        hub.deserted().await;
         serving.await;
+        hub.lifecycle.deserted().await;
     });
     let closed_in_time = ended.await.is_ok();
     let after = hub.counters();

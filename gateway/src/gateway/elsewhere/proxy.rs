@@ -8,7 +8,8 @@ use super::Elsewhere;
 use crate::broker::{Event, PeerId};
 use crate::cluster::WorkerId;
 use crate::cluster::message::Parcel;
-use crate::gateway::hub::{Connected, Hub};
+use crate::gateway::hub::Hub;
+use crate::gateway::lifecycle::Connected;
 use crate::gateway::outbox::{Outbox, OutboxStep};
 
 /// A peer of the broker that stands for an app or an agent of another worker.
