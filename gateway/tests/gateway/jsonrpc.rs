@@ -201,14 +201,6 @@ async fn what_the_app_offers() {
     let answer = json!({ "jsonrpc": "2.0", "id": 0, "result": result });
     assert_eq!(peer.next().await, answer);
     let _other = gateway.app("other").await;
-    for method in ["_capabilities/list", "_capabilities/call"] {
-        peer.send(rpc(json!(1), method, json!({ "capability": "a.b" })))
-            .await;
-        let answer = peer.next().await;
-        assert_eq!(codes(&answer), (-32602, "INVALID_PARAMS"), "{method}");
-        let apps = &answer["error"]["data"]["details"]["apps"];
-        assert_eq!(apps, &json!(["demo", "other"]));
-    }
     let mut other = gateway.peer("/jsonrpc?app=other").await;
     other
         .send(rpc(json!(1), "_capabilities/list", json!({})))
@@ -984,4 +976,64 @@ async fn a_cancelled_call_is_named_in_few_characters() {
     assert_eq!(codes(&answer), (-32800, "CANCELLED"));
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.len() < 300, "{}", message.len());
+}
+
+#[tokio::test]
+async fn without_an_app_each_call_goes_to_the_app_that_offers_the_capability() {
+    let gateway = Gateway::start().await;
+    let register_with = async |id: &str, names: &[&str]| {
+        let mut app = gateway.peer("/abp/app").await;
+        let mut registration = register(id);
+        let capabilities = names.iter().map(|name| json!({ "name": name }));
+        registration["payload"]["capabilities"] = capabilities.collect();
+        app.send(registration).await;
+        assert_eq!(app.next().await["type"], "app/registered");
+        app
+    };
+    let one = register_with("one", &["a.b", "own"]).await;
+    let mut peer = gateway.peer("/jsonrpc").await;
+    let list = async |peer: &mut Peer| {
+        peer.send(rpc(json!("l"), "_capabilities/list", json!({})))
+            .await;
+        let listed = peer.next().await;
+        let listed = listed["result"]["capabilities"].as_array().unwrap().clone();
+        let names = listed
+            .iter()
+            .map(|it| it["name"].as_str().unwrap().to_string());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(list(&mut peer).await, ["a.b", "own"]);
+    let two = register_with("two", &["a.b"]).await;
+    assert_eq!(list(&mut peer).await, ["one.a.b", "own", "two.a.b"]);
+    let mut apps = [one, two];
+    for (id, name, at, capability) in [
+        (1, "two.a.b", 1, "a.b"),
+        (2, "own", 0, "own"),
+        (3, "one.a.b", 0, "a.b"),
+        (4, "one.own", 0, "own"),
+    ] {
+        let params = json!({ "capability": name });
+        peer.send(rpc(json!(id), "_capabilities/call", params))
+            .await;
+        let calling = apps[at].called().await;
+        assert_eq!(calling["payload"]["capability"], capability);
+        // The second app gets a cancel, the first an end.
+        if at == 1 {
+            peer.send(cancel(json!(id))).await;
+            apps[at].confirm_cancel(&calling).await;
+            assert_eq!(codes(&peer.next().await), (-32800, "CANCELLED"));
+            continue;
+        }
+        let done = json!({ "success": true, "data": name });
+        apps[at].answer_call(&calling, done).await;
+        assert_eq!(peer.next().await["result"]["data"], name);
+    }
+    for (name, said) in [("a.b", "one, two"), ("none", "No app offers")] {
+        let params = json!({ "capability": name });
+        peer.send(rpc(json!(9), "_capabilities/call", params)).await;
+        let refused = peer.next().await;
+        assert_eq!(codes(&refused).1, "UNKNOWN_CAPABILITY");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains(said), "{message}");
+    }
 }

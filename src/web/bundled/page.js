@@ -1,15 +1,9 @@
 // Made of ../js by `npm run build`, and to be changed there.
 
-// src/web/js/states.js
-var STATES = ["completed", "failed", "cancelled"];
-
 // src/web/js/envelope.js
-var stateName = (state) => STATES[state];
-var hasCompleted = (state) => stateName(state) === "completed";
 var metadataOf = (stop) => typeof stop === "string" ? { stop } : { ...stop, took: rounded(stop.took) };
 var cancelled = (stop) => ({ success: false, cancelled: true, metadata: metadataOf(stop) });
 var lateEnd = (success, after) => ({ success, after: rounded(after) });
-var callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
 var errorOf = (code2, message, retryable, retryAfter, details) => ({
   code: code2,
   message,
@@ -17,13 +11,6 @@ var errorOf = (code2, message, retryable, retryAfter, details) => ({
   ...details !== void 0 && { details },
   ...retryAfter >= 0 && { retryAfter }
 });
-function response(state, value, duration) {
-  const name = stateName(state);
-  if (name === "cancelled") return cancelled(value);
-  const ended = name === "failed" ? { success: false, error: value } : { success: true, data: value };
-  if (duration >= 0) ended.metadata = { duration: rounded(duration) };
-  return ended;
-}
 var rounded = (milliseconds) => Math.round(milliseconds * 1e3) / 1e3;
 var cancelConfirmation = (callId, stop, ended) => ({
   callId,
@@ -36,37 +23,6 @@ var cancelResponse = (callId, reason, error) => ({
   ...reason && { reason },
   ...error && { error }
 });
-var summaries = (documents) => documents.map((document2) => {
-  const summary = {};
-  for (const field of ["name", "available", "experimental", "deprecated"]) {
-    if (document2[field] !== void 0) summary[field] = document2[field];
-  }
-  return summary;
-});
-var progressOf = (progress, total, stage, status, estimatedRemaining) => ({
-  progress,
-  total,
-  ...stage !== void 0 && { stage },
-  ...status !== void 0 && { status },
-  ...estimatedRemaining !== void 0 && { estimatedRemaining }
-});
-function progressInfo(operationId, info) {
-  const { percentage, progress, total } = info;
-  const share = () => Math.round(progress / total * 1e8) / 1e6;
-  const known4 = [progress, total].every((it) => typeof it === "number") && total > 0;
-  return {
-    ...info,
-    operationId,
-    ...typeof percentage !== "number" && known4 && { percentage: Math.min(100, Math.max(0, share())) }
-  };
-}
-function refusal(type, callId, error) {
-  if (typeof callId === "string") callId = callId.slice(0, 128);
-  else if (typeof callId !== "number") callId = null;
-  if (type === "capabilities/cancel") return [`${type}-result`, cancelResponse(callId, error.message, error)];
-  if (type === "initialize" || type === "capabilities/list") return [`${type}-result`, { error }];
-  return [type === "capabilities/call" ? `${type}-result` : "error", { success: false, error }];
-}
 
 // src/web/js/codes.js
 var RETRYABLE = [
@@ -501,146 +457,22 @@ function idsOf(rust) {
   return ids;
 }
 
-// src/web/js/inspect.js
-var Unfit = class {
-  /** @param {string} why */
-  constructor(why) {
-    this.why = why;
-  }
-};
-function measure(value, depth2, size) {
-  try {
-    const bytes = simpleBytes(value);
-    if (bytes >= 0 && bytes <= size && LEVELS <= depth2) return bytes;
-    const left = weighAll(value, depth2, size);
-    return left >= 0 ? size - left + VALUE * values + binary : `is larger than ${size} characters`;
-  } catch (error) {
-    if (!(error instanceof Unfit)) return "cannot be read";
-    return error === TOO_DEEP ? `is cyclic, or nested more than ${depth2} levels deep` : error.why;
-  }
-}
-function inspect(value, depth2, size) {
-  const measured = measure(value, depth2, size);
-  return typeof measured === "string" ? measured : void 0;
-}
-var VALUE = 24;
-var values = 0;
-var binary = 0;
-var buffers = /* @__PURE__ */ new Set();
-function hold(owner, bytes) {
-  if (bytes > 0 && !buffers.has(owner)) {
-    buffers.add(owner);
-    binary += bytes;
-  }
-}
-var MANY = 2048;
-var LARGE = { values: 32, characters: 1024 };
-var known3 = /* @__PURE__ */ new Map();
-var TOO_DEEP = /* @__PURE__ */ new Unfit("is nested too deep");
-function weighAll(value, levels, left) {
-  values = 0;
-  binary = 0;
-  asked = 0;
-  try {
-    return weigh(value, levels, left);
-  } finally {
-    known3.clear();
-    buffers.clear();
-  }
-}
-function weigh(value, levels, left) {
-  values += 1;
-  switch (typeof value) {
-    case "string":
-      return left - value.length - 2;
-    case "object":
-      return value === null ? left - 1 : weighObject(value, levels, left - 1);
-    case "function":
-    case "symbol":
-      throw new Unfit(`holds a ${typeof value}`);
-    case "bigint":
-      return left - digitsOf(value, left);
-    default:
-      return left - 1;
-  }
-}
-function weighObject(object, levels, left) {
-  if (levels === 0) throw TOO_DEEP;
-  if (values <= MANY) return weighInside(object, levels, left);
-  const before = known3.get(object);
-  if (before !== void 0 && before.levels <= levels) return left - before.weight;
-  const at = values;
-  const rest = weighInside(object, levels, left);
-  const isLarge = values - at >= LARGE.values || left - rest >= LARGE.characters;
-  if (rest >= 0 && isLarge) known3.set(object, { levels, weight: left - rest });
-  return rest;
-}
-function weighInside(object, levels, left) {
-  if (Array.isArray(object)) return weighArray(object, levels - 1, left);
-  if (isPlain(object)) return weighProperties(object, Object.keys(object), levels - 1, left);
-  if (!ArrayBuffer.isView(object)) return weighOther(object, levels - 1, left);
-  hold(object.buffer, object.buffer.byteLength);
-  return left;
-}
-function weighProperties(object, keys, levels, left) {
-  for (let at = 0; at < keys.length && left >= 0; at += 1) {
-    const key = (
-      /** @type {string} */
-      keys[at]
-    );
-    left = weigh(object[key], levels, left - key.length - 3);
-  }
-  return left;
-}
-function weighArray(array2, levels, left) {
-  const { length } = array2;
-  if (length <= left && isWhole(array2)) {
-    for (let at = 0; at < length && left >= 0; at += 1) left = weigh(array2[at], levels, left);
-    return left;
-  }
-  return length <= left ? weighProperties(array2, Object.keys(array2), levels, left - length) : -1;
-}
-function weighOther(object, levels, left) {
-  const kind = kindOf(object);
-  if (kind === "Map") {
-    Map.prototype.forEach.call(object, (value, key) => {
-      if (left >= 0) left = weigh(value, levels, weigh(key, levels, left));
-    });
-  } else if (kind === "Set") {
-    Set.prototype.forEach.call(object, (value) => {
-      if (left >= 0) left = weigh(value, levels, left);
-    });
-  } else if (kind === "DOMException" || isError(object)) left = weighProperties(object, OF_ERRORS, levels, left);
-  else if (kind === "RegExp") left = weigh(object.source, levels, left);
-  else if (kind === "String" || kind === "BigInt") return weigh(object.valueOf(), levels, left);
-  else if (kind.endsWith("Buffer")) hold(object, object.byteLength);
-  else if (kind.startsWith("Image")) hold(object, 4 * object.width * object.height);
-  return weighProperties(object, Object.keys(object), levels, left);
-}
+// src/web/js/plain.js
 var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
 var isError = (it) => it instanceof Error ? !/^(Object|DOMException)$/.test(kindOf(it)) : kindOf(it) === "Error";
 var OF_ERRORS = (
   /** @type {const} */
   ["name", "message", "stack", "cause", "errors"]
 );
-var SHORT = 1024;
-var LONG = 2 ** 19;
-var asked = 0;
-function isWhole(array2) {
-  const { length } = array2;
-  if (length > SHORT && (asked += length) > LONG) return Math.floor(Math.random() * length) in array2;
-  const keys = Object.keys(array2);
-  return keys.length === length && (length === 0 || keys[length - 1] === String(length - 1));
-}
-function digitsOf(number, left) {
-  let bits = 64;
-  while (bits <= 4 * left && BigInt.asIntN(bits, number) !== number) bits *= 2;
-  return bits / 4;
-}
 function isPlain(item) {
   const prototype = Object.getPrototypeOf(item);
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
+function hasOnlyElements(array2) {
+  const keys = Object.keys(array2);
+  return keys.length === array2.length && (keys.length === 0 || keys[keys.length - 1] === String(keys.length - 1));
+}
+var VALUE = 24;
 var LEVELS = 8;
 var MEMBERS = 200;
 var members = 0;
@@ -668,7 +500,7 @@ function passObject(object, levels) {
   let bytes = VALUE + 1;
   if (Array.isArray(object)) {
     members -= object.length;
-    if (members < 0 || !isWhole(object)) return -1;
+    if (members < 0 || !hasOnlyElements(object)) return -1;
     for (let at = 0; at < object.length; at += 1) {
       const more = pass(object[at], levels);
       if (more < 0) return -1;
@@ -978,14 +810,14 @@ var Questions = class {
 };
 
 // src/web/js/short.js
-var SHORT2 = 2;
+var SHORT = 2;
 var CALL = 1;
 var RESULT = 2;
 var NEXT = 3;
 var PROGRESS = 1;
 var TRANSFER = 2;
-var announcing = (initialize) => ({ ...initialize, payload: { ...initialize.payload, short: SHORT2 } });
-var takesShort = (payload) => payload?.short === SHORT2;
+var announcing = (initialize) => ({ ...initialize, payload: { ...initialize.payload, short: SHORT } });
+var takesShort = (payload) => payload?.short === SHORT;
 var opensShort = (message) => (message?.type === "initialize" || message?.type === "initialize-result") && takesShort(message.payload);
 var announcement = (type, id) => [NEXT, type, id];
 var foretold = ({ type, id, payload }) => isSimple(payload) ? void 0 : announcement(type, id);
@@ -1280,7 +1112,7 @@ var Agent = class extends Caller {
   cancel(callId, reason) {
     return new Promise((resolve2) => {
       const key = typeof callId === "string" ? this.#rust.cancel(this.#number, callId.slice(0, MAX_NAME), reasonText(reason)) : 0;
-      if (!key) return resolve2(refusal2(callId, key === 0 ? BAD_CALL_ID : this.#guard.lost(LOST)));
+      if (!key) return resolve2(refusal(callId, key === 0 ? BAD_CALL_ID : this.#guard.lost(LOST)));
       this.#pending.set(key, { resolve: resolve2, callId });
       return this.#rust.drive(this.#number, this.#shell);
     });
@@ -1388,12 +1220,12 @@ var Agent = class extends Caller {
     const error = this.#guard.lost(LOST);
     for (const { callId, release, resolve: resolve2 } of pending) {
       report(release);
-      resolve2(callId === void 0 ? { success: false, error } : refusal2(callId, error));
+      resolve2(callId === void 0 ? { success: false, error } : refusal(callId, error));
     }
     if (this.sessionId !== null || this.#again) this.#end("failed");
   }
 };
-var refusal2 = (callId, error) => cancelResponse(callId, error.message, error);
+var refusal = (callId, error) => cancelResponse(callId, error.message, error);
 function problemWith(capability, params, { signal, timeout, callId, onProgress, transfer }) {
   if (typeof capability !== "string") return "capability must be a string";
   if (typeof params !== "object" || params === null || Array.isArray(params)) return "params must be an object";
@@ -1712,10 +1544,10 @@ function portMessenger(port, ours = false, short = false) {
   return messenger;
 }
 
-// src/web/js/socket.js
+// src/web/js/agent-socket.js
 var OPENING = 0;
 var OPEN = 1;
-var LARGE2 = 65536;
+var LARGE = 65536;
 function socketMessenger(socket) {
   const waiting = [];
   let opened = false;
@@ -1728,7 +1560,7 @@ function socketMessenger(socket) {
       const text2 = toText(envelope);
       if (socket.readyState === OPEN) socket.send(text2);
       else if (socket.readyState === OPENING) waiting.push(text2);
-      return text2.length > LARGE2 ? new Blob([text2]).size : 0;
+      return text2.length > LARGE ? new Blob([text2]).size : 0;
     },
     close() {
       messenger.onmessage = messenger.onclose = void 0;
@@ -1762,12 +1594,6 @@ function socketMessenger(socket) {
   });
   return messenger;
 }
-var source = () => globalThis.WebSocket;
-function defaultSocket() {
-  const Socket = source();
-  if (!Socket) throw abpError("NOT_SUPPORTED", "There is no WebSocket here: install `ws`, or pass the option `WebSocket`");
-  return Socket;
-}
 var shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, "$1…");
 function openSocket(url, token, Socket) {
   try {
@@ -1775,6 +1601,14 @@ function openSocket(url, token, Socket) {
   } catch (error) {
     throw abpError("INVALID_PARAMS", `Cannot connect to ${url}: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+// src/web/js/socket.js
+var source = () => globalThis.WebSocket;
+function defaultSocket() {
+  const Socket = source();
+  if (!Socket) throw abpError("NOT_SUPPORTED", "There is no WebSocket here: install `ws`, or pass the option `WebSocket`");
+  return Socket;
 }
 
 // src/web/js/window.js
@@ -2173,6 +2007,135 @@ function frozen(value) {
   return JSON.parse(text2, (_, inner) => Object.freeze(inner));
 }
 
+// src/web/js/inspect.js
+var Unfit = class {
+  /** @param {string} why */
+  constructor(why) {
+    this.why = why;
+  }
+};
+function measure(value, depth2, size) {
+  try {
+    const bytes = simpleBytes(value);
+    if (bytes >= 0 && bytes <= size && LEVELS <= depth2) return bytes;
+    const left = weighAll(value, depth2, size);
+    return left >= 0 ? size - left + VALUE * values + binary : `is larger than ${size} characters`;
+  } catch (error) {
+    if (!(error instanceof Unfit)) return "cannot be read";
+    return error === TOO_DEEP ? `is cyclic, or nested more than ${depth2} levels deep` : error.why;
+  }
+}
+function inspect(value, depth2, size) {
+  const measured = measure(value, depth2, size);
+  return typeof measured === "string" ? measured : void 0;
+}
+var values = 0;
+var binary = 0;
+var buffers = /* @__PURE__ */ new Set();
+function hold(owner, bytes) {
+  if (bytes > 0 && !buffers.has(owner)) {
+    buffers.add(owner);
+    binary += bytes;
+  }
+}
+var MANY = 2048;
+var LARGE2 = { values: 32, characters: 1024 };
+var known3 = /* @__PURE__ */ new Map();
+var TOO_DEEP = /* @__PURE__ */ new Unfit("is nested too deep");
+function weighAll(value, levels, left) {
+  values = 0;
+  binary = 0;
+  asked = 0;
+  try {
+    return weigh(value, levels, left);
+  } finally {
+    known3.clear();
+    buffers.clear();
+  }
+}
+function weigh(value, levels, left) {
+  values += 1;
+  switch (typeof value) {
+    case "string":
+      return left - value.length - 2;
+    case "object":
+      return value === null ? left - 1 : weighObject(value, levels, left - 1);
+    case "function":
+    case "symbol":
+      throw new Unfit(`holds a ${typeof value}`);
+    case "bigint":
+      return left - digitsOf(value, left);
+    default:
+      return left - 1;
+  }
+}
+function weighObject(object, levels, left) {
+  if (levels === 0) throw TOO_DEEP;
+  if (values <= MANY) return weighInside(object, levels, left);
+  const before = known3.get(object);
+  if (before !== void 0 && before.levels <= levels) return left - before.weight;
+  const at = values;
+  const rest = weighInside(object, levels, left);
+  const isLarge = values - at >= LARGE2.values || left - rest >= LARGE2.characters;
+  if (rest >= 0 && isLarge) known3.set(object, { levels, weight: left - rest });
+  return rest;
+}
+function weighInside(object, levels, left) {
+  if (Array.isArray(object)) return weighArray(object, levels - 1, left);
+  if (isPlain(object)) return weighProperties(object, Object.keys(object), levels - 1, left);
+  if (!ArrayBuffer.isView(object)) return weighOther(object, levels - 1, left);
+  hold(object.buffer, object.buffer.byteLength);
+  return left;
+}
+function weighProperties(object, keys, levels, left) {
+  for (let at = 0; at < keys.length && left >= 0; at += 1) {
+    const key = (
+      /** @type {string} */
+      keys[at]
+    );
+    left = weigh(object[key], levels, left - key.length - 3);
+  }
+  return left;
+}
+function weighArray(array2, levels, left) {
+  const { length } = array2;
+  if (length <= left && isWhole(array2)) {
+    for (let at = 0; at < length && left >= 0; at += 1) left = weigh(array2[at], levels, left);
+    return left;
+  }
+  return length <= left ? weighProperties(array2, Object.keys(array2), levels, left - length) : -1;
+}
+function weighOther(object, levels, left) {
+  const kind = kindOf(object);
+  if (kind === "Map") {
+    Map.prototype.forEach.call(object, (value, key) => {
+      if (left >= 0) left = weigh(value, levels, weigh(key, levels, left));
+    });
+  } else if (kind === "Set") {
+    Set.prototype.forEach.call(object, (value) => {
+      if (left >= 0) left = weigh(value, levels, left);
+    });
+  } else if (kind === "DOMException" || isError(object)) left = weighProperties(object, OF_ERRORS, levels, left);
+  else if (kind === "RegExp") left = weigh(object.source, levels, left);
+  else if (kind === "String" || kind === "BigInt") return weigh(object.valueOf(), levels, left);
+  else if (kind.endsWith("Buffer")) hold(object, object.byteLength);
+  else if (kind.startsWith("Image")) hold(object, 4 * object.width * object.height);
+  return weighProperties(object, Object.keys(object), levels, left);
+}
+var SHORT2 = 1024;
+var LONG = 2 ** 19;
+var asked = 0;
+function isWhole(array2) {
+  const { length } = array2;
+  if (length > SHORT2 && (asked += length) > LONG) return Math.floor(Math.random() * length) in array2;
+  return hasOnlyElements(array2);
+}
+function digitsOf(number, left) {
+  let bits = 64;
+  while (bits <= 4 * left && BigInt.asIntN(bits, number) !== number) bits *= 2;
+  return bits / 4;
+}
+
 // src/web/js/failure.js
 var MAX_TEXT = 65536;
 var FIELDS = ["code", "message", "retryable", "retryAfter", "details", "alternatives"];
@@ -2504,6 +2467,52 @@ function notify(shell, name, data) {
   tellIfFit(shell, `the notification ${event.slice(0, 64)}`, { event, data }, (it) => shell.rust.notify(shell.number, it.event, it.data), 1);
 }
 
+// src/web/js/states.js
+var STATES = ["completed", "failed", "cancelled"];
+
+// src/web/js/to-agent.js
+var stateName = (state) => STATES[state];
+var hasCompleted = (state) => stateName(state) === "completed";
+var callEnded = (callId, success, after) => ({ callId, ...lateEnd(success, after) });
+function response(state, value, duration) {
+  const name = stateName(state);
+  if (name === "cancelled") return cancelled(value);
+  const ended = name === "failed" ? { success: false, error: value } : { success: true, data: value };
+  if (duration >= 0) ended.metadata = { duration: rounded(duration) };
+  return ended;
+}
+var summaries = (documents) => documents.map((document2) => {
+  const summary = {};
+  for (const field of ["name", "available", "experimental", "deprecated"]) {
+    if (document2[field] !== void 0) summary[field] = document2[field];
+  }
+  return summary;
+});
+var progressOf = (progress, total, stage, status, estimatedRemaining) => ({
+  progress,
+  total,
+  ...stage !== void 0 && { stage },
+  ...status !== void 0 && { status },
+  ...estimatedRemaining !== void 0 && { estimatedRemaining }
+});
+function progressInfo(operationId, info) {
+  const { percentage, progress, total } = info;
+  const share = () => Math.round(progress / total * 1e8) / 1e6;
+  const known4 = [progress, total].every((it) => typeof it === "number") && total > 0;
+  return {
+    ...info,
+    operationId,
+    ...typeof percentage !== "number" && known4 && { percentage: Math.min(100, Math.max(0, share())) }
+  };
+}
+function refusal2(type, callId, error) {
+  if (typeof callId === "string") callId = callId.slice(0, 128);
+  else if (typeof callId !== "number") callId = null;
+  if (type === "capabilities/cancel") return [`${type}-result`, cancelResponse(callId, error.message, error)];
+  if (type === "initialize" || type === "capabilities/list") return [`${type}-result`, { error }];
+  return [type === "capabilities/call" ? `${type}-result` : "error", { success: false, error }];
+}
+
 // src/web/js/receive.js
 var NO_SESSION = problem("NOT_INITIALIZED", "There is no session: call initialize first");
 function receive(connection, envelope, aborted) {
@@ -2532,7 +2541,7 @@ function enter(connection, id, call, bytes, aborted) {
   const given2 = call.callId ?? "";
   const place = shell.ids.name(call);
   if (holdsFunctions(call.params)) call.borrowed = borrow(call.params, shell);
-  connection.expect(id, "capabilities/call", call.callId, call.capability, call.borrowed);
+  connection.expect(id, call);
   const unfit = aborted ? rust.callAborted(shell.number, number, id, given2, place, call.capability, call, aborted.reason) : rust.call(shell.number, number, id, given2, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
   if (unfit) throw new Refusal(BAD_CALL_ID);
 }
@@ -2550,21 +2559,21 @@ function receiveMessage(connection, envelope, { type, id, payload }, aborted) {
       const cancel = readCancel(payload);
       const { callId, reason } = cancel;
       check2(connection, envelope, cancel);
-      connection.expect(id, type, callId);
+      connection.expect(id, { type, callId });
       if (rust.cancel(shell.number, number, id, callId, reason)) throw new Refusal(BAD_CALL_ID);
       break;
     }
     case "initialize": {
       const params = readInitialize(payload);
       check2(connection, envelope, params);
-      connection.expect(id, type);
+      connection.expect(id, { type });
       rust.initialize(shell.number, number, id, params);
       break;
     }
     case "shutdown": {
       const reason = reasonOf(get(payload, "reason"));
       check2(connection, envelope, reason);
-      connection.expect(id, type);
+      connection.expect(id, { type });
       rust.shutdown(shell.number, number, id, reason);
       break;
     }
@@ -2602,7 +2611,7 @@ function refuse(connection, envelope, error) {
   const needsSession = type === "capabilities/call" || type === "capabilities/cancel";
   const first = needsSession && !shell.rust.sessionId(shell.number, number) ? NO_SESSION : error;
   const [id, callId] = [get(envelope, "id"), get(get(envelope, "payload"), "callId")];
-  const [kind, payload] = refusal(type, callId, first);
+  const [kind, payload] = refusal2(type, callId, first);
   shell.post(number, kind, isId(id) ? id : null, payload);
 }
 
@@ -2613,7 +2622,7 @@ var LEFT = "The page was left";
 var UNREADABLE2 = "A message of the agent could not be read";
 var REQUESTS = ["initialize", "shutdown", "capabilities/call", "capabilities/cancel"];
 var Connection = class {
-  /** @type {Map<unknown, { type: string, callId: unknown, capability?: string, borrowed?: import('./borrowed.js').Borrowed }>} */
+  /** @type {Map<unknown, Request>} */
   #pending = /* @__PURE__ */ new Map();
   #open;
   /** @type {unknown} */
@@ -2693,13 +2702,10 @@ var Connection = class {
    * Passes a request on to Rust, which answers it unless the instance is lost.
    *
    * @param {string | number | undefined} id
-   * @param {string} type
-   * @param {string} [callId]
-   * @param {string} [capability]
-   * @param {import('./borrowed.js').Borrowed} [borrowed] the functions in the parameters of a call
+   * @param {Request} request
    */
-  expect(id, type, callId, capability, borrowed) {
-    if (id !== void 0) this.#pending.set(id, { type, callId, capability, borrowed });
+  expect(id, request) {
+    if (id !== void 0) this.#pending.set(id, request);
   }
   /** A request is answered. @param {unknown} id */
   #settle(id) {
@@ -2791,7 +2797,7 @@ var Connection = class {
   answerLost() {
     const pending = cancelsFirst(this.#pending, ([, { type }]) => type === "capabilities/cancel");
     this.#settleAll();
-    for (const [id, { type, callId }] of pending) this.#refuse(type, id, callId, this.shell.guard.lost(LOST2));
+    for (const [id, { type = "capabilities/call", callId }] of pending) this.#refuse(type, id, callId, this.shell.guard.lost(LOST2));
   }
   /**
    * @param {any} envelope
@@ -2808,7 +2814,7 @@ var Connection = class {
    * @param {typeof CLOSED} error
    */
   #refuse(type, id, callId, error) {
-    const [kind, payload] = type === "shutdown" ? [`${type}-result`, { error }] : refusal(type, callId, error);
+    const [kind, payload] = type === "shutdown" ? [`${type}-result`, { error }] : refusal2(type, callId, error);
     this.#trySend({ type: kind, id, timestamp: Date.now(), payload });
   }
   /** The transport is gone. @param {string} [reason] the reason that handlers get */
@@ -4358,7 +4364,7 @@ var Shell = class {
       features: { ...features, dynamicCapabilities: true },
       ...life && { life: {} },
       // The page itself sends no messages in their short form.
-      ...connection?.short && !connection.messenger.local && { short: SHORT2 },
+      ...connection?.short && !connection.messenger.local && { short: SHORT },
       ...connection?.messenger.objects && { callbacks: true }
     });
     if (life) {

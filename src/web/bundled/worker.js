@@ -50,27 +50,22 @@
   });
   var log = (how, ...what) => later(() => console[how](`caphost: ${what.shift()}`, ...what));
 
-  // src/web/js/inspect.js
-  var VALUE = 24;
+  // src/web/js/plain.js
   var kindOf = (it) => Object.prototype.toString.call(it).slice(8, -1);
   var isError = (it) => it instanceof Error ? !/^(Object|DOMException)$/.test(kindOf(it)) : kindOf(it) === "Error";
   var OF_ERRORS = (
     /** @type {const} */
     ["name", "message", "stack", "cause", "errors"]
   );
-  var SHORT = 1024;
-  var LONG = 2 ** 19;
-  var asked = 0;
-  function isWhole(array) {
-    const { length } = array;
-    if (length > SHORT && (asked += length) > LONG) return Math.floor(Math.random() * length) in array;
-    const keys = Object.keys(array);
-    return keys.length === length && (length === 0 || keys[length - 1] === String(length - 1));
-  }
   function isPlain(item) {
     const prototype = Object.getPrototypeOf(item);
     return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
   }
+  function hasOnlyElements(array) {
+    const keys = Object.keys(array);
+    return keys.length === array.length && (keys.length === 0 || keys[keys.length - 1] === String(keys.length - 1));
+  }
+  var VALUE = 24;
   var LEVELS = 8;
   var MEMBERS = 200;
   var members = 0;
@@ -98,7 +93,7 @@
     let bytes = VALUE + 1;
     if (Array.isArray(object)) {
       members -= object.length;
-      if (members < 0 || !isWhole(object)) return -1;
+      if (members < 0 || !hasOnlyElements(object)) return -1;
       for (let at = 0; at < object.length; at += 1) {
         const more = pass(object[at], levels);
         if (more < 0) return -1;
@@ -115,6 +110,9 @@
     }
     return bytes;
   }
+
+  // src/web/js/inspect.js
+  var LONG = 2 ** 19;
 
   // src/web/js/read.js
   function isObject(value) {
@@ -323,7 +321,7 @@
   var flag;
   var current;
   var panic;
-  var asked2 = 0;
+  var asked = 0;
   var asks = /* @__PURE__ */ new Map();
   var { close, Worker: Native } = scope;
   var post = scope.postMessage.bind(scope);
@@ -411,7 +409,7 @@
     /** @param {string} capability @param {object} [params] @param {any} [options] */
     call(capability, params = {}, options = {}) {
       const { signal, timeout, callId, progressToken } = options ?? {};
-      const number = asked2 += 1;
+      const number = asked += 1;
       return underSignal(
         signal,
         (reason) => say(["abort", this.serial, number, reason]),
@@ -420,7 +418,7 @@
     }
     /** @param {string} what @param {any[]} payload @returns {Promise<any>} an ABPResponse */
     ask(what, ...payload) {
-      return this.#ask(what, asked2 += 1, ...payload);
+      return this.#ask(what, asked += 1, ...payload);
     }
     /** @param {string} what @param {number} number of the request @param {any[]} payload @returns {Promise<any>} an ABPResponse */
     async #ask(what, number, ...payload) {

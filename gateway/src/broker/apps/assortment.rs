@@ -94,6 +94,43 @@ impl Assortment {
         })
     }
 
+    /// All capabilities under their own names, app by app. A name that several apps have has the app's id and
+    /// a dot before it. A capability whose name is taken even so is left out.
+    pub fn capabilities(&self) -> Vec<(Cow<'_, str>, &CapabilityInfo)> {
+        let offers = self.offers.iter();
+        let all = offers.flat_map(|offer| offer.capabilities.iter().map(move |it| (offer, it)));
+        let all: Vec<_> = all.collect();
+        let mut alike: HashMap<&str, usize> = HashMap::new();
+        for (_, it) in &all {
+            *alike.entry(&it.name).or_default() += 1;
+        }
+        let named = all.into_iter().filter_map(|(offer, it)| {
+            if alike[&*it.name] == 1 {
+                return Some((Cow::from(&*it.name), it));
+            }
+            let name = format!("{}.{}", offer.app.id, it.name);
+            let (found, _) = self.capability(&name)?;
+            Arc::ptr_eq(found, offer).then_some((name.into(), it))
+        });
+        named.collect()
+    }
+
+    /// The capability that a caller means by its own name, if one app has it, or with the app's id and a dot
+    /// before it.
+    pub fn capability(&self, name: &str) -> Option<(&Arc<Offer>, &CapabilityInfo)> {
+        let offers = || self.offers.iter();
+        let mut named = offers().filter_map(|offer| Some((offer, offer.named(name)?)));
+        if let Some(first) = named.next() {
+            return named.next().is_none().then_some(first);
+        }
+        let mut prefixed = offers().filter_map(|offer| {
+            let own_name = name.strip_prefix(&*offer.app.id)?.strip_prefix('.')?;
+            Some((offer, offer.named(own_name)?))
+        });
+        let first = prefixed.next()?;
+        prefixed.next().is_none().then_some(first)
+    }
+
     /// A number that changes with the apps and with their capabilities.
     pub fn fingerprint(&self) -> u64 {
         *self.fingerprint.get_or_init(|| {
@@ -142,7 +179,7 @@ fn tell_apart(tools: &mut [AppTool<'_>]) {
 }
 
 /// The rest of a tool's name, if the name begins with the app's id.
-fn without_prefix<'a>(app: &str, name: &'a str) -> Option<&'a str> {
+pub fn without_prefix<'a>(app: &str, name: &'a str) -> Option<&'a str> {
     let mut rest = name.chars();
     plain(app)
         .all(|it| rest.next() == Some(it))
@@ -230,6 +267,27 @@ mod tests {
             assert_eq!(capability.name, tool.capability.name);
         }
         assert_eq!(found(&all, "c_x"), None, "two apps have it");
+    }
+
+    #[test]
+    fn a_capability_that_two_apps_have_has_the_app_before_its_name() {
+        let all = assortment(&[
+            ("a", &["export.pdf", "open", "b.x"]),
+            ("b", &["export.pdf", "x"]),
+            ("c", &["x"]),
+        ]);
+        let named = all.capabilities();
+        let names: Vec<_> = named.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(
+            names,
+            ["a.export.pdf", "open", "b.x", "b.export.pdf", "c.x"]
+        );
+        for (name, it) in &named {
+            assert!(std::ptr::eq(all.capability(name).unwrap().1, *it), "{name}");
+        }
+        for none in ["export.pdf", "x", "d.x", "a.", ""] {
+            assert!(all.capability(none).is_none(), "{none}");
+        }
     }
 
     #[test]

@@ -173,8 +173,8 @@ impl Apps {
             }
             _ => {
                 let ids: Vec<_> = ids.take(MAX_NAMED).collect();
-                let message = "Several apps are connected: name one with `?app=<id>`, in the path \
-                    as `/rap/<id>` or `/mcp/<id>`, or with `--app <id>`";
+                let message =
+                    "Several apps are connected: name one with `?app=<id>` or `--app <id>`";
                 Err(Error::invalid_params(message).with_details(Box::new(json!({ "apps": ids }))))
             }
         }

@@ -1,6 +1,7 @@
 //! One peer: its messages, and its requests in flight.
 
 use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -46,7 +47,8 @@ pub(super) struct Peer {
     pub greeting: OnceLock<Greeting>,
     /// Set when the peer has asked to shut down. Further requests are refused.
     pub shut_down: OnceLock<()>,
-    session: Mutex<Option<Session>>,
+    /// The sessions with apps, by the names of the apps.
+    sessions: Mutex<HashMap<Option<String>, Session>>,
 }
 
 impl Peer {
@@ -75,7 +77,7 @@ impl Peer {
             lists,
             greeting: OnceLock::new(),
             shut_down: OnceLock::new(),
-            session: Mutex::default(),
+            sessions: Mutex::default(),
         })
     }
 
@@ -121,22 +123,27 @@ impl Peer {
         self.send(&json_rpc::refused(id.unwrap_or(&Value::Null), code, error));
     }
 
-    /// The peer's session with the app, which the first call opens.
-    pub fn session(&self) -> Session {
-        let open = || {
-            let greeting = self.greeting.get().cloned();
-            let Greeting { name, version, .. } = greeting.unwrap_or_default();
-            let client = Client {
-                dialect: Dialect::JsonRpc,
-                owner: self.owner.clone(),
-                app: self.app.clone(),
-                name,
-                version,
-                takes_questions: false,
-            };
-            self.hub.open_of(self.holder.name(), client)
+    /// The peer's session with that app, which the first call opens.
+    pub fn session(&self, app: Option<String>) -> Session {
+        let mut sessions = self.sessions.lock();
+        if let Some(known) = sessions.get(&app) {
+            return known.clone();
+        }
+        // Apps come and go while the peer is connected.
+        sessions.retain(|app, _| self.hub.assortment(app.as_deref()).is_ok());
+        let greeting = self.greeting.get().cloned();
+        let Greeting { name, version, .. } = greeting.unwrap_or_default();
+        let client = Client {
+            dialect: Dialect::JsonRpc,
+            owner: self.owner.clone(),
+            app: app.clone(),
+            name,
+            version,
+            takes_questions: false,
         };
-        self.session.lock().get_or_insert_with(open).clone()
+        let session = self.hub.open_of(self.holder.name(), client);
+        sessions.insert(app, session.clone());
+        session
     }
 
     /// Handles a message. Returns the kind that the message counts as.
@@ -261,7 +268,8 @@ impl Endpoint for Peer {
     /// Cancels the calls, because nobody waits for them any more. The agent leaves the app.
     fn gone(&self) {
         self.gone.cancel();
-        drop(self.session.lock().take());
+        let sessions = std::mem::take(&mut *self.sessions.lock());
+        drop(sessions);
     }
 }
 

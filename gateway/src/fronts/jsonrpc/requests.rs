@@ -22,6 +22,8 @@ use crate::wire::json_rpc::{self as message, Id, RpcError, code};
 use crate::wire::{Json, clipped};
 use caphost::call::{Code, Error};
 
+/// How many apps an error names.
+const MAX_NAMED: usize = 10;
 /// How many characters of a capability's name an answer may contain.
 const NAME_CHARS: usize = 256;
 
@@ -86,20 +88,22 @@ impl Peer {
     /// The answer to a `_capabilities/list` that has its turn.
     fn listed(&self, turn: Result<ListTurn, Refusal>, id: &Id) -> String {
         let offered = turn.map_err(|refusal| refusal.error).and_then(|turn| {
-            let offer = self.hub.offer(self.app.as_deref())?;
-            match self.owner.may_reach(&offer.app.id) {
-                true => Ok((turn, offer)),
+            let all = self.hub.assortment(self.app.as_deref())?;
+            let mut offers = all.offers().iter();
+            match offers.all(|offer| self.owner.may_reach(&offer.app.id)) {
+                true => Ok((turn, all)),
                 false => {
                     let message = "The token is for another app";
                     Err(Error::new(Code::PERMISSION_DENIED, message))
                 }
             }
         });
-        let (turn, offer) = match offered {
+        let (turn, all) = match offered {
             Ok(offered) => offered,
             Err(error) => return message::failed(id.value(), &error).to_string(),
         };
-        let documents: Vec<_> = offer.capabilities.iter().map(document).collect();
+        let documents = all.capabilities().into_iter();
+        let documents: Vec<_> = documents.map(|(name, it)| document(&name, it)).collect();
         let result = BTreeMap::from([("capabilities", documents)]);
         let answer = message::success(id.value(), &result);
         turn.end(answer.len());
@@ -142,7 +146,11 @@ impl Peer {
             return;
         }
         let named = clipped(&capability, NAME_CHARS).to_string();
-        let called = self.session().call(NewCall {
+        let (app, capability) = match self.meant(capability) {
+            Ok(meant) => meant,
+            Err(error) => return self.fail(id, &error),
+        };
+        let called = self.session(app).call(NewCall {
             capability,
             params: Some(params),
             // A timeout that is too long to represent counts as no timeout.
@@ -160,6 +168,35 @@ impl Peer {
             token,
         };
         self.until_gone(calling.run(called));
+    }
+}
+
+impl Peer {
+    /// The app that a call goes to, and the name of the capability there.
+    fn meant(&self, capability: String) -> Result<(Option<String>, String), Error<Value>> {
+        // The call itself finds out that there is no such app.
+        let all = match self.hub.assortment(self.app.as_deref()) {
+            Ok(all) if self.app.is_none() => all,
+            _ => return Ok((self.app.clone(), capability)),
+        };
+        if let Some((offer, found)) = all.capability(&capability) {
+            return Ok((Some(offer.app.id.clone()), found.name.clone()));
+        }
+        if let Some(only) = all.only() {
+            return Ok((Some(only.app.id.clone()), capability));
+        }
+        let offers = all.offers().iter();
+        let same = offers.filter(|offer| offer.named(&capability).is_some());
+        let same: Vec<_> = same.take(MAX_NAMED).map(|offer| &*offer.app.id).collect();
+        let name = clipped(&capability, NAME_CHARS);
+        let message = match &*same {
+            [] => format!("No app offers a capability {name:?}"),
+            apps => format!(
+                "Several apps offer {name:?}: put the app's id and a dot before it, one of {}",
+                apps.join(", ")
+            ),
+        };
+        Err(Error::new(Code::UNKNOWN_CAPABILITY, message))
     }
 }
 
@@ -220,10 +257,10 @@ impl Calling {
 }
 
 /// The `Capability` in the form that ABP has for agents.
-fn document(info: &CapabilityInfo) -> Value {
+fn document(name: &str, info: &CapabilityInfo) -> Value {
     let schema = |raw: &Option<Box<RawValue>>| serde_json::from_str(raw.as_deref()?.get()).ok();
     let (input, output) = (schema(&info.input_schema), schema(&info.output_schema));
-    abp::capability(&info.name, info.description.as_deref(), input, output)
+    abp::capability(name, info.description.as_deref(), input, output)
 }
 
 /// From now on, tells the peer of every cancel through the cancellation API, as `notifications/cancelled`.

@@ -16,7 +16,7 @@ use super::result::Body;
 use super::state::RapServer;
 use super::toolset;
 use crate::bounds::{Budget, Full, QuotaKey};
-use crate::broker::Offer;
+use crate::broker::Assortment;
 use crate::fronts::auth::Bearer;
 use crate::fronts::coerce::coerced;
 use crate::fronts::rap::names::MAX_IDENTIFIER_CHARS;
@@ -203,10 +203,11 @@ impl RapServer {
         app: Option<&str>,
         invocation: &mut Invocation,
     ) -> Result<(String, String), AbpError> {
-        let offer = self.hub.offer(app);
-        let offer = offer.map_err(|error| AbpError::from(&error))?;
+        let all = self.hub.assortment(app);
+        let all = all.map_err(|error| AbpError::from(&error))?;
         let name = &invocation.operation;
-        let capability = toolset::find(&offer, name).ok_or_else(|| unknown_tool(name, &offer))?;
+        let found = toolset::find(&all, name);
+        let (offer, capability) = found.ok_or_else(|| unknown_tool(name, &all))?;
         if let Some(given) = invocation
             .arguments
             .as_ref()
@@ -217,13 +218,15 @@ impl RapServer {
             let read = read.map_err(|error| AbpError::from(&error))?.into_owned();
             invocation.arguments = RawValue::from_string(read).ok();
         }
-        Ok((offer.app.id.clone(), capability.name.clone()))
+        // The caller may have named a tab of the app.
+        let app = app.unwrap_or(&offer.app.id);
+        Ok((app.into(), capability.name.clone()))
     }
 }
 
-fn unknown_tool(operation: &str, offer: &Offer) -> AbpError {
+fn unknown_tool(operation: &str, all: &Assortment) -> AbpError {
     // No name is empty, so this many characters hold at most as many names.
-    let names = toolset::first_names(offer, TOLD_CHARS).join(", ");
+    let names = toolset::first_names(all, TOLD_CHARS).join(", ");
     let told = clipped(&names, TOLD_CHARS);
     AbpError::new(
         Code::UNKNOWN_CAPABILITY,

@@ -7,7 +7,7 @@
 //! | `POST {base}/cancel_tool_call` | 200 at once; the call is cancelled in the background |
 //! | `POST {base}/close_thread` | 200 at once; its calls are cancelled in the background |
 //!
-//! `{base}` is `/rap/<app id>`. It may also be the root, for the only app or for the app in `?app=`. One
+//! `{base}` is `/rap/<app id>`. It may also be the root or `/rap`, for all apps or for the app in `?app=`. One
 //! call: `invocation` checks the request, claims its id for this worker (`claims`) and begins a call
 //! (`calls`). A separate task (`pending`) waits for the outcome, writes it as a tool result (`result`) and
 //! posts it to the callback URL until it is accepted (`delivery`).
@@ -65,7 +65,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool, loopback: bool) -> 
         })
     });
     let mut router = Router::new();
-    for base in ["", "/rap/{app}"] {
+    for base in ["", "/rap", "/rap/{app}"] {
         let path = |path: &str| format!("{base}{path}");
         router = router
             .route(&path(TOOLSET_PATH), get(manifest))
@@ -79,8 +79,7 @@ pub fn routes(hub: Arc<Hub>, options: Options, secure: bool, loopback: bool) -> 
     router.with_state(server)
 }
 
-/// The manifest. Answers 404 without an app or without a tool, and 409 with several apps of which none is
-/// named.
+/// The manifest. Answers 404 without an app or without a tool.
 async fn manifest(
     State(server): State<Arc<RapServer>>,
     target: Target,
@@ -93,12 +92,15 @@ async fn manifest(
     let (caller, app) = server.admit(target, &bearer)?;
     // There may be many tools.
     let turn = server.lists.turn(&caller, address).await?;
-    let offer = server.hub.offer(app.as_deref());
-    let offer = offer.map_err(Refusal::no_app)?;
+    let all = server.hub.assortment(app.as_deref());
+    let all = all.map_err(Refusal::no_app)?;
     let make = move || {
-        let Some(text) = toolset::manifest(&offer, endpoint) else {
+        let Some(text) = toolset::manifest(&all, endpoint) else {
             // A toolset has at least one tool.
-            let message = format!("The app {:?} offers no tools", offer.app.id);
+            let message = match all.only() {
+                Some(offer) => format!("The app {:?} offers no tools", offer.app.id),
+                None => "The connected apps offer no tools".into(),
+            };
             let error = Error::new(Code::CAPABILITY_UNAVAILABLE, message);
             return Err(Refusal::new(StatusCode::NOT_FOUND, error));
         };

@@ -24,7 +24,7 @@ const MESSAGE_CHARS: usize = 300;
 /// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// The requested app. `None` means the only app.
+    /// The requested app. `None` means all apps.
     pub app: Option<String>,
     /// Whether the path names the app.
     in_path: bool,

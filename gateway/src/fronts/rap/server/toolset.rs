@@ -1,15 +1,21 @@
-//! An app's capabilities as tools. Their names are changed to fit into a toolset. Capabilities whose names
+//! The capabilities of an app, or of all apps, as tools. Their names are changed to fit into a toolset. Capabilities whose names
 //! would become equal are not offered.
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::broker::{CapabilityInfo, Offer};
+use crate::broker::{AppInfo, Assortment, CapabilityInfo, Offer, plain, without_prefix};
 use crate::fronts::rap::names::MAX_TOOL_NAME_CHARS;
 use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::seldom::Seldom;
 use crate::wire::for_log;
+
+/// How many apps a description names.
+const MAX_NAMED: usize = 10;
 
 /// Capabilities whose tools would have the same name. None of them is offered.
 #[derive(Serialize)]
@@ -27,45 +33,60 @@ struct Manifest<'a> {
     conflicts: Vec<Conflict<'a>>,
 }
 
-/// The capability of a tool.
-pub(super) fn find<'a>(offer: &'a Offer, tool: &str) -> Option<&'a CapabilityInfo> {
+/// The app and the capability of a tool. With several apps, a name that several have stays with none of them:
+/// the app's id stands before it.
+pub(super) fn find<'a>(
+    all: &'a Assortment,
+    tool: &str,
+) -> Option<(&'a Arc<Offer>, &'a CapabilityInfo)> {
+    let offers = || all.offers().iter();
+    let mut named = offers().filter_map(|offer| Some((offer, find_in(offer, tool)?)));
+    if let Some(first) = named.next() {
+        return named.next().is_none().then_some(first);
+    }
+    let mut prefixed = offers().filter_map(|offer| {
+        let own_name = without_prefix(&offer.app.id, tool)?;
+        Some((offer, find_in(offer, own_name)?))
+    });
+    let first = prefixed.next()?;
+    prefixed.next().is_none().then_some(first)
+}
+
+fn find_in<'a>(offer: &'a Offer, tool: &str) -> Option<&'a CapabilityInfo> {
     let mut alike = offer.plainly_named(tool, MAX_TOOL_NAME_CHARS);
     let first = alike.next();
     first.filter(|_| alike.next().is_none())
 }
 
-/// The tool names of the first `capabilities` capabilities.
-pub(super) fn first_names(offer: &Offer, capabilities: usize) -> Vec<String> {
+/// The first tool names, of about as many capabilities.
+pub(super) fn first_names(all: &Assortment, capabilities: usize) -> Vec<String> {
+    let Some(offer) = all.only() else {
+        let (tools, _) = tools(all);
+        let names = tools.into_iter().map(|(name, _)| name);
+        return names.take(capabilities).collect();
+    };
     let first: Vec<_> = offer.by_plain_name().take(capabilities).collect();
     let tools = alike(&first).filter(|(_, alike)| alike.len() == 1);
     tools.map(|(name, _)| name).collect()
 }
 
 /// The manifest as JSON. Invocations go to `endpoint`. `None` if there is no tool.
-pub(super) fn manifest(offer: &Offer, endpoint: Url) -> Option<String> {
-    let all: Vec<_> = offer.by_plain_name().collect();
-    let (mut tools, mut conflicts) = (Vec::new(), Vec::new());
-    for (name, alike) in alike(&all) {
-        match alike {
-            [capability] => tools.push(tool(name, capability)),
-            _ => {
-                let capabilities = alike.iter().map(|it| &*it.name).collect();
-                conflicts.push(Conflict { name, capabilities });
-            }
-        }
-    }
-    warn(offer, &conflicts);
+pub(super) fn manifest(all: &Assortment, endpoint: Url) -> Option<String> {
+    let (tools, conflicts) = tools(all);
     if tools.is_empty() {
         return None;
     }
-    let app = &offer.app;
-    let mut description = format!("{} {}", app.name, app.version);
-    if let Some(more) = &app.description {
-        description.push_str(": ");
-        description.push_str(more);
-    }
+    let tools = tools.into_iter().map(|(name, it)| tool(name, it)).collect();
+    let (name, description) = match all.only() {
+        Some(offer) => (offer.app.id.clone(), described(&offer.app)),
+        None => {
+            let first = all.offers().iter().take(MAX_NAMED);
+            let first: Vec<_> = first.map(|offer| described(&offer.app)).collect();
+            ("caphost".into(), first.join("\n"))
+        }
+    };
     let toolset = Toolset {
-        name: app.id.clone(),
+        name,
         description: Some(description),
         endpoint,
         tools,
@@ -73,10 +94,77 @@ pub(super) fn manifest(offer: &Offer, endpoint: Url) -> Option<String> {
     serde_json::to_string(&Manifest { toolset, conflicts }).ok()
 }
 
+/// An app in words for a model.
+fn described(app: &AppInfo) -> String {
+    let mut description = format!("{} {}", app.name, app.version);
+    if let Some(more) = &app.description {
+        description.push_str(": ");
+        description.push_str(more);
+    }
+    description
+}
+
+/// A tool by its name.
+type Named<'a> = (String, &'a CapabilityInfo);
+
+/// The tools of all apps, app by app, and the capabilities that are no tools.
+fn tools(all: &Assortment) -> (Vec<Named<'_>>, Vec<Conflict<'_>>) {
+    let (mut tools, mut conflicts) = (Vec::new(), Vec::new());
+    for offer in all.offers() {
+        let before = conflicts.len();
+        let capabilities: Vec<_> = offer.by_plain_name().collect();
+        for (name, alike) in alike(&capabilities) {
+            match alike {
+                [capability] => tools.push((offer, name, *capability)),
+                _ => {
+                    let capabilities = alike.iter().map(|it| &*it.name).collect();
+                    conflicts.push(Conflict { name, capabilities });
+                }
+            }
+        }
+        warn(offer, &conflicts[before..]);
+    }
+    let mut own: HashMap<&str, usize> = HashMap::new();
+    for (_, name, _) in &tools {
+        *own.entry(name).or_default() += 1;
+    }
+    let prefixed = |offer: &Offer, name: &str| {
+        plain(&offer.app.id)
+            .chain(['_'])
+            .chain(name.chars())
+            .collect::<String>()
+    };
+    let names: Vec<_> = tools
+        .iter()
+        .map(|(offer, name, _)| match own[&**name] {
+            1 => name.clone(),
+            _ => prefixed(offer, name),
+        })
+        .collect();
+    let mut given: HashMap<&str, usize> = HashMap::new();
+    for name in &names {
+        *given.entry(name).or_default() += 1;
+    }
+    let mut listed = Vec::with_capacity(tools.len());
+    for ((_, own_name, capability), name) in tools.iter().zip(&names) {
+        let is_own = name == own_name;
+        // A name that an app has itself stays with that app.
+        let is_free = given[&**name] == 1 && !own.contains_key(&**name);
+        match is_own || (is_free && name.len() <= MAX_TOOL_NAME_CHARS) {
+            true => listed.push((name.clone(), *capability)),
+            false => conflicts.push(Conflict {
+                name: name.clone(),
+                capabilities: vec![&*capability.name],
+            }),
+        }
+    }
+    (listed, conflicts)
+}
+
 /// The capabilities by the names of their tools, in the order of these names.
-fn alike<'a>(
-    all: &'a [&'a CapabilityInfo],
-) -> impl Iterator<Item = (String, &'a [&'a CapabilityInfo])> {
+fn alike<'a, 'b>(
+    all: &'b [&'a CapabilityInfo],
+) -> impl Iterator<Item = (String, &'b [&'a CapabilityInfo])> {
     let alike = all.chunk_by(|one, other| tool_name(one).eq(tool_name(other)));
     alike.map(|alike| {
         let name = alike.first().map(|it| tool_name(it).collect());
@@ -131,10 +219,9 @@ fn object_schema(schema: Option<Value>) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::AppInfo;
     use crate::fronts::rap::names::is_tool_name;
 
-    fn offer(names: &[&str]) -> Offer {
+    fn offer(names: &[&str]) -> Assortment {
         let capability = |name: &&str| CapabilityInfo {
             name: name.to_string(),
             title: None,
@@ -149,14 +236,15 @@ mod tests {
             version: "1".into(),
             description: Some("for all".into()),
         };
-        Offer::new(app, names.iter().map(capability).collect())
+        let offer = Offer::new(app, names.iter().map(capability).collect());
+        Assortment::of([Arc::new(offer)])
     }
 
-    fn found<'a>(offer: &'a Offer, tool: &str) -> Option<&'a str> {
-        find(offer, tool).map(|it| &*it.name)
+    fn found<'a>(offer: &'a Assortment, tool: &str) -> Option<&'a str> {
+        find(offer, tool).map(|(_, it)| &*it.name)
     }
 
-    fn read(offer: &Offer) -> Value {
+    fn read(offer: &Assortment) -> Value {
         let endpoint = Url::parse("http://127.0.0.1:1/invoke?app=demo").unwrap();
         let manifest = manifest(offer, endpoint).unwrap_or_default();
         serde_json::from_str(&manifest).unwrap_or_default()
@@ -194,6 +282,39 @@ mod tests {
                 { "name": other, "capabilities": [other, one] },
             ])
         );
+    }
+
+    #[test]
+    fn a_name_that_two_apps_have_has_the_app_before_it() {
+        let apps: [(&str, &[&str]); 5] = [
+            ("a", &["export.pdf", "open", "b_x"]),
+            ("b c", &["export_pdf", "close"]),
+            ("b", &["x"]),
+            ("c", &["x"]),
+            ("b_c", &["export_pdf"]),
+        ];
+        let offers = apps.map(|(id, names)| {
+            let all = offer(names);
+            let offer = &all.offers()[0];
+            let app = AppInfo {
+                id: id.into(),
+                ..offer.app.clone()
+            };
+            Arc::new(Offer::new(app, offer.capabilities.clone()))
+        });
+        let all = Assortment::of(offers);
+        let (tools, conflicts) = tools(&all);
+        let names: Vec<_> = tools.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(names, ["b_x", "a_export_pdf", "open", "close", "c_x"]);
+        for (name, capability) in &tools {
+            assert_eq!(found(&all, name), Some(&*capability.name), "{name}");
+        }
+        let conflicts: Vec<_> = conflicts.iter().map(|it| &*it.name).collect();
+        assert_eq!(conflicts, ["b_c_export_pdf", "b_x", "b_c_export_pdf"]);
+        for none in ["export_pdf", "x", "b_c_export_pdf"] {
+            assert_eq!(found(&all, none), None, "{none}");
+        }
+        assert_eq!(found(&all, "a_open"), Some("open"));
     }
 
     #[test]
