@@ -6,6 +6,18 @@ const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=';
 const picture = { content: PIXEL, encoding: 'base64', mimeType: 'image/png' };
 // A file that no client shows as text or as an image.
 const archive = { content: 'UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==', encoding: 'base64', mimeType: 'application/zip' };
+const form = (/** @type {string} */ message, /** @type {Record<string, object>} */ properties) => ({
+  message, requestedSchema: { type: 'object', properties, required: Object.keys(properties) },
+});
+const name = form('What is your name?', { name: { type: 'string' } });
+const choices = (/** @type {string} */ word) => ['First', 'Second', 'Third'].map((title, at) => ({ const: `value${at + 1}`, title: `${title} ${word}` }));
+const options = ['option1', 'option2', 'option3'];
+/** What the client has answered. @param {any} context @param {object} request */
+const asked = async ({ elicit }, request) => {
+  const { data, error, cancelled } = await elicit(request);
+  if (error) throw Object.assign(new Error(error.message), { code: error.code });
+  return cancelled ? { action: 'cancel' } : { action: 'accept', content: data };
+};
 const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 /** @type {Record<string, [object, (params: any, context: any) => any]>} */
@@ -27,6 +39,42 @@ const tools = {
     }
     return 'done';
   }],
+  test_elicitation: [{ inputSchema: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] } }, async ({ message }, context) => {
+    const answer = await asked(context, form(message, { username: { type: 'string' }, email: { type: 'string' } }));
+    return `User response: ${JSON.stringify(answer)}`;
+  }],
+  test_elicitation_sep1034_defaults: [{}, async (_, context) => {
+    const answer = await asked(context, form('Who are you?', {
+      name: { type: 'string', default: 'John Doe' },
+      age: { type: 'integer', default: 30 },
+      score: { type: 'number', default: 95.5 },
+      status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+      verified: { type: 'boolean', default: true },
+    }));
+    return `Elicitation completed: ${JSON.stringify(answer)}`;
+  }],
+  test_elicitation_sep1330_enums: [{}, async (_, context) => {
+    const answer = await asked(context, form('Which ones?', {
+      untitledSingle: { type: 'string', enum: options },
+      titledSingle: { type: 'string', oneOf: choices('Option') },
+      legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['Option One', 'Option Two', 'Option Three'] },
+      untitledMulti: { type: 'array', items: { type: 'string', enum: options } },
+      titledMulti: { type: 'array', items: { anyOf: choices('Choice') } },
+    }));
+    return `Elicitation completed: ${JSON.stringify(answer)}`;
+  }],
+  test_input_required_result_elicitation: [{}, async (_, context) => `Hello, ${(await asked(context, name)).content?.name}!`],
+  test_input_required_result_request_state: [{}, async (_, context) => {
+    await asked(context, form('Please confirm', { ok: { type: 'boolean' } }));
+    return 'state-ok';
+  }],
+  test_input_required_result_tampered_state: [{}, async (_, context) => JSON.stringify(await asked(context, name))],
+  test_input_required_result_multi_round: [{}, async (_, context) => {
+    const first = await asked(context, form('Step 1: What is your name?', { name: { type: 'string' } }));
+    const second = await asked(context, form('Step 2: What is your favorite color?', { color: { type: 'string' } }));
+    return JSON.stringify([first, second]);
+  }],
+  test_input_required_result_capabilities: [{}, async (_, { elicit }) => (await elicit(name)).success],
   json_schema_2020_12_tool: [{
     inputSchema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',

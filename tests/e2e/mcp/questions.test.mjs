@@ -236,9 +236,17 @@ for (const kind of all) {
 }
 
 describe('a client that has not declared elicitation', () => {
+  /** @type {typeof gateway} A gateway with the options that it has by default. */
+  let byDefault;
+  before(async () => {
+    byDefault = await startGateway();
+    host.connectGateway(`${byDefault.wsUrl}/abp/app`);
+    await until(async () => (await fetch(`${byDefault.url}/abp.json`)).status === 200);
+  });
+  after(() => byDefault?.stop());
   for (const kind of kinds) {
     test(kind.name, async () => {
-      const it = await connect(kind, gateway);
+      const it = await connect(kind, byDefault);
       assert.equal(dataOf(await it.client.callTool({ name: 'ask', arguments: FORM })).error.code, 'NOT_SUPPORTED');
       await it.client.close();
       assert.deepEqual(it.complaints, []);
