@@ -14,8 +14,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::end::End;
-use super::inner::{CallContext, HOSTS, Inner, Place, RustHandler};
-use super::rust_calls::{Running, RustCalls};
+use super::inner::{CallContext, HOSTS, Handler, Inner, LocalFuture, Place};
+use super::rust_calls::{Running, RunningCall, RustCalls};
 use super::{inspect, sys};
 use crate::call::CallId;
 use crate::offers::Task;
@@ -36,13 +36,13 @@ impl Wake for WakeUp {
             return;
         };
         let running = host.rust_calls.tasks.borrow().get(&self.key).cloned();
-        if running.is_some_and(|running| !running.scheduled.replace(true)) {
+        if running.is_some_and(|running| running.ask()) {
             host.shell.schedule(self.key);
         }
     }
 }
 
-impl Running {
+impl RunningCall for Running {
     fn poll(&self, host: &Inner, key: u32) {
         self.scheduled.set(false);
         host.running.enter(key, &self.given);
@@ -57,11 +57,45 @@ impl Running {
             host.with(|state| state.settle(key, result, true, sys::now()));
         }
     }
+
+    fn ask(&self) -> bool {
+        !self.scheduled.replace(true)
+    }
+
+    fn is_asked(&self) -> bool {
+        self.scheduled.get()
+    }
+
+    fn stop(&self, reason: Option<&str>) -> bool {
+        self.end.stop(reason);
+        let dropped = self.task.stop();
+        self.dropped_later.set(!dropped);
+        dropped
+    }
+
+    fn lose(&self) {
+        self.scheduled.set(false);
+        self.task.stop();
+    }
+
+    fn over(&self, cancelled: bool) {
+        self.end.over(cancelled);
+    }
+}
+
+/// Makes the future of a call. The code of the app runs only when the future is polled.
+type MakeFuture = Box<dyn Fn(JsValue, CallContext) -> LocalFuture>;
+
+/// The handler of a capability in Rust.
+pub(super) fn handler(make: MakeFuture) -> Handler {
+    Handler::Rust(Rc::new(move |calls, key, id, given| {
+        calls.start(key, id, &make, given);
+    }))
 }
 
 impl RustCalls {
     /// Starts a call's future, and polls it for the first time at once.
-    pub fn start(&self, key: u32, id: CallId, handler: &RustHandler, given: JsValue) {
+    fn start(&self, key: u32, id: CallId, make: &MakeFuture, given: JsValue) {
         let Some(host) = HOSTS.get(self.host) else {
             return;
         };
@@ -73,7 +107,7 @@ impl RustCalls {
         };
         let params = given.unchecked_ref::<sys::Given>().params();
         let running = Rc::new(Running {
-            task: Task::new(handler(params, CallContext { place, id })),
+            task: Task::new(make(params, CallContext { place, id })),
             end,
             given,
             waker: Waker::from(Arc::new(WakeUp {
@@ -99,12 +133,11 @@ impl RustCalls {
     /// Schedules again the polls that other calls had asked for.
     pub fn lost(&self, key: u32) {
         if let Some(running) = self.tasks.borrow().get(&key) {
-            running.scheduled.set(false);
-            running.task.stop();
+            running.lose();
         }
         if let Some(host) = HOSTS.get(self.host) {
             for (key, running) in self.tasks.borrow().iter() {
-                if running.scheduled.get() {
+                if running.is_asked() {
                     host.shell.schedule(*key);
                 }
             }

@@ -11,10 +11,10 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::builder::{App, Capability};
 use super::descriptor::descriptor;
-use super::inner::{CallContext, HOSTS, Handler, Inner, LocalFuture};
+use super::inner::{CallContext, HOSTS, Inner, LocalFuture};
 use super::watch::{self, Observer, Stats};
 use super::worker_module::WorkerModule;
-use super::{HostHandle, params, sys, worker};
+use super::{HostHandle, executor, params, sys, worker};
 use crate::call::Code;
 use crate::offers::Ending;
 use crate::session::Limits;
@@ -165,7 +165,7 @@ impl Host {
         let document = sys::describe(&name, &options);
         // Dropping its future ends the handler.
         let descriptor = descriptor(&name, &options, document.clone(), Ending::AtOnce);
-        let handler = Handler::Rust(Rc::new(run));
+        let handler = executor::handler(Box::new(run));
         if !self.0.with(|state| state.register(descriptor, handler)) {
             let message = format!("\"{name}\" is registered already");
             return Err(Error::invalid_params(message));

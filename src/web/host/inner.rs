@@ -18,8 +18,11 @@ use crate::web::handles::{Handles, Table};
 
 pub(super) type LocalFuture = Pin<Box<dyn Future<Output = Outcome>>>;
 
-/// Makes the future of a call. The code of the app runs only when the future is polled.
-pub(super) type RustHandler = Rc<dyn Fn(JsValue, CallContext) -> LocalFuture>;
+/// Starts a call of that key, with the parameters as JavaScript gave them.
+///
+/// The code for capabilities in Rust is reached only through what `executor::handler` makes: a
+/// module whose app is in JavaScript does not contain that code.
+pub(super) type RustHandler = Rc<dyn Fn(&RustCalls, u32, CallId, JsValue)>;
 
 /// The code that runs a capability.
 #[derive(Clone)]

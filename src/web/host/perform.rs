@@ -105,7 +105,7 @@ impl Inner {
             } => match handler {
                 Handler::Js(handler) => self.running.start(key, &handler, &params),
                 Handler::Rust(handler) => {
-                    self.rust_calls.start(key, id, &handler, params);
+                    handler(&self.rust_calls, key, id, params);
                 }
             },
             Action::Stop { key, reason } => {

@@ -9,8 +9,26 @@ use rustc_hash::FxHashMap;
 use wasm_bindgen::JsValue;
 
 use super::end::{End, Outcome};
+use super::inner::Inner;
 use crate::call::Response;
 use crate::offers::Task;
+
+/// A running call of a capability in Rust.
+pub(super) trait RunningCall {
+    /// Polls its future.
+    fn poll(&self, host: &Inner, key: u32);
+    /// Asks for a poll. False if that was asked for already.
+    fn ask(&self) -> bool;
+    /// Whether a poll was asked for.
+    fn is_asked(&self) -> bool;
+    /// Fires its signal and drops its future. False if the future is being polled, and is dropped at
+    /// the end of that poll.
+    fn stop(&self, reason: Option<&str>) -> bool;
+    /// The job that polled the future was ended from outside.
+    fn lose(&self);
+    /// The call is over.
+    fn over(&self, cancelled: bool);
+}
 
 /// The future of a call.
 pub(super) struct Running {
@@ -30,7 +48,7 @@ pub(super) struct Running {
 pub(super) struct RustCalls {
     /// The number of the host.
     pub host: u32,
-    pub tasks: RefCell<FxHashMap<u32, Rc<Running>>>,
+    pub tasks: RefCell<FxHashMap<u32, Rc<dyn RunningCall>>>,
     /// The handlers that wait for the answer to a call or a question.
     pub waiting: RefCell<FxHashMap<u32, oneshot::Sender<Response<JsValue>>>>,
 }
@@ -54,19 +72,14 @@ impl RustCalls {
     /// of that poll.
     pub fn stop(&self, key: u32, reason: Option<&str>) -> bool {
         let running = self.tasks.borrow_mut().remove(&key);
-        running.is_none_or(|running| {
-            running.end.stop(reason);
-            let dropped = running.task.stop();
-            running.dropped_later.set(!dropped);
-            dropped
-        })
+        running.is_none_or(|running| running.stop(reason))
     }
 
     /// Reports that a call is over, either cancelled or ended in another way.
     pub fn ended(&self, key: u32, cancelled: bool) {
         let running = self.tasks.borrow_mut().remove(&key);
         if let Some(running) = running {
-            running.end.over(cancelled);
+            running.over(cancelled);
         }
     }
 
