@@ -24,11 +24,11 @@ Examples:
 
 /// Lists what an app offers: the names and descriptions of its capabilities.
 ///
-/// Opens a session with the app, so what is listed can be called.
+/// Opens a session with the app, so what is listed can be called. Of several apps, lists the manifest of each.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct List {
-    /// Prints `{ app, capabilities }`, with the schemas of parameters and results.
+    /// Prints `{ app, capabilities }`, with the schemas of parameters and results. Of several apps, `{ apps }` with one such object for each.
     #[arg(long)]
     json: bool,
     /// How long connecting to the gateway and to the app's page may take in all.
@@ -40,7 +40,12 @@ pub(super) struct List {
 
 impl List {
     pub(super) async fn run(self) -> Result<Exit, Failure> {
-        let (app, capabilities) = offered(&self.gateway, self.timeout).await?;
+        let (app, capabilities) = match offered(&self.gateway, self.timeout).await {
+            Err(failure) if self.gateway.app.is_none() && names_several(&failure) => {
+                return self.all().await;
+            }
+            offered => offered?,
+        };
         if self.json {
             print_json(&json!({ "app": app, "capabilities": capabilities }))?;
         } else {
@@ -48,6 +53,41 @@ impl List {
         }
         Ok(Exit::Done)
     }
+}
+
+impl List {
+    /// Lists what each of several apps offers, as its manifest says. That opens no sessions.
+    async fn all(self) -> Result<Exit, Failure> {
+        let access = &self.gateway.access;
+        let api = Api::new(access);
+        let connected = api.get(access.http_url("api/apps")).await?;
+        let apps = connected["apps"].as_array().into_iter().flatten();
+        let (mut texts, mut documents) = (Vec::new(), Vec::new());
+        for id in apps.filter_map(|app| app["id"].as_str()) {
+            let mut url = access.http_url("abp.json");
+            url.query_pairs_mut().append_pair("app", id);
+            let mut manifest = match api.get(url).await {
+                Ok(manifest) => manifest,
+                // The app has left meanwhile.
+                Err(failure) if failure.code() == "DISCONNECTED" => continue,
+                Err(failure) => return Err(failure),
+            };
+            let (app, capabilities) = (manifest["app"].take(), manifest["capabilities"].take());
+            let capabilities = capabilities.as_array().cloned().unwrap_or_default();
+            texts.push(shown(&app, &capabilities));
+            documents.push(json!({ "app": app, "capabilities": capabilities }));
+        }
+        match self.json {
+            true => print_json(&json!({ "apps": documents }))?,
+            false => print(&texts.join("\n\n"))?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Whether the gateway could not choose among several apps.
+fn names_several(failure: &Failure) -> bool {
+    failure.code() == "INVALID_PARAMS" && !failure.detail_list("apps").is_empty()
 }
 
 /// The app, and its capabilities with their descriptions. Connecting may take `timeout`.

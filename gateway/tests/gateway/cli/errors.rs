@@ -168,7 +168,7 @@ async fn one_of_several_apps_must_be_named() {
 
     let mut one = gateway.app("one").await;
     let _other = gateway.app("other").await;
-    let ended = finished(caphost(&gateway, &["list"])).await;
+    let ended = finished(caphost(&gateway, &["call", "a.b"])).await;
     assert_eq!(ended.status, Some(1));
     assert!(
         ended.err.contains("name one with --app") && ended.err.contains("apps: one, other"),

@@ -8,6 +8,26 @@ use super::*;
 use crate::instances::tab;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn list_tells_what_each_of_several_apps_offers() {
+    let gateway = Gateway::start().await;
+    let _one = gateway.app("one").await;
+    let _two = gateway.app("two").await;
+    let running = Running::start(caphost(&gateway, &["list"]));
+    let ended = running.ended().await;
+    assert_eq!((ended.status, &*ended.err), (Some(0), ""));
+    assert_eq!(
+        ended.out,
+        "Demo 1.0.0 (one)\n\na.b  d\n\nDemo 1.0.0 (two)\n\na.b  d\n"
+    );
+    let running = Running::start(caphost(&gateway, &["list", "--json"]));
+    let document = running.ended().await.document();
+    let apps = document["apps"].as_array().unwrap();
+    let ids: Vec<_> = apps.iter().map(|it| &it["app"]["id"]).collect();
+    assert_eq!(ids, ["one", "two"]);
+    assert_eq!(apps[0]["capabilities"][0]["name"], "a.b");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn list_tells_what_can_be_called() {
     let gateway = Gateway::start().await;
     let mut app = gateway.app("demo").await;
