@@ -1462,9 +1462,9 @@ function read(port, messenger, readShort, unreadable2) {
     if (!next) return messenger.onunreadable ? messenger.onunreadable() : gone();
     const { type, id } = next;
     const answer2 = ANSWERS.get(type);
-    const said2 = { type: answer2 ?? type, id, timestamp: Date.now(), payload: failure("TRANSPORT_ERROR", unreadable2) };
+    const said = { type: answer2 ?? type, id, timestamp: Date.now(), payload: failure("TRANSPORT_ERROR", unreadable2) };
     next = void 0;
-    return answer2 ? messenger.post(said2) : messenger.onmessage?.(said2);
+    return answer2 ? messenger.post(said) : messenger.onmessage?.(said);
   };
   return { receive: receive2, stop: listenTo(port, receive2, lost, gone) };
 }
@@ -1588,9 +1588,9 @@ function socketMessenger(socket) {
   socket.addEventListener("error", ({ error }) => {
     const origin = globalThis.location?.origin;
     const why = error?.code ?? getA("string", error, "message");
-    const said2 = `failed${why ? `: ${why}` : ""}. `;
-    if (/response: \d/.test(why ?? "")) end2(`${said2}A server answers there, but not as a gateway does at this path. Agents connect to /abp`, error);
-    else if (!opened) end2(`${said2}Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
+    const said = `failed${why ? `: ${why}` : ""}. `;
+    if (/response: \d/.test(why ?? "")) end2(`${said}A server answers there, but not as a gateway does at this path. Agents connect to /abp`, error);
+    else if (!opened) end2(`${said}Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
   });
   return messenger;
 }
@@ -1703,12 +1703,12 @@ function watchFrame(win, signal, gone, suspect) {
 
 // src/web/js/connect.js
 var LIVENESS = 3e4;
-async function connect({ load: load2, reconnecting, lending }, messenger, given2) {
+async function connect({ load, reconnecting, lending }, messenger, given2) {
   const options = given2 ?? {};
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError("INVALID_PARAMS", unfit);
   options.signal?.throwIfAborted();
-  const [handle, part] = await Promise.all([load2(), options.reconnect && reconnecting?.()]);
+  const [handle, part] = await Promise.all([load(), options.reconnect && reconnecting?.()]);
   options.signal?.throwIfAborted();
   const again = part ? new part.Again(handle, messenger, options, { abpError, log, madeBy, open, report, rust: guarded(handle) }) : void 0;
   const made = await madeBy(messenger);
@@ -2208,15 +2208,22 @@ function failureOf(error, { depth: depth2, size } = { depth: 32, size: 2 * MAX_T
 var FIRST_PAUSE = 250;
 var LONGEST_PAUSE = 1e4;
 var TRIES = 4;
-async function loadPart(load2, goesOn = (_, tries) => tries < TRIES) {
+async function loadPart(load, goesOn = (_, tries) => tries < TRIES) {
   for (let tries = 1, pause = FIRST_PAUSE; ; tries += 1, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
     try {
-      return await load2();
+      return await load();
     } catch (error) {
       if (!goesOn(error, tries)) throw error;
     }
     await new Promise((resolve2) => setTimeout(resolve2, pause));
   }
+}
+function once(load) {
+  let loading;
+  return () => loading ??= loadPart(load).catch((error) => {
+    loading = void 0;
+    throw error;
+  });
 }
 
 // src/web/js/json-rpc.js
@@ -2272,11 +2279,11 @@ var JsonRpc = class {
 function refuseAll(messenger, given2, message) {
   const wrapped = get(given2, "direction") && given2;
   const inner = wrapped ? wrapped.payload : given2;
-  const said2 = typeof inner === "string" ? fromText(inner) : inner;
+  const said = typeof inner === "string" ? fromText(inner) : inner;
   const refuse2 = (it) => isId(get(it, "id")) && get(it, "method") !== void 0 ? [{ jsonrpc: "2.0", id: it.id, error: { code: -32603, message } }] : [];
-  const answers = Array.isArray(said2) ? said2.flatMap(refuse2) : refuse2(said2);
+  const answers = Array.isArray(said) ? said.flatMap(refuse2) : refuse2(said);
   if (answers.length === 0) return;
-  const answer2 = Array.isArray(said2) ? answers : answers[0];
+  const answer2 = Array.isArray(said) ? answers : answers[0];
   if (wrapped) messenger.post({ channel: wrapped.channel, type: "mcp", direction: "server-to-client", payload: answer2 });
   else messenger.post(typeof given2 === "string" ? toText(answer2) : answer2);
 }
@@ -2587,9 +2594,9 @@ function receiveMessage(connection, envelope, { type, id, payload }, aborted) {
       break;
     }
     case "elicitation/response": {
-      const said2 = connection.local ? copyOf2(shell, payload) : payload;
-      check2(connection, envelope, said2);
-      answer(connection, questionOf(id), said2);
+      const said = connection.local ? copyOf2(shell, payload) : payload;
+      check2(connection, envelope, said);
+      answer(connection, questionOf(id), said);
       break;
     }
     default:
@@ -3519,7 +3526,8 @@ function linkManifest(shell, document2) {
 
 // src/web/js/standard-schema.js
 var DIALECT = "draft-2020-12";
-var MOST_ISSUES = 16;
+var loadChecks = once(() => import("./checks.js"));
+var KIT2 = { abpError, invalid, log, text };
 function standardOf(schema) {
   const standard = (typeof schema === "function" || isObject(schema)) && /** @type {any} */
   schema["~standard"];
@@ -3535,19 +3543,11 @@ function withJsonSchemas(name, options) {
   return { options: plain, standard: input, output };
 }
 function answering(name, output, handler) {
+  void loadChecks().catch(() => {
+  });
   return (params, context) => {
-    const dataOf2 = ({ issues, value }) => {
-      if (!issues) return value;
-      const message = `The answer of ${name} breaks its outputSchema: ${said(errorsOf(issues))}`;
-      if (!context.stopped) log("error", message);
-      throw abpError("OPERATION_FAILED", message);
-    };
-    const parse = (data) => {
-      const result = output.validate(data);
-      return result instanceof Promise ? result.then(dataOf2) : dataOf2(result);
-    };
-    const returned = handler(params, context);
-    return typeof returned?.then === "function" ? Promise.resolve(returned).then(parse) : parse(returned);
+    const parsed = async (data) => (await loadChecks()).parse(name, output, data, context, KIT2);
+    return Promise.resolve(handler(params, context)).then(parsed);
   };
 }
 function jsonSchemaOf({ jsonSchema }, side, where) {
@@ -3561,34 +3561,6 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
   log("warn", `${where}: agents are not told what it says, because ${why}`);
   return side === "input" ? { type: "object" } : {};
 }
-function checkBy(name, standard) {
-  return (params, given2) => {
-    const judge = ({ issues, value }) => {
-      if (issues) return verdictOf(issues);
-      given2.params = value;
-      return null;
-    };
-    const fail = (error) => {
-      log("error", `the inputSchema of ${name} has failed:`, error);
-      return invalid(`The parameters cannot be checked: ${text(error)}`);
-    };
-    try {
-      const result = standard.validate(params);
-      return result instanceof Promise ? result.then(judge).catch(fail) : judge(result);
-    } catch (error) {
-      return fail(error);
-    }
-  };
-}
-function verdictOf(issues) {
-  const errors = errorsOf(issues);
-  const path = errors[0]?.path ?? "";
-  const noun = errors.length > 1 || path === "" ? "parameters" : "parameter";
-  return { ...invalid(`Bad ${noun}${path === "" ? ":" : ""} ${said(errors)}`), details: { path, errors } };
-}
-var errorsOf = (issues) => issues.slice(0, MOST_ISSUES).map(({ message, path = [] }) => ({ path: pathOf(path), message }));
-var said = (errors) => errors.map((it) => it.path === "" ? it.message : `${it.path}: ${it.message}`).join("; ");
-var pathOf = (path) => [...path].map((it) => String(typeof it === "object" ? it.key : it)).join(".");
 
 // src/web/js/host.js
 var Host = class {
@@ -3629,17 +3601,17 @@ var Host = class {
     refuseIf(problemWithWorker(text(name), { pool, warm, type, finish }));
     if (script) urlOf2(script);
     const spec = { name, url: urlOf2(module), type, pool, warm, finish, script };
-    const loading2 = () => loadPart(() => import("./workers.js")).then(({ Workers }) => this.#workers ??= new Workers(this.shell, { ...KIT2, ids: this.shell.ids }));
+    const loading = () => loadPart(() => import("./workers.js")).then(({ Workers }) => this.#workers ??= new Workers(this.shell, { ...KIT3, ids: this.shell.ids }));
     const run2 = (params, context) => {
       if (this.#workers) return this.#workers.run(spec, params, context);
       const { rust, number } = this.shell;
       context.ender = { stop: () => void rust.stopped(number, context.key, 0), terminate: () => {
       } };
-      return loading2().then((it) => it.run(spec, params, context));
+      return loading().then((it) => it.run(spec, params, context));
     };
     const given2 = description ?? {};
     const unregister = this.#register(name, isObject(given2) ? { ...given2, concurrency: given2.concurrency ?? pool, settleGrace: given2.settleGrace ?? settleGrace } : given2, run2, spec);
-    if (warm) void loading2().then((it) => it.warm(spec), () => {
+    if (warm) void loading().then((it) => it.warm(spec), () => {
     });
     return unregister;
   }
@@ -3840,7 +3812,7 @@ var Host = class {
     refuseIf(this.shell.closed && "The host is closed");
   }
 };
-var KIT2 = { abpError, text, carry };
+var KIT3 = { abpError, text, carry };
 var PROOF = 2500;
 function urlOf2(url) {
   try {
@@ -3967,20 +3939,7 @@ var Asks = class {
 };
 
 // src/web/js/validators.js
-var loading;
-var compile;
-function load() {
-  loading ??= loadPart(() => import("./compile.js")).then(
-    (module) => {
-      ({ compile } = module);
-    },
-    (error) => {
-      loading = void 0;
-      throw error;
-    }
-  );
-  return loading;
-}
+var loadCompile = once(() => import("./compile.js"));
 var Validators = class {
   /** @type {Map<string, Entry>} */
   #byName = /* @__PURE__ */ new Map();
@@ -3994,10 +3953,10 @@ var Validators = class {
    * @param {import('./standard-schema.js').Standard} [standard] checks in its place
    */
   set(name, schema, standard) {
-    const entry2 = { name, schema, check: standard && checkBy(name, standard) };
+    const entry2 = { name, schema, standard };
     if (!standard && schema?.type === "object" && Object.keys(schema).length === 1) return this.delete(name);
     this.#byName.set(name, entry2);
-    if (!standard) this.#compile(entry2).catch(() => {
+    this.#prepare(entry2).catch(() => {
     });
   }
   /** @param {string} name */
@@ -4014,24 +3973,26 @@ var Validators = class {
   check(key, name, given2) {
     const entry2 = this.#byName.get(name);
     if (!entry2) return this.report(key, null);
-    const verdict = entry2.check ? run(entry2.check, given2) : this.#compile(entry2).then((check3) => run(check3, given2), notLoaded);
+    const verdict = entry2.check ? run(entry2.check, given2) : this.#prepare(entry2).then((check3) => run(check3, given2), notLoaded);
     return verdict instanceof Promise ? void verdict.then((late) => this.report(key, late)) : this.report(key, verdict);
   }
-  /** @param {Entry} entry @returns {Promise<Check>} rejects when the validator cannot be loaded */
-  async #compile(entry2) {
-    if (!compile) await load();
-    return entry2.check ??= checkOf(entry2);
+  /** @param {Entry} entry @returns {Promise<Check>} rejects when the code for the check cannot be loaded */
+  async #prepare(entry2) {
+    const { name, schema, standard } = entry2;
+    if (standard) {
+      const { checkBy } = await loadChecks();
+      return entry2.check ??= checkBy(name, standard, KIT2);
+    }
+    const { compile } = await loadCompile();
+    return entry2.check ??= checkOf(compile, name, schema);
   }
 };
 function notLoaded(error) {
   log("error", "the schema validator could not be loaded:", error);
   return problem("INTERNAL_ERROR", `The schema validator could not be loaded: ${text(error)}`);
 }
-function checkOf({ name, schema }) {
-  const { check: check3, warnings } = (
-    /** @type {NonNullable<typeof compile>} */
-    compile(schema, resolve(schema), examine)
-  );
+function checkOf(compile, name, schema) {
+  const { check: check3, warnings } = compile(schema, resolve(schema), examine);
   for (const warning of warnings) log("warn", `${name}: inputSchema: ${warning}`);
   return check3;
 }
