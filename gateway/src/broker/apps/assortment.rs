@@ -15,6 +15,9 @@ use super::tool_names::tool_names;
 pub struct Assortment {
     offers: Box<[Arc<Offer>]>,
     fingerprint: OnceLock<u64>,
+    /// The names of the tools of several apps, app by app, where they differ from the tools' own names. They
+    /// are made once, as an app may have tens of thousands of tools.
+    names: OnceLock<Box<[Option<Box<str>>]>>,
 }
 
 /// A tool of one of the apps.
@@ -27,7 +30,7 @@ pub struct AppTool<'a> {
     /// Its name as a tool of its app alone.
     pub own_name: &'a str,
     /// Its name at this address, which no other tool has.
-    pub name: Cow<'a, str>,
+    pub name: &'a str,
 }
 
 impl Assortment {
@@ -36,6 +39,7 @@ impl Assortment {
         Assortment {
             offers: offers.into_iter().collect(),
             fingerprint: OnceLock::new(),
+            names: OnceLock::new(),
         }
     }
 
@@ -54,12 +58,16 @@ impl Assortment {
 
     /// All tools, app by app. A name that several apps have stays with none of them: each of these tools has
     /// the app's id before its name. The same offers always give the same names.
-    pub fn tools(&self) -> Vec<AppTool<'_>> {
-        let mut tools: Vec<_> = self.offers.iter().flat_map(of_offer).collect();
-        if self.offers.len() > 1 {
-            tell_apart(&mut tools);
-        }
-        tools
+    pub fn tools(&self) -> impl Iterator<Item = AppTool<'_>> {
+        let own = || self.offers.iter().flat_map(of_offer);
+        let names = self.names.get_or_init(|| match &*self.offers {
+            [] | [_] => Box::default(),
+            _ => told_apart(&own().collect::<Vec<_>>()),
+        });
+        own().enumerate().map(|(at, tool)| match names.get(at) {
+            Some(Some(name)) => AppTool { name, ..tool },
+            _ => tool,
+        })
     }
 
     /// The tool that a caller means: by its name at this address, by the capability's own name if no other
@@ -79,9 +87,11 @@ impl Assortment {
         if let [one] = &*prefixed {
             return Some(*one);
         }
+        if self.only().is_some() {
+            return None;
+        }
         // A name with a hash.
-        let mut tools = self.tools().into_iter();
-        let found = tools.find(|it| it.name == name);
+        let found = self.tools().find(|it| it.name == name);
         found.map(|it| (it.offer, it.capability))
     }
 
@@ -149,18 +159,18 @@ fn of_offer(offer: &Arc<Offer>) -> impl Iterator<Item = AppTool<'_>> {
         offer,
         capability,
         own_name,
-        name: own_name.into(),
+        name: own_name,
     })
 }
 
-/// Gives the tools of several apps names that differ.
-fn tell_apart(tools: &mut [AppTool<'_>]) {
+/// Names for the tools of several apps that differ, where they are not the tools' own names.
+fn told_apart(tools: &[AppTool<'_>]) -> Box<[Option<Box<str>>]> {
     let mut alike: HashMap<&str, usize> = HashMap::new();
-    for tool in &*tools {
+    for tool in tools {
         *alike.entry(tool.own_name).or_default() += 1;
     }
     let wanted = tools.iter().map(|tool| match alike[tool.own_name] {
-        1 => tool.name.clone(),
+        1 => Cow::from(tool.own_name),
         // No tool name has a dot, so no two tools want the same.
         _ => format!("{}.{}", tool.offer.app.id, tool.own_name).into(),
     });
@@ -170,12 +180,13 @@ fn tell_apart(tools: &mut [AppTool<'_>]) {
     let names = wanted.iter().map(|it| &**it);
     let names: Vec<_> = names.chain(shared.map(|(name, _)| *name)).collect();
     let given = tool_names(&names);
-    for ((tool, wanted), given) in tools.iter_mut().zip(&wanted).zip(given) {
-        tool.name = match given {
-            Some(given) => String::from(given).into(),
-            None => wanted.clone(),
-        };
-    }
+    let given = given.into_iter().map(|given| given.map(String::from));
+    let names = wanted.iter().zip(given).zip(tools);
+    let names = names.map(|((wanted, given), tool)| {
+        let name = given.map_or_else(|| wanted.clone(), Cow::from);
+        (name != tool.own_name).then(|| name.into())
+    });
+    names.collect()
 }
 
 /// The rest of a tool's name, if the name begins with the app's id.
@@ -206,8 +217,7 @@ mod tests {
     }
 
     fn names(all: &Assortment) -> Vec<String> {
-        let tools = all.tools().into_iter();
-        tools.map(|it| it.name.into_owned()).collect()
+        all.tools().map(|it| it.name.to_string()).collect()
     }
 
     fn found(all: &Assortment, name: &str) -> Option<String> {

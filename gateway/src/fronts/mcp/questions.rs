@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::broker::calls::RunId;
 use crate::gateway::AbpError;
 use crate::wire::json_rpc::{Answered, cancel_notice, code};
+use crate::wire::outline;
 use caphost::call::Code;
 use caphost::dialect::mcp::Version;
 
@@ -16,7 +17,8 @@ const PREFIX: &str = "elicitation-";
 /// Whether a client of that version with these capabilities fills in forms. Without a word about the kinds of
 /// questions, forms are meant.
 pub fn takes_forms(capabilities: &str, version: &Version) -> bool {
-    let said: Value = serde_json::from_str(capabilities).unwrap_or_default();
+    let wanted = ["elicitation.form", "elicitation.url"];
+    let said = outline(capabilities.as_bytes(), &wanted);
     let kinds = said["elicitation"].as_object();
     // Questions came with structured results.
     version.structure && kinds.is_some_and(|it| it.contains_key("form") || !it.contains_key("url"))

@@ -52,10 +52,9 @@ pub fn list(
 
 /// The tools that a client wants.
 fn listed<'a>(all: &'a Assortment, wanted: Option<&Wanted>) -> impl Iterator<Item = AppTool<'a>> {
-    let tools = all.tools().into_iter();
-    tools.filter(move |it| {
+    all.tools().filter(move |it| {
         wanted.is_none_or(|wanted| {
-            let names = [&*it.name, it.own_name, &it.capability.name];
+            let names = [it.name, it.own_name, &it.capability.name];
             names.into_iter().any(|name| wanted.has(name))
         })
     })
@@ -171,25 +170,29 @@ pub fn find<'a>(
     };
     let found = all.tool(name).filter(is_listed);
     found.ok_or_else(|| {
-        let listed: Vec<_> = listed(all, listed_for).collect();
         let same: Vec<_> = all.named(name).collect();
-        let is_same = |it: &&AppTool<'_>| {
+        let is_same = |it: &AppTool<'_>| {
             let mut same = same.iter();
             same.any(|(offer, found)| {
                 Arc::ptr_eq(offer, it.offer) && found.name == it.capability.name
             })
         };
-        let same = listed.iter().filter(is_same).take(MAX_NAMED);
-        let same: Vec<_> = same.map(|it| &*it.name).collect();
         let unknown = clipped(name, 128);
-        if !same.is_empty() {
-            let names = same.join(", ");
+        // Most unknown names are no app's, and then nothing is looked through.
+        let names = (!same.is_empty()).then(|| listed(all, listed_for).filter(is_same));
+        let names = names.into_iter().flatten().take(MAX_NAMED);
+        let names: Vec<_> = names.map(|it| it.name).collect();
+        if !names.is_empty() {
+            let names = names.join(", ");
             return invalid(format!(
                 "Several apps have a tool {unknown}: name one of {names}"
             ));
         }
         let name_of_tool: String = plain(name).collect();
-        let near = near(&name_of_tool, &mut listed.iter().map(|it| &*it.name));
+        let near = near(
+            &name_of_tool,
+            &mut listed(all, listed_for).map(|it| it.name),
+        );
         let near = match near.join(", ") {
             near if near.is_empty() => near,
             near => format!(". Did you mean: {near}?"),
