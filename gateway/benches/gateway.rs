@@ -156,7 +156,7 @@ async fn measure(against: Option<&str>, rmcp: Option<&str>, only: &str) -> Figur
         measured.push(Measured {
             server,
             caller: Caller::Mcp(client),
-            row: Row::new("an echo by a server of rmcp", "MCP"),
+            row: Row::new("an echo over MCP by a server of rmcp", "MCP"),
         });
     }
     for gateway in &gateways {
