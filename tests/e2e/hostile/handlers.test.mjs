@@ -10,14 +10,14 @@ const misdeeds = {
   'throws a string': [`throw 'plain words'`, failed('plain words')],
   'throws undefined': ['throw undefined', failed('The capability failed')],
   'throws null': ['throw null', failed('The capability failed')],
-  'throws a number': ['throw 7', failed('The capability failed')],
+  'throws a number': ['throw 7', failed('7')],
   'throws a symbol': [`throw Symbol('no')`, failed('The capability failed')],
   'throws a function': ['throw () => {}', failed('The capability failed')],
   'throws an object with a code': [
     `throw { code: 'PERMISSION_DENIED', message: 'Not you', details: { why: 1 }, retryAfter: 5, retryable: true }`,
     { code: 'PERMISSION_DENIED', message: 'Not you', details: { why: 1 }, retryAfter: 5, retryable: true },
   ],
-  'throws fields of the wrong types': [`throw { code: 7, message: {}, retryable: 'x', retryAfter: 'y' }`, failed('The capability failed')],
+  'throws fields of the wrong types': [`throw { code: 7, message: {}, retryable: 'x', retryAfter: 'y' }`, { ...failed('The capability failed'), details: { code: 7 } }],
   'throws an error whose getters throw': [
     `const error = new Error('never read');
      for (const key of ['name', 'message', 'code', 'details', 'retryable', 'retryAfter'])
