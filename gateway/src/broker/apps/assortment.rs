@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(unique.len(), given.len(), "{given:?}");
         for tool in all.tools() {
             assert!((1..=64).contains(&tool.name.len()), "{}", tool.name);
-            let (offer, capability) = all.tool(&tool.name).expect(&tool.name);
+            let (offer, capability) = all.tool(tool.name).expect(tool.name);
             assert!(Arc::ptr_eq(offer, tool.offer), "{}", tool.name);
             assert_eq!(capability.name, tool.capability.name);
         }

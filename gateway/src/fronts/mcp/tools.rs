@@ -38,7 +38,7 @@ pub fn list(
     let tools = all.iter().flat_map(|all| {
         let names_app = all.only().is_none();
         let tools = listed(all, caller.tools.as_ref()).map(move |it| {
-            let mut tool = tool(it.capability, &it.name, version);
+            let mut tool = tool(it.capability, it.name, version);
             if names_app {
                 tool["_meta"] = json!({ "caphost/app": it.offer.app.id });
             }
