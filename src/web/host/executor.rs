@@ -42,8 +42,8 @@ impl Wake for WakeUp {
     }
 }
 
-impl RunningCall for Running {
-    fn poll(&self, host: &Inner, key: u32) {
+impl Running {
+    fn poll_in(&self, host: &Inner, key: u32) {
         self.scheduled.set(false);
         host.running.enter(key, &self.given);
         let polled = self.task.poll(&mut Context::from_waker(&self.waker));
@@ -55,6 +55,14 @@ impl RunningCall for Running {
             let limits = *host.state.borrow().limits();
             let result = result.and_then(|data| inspect::data(data, &limits));
             host.with(|state| state.settle(key, result, true, sys::now()));
+        }
+    }
+}
+
+impl RunningCall for Running {
+    fn poll(&self, host: u32, key: u32) {
+        if let Some(host) = HOSTS.get(host) {
+            self.poll_in(&host, key);
         }
     }
 
@@ -118,14 +126,14 @@ impl RustCalls {
             dropped_later: Cell::new(false),
         });
         self.tasks.borrow_mut().insert(key, running.clone());
-        running.poll(&host, key);
+        running.poll_in(&host, key);
     }
 
     /// Polls a call's future.
     pub fn poll(&self, key: u32) {
         let running = self.tasks.borrow().get(&key).cloned();
-        if let (Some(running), Some(host)) = (running, HOSTS.get(self.host)) {
-            running.poll(&host, key);
+        if let Some(running) = running {
+            running.poll(self.host, key);
         }
     }
 

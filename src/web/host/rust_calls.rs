@@ -9,14 +9,13 @@ use rustc_hash::FxHashMap;
 use wasm_bindgen::JsValue;
 
 use super::end::{End, Outcome};
-use super::inner::Inner;
 use crate::call::Response;
 use crate::offers::Task;
 
 /// A running call of a capability in Rust.
 pub(super) trait RunningCall {
-    /// Polls its future.
-    fn poll(&self, host: &Inner, key: u32);
+    /// Polls its future, for the host of that number.
+    fn poll(&self, host: u32, key: u32);
     /// Asks for a poll. False if that was asked for already.
     fn ask(&self) -> bool;
     /// Whether a poll was asked for.

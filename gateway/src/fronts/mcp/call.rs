@@ -54,7 +54,7 @@ pub async fn in_session(
 pub async fn alone(
     hub: &Arc<Hub>,
     caller: &Caller,
-    (in_use, asks): (impl FnOnce(&str) -> InUse, Option<Asks>),
+    (in_use, asks): (impl FnOnce(&str) -> InUse, Option<Asks<Underway>>),
     request: Request<'_>,
     (share, accepted): (Permit, Accepted),
 ) -> Response {

@@ -16,7 +16,6 @@ use super::caller::Caller;
 use super::questions::{input_required, key_of, payload_of_result};
 use super::request::Request;
 use super::sealing::{Sealed, Seals, Unopened, number_of};
-use super::underway::Underway;
 use crate::broker::calls::RunId;
 use crate::fronts::idle::look_after;
 use crate::gateway::Hub;
@@ -32,34 +31,46 @@ impl Sealed for State {
     const PURPOSE: &[u8] = b"caphost: calls of MCP that wait, 1";
 }
 
+/// A call that may wait for answers of its client.
+pub trait Parkable: Send + 'static {
+    /// Whether the client has called the tool by that name.
+    fn is_called(&self, name: &str) -> bool;
+
+    /// The call goes on in that request, whose answers go to the app. What is not answered is asked again.
+    fn resume(&mut self, request: &Request<'_>, answers: &Map<String, Value>);
+
+    /// The client has not answered in time.
+    fn expire(self);
+}
+
 /// The calls that wait.
-pub struct Parked {
+pub struct Parked<C> {
     hub: Arc<Hub>,
     seals: Arc<Seals>,
     patience: Duration,
     /// The calls by the numbers of their states, and until when they wait.
-    calls: Mutex<HashMap<Uuid, (Underway, Instant)>>,
+    calls: Mutex<HashMap<Uuid, (C, Instant)>>,
 }
 
 /// The questions of one call that its client has not answered.
-pub struct Asks {
-    parked: Weak<Parked>,
+pub struct Asks<C> {
+    parked: Weak<Parked<C>>,
     caller: Caller,
     forms: Vec<(u64, Value)>,
 }
 
 /// The place of a call that is about to wait.
-pub struct Ticket {
-    parked: Option<Arc<Parked>>,
+pub struct Ticket<C> {
+    parked: Option<Arc<Parked<C>>>,
     number: Uuid,
     /// The result for the client.
     pub result: Value,
 }
 
-impl Parked {
+impl<C: Parkable> Parked<C> {
     /// No calls. A call waits for `patience`, and is then cancelled.
     pub fn new(hub: Arc<Hub>, seals: Arc<Seals>, patience: Duration) -> Arc<Self> {
-        let parked = Arc::new(Parked {
+        let parked = Arc::new(Parked::<C> {
             hub,
             seals,
             patience,
@@ -70,15 +81,15 @@ impl Parked {
             let mut calls = parked.calls.lock();
             let expired: Vec<_> = calls.extract_if(|_, (_, until)| *until <= now).collect();
             drop(calls);
-            for (_, (underway, _)) in expired {
-                underway.expire();
+            for (_, (call, _)) in expired {
+                call.expire();
             }
         });
         parked
     }
 
     /// No questions yet, of a call of that client.
-    pub fn asks(self: &Arc<Self>, caller: &Caller) -> Asks {
+    pub fn asks(self: &Arc<Self>, caller: &Caller) -> Asks<C> {
         // The client may name the app in the next request, once it knows the app.
         let caller = Caller {
             app: None,
@@ -99,7 +110,7 @@ impl Parked {
         caller: &Caller,
         state: &str,
         request: &Request<'_>,
-    ) -> Result<Underway, RpcError> {
+    ) -> Result<C, RpcError> {
         let refused = |what: &str| RpcError::new(code::INVALID_PARAMS, what);
         let caller = self.asks(caller).caller;
         let opened = self.seals.open::<State>(state, &caller);
@@ -131,16 +142,16 @@ impl Parked {
             }
             Some(true) => {}
         }
-        let Some((mut underway, _)) = calls.remove(&number) else {
+        let Some((mut call, _)) = calls.remove(&number) else {
             return Err(refused(over()));
         };
         drop(calls);
-        underway.resume(request, &answers);
-        Ok(underway)
+        call.resume(request, &answers);
+        Ok(call)
     }
 }
 
-impl Asks {
+impl<C: Parkable> Asks<C> {
     /// The app asks that question.
     pub fn ask(&mut self, number: u64, form: Value) {
         self.forms.push((number, form));
@@ -169,7 +180,7 @@ impl Asks {
     }
 
     /// A place for the call, which is that of the run.
-    pub fn ticket(&self, run: RunId) -> Ticket {
+    pub fn ticket(&self, run: RunId) -> Ticket<C> {
         let parked = self.parked.upgrade();
         let sealed = parked
             .as_ref()
@@ -183,12 +194,12 @@ impl Asks {
     }
 }
 
-impl Ticket {
+impl<C: Parkable> Ticket<C> {
     /// The call waits from now on.
-    pub fn keep(self, underway: Underway) {
+    pub fn keep(self, call: C) {
         if let Some(parked) = self.parked {
             let until = Instant::now() + parked.patience;
-            parked.calls.lock().insert(self.number, (underway, until));
+            parked.calls.lock().insert(self.number, (call, until));
         }
     }
 }

@@ -11,6 +11,7 @@ use super::parked::Parked;
 use super::session::McpSession;
 use super::sessions::Sessions;
 use super::tools;
+use super::underway::Underway;
 use crate::bounds::{Budget, Full, Permit, QuotaKey};
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::Refusal;
@@ -27,7 +28,7 @@ pub(super) struct Mcp {
     /// The same for requests whose clients fill in forms.
     pub asked: Arc<SharedSessions>,
     /// The calls that wait for answers of clients without sessions.
-    pub parked: Arc<Parked>,
+    pub parked: Arc<Parked<Underway>>,
     /// The open responses.
     pub open: Arc<Budget>,
     /// The rate limit of lists of tools.

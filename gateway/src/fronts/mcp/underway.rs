@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::caller::Caller;
 use super::head::Accepted;
-use super::parked::Asks;
+use super::parked::{Asks, Parkable};
 use super::progress::Progress;
 use super::questions;
 use super::reply::{awaited, event_bytes, events, whole};
@@ -134,8 +134,18 @@ pub enum Within {
         /// The session is kept as long as the call.
         in_use: InUse,
         /// The questions of the call, if the client fills in forms.
-        asks: Option<Asks>,
+        asks: Option<Asks<Underway>>,
     },
+}
+
+impl Within {
+    /// The questions that the client answers with another request.
+    fn asks(&mut self) -> Option<&mut Asks<Underway>> {
+        match self {
+            Within::Shared { asks, .. } => asks.as_mut(),
+            Within::Session { .. } => None,
+        }
+    }
 }
 
 impl Underway {
@@ -237,49 +247,12 @@ impl Underway {
 
     /// Parks the call until another request brings the answers to its questions. Returns the answer to the request.
     fn park(&mut self) -> Option<String> {
-        let awaited = self.0.take()?;
-        let Within::Shared {
-            asks: Some(asks), ..
-        } = &awaited.within
-        else {
-            return None;
-        };
+        let mut awaited = self.0.take()?;
         let (id, run) = (awaited.id.clone(), awaited.call.id);
-        let ticket = asks.ticket(run);
+        let ticket = awaited.within.asks()?.ticket(run);
         let answer = answer(&id, Ok(&ticket.result));
         ticket.keep(Underway(Some(awaited)));
         Some(answer)
-    }
-
-    /// Whether the client has called the tool by that name.
-    pub fn is_called(&self, name: &str) -> bool {
-        self.0.as_ref().is_some_and(|it| it.tool.called == name)
-    }
-
-    /// Goes on with a parked call in that request, whose answers go to the app. What is not answered is asked again.
-    pub fn resume(&mut self, request: &super::request::Request<'_>, answers: &Map<String, Value>) {
-        let Some(it) = &mut self.0 else {
-            return;
-        };
-        it.id = request.id.clone();
-        let progress = request.progress_token();
-        it.tool.progress = progress.map(|token| Progress::new(token, it.tool.version));
-        it.event_bytes = None;
-        if let Within::Shared {
-            asks: Some(asks), ..
-        } = &mut it.within
-        {
-            for (number, payload) in asks.answered(answers) {
-                it.call.answer(number, &payload);
-            }
-        }
-    }
-
-    /// The client has not answered the questions of the call in time.
-    pub fn expire(mut self) {
-        if let Some(awaited) = self.0.take() {
-            awaited.give_up("The client has not answered the question in time");
-        }
     }
 
     /// The client does not read its messages: the question with that number is not asked.
@@ -325,10 +298,7 @@ impl Underway {
                     }
                 }
                 Step::Withdrawn(number) => {
-                    if let Within::Shared {
-                        asks: Some(asks), ..
-                    } = &mut it.within
-                    {
+                    if let Some(asks) = it.within.asks() {
                         asks.withdraw(number);
                     }
                     let asked = it.asked.len();
@@ -341,6 +311,33 @@ impl Underway {
                 }
                 Step::Ended(outcome) => return self.0.take()?.answer(outcome).map(Said::Answer),
             }
+        }
+    }
+}
+
+impl Parkable for Underway {
+    fn is_called(&self, name: &str) -> bool {
+        self.0.as_ref().is_some_and(|it| it.tool.called == name)
+    }
+
+    fn resume(&mut self, request: &super::request::Request<'_>, answers: &Map<String, Value>) {
+        let Some(it) = &mut self.0 else {
+            return;
+        };
+        it.id = request.id.clone();
+        let progress = request.progress_token();
+        it.tool.progress = progress.map(|token| Progress::new(token, it.tool.version));
+        it.event_bytes = None;
+        if let Some(asks) = it.within.asks() {
+            for (number, payload) in asks.answered(answers) {
+                it.call.answer(number, &payload);
+            }
+        }
+    }
+
+    fn expire(mut self) {
+        if let Some(awaited) = self.0.take() {
+            awaited.give_up("The client has not answered the question in time");
         }
     }
 }

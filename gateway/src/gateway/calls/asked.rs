@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
-use super::call::Way;
+use super::way::Way;
 use crate::broker::NewSession;
 use crate::gateway::Hub;
 

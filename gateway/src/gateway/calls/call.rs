@@ -1,44 +1,15 @@
 //! One call, from its start to its end.
 
-use std::fmt;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 
 use super::asked::Lent;
+use super::way::Way;
 use crate::broker::calls::{Run, RunId, RunState};
-use crate::broker::{self, Asker, Event, PeerId, Reply, Steps};
-use crate::gateway::{AbpError, Hub, Outcome, Step};
+use crate::broker::{self, Asker, Event, Reply, Steps};
+use crate::gateway::{AbpError, Outcome, Step};
 use caphost::call::{LateEnd, Stop};
-
-/// The connection of a client to the app, which the client and its calls share. The client leaves the app
-/// when this value is dropped.
-pub(super) struct Way {
-    pub hub: Arc<Hub>,
-    pub peer: PeerId,
-    pub client: broker::NewSession,
-}
-
-impl Way {
-    /// A connection for that client, which its first call opens.
-    pub fn new(hub: Arc<Hub>, client: broker::NewSession) -> Arc<Self> {
-        let peer = hub.next_peer();
-        Arc::new(Way { hub, peer, client })
-    }
-}
-
-impl fmt::Debug for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Way").field(&self.peer.0).finish()
-    }
-}
-
-impl Drop for Way {
-    fn drop(&mut self) {
-        let session = self.peer;
-        self.hub.handle(Event::Left { session });
-    }
-}
 
 /// A call in flight. Dropping the call before its end cancels it, because nobody waits for it any more.
 #[derive(Debug)]

@@ -13,6 +13,7 @@ mod call;
 mod session;
 #[cfg(test)]
 mod tests;
+mod way;
 
 use std::time::Duration;
 

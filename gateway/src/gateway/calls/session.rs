@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::asked::Asked;
-use super::call::{Call, Way};
+use super::call::Call;
+use super::way::Way;
 use super::{Client, NewCall};
 use crate::broker::calls::RunId;
 use crate::broker::{self, Profile, Seat};
