@@ -7,9 +7,7 @@
 //! either, and after each poll of a capability. The error events of the page tell of the traps that
 //! no hook of ours sees.
 
-use std::future::poll_fn;
 use std::panic::{self, PanicHookInfo};
-use std::pin::pin;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -50,9 +48,10 @@ pub(super) fn notice() {
 }
 
 /// Notices panics again after each poll of a future of the app's, which may set a panic hook.
+#[cfg(feature = "host")]
 pub(super) async fn noticing<T>(work: impl Future<Output = T>) -> T {
-    let mut work = pin!(work);
-    poll_fn(|context| {
+    let mut work = std::pin::pin!(work);
+    std::future::poll_fn(|context| {
         let polled = work.as_mut().poll(context);
         notice();
         polled

@@ -21,13 +21,21 @@ use crate::tokens::Identity;
 /// The owner of a session, and its app.
 type Key = (Identity, Option<String>);
 
-/// The sessions of one dialect.
+/// The clients that share sessions.
+#[derive(Clone, Copy)]
+pub struct Sharing {
+    /// The dialect of their calls.
+    pub dialect: Dialect,
+    /// The agent's name for the app, which all of them share.
+    pub name: &'static str,
+    /// Whether they take questions of the app.
+    pub takes_questions: bool,
+}
+
+/// The sessions of one kind of clients.
 pub struct SharedSessions {
     hub: Arc<Hub>,
-    dialect: Dialect,
-    /// The agent's name for the app; several clients share it.
-    name: &'static str,
-    takes_questions: bool,
+    clients: Sharing,
     max: usize,
     /// The sessions that take further calls.
     kept: Mutex<HashMap<Key, Arc<Shared>>>,
@@ -70,38 +78,10 @@ fn unused_since(shared: &Arc<Shared>) -> Option<Instant> {
 impl SharedSessions {
     /// An empty table. A session is kept for `idle` without use, and shorter while there are more than `max`
     /// sessions. A session has at most `max` threads.
-    pub fn new(
-        hub: Arc<Hub>,
-        dialect: Dialect,
-        name: &'static str,
-        idle: Duration,
-        max: usize,
-    ) -> Arc<Self> {
-        SharedSessions::of(hub, (dialect, name, false), idle, max)
-    }
-
-    /// The same for clients that take questions.
-    pub fn with_questions(
-        hub: Arc<Hub>,
-        dialect: Dialect,
-        name: &'static str,
-        idle: Duration,
-        max: usize,
-    ) -> Arc<Self> {
-        SharedSessions::of(hub, (dialect, name, true), idle, max)
-    }
-
-    fn of(
-        hub: Arc<Hub>,
-        (dialect, name, takes_questions): (Dialect, &'static str, bool),
-        idle: Duration,
-        max: usize,
-    ) -> Arc<Self> {
+    pub fn new(hub: Arc<Hub>, clients: Sharing, idle: Duration, max: usize) -> Arc<Self> {
         let sessions = Arc::new(SharedSessions {
             hub,
-            dialect,
-            name,
-            takes_questions,
+            clients,
             max,
             kept: Mutex::default(),
         });
@@ -117,18 +97,19 @@ impl SharedSessions {
     /// The session of `owner` with `app`, opened if there is none. `thread` belongs to it from now on.
     pub fn session(&self, owner: &Identity, app: Option<&str>, thread: Option<&str>) -> InUse {
         let key = (owner.clone(), app.map(str::to_string));
+        let clients = self.clients;
         let mut kept = self.kept.lock();
         if kept.len() >= self.max && !kept.contains_key(&key) {
             make_room(&mut kept);
         }
         let shared = kept.entry(key).or_insert_with_key(|(owner, app)| {
             let session = self.hub.open(Client {
-                dialect: self.dialect,
+                dialect: clients.dialect,
                 owner: owner.clone(),
                 app: app.clone(),
-                name: self.name.into(),
+                name: clients.name.into(),
                 version: env!("CARGO_PKG_VERSION").into(),
-                takes_questions: self.takes_questions,
+                takes_questions: clients.takes_questions,
             });
             let usage = Mutex::new(Usage {
                 last: Instant::now(),

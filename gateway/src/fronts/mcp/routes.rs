@@ -32,7 +32,7 @@ use crate::fronts::body;
 use crate::fronts::coerce;
 use crate::fronts::lists::Listing;
 use crate::fronts::refusal::{JsonRpc, Refusal};
-use crate::fronts::shared_sessions::SharedSessions;
+use crate::fronts::shared_sessions::{SharedSessions, Sharing};
 use crate::fronts::socket::PeerAddress;
 use crate::gateway::Hub;
 use crate::limits::Limits;
@@ -47,9 +47,15 @@ const NO_BATCHES: &str = "Batches are part of MCP 2025-03-26 only: send one mess
 pub fn routes(hub: Arc<Hub>, options: McpOptions, coerce: bool) -> Router {
     let sessions = Sessions::new(hub.clone(), &options);
     let idle = options.mcp_session_idle;
-    let name = "caphost MCP";
-    let shared = SharedSessions::new(hub.clone(), Dialect::Mcp, name, idle, usize::MAX);
-    let asked = SharedSessions::with_questions(hub.clone(), Dialect::Mcp, name, idle, usize::MAX);
+    let shared = |takes_questions: bool| {
+        let clients = Sharing {
+            dialect: Dialect::Mcp,
+            name: "caphost MCP",
+            takes_questions,
+        };
+        SharedSessions::new(hub.clone(), clients, idle, usize::MAX)
+    };
+    let (shared, asked) = (shared(false), shared(true));
     let patience = options.mcp_answer_timeout;
     let parked = Parked::new(hub.clone(), sessions.seals.clone(), patience);
     let mcp = Arc::new(Mcp {

@@ -25,6 +25,7 @@ use caphost::dialect::mcp::Version;
 const NAME_CHARS: usize = 256;
 /// How long a session lives at most.
 pub(crate) const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// A text that is sealed.
 pub(super) trait Sealed: Serialize + DeserializeOwned {
     /// What the keys are for. A later form of the text needs other keys.
@@ -50,7 +51,7 @@ pub(super) struct Said {
 
 impl Said {
     /// What is said of a session that begins now.
-    pub fn new(client: ClientInfo, version: &Version) -> Self {
+    pub fn new(client: ClientInfo, version: &Version, takes_forms: bool) -> Self {
         let clip = |text: String| clipped(&text, NAME_CHARS).to_string();
         Said {
             client: ClientInfo {
@@ -58,7 +59,7 @@ impl Said {
                 version: clip(client.version),
             },
             version: version.name.into(),
-            takes_forms: false,
+            takes_forms,
             until: unix_time() + LIFETIME.as_secs(),
         }
     }

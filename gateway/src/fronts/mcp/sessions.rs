@@ -120,10 +120,7 @@ impl Sessions {
         holder: &QuotaKey,
         (client, version, takes_forms): (ClientInfo, &'static Version, bool),
     ) -> Result<String, Refusal> {
-        let said = Said {
-            takes_forms,
-            ..Said::new(client, version)
-        };
+        let said = Said::new(client, version, takes_forms);
         let named = self.seals.seal(caller, &said);
         let session = McpSession::new(caller.clone(), holder.clone(), named, said, false);
         // On another worker the client may see older or newer tools.

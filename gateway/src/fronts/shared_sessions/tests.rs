@@ -3,10 +3,15 @@ use crate::limits::Limits;
 use crate::tokens::{Role, Tokens};
 
 const IDLE: Duration = Duration::from_millis(40);
+const CLIENTS: Sharing = Sharing {
+    dialect: Dialect::Rap,
+    name: "test",
+    takes_questions: false,
+};
 
 fn sessions(max: usize) -> Arc<SharedSessions> {
     let hub = Arc::new(Hub::new(Limits::default(), Tokens::default()));
-    SharedSessions::new(hub, Dialect::Rap, "test", IDLE, max)
+    SharedSessions::new(hub, CLIENTS, IDLE, max)
 }
 
 fn agent(name: &str) -> Identity {
@@ -66,7 +71,7 @@ async fn one_that_is_not_used_ends_in_time_and_one_in_use_does_not() {
 async fn one_ends_when_the_last_of_its_threads_is_closed_and_its_calls_have_ended() {
     let hub = Arc::new(Hub::new(Limits::default(), Tokens::default()));
     let long = Duration::from_secs(3_600);
-    let sessions = SharedSessions::new(hub, Dialect::Rap, "test", long, 10);
+    let sessions = SharedSessions::new(hub, CLIENTS, long, 10);
     let (alice, bob) = (agent("alice"), agent("bob"));
     let first = sessions.session(&alice, Some("a"), Some("t"));
     let of_alice = Arc::downgrade(&first.0);

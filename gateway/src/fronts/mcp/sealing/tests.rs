@@ -11,7 +11,7 @@ fn said() -> Said {
         name: "é".repeat(1 << 20),
         version: "1".into(),
     };
-    Said::new(client, &WITH_SESSIONS)
+    Said::new(client, &WITH_SESSIONS, false)
 }
 
 #[test]

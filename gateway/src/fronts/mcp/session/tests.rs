@@ -16,7 +16,7 @@ fn session() -> McpSession {
         name: "test".into(),
         version: "1".into(),
     };
-    let said = Said::new(client, &WITH_SESSIONS);
+    let said = Said::new(client, &WITH_SESSIONS, false);
     let named = (Uuid::new_v4(), "id".into());
     McpSession::new(caller, holder, named, said, false)
 }

@@ -17,7 +17,7 @@ fn session(number: Uuid) -> McpSession {
         version: "1".into(),
     };
     let holder = QuotaKey::Token("a".into());
-    let said = Said::new(client, &WITH_SESSIONS);
+    let said = Said::new(client, &WITH_SESSIONS, false);
     McpSession::new(caller, holder, (number, "id".into()), said, false)
 }
 

@@ -12,7 +12,7 @@ use crate::fronts::auth::Bearer;
 use crate::fronts::lists::Listing;
 use crate::fronts::rap::egress::{Clients, Egress, Others};
 use crate::fronts::refusal::Refusal;
-use crate::fronts::shared_sessions::SharedSessions;
+use crate::fronts::shared_sessions::{SharedSessions, Sharing};
 use crate::gateway::Hub;
 use crate::tokens::{Identity, Role};
 
@@ -61,13 +61,13 @@ impl RapServer {
             false => Others::Public,
         };
         let egress = Egress::new(options.callback_allow.clone(), others);
-        let sessions = SharedSessions::new(
-            hub.clone(),
-            Dialect::Rap,
-            "caphost RAP",
-            options.thread_idle,
-            options.max_threads,
-        );
+        let clients = Sharing {
+            dialect: Dialect::Rap,
+            name: "caphost RAP",
+            takes_questions: false,
+        };
+        let (idle, max) = (options.thread_idle, options.max_threads);
+        let sessions = SharedSessions::new(hub.clone(), clients, idle, max);
         RapServer {
             secure,
             lists: Listing::of_offers(hub.clone()),
