@@ -3879,11 +3879,17 @@ var Asks = class {
    */
   async agent(request, method, of) {
     const shell = this.#shell;
-    const { data, unfit } = isObject(request) ? dataOf(shell, request) : { data: void 0, unfit: "is no object" };
-    const timeout = get(data, "timeout") ?? Infinity;
-    const why = unfit ?? (isAmount(timeout) ? void 0 : `has a bad timeout: ${MILLISECONDS}`);
-    if (why) return failure("INVALID_PARAMS", `The request ${why}`);
-    return this.#answer(() => method(shell.number, of, data, timeout));
+    let unfit = isObject(request) ? void 0 : "is no object";
+    try {
+      if (!unfit) request = copyOf2(shell, request);
+    } catch (error) {
+      unfit = inspect(request, shell.depth, shell.size) ?? `cannot be sent: ${text(error)}`;
+    }
+    const timeout = get(request, "timeout") ?? Infinity;
+    if (!isAmount(timeout)) unfit ??= `has a bad timeout: ${MILLISECONDS}`;
+    unfit ??= inspect(request, shell.depth, shell.size);
+    if (unfit) return failure("INVALID_PARAMS", `The request ${unfit}`);
+    return this.#answer(() => method(shell.number, of, request, timeout));
   }
   /**
    * The app cancels a call of one of its agents.

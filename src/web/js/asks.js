@@ -5,9 +5,10 @@
 import { cancelResponse } from './envelope.js';
 import { BAD_CALL_ID, Refusal, failure, problem, text } from './errors.js';
 import { readCall } from './from-agent.js';
+import { inspect } from './inspect.js';
 import { MAX_NAME, MILLISECONDS, get, isAmount, isObject } from './read.js';
 import { underSignal } from './signal.js';
-import { check, copyOf, dataOf } from './taken.js';
+import { check, copyOf } from './taken.js';
 
 /** @import { Call } from './from-agent.js' */
 /** @import { Shell } from './shell.js' */
@@ -75,11 +76,18 @@ export class Asks {
    */
   async agent(request, method, of) {
     const shell = this.#shell;
-    const { data, unfit } = isObject(request) ? dataOf(shell, request) : { data: undefined, unfit: 'is no object' };
-    const timeout = get(data, 'timeout') ?? Infinity;
-    const why = unfit ?? (isAmount(timeout) ? undefined : `has a bad timeout: ${MILLISECONDS}`);
-    if (why) return failure('INVALID_PARAMS', `The request ${why}`);
-    return this.#answer(() => method(shell.number, of, data, timeout));
+    let unfit = isObject(request) ? undefined : 'is no object';
+    try {
+      // What cannot be cloned is refused before an agent is asked.
+      if (!unfit) request = copyOf(shell, request);
+    } catch (error) {
+      unfit = inspect(request, shell.depth, shell.size) ?? `cannot be sent: ${text(error)}`;
+    }
+    const timeout = get(request, 'timeout') ?? Infinity;
+    if (!isAmount(timeout)) unfit ??= `has a bad timeout: ${MILLISECONDS}`;
+    unfit ??= inspect(request, shell.depth, shell.size);
+    if (unfit) return failure('INVALID_PARAMS', `The request ${unfit}`);
+    return this.#answer(() => method(shell.number, of, request, timeout));
   }
 
   /**

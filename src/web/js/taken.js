@@ -44,7 +44,7 @@ export function copyOf(shell, given) {
 const LARGE = 1 << 16;
 
 /**
- * Data of the app: the result of a capability, progress, a notification, a question.
+ * Data of the app: the result of a capability, progress, a notification.
  *
  * @param {Shell} shell
  * @param {unknown} given
