@@ -1,35 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { connect, connectPort } from 'caphost/agent';
+import { LIMIT, LONG, SHAPES, fickle, size } from './fickle.mjs';
 import { inPage, newHost } from './host.mjs';
-
-const LIMIT = 1_000;
-const LONG = 'x'.repeat(50_000);
-
-/** An object whose `text` is short for the first `times` reads, and long after that. */
-function fickle(times = 1) {
-  let reads = 0;
-  return {
-    get text() {
-      reads += 1;
-      return reads > times ? LONG : 'short';
-    },
-  };
-}
-
-/** The shapes of values that contain such an object. @type {Record<string, (it: any) => object>} */
-const SHAPES = {
-  'a getter': (it) => it,
-  'a getter inside': (it) => ({ inside: { it } }),
-  'an element': (it) => {
-    const list = ['short'];
-    Object.defineProperty(list, 0, { get: () => it.text, enumerable: true });
-    return { list };
-  },
-  'a proxy': (it) => new Proxy({ text: 'short' }, { get: (target, key) => (key === 'text' ? it.text : Reflect.get(target, key)) }),
-  'beside what only a clone takes': (it) => ({ it, when: new Date(0) }),
-  'beside many': (it) => ({ many: Array.from({ length: 150 }, () => 1), it }),
-};
 
 /** Makes a host with limits, which keeps the parameters that its handler has received. */
 async function keeper() {
@@ -39,9 +12,6 @@ async function keeper() {
   host.register('keep', {}, (params) => void given.push(params));
   return { host, given };
 }
-
-/** @param {unknown} value the value whose characters are counted, as a lower bound */
-const size = (value) => JSON.stringify(value)?.length ?? 0;
 
 for (const [shape, make] of Object.entries(SHAPES)) {
   for (const times of [1, 2, 3]) {

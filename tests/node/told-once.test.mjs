@@ -1,40 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { connectPort } from 'caphost/agent';
+import { LIMIT, LONG, SHAPES, fickle, size } from './fickle.mjs';
 import { inPage, newHost, onPort, plainAgent } from './host.mjs';
 
 const INITIALIZE = { agent: { name: 'node', version: '1' }, protocolVersion: '0.1' };
-
-const LIMIT = 1_000;
-const LONG = 'x'.repeat(50_000);
-
-/** An object whose `text` is short for the first `times` reads, and long after that. */
-function fickle(times = 1) {
-  let reads = 0;
-  return {
-    get text() {
-      reads += 1;
-      return reads > times ? LONG : 'short';
-    },
-  };
-}
-
-/** The shapes of values that contain such an object. @type {Record<string, (it: any) => object>} */
-const SHAPES = {
-  'a getter': (it) => it,
-  'a getter inside': (it) => ({ inside: { it } }),
-  'an element': (it) => {
-    const list = ['short'];
-    Object.defineProperty(list, 0, { get: () => it.text, enumerable: true });
-    return { list };
-  },
-  'a proxy': (it) => new Proxy({ text: 'short' }, { get: (target, key) => (key === 'text' ? it.text : Reflect.get(target, key)) }),
-  'beside what only a clone takes': (it) => ({ it, when: new Date(0) }),
-  'beside many': (it) => ({ many: Array.from({ length: 150 }, () => 1), it }),
-};
-
-/** @param {unknown} value the value whose characters are counted, as a lower bound */
-const size = (value) => JSON.stringify(value)?.length ?? 0;
 
 for (const [shape, make] of Object.entries(SHAPES)) {
   for (const times of [1, 2, 3, 4]) {
@@ -67,8 +37,6 @@ for (const [shape, make] of Object.entries(SHAPES)) {
       await agent.ask('capabilities/call', { capability: 'tell' });
       await new Promise((resolve) => setTimeout(resolve, 10));
       assert.deepEqual([...heard, ...agent.heard].filter((it) => size(it) > 2 * LIMIT).map((it) => it.type ?? it), []);
-
-      // What fits is told.
 
     });
 

@@ -19,25 +19,11 @@ async fn gateway() -> Gateway {
     Gateway::with(Config { limits, ..config() }).await
 }
 
-/// The only run, once it is in that state.
-async fn run(gateway: &Gateway, state: &str) -> Value {
-    let waiting = async {
-        loop {
-            let run = gateway.get("/api/runs", "").await.json()["runs"][0].clone();
-            if run["state"] == state {
-                return run;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    soon(state, waiting).await
-}
-
 /// The app has not confirmed the cancel of a call in time, and confirms it now.
 async fn confirms_late(gateway: &Gateway, app: &mut Peer, calling: &Value, dialect: &str) {
     let cancelling = app.next().await;
     assert_eq!(cancelling["type"], "capabilities/cancel", "{cancelling}");
-    let unknown = run(gateway, "unknown").await;
+    let unknown = gateway.run_once("unknown").await;
     let id = unknown["runId"].as_str().unwrap();
     let cancel = format!("/api/runs/{id}/cancel");
     let before = gateway.post(&cancel, "", "{}").await.json();
@@ -52,7 +38,7 @@ async fn confirms_late(gateway: &Gateway, app: &mut Peer, calling: &Value, diale
     app.send(answer(calling, "capabilities/call-result", said))
         .await;
 
-    let now = run(gateway, "cancelled").await;
+    let now = gateway.run_once("cancelled").await;
     assert_eq!(now["stop"], "returned", "{now}");
     assert_eq!((&now["error"], &now["lost"]), (&Value::Null, &Value::Null));
     assert_eq!(now["endedAt"], unknown["endedAt"]);

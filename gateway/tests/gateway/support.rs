@@ -70,6 +70,20 @@ impl Gateway {
         Self::with(config()).await
     }
 
+    /// The newest run, once it is in that state.
+    pub async fn run_once(&self, state: &str) -> Value {
+        let waiting = async {
+            loop {
+                let run = self.get("/api/runs", "").await.json()["runs"][0].clone();
+                if run["state"] == state {
+                    return run;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        soon(state, waiting).await
+    }
+
     pub async fn limited(limits: Limits) -> Self {
         Self::with(Config { limits, ..config() }).await
     }

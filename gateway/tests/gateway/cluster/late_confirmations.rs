@@ -2,20 +2,6 @@
 
 use super::*;
 
-/// Waits until that worker says that the run is in that state.
-async fn becomes(worker: &Gateway, state: &str) -> Value {
-    let waiting = async {
-        loop {
-            let run = worker.get("/api/runs", "").await.json()["runs"][0].clone();
-            if run["state"] == state {
-                return run;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    soon(state, waiting).await
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn counts_on_the_worker_of_the_caller_whether_or_not_the_caller_has_left() {
     for (path, leaves) in [("/jsonrpc", false), ("/jsonrpc", true), ("/abp", true)] {
@@ -51,7 +37,7 @@ async fn counts_on_the_worker_of_the_caller_whether_or_not_the_caller_has_left()
             let _stays = (!leaves).then_some(caller);
             let cancelling = app.next().await;
             assert_eq!(cancelling["type"], "capabilities/cancel", "{cancelling}");
-            becomes(&two, "unknown").await;
+            two.run_once("unknown").await;
             tokio::time::sleep(Duration::from_millis(400)).await;
             let (asked, said) = match kind {
                 "capabilities/call-result" => (&calling, json!({ "success": false })),
@@ -63,7 +49,7 @@ async fn counts_on_the_worker_of_the_caller_whether_or_not_the_caller_has_left()
             app.send(answer(asked, kind, stopped(said, "returned")))
                 .await;
             for worker in [&two, &one] {
-                let run = becomes(worker, "cancelled").await;
+                let run = worker.run_once("cancelled").await;
                 assert_eq!(run["stop"], "returned", "{path} {leaves} {kind}: {run}");
             }
         }
