@@ -16,6 +16,12 @@ fn ended(data: Value, promised: bool) -> Value {
     value(&done(data, Some(metadata), || promised, &STATELESS, run()))
 }
 
+/// The result of a call whose data were written like this.
+fn of_text(data: &str, promised: bool) -> Value {
+    let data = Some(data.to_string().into());
+    value(&done(data, None, || promised, &STATELESS, run()))
+}
+
 #[test]
 fn an_object_is_text_and_structured_content() {
     let got = ended(json!({ "a": 1 }), true);
@@ -117,36 +123,18 @@ fn data_without_files_is_written_as_it_came() {
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["result"]["content"][0]["text"], written);
     let escaped = r#"{"a":"\u00e9"}"#;
-    let result = done(
-        Some(escaped.to_string().into()),
-        None,
-        || true,
-        &STATELESS,
-        run(),
-    );
-    assert_eq!(value(&result)["content"][0]["text"], r#"{"a":"é"}"#);
+    let got = of_text(escaped, true);
+    assert_eq!(got["content"][0]["text"], r#"{"a":"é"}"#);
     let said = r#""a \"b\" \u0001""#;
-    let result = done(
-        Some(said.to_string().into()),
-        None,
-        || false,
-        &STATELESS,
-        run(),
-    );
-    assert_eq!(value(&result)["content"][0]["text"], "a \"b\" \u{1}");
+    let got = of_text(said, false);
+    assert_eq!(got["content"][0]["text"], "a \"b\" \u{1}");
 }
 
 #[test]
 fn a_file_is_found_however_its_members_are_escaped() {
     let written = r#"{"mime\u0054ype":"image/png","png":"AAAA"}"#;
-    let result = done(
-        Some(written.to_string().into()),
-        None,
-        || true,
-        &STATELESS,
-        run(),
-    );
-    assert_eq!(value(&result)["content"][1]["type"], "image");
+    let got = of_text(written, true);
+    assert_eq!(got["content"][1]["type"], "image");
 }
 
 #[test]
