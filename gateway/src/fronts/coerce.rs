@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use crate::wire::{Failure, check_readable};
+use crate::wire::{Failure, check_readable, referred};
 
 /// How deep schemas and arguments are looked into.
 const MAX_DEPTH: usize = 32;
@@ -87,11 +87,14 @@ impl<'a> Schemas<'a> {
         let Some(reference) = schema.get("$ref") else {
             return Some(schema);
         };
-        let pointer = reference.as_str()?.strip_prefix('#')?;
         if depth > MAX_DEPTH {
             return None;
         }
-        self.resolved(self.root.pointer(pointer)?, depth + 1)
+        let meant = match reference.as_str()? {
+            "#" => self.root,
+            reference => referred(self.root.as_object()?, reference)?,
+        };
+        self.resolved(meant, depth + 1)
     }
 
     /// The kinds of value that a schema allows. `None` if it allows any kind, or if it cannot be told.

@@ -9,6 +9,7 @@ pub mod json_rpc;
 mod lines;
 mod outline;
 mod reading;
+mod referred;
 mod reply;
 mod said;
 mod scan;
@@ -35,6 +36,7 @@ pub use outline::outline;
 pub use reading::{
     BYTE_ORDER_MARK, check_length, check_readable, mended, mended_bytes, read_value,
 };
+pub use referred::referred;
 pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
 pub use said::{Said, said, with_grade};
 pub use scan::{member, members, text_of, too_deep};

@@ -73,15 +73,19 @@ fn texts_inside_lists_objects_references_and_texts_are_read_too() {
             "sizes": { "type": "array", "items": { "$ref": "#/$defs/size" } },
             "pair": { "type": "array", "prefixItems": [{ "type": "boolean" }], "items": { "type": "integer" } },
             "either": { "anyOf": [{ "type": "null" }, { "$ref": "#/$defs/size" }] },
+            "named": { "$ref": "#/$defs/a%20size" },
+            "whole": { "$ref": "#" },
         },
         "additionalProperties": { "type": "number" },
-        "$defs": { "size": { "type": "object", "properties": { "width": { "type": "integer" } } } },
+        "$defs": { "a size": { "type": "integer" }, "size": { "type": "object", "properties": { "width": { "type": "integer" } } } },
     });
     let given = json!({
         "sizes": "[{ \"width\": \"3\" }]", "pair": ["false", "1"], "either": { "width": "5" }, "other": "1.5",
+        "named": "6", "whole": { "named": "7" },
     });
     let meant = json!({
         "sizes": [{ "width": 3 }], "pair": [false, 1], "either": { "width": 5 }, "other": 1.5,
+        "named": 6, "whole": { "named": 7 },
     });
     assert_eq!(read(schema, given), meant);
 }

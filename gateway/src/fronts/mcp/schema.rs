@@ -8,12 +8,11 @@ mod sound;
 
 use std::borrow::Cow;
 
-use percent_encoding::percent_decode_str;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::wire::binary::content_members;
-use crate::wire::clipped;
+use crate::wire::{clipped, referred};
 use fit::{drop_addresses, make_fit};
 use sound::is_sound;
 
@@ -158,21 +157,6 @@ fn flatten(schema: &mut JsonObject) -> Option<String> {
             format!("The arguments also match a JSON Schema, which begins: {beginning}")
         }
     })
-}
-
-/// The part of a schema that a reference within it names, by a pointer that is written as in a URL.
-fn referred<'a>(schema: &'a JsonObject, reference: &str) -> Option<&'a Value> {
-    let pointer = reference.strip_prefix("#/")?;
-    let pointer = percent_decode_str(pointer).decode_utf8().ok()?;
-    match pointer.split_once('/') {
-        Some((first, rest)) => schema.get(&unescaped(first))?.pointer(&format!("/{rest}")),
-        None => schema.get(&unescaped(&pointer)),
-    }
-}
-
-/// A step of a pointer.
-fn unescaped(step: &str) -> String {
-    step.replace("~1", "/").replace("~0", "~")
 }
 
 /// Adds the properties of a part of the root. Its required properties are required only if the part always

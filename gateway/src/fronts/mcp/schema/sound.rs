@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use regress::Regex;
 use serde_json::{Map, Value};
 
-use super::{JsonObject, referred, schemas};
+use super::{JsonObject, schemas};
+use crate::wire::referred;
 
 const TYPES: [&str; 7] = [
     "null", "boolean", "object", "array", "number", "string", "integer",
