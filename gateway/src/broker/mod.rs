@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::Arc;
 
-pub use apps::assortment::{AppTool, Assortment, without_prefix};
+pub use apps::assortment::{AppTool, Assortment, Lookup, without_prefix};
 pub use apps::capability_info::{CapabilityInfo, plain};
 pub use apps::instance::Instance;
 pub use apps::instances::{ConnectedApp, Listed};

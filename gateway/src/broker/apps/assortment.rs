@@ -20,6 +20,23 @@ pub struct Assortment {
     names: OnceLock<Box<[Option<Box<str>>]>>,
 }
 
+/// What is found in the offers of the apps.
+pub enum Lookup<'a> {
+    Nowhere,
+    In(&'a Arc<Offer>, &'a CapabilityInfo),
+    InSeveral,
+}
+
+impl<'a> Lookup<'a> {
+    /// The app and the capability, if only one app has what was looked for.
+    pub fn only(self) -> Option<(&'a Arc<Offer>, &'a CapabilityInfo)> {
+        match self {
+            Lookup::In(offer, capability) => Some((offer, capability)),
+            Lookup::Nowhere | Lookup::InSeveral => None,
+        }
+    }
+}
+
 /// A tool of one of the apps.
 #[derive(Debug)]
 pub struct AppTool<'a> {
@@ -73,26 +90,30 @@ impl Assortment {
     /// The tool that a caller means: by its name at this address, by the capability's own name if no other
     /// app has that name, or by its name with the app's id before it.
     pub fn tool(&self, name: &str) -> Option<(&Arc<Offer>, &CapabilityInfo)> {
-        let named: Vec<_> = self.named(name).take(2).collect();
-        match &*named {
-            [one] => return Some(*one),
-            [] => {}
-            _ => return None,
+        match self.find(|offer| offer.named(name).or_else(|| offer.tool(name))) {
+            Lookup::Nowhere => {}
+            found => return found.only(),
         }
-        let prefixed = self.offers.iter().filter_map(|offer| {
-            let own_name = without_prefix(&offer.app.id, name)?;
-            Some((offer, offer.tool(own_name)?))
-        });
-        let prefixed: Vec<_> = prefixed.take(2).collect();
-        if let [one] = &*prefixed {
-            return Some(*one);
+        let prefixed = self.find(|offer| offer.tool(without_prefix(&offer.app.id, name)?));
+        prefixed.only().or_else(|| {
+            // The tools of one app have their own names. With several, a name may have a hash.
+            let mut tools = self.only().is_none().then(|| self.tools())?;
+            let found = tools.find(|it| it.name == name)?;
+            Some((found.offer, found.capability))
+        })
+    }
+
+    /// What `find` finds in the offer of each app.
+    pub fn find<'a>(
+        &'a self,
+        find: impl Fn(&'a Offer) -> Option<&'a CapabilityInfo>,
+    ) -> Lookup<'a> {
+        let mut all = self.offers.iter().filter_map(|it| Some((it, find(it)?)));
+        match (all.next(), all.next()) {
+            (None, _) => Lookup::Nowhere,
+            (Some((offer, capability)), None) => Lookup::In(offer, capability),
+            (Some(_), Some(_)) => Lookup::InSeveral,
         }
-        if self.only().is_some() {
-            return None;
-        }
-        // A name with a hash.
-        let found = self.tools().find(|it| it.name == name);
-        found.map(|it| (it.offer, it.capability))
     }
 
     /// The capabilities of that name, of each app that has one.
@@ -128,17 +149,11 @@ impl Assortment {
     /// The capability that a caller means by its own name, if one app has it, or with the app's id and a dot
     /// before it.
     pub fn capability(&self, name: &str) -> Option<(&Arc<Offer>, &CapabilityInfo)> {
-        let offers = || self.offers.iter();
-        let mut named = offers().filter_map(|offer| Some((offer, offer.named(name)?)));
-        if let Some(first) = named.next() {
-            return named.next().is_none().then_some(first);
+        let own_name = |offer: &Offer| name.strip_prefix(&*offer.app.id)?.strip_prefix('.');
+        match self.find(|offer| offer.named(name)) {
+            Lookup::Nowhere => self.find(|offer| offer.named(own_name(offer)?)).only(),
+            found => found.only(),
         }
-        let mut prefixed = offers().filter_map(|offer| {
-            let own_name = name.strip_prefix(&*offer.app.id)?.strip_prefix('.')?;
-            Some((offer, offer.named(own_name)?))
-        });
-        let first = prefixed.next()?;
-        prefixed.next().is_none().then_some(first)
     }
 
     /// A number that changes with the apps and with their capabilities.

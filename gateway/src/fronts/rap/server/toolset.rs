@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::broker::{AppInfo, Assortment, CapabilityInfo, Offer, plain, without_prefix};
+use crate::broker::{AppInfo, Assortment, CapabilityInfo, Lookup, Offer, plain, without_prefix};
 use crate::fronts::rap::names::MAX_TOOL_NAME_CHARS;
 use crate::fronts::rap::wire::{Tool, Toolset};
 use crate::seldom::Seldom;
@@ -39,17 +39,11 @@ pub(super) fn find<'a>(
     all: &'a Assortment,
     tool: &str,
 ) -> Option<(&'a Arc<Offer>, &'a CapabilityInfo)> {
-    let offers = || all.offers().iter();
-    let mut named = offers().filter_map(|offer| Some((offer, find_in(offer, tool)?)));
-    if let Some(first) = named.next() {
-        return named.next().is_none().then_some(first);
+    let own_name = |offer: &Offer| without_prefix(&offer.app.id, tool);
+    match all.find(|offer| find_in(offer, tool)) {
+        Lookup::Nowhere => all.find(|offer| find_in(offer, own_name(offer)?)).only(),
+        found => found.only(),
     }
-    let mut prefixed = offers().filter_map(|offer| {
-        let own_name = without_prefix(&offer.app.id, tool)?;
-        Some((offer, find_in(offer, own_name)?))
-    });
-    let first = prefixed.next()?;
-    prefixed.next().is_none().then_some(first)
 }
 
 fn find_in<'a>(offer: &'a Offer, tool: &str) -> Option<&'a CapabilityInfo> {
