@@ -36,6 +36,7 @@ mod fronts;
 mod gateway;
 mod http;
 mod http_client;
+mod http_url;
 mod limits;
 mod log;
 mod options;

@@ -37,6 +37,9 @@ pub struct Limits {
     /// How long an app may take to confirm a cancel that an operator asked for.
     #[arg(long, env = "CAPHOST_CONFIRM_TIMEOUT", default_value = "5s", value_parser = duration, value_name = "TIME")]
     pub confirm_timeout: Duration,
+    /// Results by reference.
+    #[command(flatten)]
+    pub references: References,
     /// Runs remembered after their end.
     #[command(flatten)]
     pub retention: Retention,
@@ -111,6 +114,24 @@ pub struct Limits {
     pub queued_bytes_of_all: usize,
 }
 
+/// Results by reference.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(next_help_heading = "Results by reference")]
+pub struct References {
+    /// The largest file or text that stands in the result of an MCP call. A larger one is a resource link: an address of the gateway, which its caller reads once.
+    #[arg(id = "inline_result", long = "inline-result", env = "CAPHOST_INLINE_RESULT", default_value = "1MiB", value_parser = bytes, value_name = "SIZE")]
+    pub inline: usize,
+    /// How long the file that a result refers to can be read.
+    #[arg(id = "reference_time", long = "reference-time", env = "CAPHOST_REFERENCE_TIME", default_value = "5m", value_parser = duration, value_name = "TIME")]
+    pub time: Duration,
+    /// Bytes of results that are kept until they are read. Beyond it a result is not given by reference. What a page keeps does not count.
+    #[arg(id = "max_referenced_bytes", long = "max-referenced-bytes", env = "CAPHOST_MAX_REFERENCED_BYTES", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
+    pub bytes: usize,
+    /// Bytes of results that are kept for one token, or for one address where there are no tokens.
+    #[arg(id = "max_referenced_bytes_per_token", long = "max-referenced-bytes-per-token", env = "CAPHOST_MAX_REFERENCED_BYTES_PER_TOKEN", default_value = "32MiB", value_parser = bytes, value_name = "SIZE")]
+    pub bytes_of_one: usize,
+}
+
 /// How much is remembered of runs.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
 #[command(next_help_heading = "Limits")]
@@ -142,6 +163,12 @@ impl Limits {
 }
 
 impl Default for Limits {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl Default for References {
     fn default() -> Self {
         defaults()
     }

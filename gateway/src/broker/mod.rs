@@ -55,6 +55,7 @@ pub use port::{Ask, FromApp, Start, ToApp};
 use smallvec::SmallVec;
 
 use crate::broker::calls::{Calls, RunId};
+use crate::broker::sessions::pending::read_issued;
 use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
 use crate::wire::{Failure, Header, Outgoing, Subject, failed};
@@ -238,6 +239,25 @@ impl Broker {
     pub fn holder_on(&self, app: PeerId, agent: &str) -> Option<Arc<str>> {
         let agent = self.apps.get(&app)?.agents.get(agent)?;
         Some(self.sessions.get(agent)?.profile.holder.clone())
+    }
+
+    /// Whether that agent is here and has not left.
+    pub fn has_agent(&self, agent: PeerId) -> bool {
+        self.sessions.is_agent(agent)
+    }
+
+    /// The agent whose call the app answers under that id, its profile, and whether it has a connection of its
+    /// own. `None` if nobody here waits for the answer.
+    pub fn caller_of(
+        &self,
+        app: PeerId,
+        agent: &str,
+        id: &str,
+    ) -> Option<(PeerId, &Profile, bool)> {
+        let peer = *self.apps.get(&app)?.agents.get(agent)?;
+        let agent = self.sessions.get(&peer)?;
+        let waits = agent.pending.is_call(read_issued(id)?) && agent.is_here() && !agent.left;
+        waits.then(|| (peer, &agent.profile, agent.is_connected()))
     }
 
     /// The app of an agent, if it has one.

@@ -6,6 +6,7 @@ pub mod auth;
 pub(crate) mod body;
 mod coerce;
 pub mod contextforge;
+pub mod files;
 mod idle;
 pub mod jsonrpc;
 pub(crate) mod kept;

@@ -15,6 +15,7 @@ use crate::broker::{Broker, Counters, Event, Now, PeerId, Seat, ToApp};
 use crate::cluster::{Cluster, Notice};
 use crate::gateway::background::Tasks;
 use crate::gateway::clustered::Clustered;
+use crate::gateway::files::Files;
 use crate::gateway::lifecycle::{Connected, Lifecycle};
 use crate::gateway::listeners::Listeners;
 use crate::gateway::metrics::{Metrics, Readings};
@@ -41,6 +42,8 @@ pub struct Hub {
     pub limits: Limits,
     /// The tokens: who may connect in which role.
     pub tokens: Tokens,
+    /// The files that results refer to.
+    pub(crate) files: Files,
     /// The gateway's metrics.
     pub metrics: Arc<Metrics>,
     /// The state of the background tasks.
@@ -92,6 +95,7 @@ impl Hub {
     pub fn new(limits: Limits, tokens: Tokens) -> Self {
         let broker = Broker::new(limits.clone(), tokens.clone());
         Hub {
+            files: Files::new(&limits.references),
             limits,
             tokens,
             metrics: Arc::default(),

@@ -6,6 +6,7 @@ pub mod calls;
 mod clustered;
 mod counted;
 mod elsewhere;
+pub(crate) mod files;
 mod hub;
 pub(crate) mod lifecycle;
 mod listeners;

@@ -26,7 +26,7 @@ use crate::fronts::refusal::{FastApi, JsonRpc, Refusal, Write};
 use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::Watch;
 use crate::fronts::socket::{Connection, PeerAddress};
-use crate::fronts::{abp, apps, contextforge, jsonrpc, mcp, rap, runs};
+use crate::fronts::{abp, apps, contextforge, files, jsonrpc, mcp, rap, runs};
 use crate::gateway::{Elsewhere, Hub};
 use crate::http::guard::Guard;
 use crate::http::headers::Policy;
@@ -116,6 +116,7 @@ impl Gateway {
         }
         let bounds = Arc::new(SocketBounds::new(&limits));
         let hub = Arc::new(Hub::new(limits, config.tokens));
+        hub.files.are_at(config.tool_servers.public.clone(), tls);
         let mut elsewhere = None;
         let told_apart = !hub.tokens.is_empty();
         if let Some(url) = config.cluster.redis.clone() {
@@ -140,7 +141,8 @@ impl Gateway {
             .merge(rap::server::routes(hub.clone(), rap, tls, is_loopback))
             .merge(health::routes(hub.clone()))
             .merge(runs::api::routes(hub.clone()))
-            .merge(apps::routes(hub.clone()));
+            .merge(apps::routes(hub.clone()))
+            .merge(files::routes(hub.clone()));
         let mcp = mcp::routes(hub.clone(), mcp, config.coerce);
         let cancellation = contextforge::routes(hub.clone(), &config.cancellation);
         let interfaces: [(Router, Write); 3] = [

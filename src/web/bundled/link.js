@@ -1,5 +1,100 @@
 // Made of ../js by `npm run build`, and to be changed there.
 
+// src/web/js/gateway/files.js
+var PIECE = 256 << 10;
+var Files = class {
+  /** What is being read, by its number. @type {Map<number, Reading>} */
+  #readings = /* @__PURE__ */ new Map();
+  #post;
+  #send;
+  /**
+   * @param {(type: string, payload: any) => void} post sends a message
+   * @param {(frame: Uint8Array) => void} send sends a binary frame
+   */
+  constructor(post, send) {
+    this.#post = post;
+    this.#send = send;
+  }
+  /** @param {string} type of a message of the gateway @param {any} payload */
+  receive(type, { file, url, bytes }) {
+    const reading = this.#readings.get(file);
+    if (type === "file/read") void this.#read(file, String(url), new Reading(bytes));
+    else if (type === "file/more") reading?.allow(bytes);
+    else if (type === "file/stop") reading?.stop();
+  }
+  /** The socket is lost. */
+  close() {
+    for (const reading of this.#readings.values()) reading.stop();
+  }
+  /** @param {number} file @param {string} url @param {Reading} reading */
+  async #read(file, url, reading) {
+    this.#readings.set(file, reading);
+    let error;
+    try {
+      await this.#give(file, url, reading);
+    } catch (thrown) {
+      error = String(thrown);
+    }
+    this.#readings.delete(file);
+    if (!reading.signal.aborted) this.#post("file/ended", { file, error });
+    reading.stop();
+  }
+  /** @param {number} file @param {string} url @param {Reading} reading */
+  async #give(file, url, reading) {
+    if (!url.startsWith("blob:")) throw new TypeError("This is no file of the page");
+    const { body, headers } = await fetch(url, { signal: reading.signal });
+    const size = headers.get("content-length");
+    this.#post("file/found", { file, size: size === null ? void 0 : Number(size), mimeType: headers.get("content-type") ?? void 0 });
+    const reader = body?.getReader();
+    for (; ; ) {
+      await reading.room();
+      const { done, value } = await reader?.read() ?? { done: true };
+      if (done) return;
+      for (let at = 0; at < value.length; ) {
+        const most = Math.min(await reading.room(), PIECE);
+        const piece = value.subarray(at, at + most);
+        const frame = new Uint8Array(4 + piece.length);
+        new DataView(frame.buffer).setUint32(0, file);
+        frame.set(piece, 4);
+        this.#send(frame);
+        reading.allow(-piece.length);
+        at += piece.length;
+      }
+    }
+  }
+};
+var Reading = class {
+  #allowed;
+  #abort = new AbortController();
+  #wake = () => {
+  };
+  /** @param {number} allowed */
+  constructor(allowed) {
+    this.#allowed = allowed;
+  }
+  get signal() {
+    return this.#abort.signal;
+  }
+  /** @param {number} bytes */
+  allow(bytes) {
+    this.#allowed += bytes;
+    this.#wake();
+  }
+  stop() {
+    this.#abort.abort();
+    this.#wake();
+  }
+  /** Waits until the gateway has asked for bytes. @returns {Promise<number>} how many; rejects if the gateway wants no more */
+  async room() {
+    while (!(this.#allowed > 0)) {
+      this.signal.throwIfAborted();
+      await new Promise((wake) => this.#wake = () => wake(void 0));
+    }
+    this.signal.throwIfAborted();
+    return this.#allowed;
+  }
+};
+
 // src/web/js/gateway/left.js
 function inTab(work) {
   try {
@@ -67,6 +162,8 @@ var GatewayLink = class {
   #agents = /* @__PURE__ */ new Map();
   /** @type {any} */
   #socket;
+  /** The files that are read over the socket. @type {Files | undefined} */
+  #files;
   /** Whether messages are sent and received over the socket. */
   #live = false;
   /** What survives a socket. Rust keeps and counts its messages under the number `delivery`. @type {{ token: string, grace: number, delivery: number } | undefined} */
@@ -131,6 +228,7 @@ var GatewayLink = class {
     if (this.#session) leave(this.#key, this.#session.token);
     this.#end("The page was left");
     this.#socket = void 0;
+    this.#files?.close();
     this.#state("disconnected");
   };
   /** @param {{ persisted: boolean }} event the page is shown, and was perhaps left before */
@@ -146,6 +244,8 @@ var GatewayLink = class {
   /** @param {any} socket */
   #use(socket) {
     this.#socket = socket;
+    this.#files?.close();
+    this.#files = new Files((type, payload) => socket === this.#socket && this.#post(type, payload), (frame) => socket.send(frame));
     this.#open = false;
     socket.onopen = () => this.#opened();
     socket.onmessage = ({ data }) => {
@@ -170,7 +270,7 @@ var GatewayLink = class {
     const payload = { app: this.shell.app, capabilities: this.#offer.all(), token: this.options.token };
     this.#replaces ??= takeLeft(this.#key);
     const title = globalThis.document?.title;
-    this.#post("app/register", { ...payload, title, resume: true, replaces: this.#replaces });
+    this.#post("app/register", { ...payload, title, resume: true, files: true, replaces: this.#replaces });
   }
   /**
    * @param {any} socket
@@ -184,6 +284,7 @@ var GatewayLink = class {
     }
     const over = !this.#session || this.#live && code !== BROKEN;
     this.#socket = void 0;
+    this.#files?.close();
     this.#live = false;
     this.#stop("told");
     if (over) this.#forget();
@@ -271,6 +372,8 @@ var GatewayLink = class {
       this.#socket?.close(1e3);
     } else if (type === "app/ack") {
       this.#acknowledged(payload);
+    } else if (String(type).startsWith("file/")) {
+      this.#files?.receive(type, payload ?? {});
     } else {
       return false;
     }

@@ -107,6 +107,12 @@ impl Pending {
         entries.map(|entry| entry.bytes).sum()
     }
 
+    /// Whether the request with that number is a call.
+    pub(in crate::broker) fn is_call(&self, issued: u64) -> bool {
+        let entry = self.entries.get(&issued);
+        entry.is_some_and(|entry| entry.request == Request::Call)
+    }
+
     /// Whether a request of the agent has that id.
     pub(in crate::broker) fn has_id(&self, id: &str) -> bool {
         self.ids.contains(id)

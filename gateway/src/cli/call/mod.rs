@@ -1,6 +1,7 @@
 //! `caphost call`
 
 mod display;
+mod download;
 mod output;
 mod params;
 mod report;
@@ -65,7 +66,7 @@ pub(super) struct Call {
     timeout: Option<Duration>,
     /// Where to write the file in the result, or the result as JSON if it has no file. - is standard output.
     ///
-    /// A file appears complete or not at all. If it cannot be written, or the result names a blob: URL, which only the page can read, the result is printed, and the status is 1.
+    /// A file appears complete or not at all. If it cannot be written, or the result names a blob: URL, and the app does not let the gateway read its files, the result is printed, and the status is 1.
     #[arg(short, long, value_name = "FILE", value_parser = Output::parse)]
     output: Option<Output>,
     /// Prints one document `{ callId, success, data?, error?, cancelled?, metadata?, confirmation?, output? }`, whatever happens.

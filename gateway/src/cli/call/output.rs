@@ -40,9 +40,27 @@ impl Output {
 
     /// Writes all bytes. Blocks.
     pub fn write(&self, bytes: &[u8]) -> Result<(), String> {
-        match self {
-            Output::StandardOutput => print_bytes(bytes),
-            Output::File(path) => write(path, bytes).map_err(|error| cannot(path, &error)),
+        let mut writing = self.begin()?;
+        writing.write(bytes)?;
+        writing.finish()
+    }
+
+    /// Begins to write. Blocks.
+    pub fn begin(&self) -> Result<Writing, String> {
+        let Output::File(path) = self else {
+            return Ok(Writing::StandardOutput);
+        };
+        let begun = match fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            // The bytes are written into a device or a pipe, which must not be replaced.
+            true => OpenOptions::new()
+                .write(true)
+                .open(path)
+                .map(Target::Device),
+            false => Draft::new(path).map(Target::Draft),
+        };
+        match begun {
+            Ok(target) => Ok(Writing::File(path.clone(), target)),
+            Err(error) => Err(cannot(path, &error)),
         }
     }
 
@@ -59,20 +77,44 @@ fn cannot(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", path.display())
 }
 
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        // The bytes are written into a device or a pipe, which must not be replaced.
-        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+/// An output that is being written. A regular file that is not finished is removed.
+pub(super) enum Writing {
+    StandardOutput,
+    File(PathBuf, Target),
+}
+
+/// What the bytes of a file are written to.
+pub(super) enum Target {
+    Device(File),
+    Draft(Draft),
+}
+
+impl Writing {
+    /// Writes the next bytes. Blocks.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
+        match self {
+            Writing::StandardOutput => print_bytes(bytes),
+            Writing::File(path, target) => {
+                let (Target::Device(file) | Target::Draft(Draft { file, .. })) = target;
+                file.write_all(bytes).map_err(|error| cannot(path, &error))
+            }
+        }
     }
-    let mut draft = Draft::new(path)?;
-    draft.file.write_all(bytes)?;
-    draft.file.sync_all()?;
-    draft.publish()
+
+    /// The last bytes were written. Blocks.
+    pub fn finish(self) -> Result<(), String> {
+        let Writing::File(path, Target::Draft(draft)) = self else {
+            return Ok(());
+        };
+        let synced = draft.file.sync_all();
+        let published = synced.and_then(|()| draft.publish());
+        published.map_err(|error| cannot(&path, &error))
+    }
 }
 
 /// A temporary file in the same directory, which replaces the target when it is complete. Dropping the draft
 /// before removes it.
-struct Draft {
+pub(super) struct Draft {
     file: File,
     draft: PathBuf,
     target: PathBuf,

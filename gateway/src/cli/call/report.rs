@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::download::{Downloaded, address, download};
 use super::result::{Contents, abridged};
 use super::{Call, End, Exit, Failure, Output, Signals};
 use crate::cli::terminal::{json, one_line, print, say};
@@ -15,7 +16,7 @@ use crate::wire::stops::{self, ALREADY_COMPLETED, Grade};
 use caphost::call::{CallId, Code, Stop};
 
 /// How long a file may still take to be written after an interrupt.
-const LAST_BYTES: Duration = Duration::from_secs(1);
+pub(super) const LAST_BYTES: Duration = Duration::from_secs(1);
 
 /// How many names are listed at most. More names do not help.
 const MAX_LISTED: usize = 12;
@@ -50,6 +51,15 @@ impl Report<'_> {
                 }
                 let data = response["data"].take();
                 let (output, as_json) = (self.options.output.clone(), self.options.json);
+                let access = &self.options.gateway.access;
+                if let (Some(output), Some(url)) = (&output, address(&data, access)) {
+                    let downloaded = download(access, url, output, data.clone(), signals).await;
+                    let output = output.clone();
+                    let telling =
+                        move || tell_download(&output, downloaded, data, document, as_json);
+                    finish(telling, signals).await?;
+                    return Ok(Exit::Done);
+                }
                 let delivering = move || match output {
                     None => show(data, document, as_json),
                     Some(output) => write(&output, data, document, as_json),
@@ -176,6 +186,35 @@ fn write(output: &Output, data: Value, mut document: Value, as_json: bool) -> Re
         }
         return print(&json(&document));
     }
+    if *output == Output::StandardOutput {
+        say(&line);
+        return Ok(());
+    }
+    print(&line)
+}
+
+/// Prints what became of the file that the data refers to. Blocks.
+fn tell_download(
+    output: &Output,
+    downloaded: Result<Downloaded, String>,
+    data: Value,
+    mut document: Value,
+    as_json: bool,
+) -> Result<(), String> {
+    let file = match downloaded {
+        Ok(file) => file,
+        Err(message) => {
+            document["output"] = json!({ "path": output.shown(), "error": message });
+            show(data, document, as_json)?;
+            return Err(message);
+        }
+    };
+    if as_json {
+        document["output"] = file.document(output);
+        document["data"] = file.rest;
+        return print(&json(&document));
+    }
+    let line = file.line(output);
     if *output == Output::StandardOutput {
         say(&line);
         return Ok(());

@@ -49,16 +49,22 @@ impl Contents {
 
     /// The line for people.
     pub fn line(&self, output: &Output) -> String {
-        let mut line = format!("Wrote {} ({} bytes", output.shown(), self.bytes.len());
-        if let Some(mime_type) = &self.mime_type {
-            line.push_str(&format!(", {}", one_line(mime_type)));
-        }
-        line.push(')');
+        let bytes = self.bytes.len() as u64;
+        let mut line = wrote(output, bytes, self.mime_type.as_deref());
         if let Some(url) = &self.reference {
             let url = one_line(url);
             line.push_str(&format!("\nIt is a reference: the file itself is at {url}"));
         }
         line
+    }
+}
+
+/// The line for people about a file that was written.
+pub(super) fn wrote(output: &Output, bytes: u64, mime_type: Option<&str>) -> String {
+    let output = output.shown();
+    match mime_type {
+        Some(mime_type) => format!("Wrote {output} ({bytes} bytes, {})", one_line(mime_type)),
+        None => format!("Wrote {output} ({bytes} bytes)"),
     }
 }
 

@@ -44,9 +44,10 @@ impl Endpoint for AgentPeer {
         }
     }
 
-    fn binary(&self, bytes: usize) {
+    fn binary(&self, _: Bytes, bytes: usize) -> Counted {
         let refused = Event::refused(self.peer, Subject::default(), not_text(bytes));
         self.hub.handle(refused);
+        Counted::Aside
     }
 
     /// A WebSocket shows a message to the agent only when it is complete. Until then a large message looks

@@ -10,10 +10,11 @@ use tungstenite::Utf8Bytes;
 use crate::broker::{CloseCode, Event, PeerId};
 use crate::fronts::socket::bounds::{FIRST_BYTES, LobbyPlace};
 use crate::fronts::socket::{Connection, Endpoint};
+use crate::gateway::files::MOST_BINARY;
 use crate::gateway::resume::{Attached, Lost, NOT_RESUMED, RESUME, Resume, ResumePayload, read};
 use crate::gateway::{Counted, Hub, Outbox};
 use crate::tokens::{Identity, Role};
-use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
+use crate::wire::{Envelope, Failure, Incoming, Subject, member, not_text};
 use caphost::call::{Code, Error};
 
 /// An app's connection.
@@ -22,6 +23,8 @@ pub(crate) struct AppPeer {
     identity: Option<Identity>,
     outbox: Arc<Outbox>,
     connection: Connection,
+    /// The URL of the gateway, as the app reaches it.
+    base: String,
     /// The connection's place in the lobby, until the app has registered.
     place: Mutex<Option<LobbyPlace>>,
     stage: Mutex<Stage>,
@@ -37,14 +40,14 @@ enum Stage {
 }
 
 impl AppPeer {
-    /// The connection of `peer`. `identity` is the app's identity, if the app has shown a token or needs
-    /// none.
+    /// The connection of `peer` to the gateway at the URL `base`. `identity` is the app's identity, if the app has
+    /// shown a token or needs none.
     pub fn new(
         hub: Arc<Hub>,
         peer: PeerId,
         identity: Option<Identity>,
         outbox: Arc<Outbox>,
-        connection: Connection,
+        (connection, base): (Connection, String),
     ) -> Self {
         connection.watch.allow(FIRST_BYTES);
         // The party in the ledger is also the party in the lobby: a token, or a network.
@@ -55,6 +58,7 @@ impl AppPeer {
             identity,
             outbox,
             connection,
+            base,
             place: Mutex::new(Some(place)),
             stage: Mutex::new(Stage::Plain(peer)),
         }
@@ -87,6 +91,10 @@ impl AppPeer {
             _ => None,
         };
         let kind = message.map(|it| &*it.envelope.kind);
+        let payload = message
+            .and_then(|it| it.envelope.payload)
+            .unwrap_or_default();
+        let reads_files = member(payload.as_bytes(), "files") == Some(b"true");
         let (counted, registers) = (Counted::of(kind), kind == Some("app/register"));
         if let Some(id) = message.and_then(|it| it.app_id()) {
             // The log may have to say which app is refused.
@@ -100,7 +108,11 @@ impl AppPeer {
         if let Some(by) = self.hub.registered_by(peer) {
             self.welcome(&by);
         }
-        (self.hub.attached(peer).map(Stage::Attached), counted)
+        let attached = self.hub.attached(peer);
+        if let Some(attached) = attached.as_ref().filter(|_| reads_files) {
+            attached.reads_files(self.base.clone());
+        }
+        (attached.map(Stage::Attached), counted)
     }
 
     /// The connection belongs to an app of that identity now.
@@ -189,14 +201,19 @@ impl Endpoint for AppPeer {
         Some(self.hub.limits.app_messages_per_second)
     }
 
-    fn binary(&self, bytes: usize) {
+    fn binary_bytes(&self) -> usize {
+        MOST_BINARY
+    }
+
+    fn binary(&self, frame: Bytes, bytes: usize) -> Counted {
         match &*self.stage.lock() {
             Stage::Plain(peer) => {
                 self.refuse(*peer, Subject::default(), not_text(bytes));
                 self.answered_once();
+                Counted::Aside
             }
-            Stage::Attached(attached) => attached.binary(bytes),
-            Stage::Over => {}
+            Stage::Attached(attached) => attached.binary(frame, bytes),
+            Stage::Over => Counted::Aside,
         }
     }
 

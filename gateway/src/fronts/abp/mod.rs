@@ -75,7 +75,8 @@ async fn app(State(hub): State<Arc<Hub>>, mut request: SocketRequest) -> Result<
         identity,
         seat: Seat::Connected,
     };
-    let connection = request.connection().clone();
+    let base = hub.files.base(request.headers()).unwrap_or_default();
+    let connection = (request.connection().clone(), base);
     let endpoint = |hub, peer, outbox| AppPeer::new(hub, peer, known, outbox, connection);
     Ok(enter(request, hub, "app", joined, endpoint))
 }

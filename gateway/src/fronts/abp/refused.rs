@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::Response;
+use bytes::Bytes;
 use serde_json::json;
 use tungstenite::Utf8Bytes;
 
@@ -90,8 +91,9 @@ impl Endpoint for RefusedPeer {
         Counted::Message
     }
 
-    fn binary(&self, _: usize) {
+    fn binary(&self, _: Bytes, _: usize) -> Counted {
         self.close();
+        Counted::Aside
     }
 
     fn deadline(&self) -> Option<Duration> {

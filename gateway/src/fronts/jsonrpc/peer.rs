@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -261,8 +262,9 @@ impl Endpoint for Peer {
         Some(self.hub.limits.requests_per_second)
     }
 
-    fn binary(&self, bytes: usize) {
+    fn binary(&self, _: Bytes, bytes: usize) -> Counted {
         self.refuse(None, code::INVALID_REQUEST, &not_text(bytes));
+        Counted::Aside
     }
 
     /// Cancels the calls, because nobody waits for them any more. The agent leaves the app.

@@ -60,14 +60,16 @@ pub(super) struct Messages<S> {
     frame: Option<Rest>,
     tiny: Pace,
     is_over: bool,
+    /// How many bytes of a binary message are kept.
+    binary: usize,
 }
 
 /// A message or a control frame that has come.
 #[derive(Debug)]
 pub(super) enum Received {
     Text(Text),
-    /// A binary message of that size. Its bytes are not kept.
-    Binary(usize),
+    /// A binary message of that size. Its bytes are kept if they are few enough.
+    Binary(Bytes, usize),
     /// A ping, which was answered, or a pong.
     Control,
     /// The close frame, which comes last. It is answered.
@@ -115,7 +117,14 @@ impl<S: AsyncRead + Unpin> Messages<S> {
             frame: None,
             tiny: Pace::new(TINY_PER_SECOND.into(), TINY_PER_SECOND.into()),
             is_over: false,
+            binary: 0,
         }
+    }
+
+    /// Keeps binary messages of up to `bytes` bytes.
+    pub fn keep_binary(mut self, bytes: usize) -> Self {
+        self.binary = bytes;
+        self
     }
 
     /// The answers to received frames.
@@ -185,8 +194,9 @@ impl<S: AsyncRead + Unpin> Messages<S> {
                     kept: Vec::new(),
                     sent: 0,
                 });
-                if message.is_text && message.kept.is_empty() {
-                    message.kept.reserve_exact(length.min(PART));
+                if message.kept.is_empty() {
+                    let kept = if message.is_text { PART } else { self.binary };
+                    message.kept.reserve_exact(length.min(kept));
                 }
                 message.sent += length;
                 self.frame = Some(Rest {
@@ -206,7 +216,8 @@ impl<S: AsyncRead + Unpin> Messages<S> {
             let (kept, sent) = (payload.freeze(), length);
             return match header.opcode {
                 OpCode::Data(Data::Text) => Ok(Received::Text(Text { kept, sent })),
-                OpCode::Data(_) => Ok(Received::Binary(sent)),
+                OpCode::Data(_) if sent <= self.binary => Ok(Received::Binary(kept, sent)),
+                OpCode::Data(_) => Ok(Received::Binary(Bytes::new(), sent)),
                 OpCode::Control(control) => self.control(control, kept),
             };
         }
@@ -266,7 +277,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
         unmask(bytes, frame.mask);
         frame.mask.rotate_left(now % 4);
         frame.bytes -= now;
-        message.keep(bytes, self.most.kept);
+        message.keep(bytes, self.most.kept, self.binary);
         self.buffer.advance(now);
         if frame.bytes > 0 {
             return None;
@@ -279,7 +290,7 @@ impl<S: AsyncRead + Unpin> Messages<S> {
                 kept: message.kept.into(),
                 sent: message.sent,
             }),
-            false => Received::Binary(message.sent),
+            false => Received::Binary(message.kept.into(), message.sent),
         })
     }
 
@@ -297,9 +308,10 @@ impl<S: AsyncRead + Unpin> Messages<S> {
 }
 
 impl Partial {
-    fn keep(&mut self, bytes: &[u8], accepted: usize) {
+    fn keep(&mut self, bytes: &[u8], accepted: usize, binary: usize) {
         let most = match self.sent > accepted {
-            _ if !self.is_text => 0,
+            _ if !self.is_text && self.sent > binary => 0,
+            _ if !self.is_text => self.sent,
             true => PART,
             false => self.sent,
         };

@@ -16,6 +16,7 @@ use std::time::Duration;
 use axum::extract::FromRequestParts;
 use axum::http::Extensions;
 use axum::http::request::Parts;
+use bytes::Bytes;
 use tokio::sync::Notify;
 use tungstenite::Utf8Bytes;
 
@@ -90,9 +91,13 @@ pub trait Endpoint: Send + Sync + 'static {
     fn rate(&self) -> Option<f64> {
         None
     }
-    /// A binary frame of `bytes` bytes has come. No protocol of the gateway has binary frames, so the answer
-    /// is [`not_text`](crate::wire::not_text).
-    fn binary(&self, bytes: usize);
+    /// How many bytes of a binary frame are kept. Nothing is kept of a larger frame.
+    fn binary_bytes(&self) -> usize {
+        0
+    }
+    /// A binary frame of `bytes` bytes has come, of which `frame` is kept. Only apps send such frames. For all others
+    /// the answer is [`not_text`](crate::wire::not_text).
+    fn binary(&self, frame: Bytes, bytes: usize) -> Counted;
     /// A message to write directly before a message of that many bytes.
     fn announcement(&self, _bytes: usize) -> Option<String> {
         None

@@ -59,7 +59,8 @@ pub async fn serve<E: Endpoint>(
         bounds,
     } = socket;
     let (input, output) = split(stream);
-    let mut messages = Messages::new(input, bytes, watch.clone());
+    let mut messages =
+        Messages::new(input, bytes, watch.clone()).keep_binary(endpoint.binary_bytes());
     let replies = messages.replies();
     let every = limits.ping_interval;
     // Both halves run in one task, so that neither waits for the other or wakes another thread.
@@ -254,10 +255,9 @@ async fn read(
                 burst.get_or_insert_with(begin);
                 counted
             }
-            Ok(Received::Binary(sent)) => {
+            Ok(Received::Binary(frame, sent)) => {
                 watch.finished();
-                endpoint.binary(sent);
-                Counted::Aside
+                endpoint.binary(frame, sent)
             }
             Ok(Received::Control) => Counted::Aside,
         };

@@ -96,6 +96,11 @@ impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
 }
 
 impl SocketRequest {
+    /// The headers of the request.
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
     /// The requested app, if one is named.
     pub fn app(&self) -> Option<String> {
         self.app.clone()

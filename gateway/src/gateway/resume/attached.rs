@@ -4,16 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde_json::Value;
 use tokio::time::sleep;
 
 use super::messages::{self, ACK, AckPayload, RESUME};
 use super::session::{AppSession, Inbound};
 use crate::broker::{CloseCode, Event, PeerId};
 use crate::gateway::counted::Counted;
+use crate::gateway::files::MESSAGES;
 use crate::gateway::hub::Hub;
 use crate::gateway::noticed::Noticed;
 use crate::gateway::outbox::{Outbox, Pushed, unread};
-use crate::wire::{Envelope, Failure, Incoming, Subject, not_text};
+use crate::wire::{Envelope, Failure, Incoming, Outgoing, Subject, not_text};
 use caphost::call::{Code, Error};
 use caphost::dialect::delivery::{Due, IDLE};
 
@@ -64,14 +66,27 @@ impl Attached {
             Ok(envelope) => Some(&*envelope.kind),
             Err(refusal) => refusal.subject.kind.as_deref(),
         };
-        let counts = !matches!(kind, Some(ACK | RESUME));
+        let is_of_file = kind.is_some_and(|kind| MESSAGES.contains(&kind));
+        let counts = !is_of_file && !matches!(kind, Some(ACK | RESUME));
         let due = counts.then(|| inbound.received.note(bytes));
         let counted = Counted::of(read.as_ref().ok().map(|it| &*it.kind));
+        let written;
         let event = match read {
+            Ok(envelope) if is_of_file => {
+                self.session.readings.said(&envelope);
+                return Counted::Request;
+            }
             Ok(envelope) if !counts => match self.control(&envelope) {
                 Ok(()) => return Counted::Message,
                 Err(error) => Event::refused(peer, envelope.subject(), error),
             },
+            Ok(mut envelope) => {
+                written = self.hub.with_addresses(&self.session, &envelope);
+                if let Some(written) = written.as_deref() {
+                    (envelope.payload, envelope.shared) = (Some(written), None);
+                }
+                Event::received(peer, Ok(envelope))
+            }
             read => Event::received(peer, read),
         };
         self.hub.handle(event);
@@ -87,14 +102,25 @@ impl Attached {
         counted
     }
 
-    /// The app has sent a binary frame of `bytes` bytes, which the gateway refuses.
-    pub fn binary(&self, bytes: usize) {
+    /// The app has sent a binary frame of `bytes` bytes: a part of a file, of which `frame` is what was kept. The
+    /// gateway refuses what it has not asked for.
+    pub fn binary(&self, frame: Bytes, bytes: usize) -> Counted {
         let inbound = self.session.inbound();
-        if self.is_on(&inbound) {
-            let (peer, error) = (self.session.peer, not_text(bytes));
-            let refused = Event::refused(peer, Subject::default(), error);
-            self.hub.handle(refused);
+        if !self.is_on(&inbound) {
+            return Counted::Aside;
         }
+        if frame.len() == bytes && self.session.readings.bytes(frame) {
+            return Counted::Request;
+        }
+        let (peer, error) = (self.session.peer, not_text(bytes));
+        let refused = Event::refused(peer, Subject::default(), error);
+        self.hub.handle(refused);
+        Counted::Aside
+    }
+
+    /// The app lets its files be read. The gateway is at the URL `base`.
+    pub(crate) fn reads_files(&self, base: String) {
+        self.session.reads_files(base);
     }
 
     /// The queue has become shorter, as [`Outbox::written`] has reported.
@@ -126,6 +152,11 @@ impl Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
+        let inbound = self.session.inbound();
+        if self.is_on(&inbound) {
+            self.session.readings.lose();
+        }
+        drop(inbound);
         self.hub.connection_lost(self.session.peer, &self.outbox);
     }
 }
@@ -142,9 +173,21 @@ fn acknowledge(hub: &Hub, peer: PeerId, inbound: &mut Inbound) {
     let Some(received) = inbound.received.take_untold() else {
         return;
     };
-    let outbox = &inbound.outbox;
     let ack = messages::ack(hub.now().unix_ms, received);
-    match outbox.push_unkept(ack) {
+    push_unkept(hub, peer, &inbound.outbox, ack);
+}
+
+/// Sends a message to the app that is for its connection only. Returns whether the app is connected.
+pub(crate) fn tell_app(hub: &Hub, session: &AppSession, kind: &str, payload: &Value) -> bool {
+    let message = messages::message(hub.now().unix_ms, kind, None, payload);
+    let outbox = session.inbound().outbox.clone();
+    let is_open = outbox.is_open();
+    push_unkept(hub, session.peer, &outbox, message);
+    is_open
+}
+
+fn push_unkept(hub: &Hub, peer: PeerId, outbox: &Arc<Outbox>, message: Outgoing) {
+    match outbox.push_unkept(message) {
         Pushed::Grown(_) => hub.relieved(peer, outbox),
         Pushed::Overflow => {
             let limit = hub.limits.queued_bytes;

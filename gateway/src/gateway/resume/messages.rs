@@ -100,7 +100,7 @@ pub fn ack(unix_ms: u64, received: u64) -> Outgoing {
     message(unix_ms, ACK, None, &json!({ "received": received }))
 }
 
-fn message(unix_ms: u64, kind: &str, id: Option<&str>, payload: &Value) -> Outgoing {
+pub(super) fn message(unix_ms: u64, kind: &str, id: Option<&str>, payload: &Value) -> Outgoing {
     let header = Header {
         kind,
         id,

@@ -20,7 +20,9 @@ mod resuming;
 mod session;
 
 pub use attached::Attached;
+pub(crate) use attached::tell_app;
 pub use messages::{Lost, Resume};
 pub(crate) use messages::{NOT_RESUMED, RESUME, ResumePayload, read, registered};
 pub(crate) use queues::Queues;
 pub use queues::SessionCounts;
+pub(crate) use session::AppSession;

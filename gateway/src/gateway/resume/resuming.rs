@@ -49,6 +49,7 @@ impl Hub {
             }
         };
         inbound.outbox = outbox.clone();
+        session.readings.lose();
         let suspended = false;
         state
             .broker

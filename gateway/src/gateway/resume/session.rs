@@ -1,11 +1,12 @@
 //! The session of one app, which outlives the app's connection.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, MutexGuard};
 use subtle::ConstantTimeEq;
 
 use crate::broker::PeerId;
+use crate::gateway::files::Readings;
 use crate::gateway::outbox::Outbox;
 use crate::tokens::Identity;
 use caphost::dialect::delivery::Received;
@@ -21,6 +22,10 @@ pub struct AppSession {
     /// The token of the session. A connection that knows the token may resume the session.
     token: String,
     inbound: Mutex<Inbound>,
+    /// The files of the app that are being read.
+    pub readings: Readings,
+    /// The URL of the gateway, if files of the app can be read.
+    files_base: OnceLock<String>,
 }
 
 /// The inbound side of a session.
@@ -51,6 +56,8 @@ impl AppSession {
                 received: Received::default(),
                 is_timed: false,
             }),
+            readings: Readings::default(),
+            files_base: OnceLock::new(),
         }
     }
 
@@ -62,6 +69,16 @@ impl AppSession {
     /// Whether `by`, which shows `token`, may resume or end the session.
     pub fn is_of(&self, token: &str, by: &Identity) -> bool {
         self.has(token) && by.may_reach(&self.app) && (by.is_admin() || by.name == self.owner.name)
+    }
+
+    /// The app lets its files be read. The gateway is at the URL `base`.
+    pub fn reads_files(&self, base: String) {
+        let _ = self.files_base.set(base);
+    }
+
+    /// The URL of the gateway, if files of the app can be read.
+    pub fn files_base(&self) -> Option<&str> {
+        self.files_base.get().map(String::as_str)
     }
 
     /// The inbound side. A thread that takes a message holds this lock until the broker knows the message.

@@ -2,6 +2,7 @@
  * The app's connection to a gateway: many agents over one WebSocket, distinguished by `agent`. If the
  * gateway supports it, the agents survive a broken socket: a new socket takes its place in time.
  */
+import { Files } from './files.js';
 import { leave, takeLeft } from './left.js';
 import { Offer } from './offer.js';
 
@@ -25,6 +26,8 @@ export class GatewayLink {
   #agents = new Map();
   /** @type {any} */
   #socket;
+  /** The files that are read over the socket. @type {Files | undefined} */
+  #files;
   /** Whether messages are sent and received over the socket. */
   #live = false;
   /** What survives a socket. Rust keeps and counts its messages under the number `delivery`. @type {{ token: string, grace: number, delivery: number } | undefined} */
@@ -95,6 +98,7 @@ export class GatewayLink {
     if (this.#session) leave(this.#key, this.#session.token);
     this.#end('The page was left');
     this.#socket = undefined;
+    this.#files?.close();
     this.#state('disconnected');
   };
 
@@ -113,6 +117,8 @@ export class GatewayLink {
   /** @param {any} socket */
   #use(socket) {
     this.#socket = socket;
+    this.#files?.close();
+    this.#files = new Files((type, payload) => socket === this.#socket && this.#post(type, payload), (frame) => socket.send(frame));
     this.#open = false;
     socket.onopen = () => this.#opened();
     socket.onmessage = (/** @type {{ data: unknown }} */ { data }) => {
@@ -144,7 +150,7 @@ export class GatewayLink {
     this.#replaces ??= takeLeft(this.#key);
     // People recognise the tab by its title.
     const title = globalThis.document?.title;
-    this.#post('app/register', { ...payload, title, resume: true, replaces: this.#replaces });
+    this.#post('app/register', { ...payload, title, resume: true, files: true, replaces: this.#replaces });
   }
 
   /**
@@ -161,6 +167,7 @@ export class GatewayLink {
     // A gateway that closes the connection has ended the session.
     const over = !this.#session || (this.#live && code !== BROKEN);
     this.#socket = undefined;
+    this.#files?.close();
     this.#live = false;
     this.#stop('told');
     if (over) this.#forget();
@@ -262,6 +269,8 @@ export class GatewayLink {
       this.#socket?.close(1000);
     } else if (type === 'app/ack') {
       this.#acknowledged(payload);
+    } else if (String(type).startsWith('file/')) {
+      this.#files?.receive(type, payload ?? {});
     } else {
       return false;
     }

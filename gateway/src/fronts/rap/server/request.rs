@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path};
-use axum::http::header::{HOST, HeaderMap, HeaderName};
+use axum::http::header::HeaderMap;
 use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
 use serde::de::DeserializeOwned;
@@ -13,11 +13,10 @@ use url::{Url, form_urlencoded};
 use crate::fronts::body::{self, ReadBody};
 use crate::fronts::media_type::content_type;
 use crate::fronts::refusal::Refusal;
+use crate::http_url::root;
 use crate::wire::{check_readable, mended};
 use caphost::call::{Code, Error};
 
-/// The scheme that the client used to reach a proxy in front of the gateway.
-const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 /// How many characters of an error in a body are shown.
 const MESSAGE_CHARS: usize = 300;
 
@@ -61,16 +60,7 @@ impl Target {
 
     /// The URL of the endpoint, as the sender of a request with these headers reaches it.
     pub(super) fn endpoint(&self, headers: &HeaderMap, secure: bool) -> Option<Url> {
-        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let forwarded =
-            text(FORWARDED_PROTO).map(|value| value.split(',').next().unwrap_or_default().trim());
-        let scheme = match forwarded {
-            Some(proto) if proto.eq_ignore_ascii_case("https") => "https",
-            Some(proto) if proto.eq_ignore_ascii_case("http") => "http",
-            _ if secure => "https",
-            _ => "http",
-        };
-        let mut url = Url::parse(&format!("{scheme}://{}/", text(HOST)?)).ok()?;
+        let mut url = root(headers, secure)?;
         match &self.app {
             Some(app) if self.in_path => {
                 url.path_segments_mut()
@@ -119,7 +109,7 @@ fn bad_body(error: &dyn Display) -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::header::CONTENT_TYPE;
+    use axum::http::header::{CONTENT_TYPE, HeaderName};
     use axum::http::{HeaderValue, Request};
     use axum::response::IntoResponse;
     use serde_json::{Map, Value};

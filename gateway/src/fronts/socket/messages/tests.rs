@@ -60,7 +60,7 @@ fn text(received: Received) -> (String, usize) {
             let sent = text.sent;
             (text.read().unwrap().as_str().to_string(), sent)
         }
-        Received::Binary(sent) => ("binary".into(), sent),
+        Received::Binary(_, sent) => ("binary".into(), sent),
         other => (format!("{other:?}"), 0),
     }
 }

@@ -29,7 +29,9 @@ impl Endpoint for Registering {
         Counted::Request
     }
 
-    fn binary(&self, _: usize) {}
+    fn binary(&self, _: Bytes, _: usize) -> Counted {
+        Counted::Aside
+    }
 
     fn gone(&self) {}
 }
