@@ -175,7 +175,7 @@ impl<P: Clone> AgentState<P> {
         let message = "The app gave no answer in time: the outcome is unknown";
         let error = Error::new(Code::TIMEOUT, message);
         self.settle_as(key, Some(end), Settled::Failed(error));
-        self.ledger.give_up(&call, key, false);
+        self.ledger.give_up(&call, key);
     }
 
     /// Settles a call, and remembers how.

@@ -90,7 +90,7 @@ impl<P: Clone> AgentState<P> {
         if let Some(of) = cancel.of {
             self.call_unanswered(of);
         }
-        self.ledger.give_up(&cancel.call, key, true);
+        self.ledger.give_up(&cancel.call, key);
     }
 
     /// Whether the cancel under that key, which may have been given up, is for another call than `call`.

@@ -125,8 +125,8 @@ impl Ledger {
 
     /// An agent has given up a request about a call with an unknown outcome: the call itself, or a
     /// cancel of the call.
-    pub fn give_up(&mut self, id: &CallId, key: CallKey, cancel: bool) {
-        self.ended.give_up(id, key, cancel);
+    pub fn give_up(&mut self, id: &CallId, key: CallKey) {
+        self.ended.give_up(id, key);
     }
 
     /// Whether an agent has given the request `key` up, and that is about another call than `id`.

@@ -25,16 +25,19 @@ pub(super) struct Recent {
     given_up: FxHashMap<CallKey, u64>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct More {
     /// How the handler of an abandoned call has ended since.
     late: Option<LateEnd>,
     /// What has stopped the call.
     by: Option<StoppedBy>,
-    /// The requests about a call with an unknown outcome that an agent has given up: the call
-    /// itself and its last cancel. 0 for none.
-    given_up: [CallKey; 2],
+    /// The requests about a call with an unknown outcome that an agent has given up: the first, which
+    /// is the call itself or a cancel, and the last cancels.
+    given_up: Vec<CallKey>,
 }
+
+/// How many requests about one call are remembered. Some apps never answer a cancel.
+const GIVEN_UP: usize = 8;
 
 /// A digest whose lowest bits say how the call ended. Entries with the same digest are equal.
 #[derive(Clone, Copy, Debug)]
@@ -119,12 +122,14 @@ impl Recent {
     }
 
     /// Remembers a request of an agent about a call with an unknown outcome.
-    pub fn give_up(&mut self, id: &(impl Digest + ?Sized), key: CallKey, cancel: bool) {
+    pub fn give_up(&mut self, id: &(impl Digest + ?Sized), key: CallKey) {
         if self.is_open(id) {
             let digest = id.digest() & !END;
-            let more = self.more.entry(digest).or_default();
-            let before = std::mem::replace(&mut more.given_up[usize::from(cancel)], key);
-            self.given_up.remove(&before);
+            let keys = &mut self.more.entry(digest).or_default().given_up;
+            if keys.len() == GIVEN_UP {
+                self.given_up.remove(&keys.remove(1));
+            }
+            keys.push(key);
             self.given_up.insert(key, digest);
         }
     }
@@ -135,7 +140,12 @@ impl Recent {
     }
 
     fn forget_more(&mut self, digest: u64) {
-        for key in self.more.remove(&digest).map_or([0; 2], |it| it.given_up) {
+        for key in self
+            .more
+            .remove(&digest)
+            .into_iter()
+            .flat_map(|it| it.given_up)
+        {
             self.given_up.remove(&key);
         }
     }

@@ -220,3 +220,41 @@ fn of_several_cancels_that_were_given_up_the_last_one_may_confirm() {
     let actions = told_without_the_app(&mut agent);
     assert_eq!(actions, [confirmed(last + 1)]);
 }
+
+#[test]
+fn the_late_confirmation_of_the_first_of_several_cancels_is_told_too() {
+    let mut agent = Agent::new();
+    agent.sent("a");
+    let first = agent.cancel("a");
+    let later = [agent.cancel("a"), agent.cancel("a")];
+    agent.wait(5_000.0);
+    assert_eq!(agent.actions().len(), 4);
+    agent.confirm(first);
+    let actions = told_without_the_app(&mut agent);
+    assert_eq!(actions, [confirmed(later[1] + 1)]);
+    agent.assert_at_rest();
+}
+
+#[test]
+fn cancels_that_nobody_ever_answers_do_not_pile_up() {
+    let (mut agent, key, first) = given_up();
+    for _ in 0..1_000 {
+        agent.cancel("a");
+        agent.wait(5_000.0);
+        agent.actions();
+    }
+    // The oldest of so many are forgotten, and the call itself is not.
+    agent.confirm(first);
+    assert!(matches!(
+        told_without_the_app(&mut agent)[..],
+        [Action::SettleCancel(_, CancelOutcome { grade: None, .. })]
+    ));
+    agent.answer(key, "cancelled");
+    assert!(matches!(
+        told_without_the_app(&mut agent)[..],
+        [Action::SettleCancel(
+            _,
+            CancelOutcome { grade: Some(_), .. }
+        )]
+    ));
+}
