@@ -8,6 +8,7 @@ const minute = 60_000;
  * @typedef {object} CargoRun
  * @property {string[]} packages
  * @property {string[]} [targets] such as `--lib`; all when left out
+ * @property {string} [profile] the profile of Cargo.toml
  * @property {string[]} [platform] such as `--target wasm32-unknown-unknown`
  */
 
@@ -56,7 +57,9 @@ export async function runCargoTests(runs, { filters, timeoutMs, env, cwd, quiet 
 }
 
 /** Uses the same packages as before: for others, cargo would build again. @param {CargoRun} one */
-const argumentsOf = ({ packages, platform = [] }) => ['test', '--locked', ...packages.flatMap((name) => ['--package', name]), ...platform];
+const argumentsOf = ({ packages, profile = 'test', platform = [] }) => [
+  'test', '--locked', '--profile', profile, ...packages.flatMap((name) => ['--package', name]), ...platform,
+];
 
 /** @param {{ package: string, target: string[], test: string }} failure */
 const nameOf = ({ package: name, target, test }) => `${name} ${target.join(' ')}: ${test}`;

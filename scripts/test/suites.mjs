@@ -90,6 +90,11 @@ export const suites = [
     ),
   },
   {
+    name: 'model',
+    about: 'the core in every interleaving of small scopes, and with mutations; CAPHOST_MODEL=10 goes through larger scopes',
+    run: (filters) => runCargoTests([{ packages: ['caphost-model'], profile: 'model' }], { filters, timeoutMs: 60 * minute, env: {} }),
+  },
+  {
     name: 'rust-doc',
     about: 'the documentation of the crate: its examples compile, its links work, every item has an example',
     run: (filters) => checkRustDoc(filters),
