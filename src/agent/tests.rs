@@ -4,6 +4,7 @@ mod calls;
 mod cancels;
 mod crowds;
 mod ends;
+mod exact;
 mod late;
 mod lists;
 mod liveness;

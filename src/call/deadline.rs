@@ -144,4 +144,33 @@ mod tests {
         }
         assert!(deadlines.len() < 200, "{}", deadlines.len());
     }
+
+    #[test]
+    fn ended_keys_are_removed_once_they_are_many_and_outnumber_the_others() {
+        let ended = |deadlines: &mut Deadlines<u32>, count| {
+            for _ in 0..count {
+                deadlines.forget(|key| key >= 66);
+            }
+        };
+        let of = |count| {
+            let mut deadlines = Deadlines::default();
+            assert!(deadlines.is_empty());
+            for key in 0..count {
+                deadlines.insert(10.0, key);
+            }
+            assert!(!deadlines.is_empty());
+            deadlines
+        };
+        let mut half = of(130);
+        ended(&mut half, 65);
+        assert_eq!(half.len(), 130);
+        ended(&mut half, 1);
+        assert_eq!(half.len(), 64);
+        // Fewer than so many are not worth the walk.
+        let mut few = of(100);
+        ended(&mut few, 64);
+        assert_eq!(few.len(), 100);
+        ended(&mut few, 1);
+        assert_eq!(few.len(), 34);
+    }
 }

@@ -135,6 +135,7 @@ mod tests {
             "naïve 漢字 🦀",
             &"x".repeat(128),
             &"漢".repeat(128),
+            &"🦀".repeat(128),
         ] {
             assert_eq!(CallId::parse(text).unwrap().as_str(), text);
         }
@@ -162,5 +163,14 @@ mod tests {
         let uuid = Uuid::parse_str(id.as_str()).unwrap();
         assert_eq!(uuid.get_version_num(), 4);
         assert_eq!(uuid.hyphenated().to_string(), id.as_str());
+    }
+
+    #[test]
+    fn an_id_is_found_and_shown_as_its_text() {
+        let ids = std::collections::HashSet::from([CallId::of("a"), CallId::of("b")]);
+        assert!(ids.contains("a") && !ids.contains("c"));
+        let id = CallId::of("a\"b");
+        assert_eq!(id.to_string(), "a\"b");
+        assert_eq!(format!("{id:?}"), r#""a\"b""#);
     }
 }

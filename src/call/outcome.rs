@@ -51,3 +51,17 @@ impl<P> Response<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Code;
+
+    #[test]
+    fn only_a_cancelled_outcome_is_cancelled() {
+        assert!(Outcome::<()>::Cancelled(Stop::Abandoned).is_cancelled());
+        let failed = Outcome::<()>::from(Err(Error::new(Code::CANCELLED, "no")));
+        assert!(!failed.is_cancelled());
+        assert!(!Outcome::from(Ok(())).is_cancelled());
+    }
+}

@@ -120,4 +120,16 @@ mod tests {
             assert!(queue.holders().is_empty());
         });
     }
+
+    #[test]
+    fn the_abandoned_stay_while_they_are_half_of_the_line() {
+        let mut queue = Queue::new(Some(1));
+        for key in 0..3 {
+            queue.enter(key);
+        }
+        queue.abandon(|it| it != 1);
+        assert_eq!(queue.waiting.len(), 2);
+        queue.abandon(|_| false);
+        assert_eq!(queue.waiting.len(), 0);
+    }
 }

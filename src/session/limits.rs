@@ -102,4 +102,25 @@ mod tests {
         assert_eq!(rate.take(&limits, 0.0), Err(500.0));
         assert_eq!(rate.take(&limits, 500.0), Ok(()));
     }
+
+    #[test]
+    fn rate_says_how_long_to_wait_in_whole_milliseconds() {
+        let limits = |requests_per_second| Limits {
+            requests_per_second,
+            ..Limits::default()
+        };
+        let two = limits(2.0);
+        let mut rate = Rate::full(&two, 500.0);
+        assert_eq!(
+            [rate.take(&two, 500.0), rate.take(&two, 500.0)],
+            [Ok(()); 2]
+        );
+        assert_eq!(rate.take(&two, 600.0), Err(400.0));
+        let three = limits(3.0);
+        let mut rate = Rate::full(&three, 0.0);
+        for _ in 0..3 {
+            assert_eq!(rate.take(&three, 0.0), Ok(()));
+        }
+        assert_eq!(rate.take(&three, 0.0), Err(334.0));
+    }
 }

@@ -6,13 +6,16 @@ use crate::offers::{Descriptor, Ending};
 
 mod changes;
 mod crowds;
+mod figures;
 mod forced;
+mod handlers;
 mod liveness;
 mod progress;
 mod scope;
 mod shares;
 mod slots;
 mod stopping;
+mod weakest;
 
 type Host = HostState<u32, &'static str>;
 type Step = Action<u32, &'static str>;

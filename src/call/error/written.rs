@@ -79,3 +79,12 @@ fn codes_are_the_same_wherever_they_are_written() {
         fs::write(path, format!("{before}{begin}{expected}{end}{after}")).unwrap();
     }
 }
+
+#[test]
+fn an_error_is_shown_with_its_code() {
+    assert_eq!(Code::TIMEOUT.to_string(), "TIMEOUT");
+    let error = super::Error::<()>::new(Code::from("TOO_LARGE"), "no");
+    assert_eq!(error.to_string(), "TOO_LARGE: no");
+    let text: &str = "TIMEOUT";
+    assert!(*text == Code::TIMEOUT && *text != Code::CANCELLED);
+}

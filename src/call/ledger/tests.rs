@@ -89,3 +89,16 @@ fn says_how_an_abandoned_call_has_ended_since() {
     assert_eq!(ledger.answer("a"), CancelAnswer::NotFound);
     assert_eq!(ledger.answer("c"), CancelAnswer::cancelled(stop));
 }
+
+#[test]
+fn a_ledger_that_is_kept_after_its_session_gives_its_room_back() {
+    let mut ledger = Ledger::new(10);
+    for key in 0..1_000 {
+        ledger.enter(&id(&key.to_string()), key);
+    }
+    for key in 0..1_000 {
+        ledger.withdraw(&id(&key.to_string()));
+    }
+    ledger.shrink();
+    assert_eq!(ledger.calls.capacity(), 0);
+}

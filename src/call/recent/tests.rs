@@ -114,3 +114,18 @@ fn remembers_exactly_the_last_ones() {
         assert_eq!(known.count(), model.len());
     }
 }
+
+#[test]
+fn what_was_given_up_is_forgotten_with_its_call() {
+    let mut recent = recent(1);
+    recent.insert("a", End::Unknown);
+    recent.give_up("a", 7);
+    assert!(recent.given_up(7).is_some());
+    recent.decide("a", End::Completed);
+    assert_eq!(recent.given_up(7), None);
+    recent.insert("b", End::Unknown);
+    recent.give_up("b", 8);
+    recent.insert("c", End::Completed);
+    assert_eq!(recent.given_up(8), None);
+    assert!(recent.more.is_empty());
+}

@@ -56,3 +56,9 @@ fn the_weakest_is_the_greatest() {
     assert_eq!(Stop::ALL.iter().max(), Some(&Stop::Abandoned));
     assert!(Stop::ALL.is_sorted());
 }
+
+#[test]
+fn a_grade_is_shown_as_its_word() {
+    let shown = Stop::ALL.map(|it| it.to_string());
+    assert_eq!(shown, Stop::ALL.map(Stop::as_str));
+}
