@@ -19,6 +19,8 @@ fn a_call_that_could_not_be_sent_is_remembered_by_its_code() {
         (Code::INTERNAL_ERROR, true),
         (Code::TRANSPORT_ERROR, false),
         (Code::TIMEOUT, false),
+        // The host never had the call.
+        (Code::INVALID_PARAMS, false),
     ] {
         let mut agent = Agent::new();
         let key = agent.sent("a");

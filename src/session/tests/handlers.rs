@@ -62,6 +62,21 @@ fn data_that_cannot_be_sent_is_a_failure_unless_the_handler_was_told() {
 }
 
 #[test]
+fn a_handler_whose_data_cannot_be_sent_takes_what_it_made_with_it() {
+    let (mut host, agent) = host();
+    let root = start(&mut host, agent, "root", "script");
+    host.call_from(root, request("child", "work"), 0.0);
+    let child = started(&drain(&mut host)).unwrap();
+    host.settle_unfit(root, broken(), false, 2.0);
+    let dropped = Outcome::Cancelled(Stop::Dropped);
+    let failed = Outcome::Failed(broken());
+    assert_eq!(
+        responses(&drain(&mut host)),
+        [(child, dropped), (root, failed)]
+    );
+}
+
+#[test]
 fn only_the_first_end_of_a_handler_counts() {
     let (mut host, agent) = host();
     let root = start(&mut host, agent, "root", "script");

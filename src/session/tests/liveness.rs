@@ -167,3 +167,23 @@ fn an_agent_that_keeps_talking_does_not_put_off_the_look_after_another() {
     let lost = Action::Lost { agent: silent };
     assert_eq!(drain(&mut host), [lost, asks(talking)]);
 }
+
+#[test]
+fn a_silent_agent_is_lost_at_a_look_in_time_and_at_the_second_that_is_late() {
+    for (looks, lost) in [
+        (vec![50.0, 125.0], true),
+        (vec![50.0, 126.0], false),
+        (vec![50.0, 150.0, 300.0], true),
+    ] {
+        let (mut host, agent) = host();
+        host.watch_life(agent, 100.0);
+        start(&mut host, agent, "a", "work");
+        let mut gone = false;
+        for look in &looks {
+            assert!(!gone, "{looks:?}");
+            host.handle_timeout(*look);
+            gone = drain(&mut host).contains(&Action::Lost { agent });
+        }
+        assert_eq!(gone, lost, "{looks:?}");
+    }
+}

@@ -116,3 +116,16 @@ fn those_in_line_keep_their_turn_when_others_leave_it() {
             .any(|step| matches!(step, Action::Start { id, .. } if id.as_str() == "d"))
     );
 }
+
+#[test]
+fn what_it_made_tells_a_handler_nothing_by_completing() {
+    let (mut host, agent, root, keys) = family(&["script"]);
+    host.cancel(agent, None, 0, "root", None, 1.0);
+    host.settle(keys[0], Ok(6), false, 2.0);
+    host.settle(root, Ok(7), false, 3.0);
+    let completed = [
+        (keys[0], Outcome::Completed(6)),
+        (root, Outcome::Completed(7)),
+    ];
+    assert_eq!(responses(&drain(&mut host)), completed);
+}
