@@ -196,7 +196,6 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let ended_at_once = call.capability.descriptor.ending == Ending::AtOnce;
         call.phase = Phase::Stopping;
         call.stopping = Stopping {
-            told: true,
             own: Some(if ended_at_once {
                 Stop::Dropped
             } else {

@@ -129,3 +129,20 @@ fn what_it_made_tells_a_handler_nothing_by_completing() {
     ];
     assert_eq!(responses(&drain(&mut host)), completed);
 }
+
+#[test]
+fn a_handler_that_stops_by_itself_and_is_reached_is_timed_from_its_stop() {
+    let (mut host, agent) = host();
+    let root = start(&mut host, agent, "root", "worker");
+    host.call_from(root, request("child", "script"), 0.0);
+    let child = started(&drain(&mut host)).unwrap();
+    host.settle(root, Err(Error::cancelled()), false, 100.0);
+    host.reached(root, Some(crate::call::Step::Flag));
+    host.settle(child, Ok(1), true, 130.0);
+    let steps = drain(&mut host);
+    let by = steps.iter().find_map(|step| match step {
+        Action::Respond { key, response, .. } if *key == root => response.by,
+        _ => None,
+    });
+    assert_eq!(by.map(|it| it.took), Some(30.0));
+}
