@@ -3,6 +3,8 @@
 pub mod abp;
 mod answers;
 pub mod binary;
+#[cfg(test)]
+mod broken;
 mod envelope;
 mod incoming;
 pub mod json_rpc;
