@@ -93,6 +93,18 @@ pub const MUTATIONS: &[Mutation] = &[
         "        if call.phase == Phase::Stopping || MUTANT && call.phase == Phase::Ready {\n            return false;\n        }\n        let began",
     ),
     m(
+        "a call starts although its parameters do not fit",
+        "session/calls.rs",
+        "Err(error) => self.end(key, Outcome::Failed(error), now),\n        }\n    }\n\n    /// Tells the agents",
+        "Err(error) => if MUTANT { self.line_up(key, now) } else { self.end(key, Outcome::Failed(error), now) },\n        }\n    }\n\n    /// Tells the agents",
+    ),
+    m(
+        "a call starts before its parameters are checked",
+        "session/calls.rs",
+        "            Some(check) => self.actions.push_back(check),",
+        "            Some(check) => { self.actions.push_back(check); if MUTANT { self.line_up(key, now) } }",
+    ),
+    m(
         "5: a call that has ended keeps its slot",
         "session/tree.rs",
         "        if !call.has_slot {\n",

@@ -71,8 +71,7 @@ impl World {
             return vec![Stop::NeverStarted];
         }
         match (call.wanted.kind, call.end) {
-            (Kind::Future, Some(HandlerEnd::StoppedItself)) => vec![Stop::Dropped],
-            (Kind::Future, _) => vec![Stop::Dropped],
+            (Kind::Future | Kind::Checked, _) => vec![Stop::Dropped],
             (_, Some(HandlerEnd::Terminated)) => vec![Stop::Terminated, Stop::Abandoned],
             (Kind::Hasty, None) => vec![Stop::Abandoned],
             (_, Some(_)) if call.ended_at_response => vec![Stop::Returned],
@@ -117,6 +116,11 @@ pub fn a_handler_has_its_grace(_: &World, call: &Facts) -> bool {
 
 pub fn what_is_cancelled_never_starts(_: &World, call: &Facts) -> bool {
     call.started <= 1 && !call.started_after_end && !call.started_after_cause
+}
+
+pub fn what_does_not_fit_never_starts(_: &World, call: &Facts) -> bool {
+    let checked = call.wanted.kind == Kind::Checked;
+    call.started == 0 || !checked || call.fits == Some(true)
 }
 
 pub fn a_timeout_stops_the_work(world: &World, call: &Facts) -> bool {

@@ -27,6 +27,8 @@ pub enum Event {
     Repeat(u8),
     /// The host's microtask: calls start.
     Turn,
+    /// The parameters of a call have been checked. The flag says whether they fit.
+    Checked(u8, bool),
     /// A handler ends. The flag says that it has taken its signal.
     End(u8, HandlerEnd, bool),
     /// A handler calls, or cancels what it called.
@@ -173,6 +175,10 @@ impl World {
         if left.reuses > 0 && facts.sent && facts.reused.is_none() && !side.cut {
             events.push(Event::Reuse(of));
         }
+        if facts.checking {
+            events.push(Event::Checked(of, true));
+            events.push(Event::Checked(of, false));
+        }
         if facts.runs() {
             self.events_of_handler(call, events);
         }
@@ -188,7 +194,7 @@ impl World {
     fn events_of_handler(&self, call: usize, events: &mut Vec<Event>) {
         let (of, left) = (call as u8, &self.left);
         let facts = &self.calls[call];
-        let script = facts.wanted.kind != super::scope::Kind::Future;
+        let script = !facts.wanted.kind.is_dropped();
         let stopped = facts.signalled > 0;
         events.push(Event::End(of, HandlerEnd::Returned, false));
         if script && stopped {

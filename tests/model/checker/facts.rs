@@ -90,6 +90,9 @@ pub struct Facts {
     pub question_after_end: bool,
 
     // The handler.
+    /// The parameters are being checked, and what came of that.
+    pub checking: bool,
+    pub fits: Option<bool>,
     pub started: u8,
     pub started_after_end: bool,
     pub started_after_cause: bool,
@@ -162,6 +165,8 @@ impl Facts {
             progress_after_end: false,
             question_open: false,
             question_after_end: false,
+            checking: false,
+            fits: None,
             started: 0,
             started_after_end: false,
             started_after_cause: false,
@@ -186,7 +191,7 @@ impl Facts {
 
     /// Whether the handler may still do something.
     pub fn runs(&self) -> bool {
-        let dropped = self.wanted.kind == super::scope::Kind::Future && self.signalled > 0;
+        let dropped = self.wanted.kind.is_dropped() && self.signalled > 0;
         self.started > 0 && self.end.is_none() && !dropped
     }
 

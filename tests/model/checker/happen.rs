@@ -66,6 +66,15 @@ impl World {
                 self.wake = false;
                 self.host.run_ready();
             }
+            Event::Checked(call, fits) => {
+                let facts = &mut self.calls[usize::from(call)];
+                (facts.checking, facts.fits) = (false, Some(fits));
+                let refused = || Err(Error::invalid_params("The parameters do not fit"));
+                let result = if fits { Ok(()) } else { refused() };
+                if let Some(key) = self.host_key(call.into()) {
+                    self.host.checked(key, result, self.now);
+                }
+            }
             Event::End(call, how, told) => self.end_handler(call.into(), how, told),
             Event::Child(parent) => self.call_from(parent.into()),
             Event::CancelChild(parent) => {

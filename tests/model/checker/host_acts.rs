@@ -28,6 +28,7 @@ impl World {
                 }
                 let facts = &mut self.calls[call];
                 facts.started += 1;
+                facts.checking = false;
                 facts.started_after_end |= facts.responded.is_some() || facts.signalled > 0;
                 facts.started_after_cause |= facts.cause;
                 if self.concurrent(call) {
@@ -77,8 +78,12 @@ impl World {
             Action::Elicit { key, .. } => self.question(key, true),
             Action::Withdraw { .. } => {}
             Action::Elicited { key, .. } => self.question(key, false),
-            Action::Check { .. }
-            | Action::Notify { .. }
+            Action::Check { key, .. } => {
+                if let Some(call) = self.call_of(key) {
+                    self.calls[call].checking = true;
+                }
+            }
+            Action::Notify { .. }
             | Action::CapabilitiesChanged { .. }
             | Action::Lost { .. }
             | Action::Call(_)

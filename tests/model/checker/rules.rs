@@ -44,6 +44,10 @@ pub const RULES: &[Rule] = &[
         what_is_cancelled_never_starts,
     ),
     (
+        "a call starts once its parameters are known to fit",
+        what_does_not_fit_never_starts,
+    ),
+    (
         "6: a timeout is enforced by the host, and really stops the work",
         a_timeout_stops_the_work,
     ),

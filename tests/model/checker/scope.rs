@@ -8,6 +8,8 @@ use crate::offers::Ending;
 pub enum Kind {
     /// A future in Rust, which a stop drops.
     Future,
+    /// A future whose parameters are checked before it starts.
+    Checked,
     /// A handler in JavaScript, which can only be told.
     Script,
     /// A handler in JavaScript, one at a time.
@@ -19,18 +21,25 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 5] = [
+    pub const ALL: [Kind; 6] = [
         Kind::Future,
+        Kind::Checked,
         Kind::Script,
         Kind::Single,
         Kind::Hasty,
         Kind::Worker,
     ];
 
+    /// Whether a stop drops what runs.
+    pub fn is_dropped(self) -> bool {
+        self.ending() == Ending::AtOnce
+    }
+
     /// The name of its capability.
     pub fn capability(self) -> &'static str {
         match self {
             Kind::Future => "future",
+            Kind::Checked => "checked",
             Kind::Script => "script",
             Kind::Single => "single",
             Kind::Hasty => "hasty",
@@ -40,7 +49,7 @@ impl Kind {
 
     pub fn ending(self) -> Ending {
         match self {
-            Kind::Future => Ending::AtOnce,
+            Kind::Future | Kind::Checked => Ending::AtOnce,
             Kind::Script | Kind::Single => Ending::Told { grace: GRACE },
             Kind::Hasty => Ending::Told { grace: 0.0 },
             Kind::Worker => Ending::Forced {
@@ -62,7 +71,7 @@ impl Kind {
     /// How long a handler of this kind may take to end at most, once it has been told.
     pub fn longest(self) -> Millis {
         match self {
-            Kind::Future | Kind::Hasty => 0.0,
+            Kind::Future | Kind::Checked | Kind::Hasty => 0.0,
             Kind::Script | Kind::Single => GRACE,
             Kind::Worker => GRACE + PROOF,
         }

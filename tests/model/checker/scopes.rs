@@ -3,6 +3,7 @@
 use super::scope::{Kind, Scope, Wanted};
 
 const FUTURE: Wanted = Wanted::of(Kind::Future);
+const CHECKED: Wanted = Wanted::of(Kind::Checked);
 const SCRIPT: Wanted = Wanted::of(Kind::Script);
 const SINGLE: Wanted = Wanted::of(Kind::Single);
 const WORKER: Wanted = Wanted::of(Kind::Worker);
@@ -24,6 +25,14 @@ pub fn small() -> Vec<Scope> {
             gives_up: true,
             stops_itself: true,
             ..of("a script with a timeout", &[&[SCRIPT.timeout().aborts()]])
+        },
+        Scope {
+            ticks: 1,
+            shutdowns: 1,
+            ..of(
+                "parameters that are checked",
+                &[&[CHECKED.timeout().aborts()]],
+            )
         },
         Scope {
             ticks: 3,
@@ -137,7 +146,7 @@ pub fn large() -> Vec<Scope> {
         FUTURE.with_child(Kind::Script),
         SINGLE.timeout(),
     ];
-    let more = [SINGLE.aborts(), WORKER.timeout(), FUTURE.timeout()];
+    let more = [SINGLE.aborts(), WORKER.timeout(), CHECKED.timeout()];
     let scope = |name| Scope {
         ticks: 8,
         app_cancels: 2,

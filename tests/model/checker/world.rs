@@ -130,7 +130,7 @@ impl World {
                 available: true,
                 alternatives: Vec::new(),
                 ending: kind.ending(),
-                checked: false,
+                checked: kind == Kind::Checked,
                 document: 0,
             };
             host.register(descriptor, kind);
