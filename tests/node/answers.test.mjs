@@ -89,3 +89,30 @@ test('what has stopped a call is passed on only if it is a known step and a poss
     end();
   }
 });
+
+test('the confirmation of the first of three cancels counts although it comes late, and the others are never answered', async (t) => {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close());
+  /** @type {string[]} */
+  const asked = [];
+  const say = (/** @type {string} */ type, /** @type {any} */ id, /** @type {any} */ payload) => port2.postMessage({ type, id, timestamp: Date.now(), payload });
+  port2.on('message', ({ type, id }) => {
+    if (type === 'initialize') {
+      const features = { notifications: false, progress: false, elicitation: false, dynamicCapabilities: false };
+      say('initialize-result', id, { sessionId: 's', protocolVersion: '0.1', app: { id: 'a', name: 'A', version: '1' }, capabilities: [], features });
+    }
+    if (type === 'capabilities/call' && asked.length > 0) say('capabilities/call-result', id, { success: true, data: null });
+    if (type === 'capabilities/cancel') asked.push(id);
+  });
+  const agent = await connectPort(/** @type {any} */ (port1), { grace: 200 });
+  const held = agent.call('x', {}, { callId: 'held' });
+  await Promise.resolve();
+  const given = await Promise.all([1, 2, 3].map(() => agent.cancel('held')));
+  assert.deepEqual(given.map(({ error }) => error?.code), ['TIMEOUT', 'TIMEOUT', 'TIMEOUT']);
+  assert.equal((await held).error?.code, 'TIMEOUT');
+  say('capabilities/cancel-result', asked[0], { callId: 'held', cancelled: true, metadata: { stop: 'returned' } });
+  // This answer comes after the confirmation.
+  await agent.call('x');
+  const { cancelled, metadata } = await agent.cancel('held');
+  assert.deepEqual([cancelled, metadata?.stop], [true, 'returned']);
+});
