@@ -2,6 +2,7 @@
  * Agents: callers of the capabilities of another page, worker or server.
  */
 import * as to from '../src/web/js/connect.js';
+import { loadPart } from '../src/web/js/part.js';
 import { load } from './agent-wasm.js';
 
 /** @import { Messenger } from '../src/web/js/messenger.js' */
@@ -13,8 +14,10 @@ export { CapHostError } from '../src/web/js/errors.js';
 /** What agents load: the wasm module, and the parts that most do not need. */
 const parts = {
   load,
-  reconnecting: () => import('../src/web/js/again/reconnect.js'),
-  lending: () => import('../src/web/js/callbacks/lend.js'),
+  windows: () => loadPart(() => import('../src/web/js/windows/window.js')),
+  sockets: () => loadPart(() => import('../src/web/js/sockets/socket.js')),
+  reconnecting: () => loadPart(() => import('../src/web/js/again/reconnect.js')),
+  lending: () => loadPart(() => import('../src/web/js/callbacks/lend.js')),
 };
 
 // Separate functions, so that a bundler leaves out the functions that nobody calls.

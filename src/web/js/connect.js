@@ -5,14 +5,16 @@ import { Agent } from './agent.js';
 import { abpError, log, report, text } from './errors.js';
 import { guarded } from './guard.js';
 import { LifeOfAgent } from './life/of-agent.js';
+import { LARGE_MESSAGE } from './events.js';
+import { fromText, toText } from './json.js';
 import { problemWithMessenger } from './messenger.js';
+import { onWindow } from './on-window.js';
 import { open, problemWithOptions } from './open.js';
 import { uniqueName } from './platform.js';
 import { portMessenger } from './agent-port.js';
-import { openSocket, socketMessenger } from './agent-socket.js';
-import { getA } from './read.js';
+import { get, getA, originOf } from './read.js';
+import { announcing, takesShort } from './short.js';
 import { defaultSocket } from './socket.js';
-import { windowMessenger } from './window.js';
 
 /** The default for transports that do not report a lost peer. */
 const LIVENESS = 30_000;
@@ -27,6 +29,8 @@ const LIVENESS = 30_000;
 /**
  * @typedef {object} Parts loaded when they are used
  * @property {() => Promise<any>} load gives the functions of the wasm half
+ * @property {() => Promise<typeof import('./windows/window.js')>} windows
+ * @property {() => Promise<typeof import('./sockets/socket.js')>} sockets
  * @property {() => Promise<typeof import('./again/reconnect.js')>} [reconnecting]
  * @property {() => Promise<typeof import('./callbacks/lend.js')>} [lending]
  */
@@ -99,7 +103,9 @@ async function connectNearby(parts, make, options, about) {
 export async function connectWindow(parts, win, options) {
   if (!globalThis.document) throw abpError('NOT_SUPPORTED', 'connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect');
   if (typeof win?.postMessage !== 'function') throw abpError('INVALID_PARAMS', win === null ? 'the frame has no window: it is not in the document' : 'connectWindow takes a window, such as iframe.contentWindow');
-  return connectNearby(parts, () => windowMessenger(win, options?.origin), options, { isOver: () => win.closed });
+  const [{ windowMessenger }] = await Promise.all([parts.windows(), parts.load()]);
+  const tools = { abpError, announcing, onWindow, originOf, portMessenger, takesShort };
+  return connectNearby(parts, () => windowMessenger(win, options?.origin, tools), options, { isOver: () => win.closed });
 }
 
 /**
@@ -119,6 +125,10 @@ export async function connectPort(parts, port, options) {
  */
 export async function connectWebSocket(parts, url, options) {
   const { token, transport, WebSocket } = options ?? {};
-  const Socket = transport ? undefined : (WebSocket ?? defaultSocket());
-  return connect(parts, transport ?? (() => socketMessenger(openSocket(url, token, Socket))), { liveness: LIVENESS, ...options });
+  const given = { liveness: LIVENESS, ...options };
+  if (transport) return connect(parts, transport, given);
+  const Socket = WebSocket ?? defaultSocket();
+  const [{ openSocket, socketMessenger }] = await Promise.all([parts.sockets(), parts.load()]);
+  const tools = { abpError, fromText, get, getA, largeMessage: LARGE_MESSAGE, toText };
+  return connect(parts, () => socketMessenger(openSocket(url, token, Socket, tools), tools), given);
 }

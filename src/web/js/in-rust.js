@@ -2,6 +2,8 @@
  * How an agent in Rust connects.
  */
 import { connect, connectPort, connectWebSocket, connectWindow } from './connect.js';
+import { openSocket, socketMessenger } from './sockets/socket.js';
+import { windowMessenger } from './windows/window.js';
 
 /** @import { Parts } from './connect.js' */
 /** @import { Messenger } from './messenger.js' */
@@ -17,7 +19,13 @@ const WAYS = { page: connectHere, port: connectPort, window: connectWindow, gate
  * @param {OpenOptions} options
  */
 export async function connectFromRust(handle, way, to, options) {
-  return WAYS[way]?.({ load: async () => handle }, to, options);
+  // The crate ships one file for all that a page always loads, and an app in Rust may connect in any way.
+  const parts = {
+    load: async () => handle,
+    sockets: async () => ({ openSocket, socketMessenger }),
+    windows: async () => ({ windowMessenger }),
+  };
+  return WAYS[way]?.(parts, to, options);
 }
 
 /**

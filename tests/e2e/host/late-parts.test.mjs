@@ -99,6 +99,34 @@ for (const [name, launch] of /** @type {[string, () => Promise<any>][]} */ ([['C
       }
     });
 
+    test('an agent connects to a window and to a gateway, and lends functions, nevertheless', async (t) => {
+      const opened = await failing(t, 0);
+      if (!opened) return;
+      const gateway = await startGateway({ args: ['--allow-origin', server.origin] });
+      t.after(() => gateway.stop());
+      await inLab(opened.page, async ({ frame }, url) => {
+        const { contentWindow: other } = await frame('/lab/');
+        const host = await other.lab.createHost({ app: { id: 'lab', name: 'Laboratory', version: '1' } });
+        host.register('ask', {}, (/** @type {any} */ { what }) => what?.() ?? 'nothing');
+        host.acceptMessages();
+        await new Promise((resolve) => {
+          host.observe((/** @type {any} */ { type, state }) => type === 'gateway' && state === 'connected' && resolve(undefined));
+          host.connectGateway(url);
+        });
+        Object.assign(window, { other });
+      }, `${gateway.wsUrl}/abp/app`);
+      for (const [times, way] of /** @type {const} */ ([[1, 'window'], [2, 'gateway'], [3, 'functions']])) {
+        opened.limit.times = times;
+        const said = await inLab(opened.page, async ({ agents }, { way, url }) => {
+          const { other } = /** @type {any} */ (window);
+          const agent = way === 'gateway' ? await agents.connectWebSocket(url) : await agents.connectWindow(other);
+          return agent.invoke('ask', way === 'functions' ? { what: () => 'asked' } : {});
+        }, { way, url: `${gateway.wsUrl}/abp` });
+        assert.deepEqual([said, opened.failed.length], [way === 'functions' ? 'asked' : 'nothing', times], way);
+      }
+      assert.deepEqual(await opened.uncaught(), []);
+    });
+
     test('if the part for JSON-RPC does not load, this is reported, and the next message loads it again', async (t) => {
       const opened = await failing(t, Infinity);
       if (!opened) return;

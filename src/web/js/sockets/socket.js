@@ -1,11 +1,6 @@
 /**
- * An agent's end of a WebSocket: JSON text frames.
+ * An agent's end of a WebSocket: JSON text frames. A page loads this part with its first WebSocket.
  */
-import { abpError } from './errors.js';
-import { LARGE_MESSAGE } from './events.js';
-import { fromText, toText } from './json.js';
-import { get, getA } from './read.js';
-
 const OPENING = 0;
 const OPEN = 1;
 
@@ -13,15 +8,26 @@ const OPEN = 1;
 const LARGE = 65_536;
 
 /**
- * @param {any} socket a browser's WebSocket, or one that looks like it
- * @returns {import('./messenger.js').Messenger}
+ * @typedef {object} Tools shared with the code that every page loads
+ * @property {typeof import('../errors.js').abpError} abpError
+ * @property {typeof import('../json.js').fromText} fromText
+ * @property {typeof import('../read.js').get} get
+ * @property {typeof import('../read.js').getA} getA
+ * @property {string} largeMessage the event that announces a large message
+ * @property {typeof import('../json.js').toText} toText
  */
-export function socketMessenger(socket) {
+
+/**
+ * @param {any} socket a browser's WebSocket, or one that looks like it
+ * @param {Tools} tools
+ * @returns {import('../messenger.js').Messenger}
+ */
+export function socketMessenger(socket, { abpError, fromText, get, getA, largeMessage, toText }) {
   /** @type {string[]} */
   const waiting = [];
   let opened = false;
 
-  /** @type {import('./messenger.js').Messenger} */
+  /** @type {import('../messenger.js').Messenger} */
   const messenger = {
     // A gateway tells the agent about a message that takes its time.
     life: { announced: { large: true } },
@@ -49,7 +55,7 @@ export function socketMessenger(socket) {
   socket.addEventListener('message', (/** @type {{ data: unknown }} */ { data }) => {
     const envelope = typeof data === 'string' ? fromText(data) : undefined;
     const told = get(envelope, 'payload');
-    if (get(told, 'event') === LARGE_MESSAGE) messenger.onexpect?.(getA('number', get(told, 'data'), 'bytes') ?? 0);
+    if (get(told, 'event') === largeMessage) messenger.onexpect?.(getA('number', get(told, 'data'), 'bytes') ?? 0);
     else if (envelope !== undefined) messenger.onmessage?.(envelope);
   });
   socket.addEventListener('close', (/** @type {{ code?: number, reason?: string }} */ { code, reason = '' }) => {
@@ -78,8 +84,9 @@ const shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, '$1…');
  * @param {string | URL} url of a gateway, such as `ws://127.0.0.1:8787/abp?app=my-app`
  * @param {string | undefined} token
  * @param {any} Socket
+ * @param {Tools} tools
  */
-export function openSocket(url, token, Socket) {
+export function openSocket(url, token, Socket, { abpError }) {
   try {
     // A browser cannot set headers, so the secret is sent as a second subprotocol, beside the one that
     // is chosen.

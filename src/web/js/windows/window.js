@@ -1,26 +1,32 @@
 /**
- * A frame, a popup, an opener, or a parent page.
+ * A frame, a popup, an opener, or a parent page. A page loads this part with its first `connectWindow`.
  *
  * Each `initialize` brings a MessagePort. A host of this package answers on that port, which is the
  * connection from then on. A plain ABP host answers with a window message; then the connection consists
  * of the messages of that window and origin. A window of an opaque origin, which has no name, is
  * ignored.
  */
-import { abpError } from './errors.js';
-import { onWindow } from './on-window.js';
-import { portMessenger } from './agent-port.js';
-import { originOf } from './read.js';
-import { announcing, takesShort } from './short.js';
 
 /** How often to check whether the window still exists: no event announces its end. */
 const LOOK_EVERY = 300;
 
 /**
- * @param {Window} win
- * @param {string} [given] the target origin, or `*` for any origin
- * @returns {import('./messenger.js').Messenger}
+ * @typedef {object} Tools shared with the code that every page loads
+ * @property {typeof import('../errors.js').abpError} abpError
+ * @property {typeof import('../short.js').announcing} announcing
+ * @property {typeof import('../on-window.js').onWindow} onWindow
+ * @property {typeof import('../read.js').originOf} originOf
+ * @property {typeof import('../agent-port.js').portMessenger} portMessenger
+ * @property {typeof import('../short.js').takesShort} takesShort
  */
-export function windowMessenger(win, given) {
+
+/**
+ * @param {Window} win
+ * @param {string | undefined} given the target origin, or `*` for any origin
+ * @param {Tools} tools
+ * @returns {import('../messenger.js').Messenger}
+ */
+export function windowMessenger(win, given, { abpError, announcing, onWindow, originOf, portMessenger, takesShort }) {
   const origin = given ?? location.origin;
   const named = origin === '*' ? '*' : originOf(origin);
   if (named === undefined) throw abpError('INVALID_PARAMS', `origin must be like 'https://app.example', not ${origin}`);
@@ -31,7 +37,7 @@ export function windowMessenger(win, given) {
   const { signal } = stop;
   /** @type {MessagePort[]} */
   const offered = [];
-  /** @type {import('./messenger.js').Messenger | undefined} */
+  /** @type {import('../messenger.js').Messenger | undefined} */
   let port;
   /** @type {unknown} */
   let opening;
@@ -39,7 +45,7 @@ export function windowMessenger(win, given) {
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let looking;
 
-  /** @type {import('./messenger.js').Messenger} */
+  /** @type {import('../messenger.js').Messenger} */
   const messenger = {
     // A window that is still loading receives nothing.
     forgetful: true,
@@ -68,7 +74,7 @@ export function windowMessenger(win, given) {
   };
   const gone = () => messenger.onclose?.();
 
-  /** @param {import('./messenger.js').Envelope} initialize */
+  /** @param {import('../messenger.js').Envelope} initialize */
   const offer = (initialize) => {
     opening = initialize.id;
     looking ??= setInterval(() => win.closed && gone(), LOOK_EVERY);
