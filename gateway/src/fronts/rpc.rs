@@ -107,6 +107,15 @@ impl<K: Clone + Eq + Hash> InFlight<K> {
         canceller.is_some()
     }
 
+    /// The peer no longer waits for a request that is no call. Returns false if no such request is in flight.
+    pub fn give_up(&self, id: &K) -> bool {
+        self.0.send_if_modified(|all| {
+            let is_call = all.get(id).is_none_or(|it| it.canceller.is_some());
+            let given_up = (!is_call).then(|| all.remove(id)).flatten();
+            given_up.inspect(|it| it.over.cancel()).is_some()
+        })
+    }
+
     /// Cancels every call whose id is meant. The requests are over for their peer if they are no longer `answered`,
     /// also those that are no calls.
     pub fn cancel_each(&self, is_meant: impl Fn(&K) -> bool, reason: &str, answered: bool) {

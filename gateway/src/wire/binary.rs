@@ -98,11 +98,15 @@ impl Binary {
         }
     }
 
+    /// The object in `data` that holds the content.
+    pub fn object_mut<'a>(&self, data: &'a mut Value) -> Option<&'a mut Map<String, Value>> {
+        let (_, object) = self.path.split_last()?;
+        data.pointer_mut(&pointer(object))?.as_object_mut()
+    }
+
     /// Removes the content from `data`, and leaves the description of the file.
     pub fn remove(&self, data: &mut Value) -> Option<String> {
-        let (member, object) = self.path.split_last()?;
-        let object = data.pointer_mut(&pointer(object))?.as_object_mut()?;
-        match object.remove(member)? {
+        match self.object_mut(data)?.remove(self.member())? {
             Value::String(text) => Some(text),
             _ => None,
         }

@@ -70,6 +70,13 @@ impl Gateway {
         Self::with(config()).await
     }
 
+    /// A gateway whose MCP results have no links in place of what is large.
+    pub async fn without_links() -> Self {
+        let mut config = config();
+        config.limits.references.inline = usize::MAX;
+        Self::with(config).await
+    }
+
     /// The newest run, once it is in that state.
     pub async fn run_once(&self, state: &str) -> Value {
         let waiting = async {

@@ -53,7 +53,8 @@ export function newSource(size, chunk = 64 << 10) {
 export const areBytes = (them, from = 0) => bytes(from, them.length).equals(them);
 
 /**
- * An app with `file`, which refers to the file at `url`, and `echo`.
+ * An app with `file`, which refers to the file at `url`; `pdf` and `text`, whose results have so many bytes; and
+ * `echo`.
  *
  * @param {Gateway} gateway
  * @param {{ token?: string }} [options]
@@ -61,6 +62,9 @@ export const areBytes = (them, from = 0) => bytes(from, them.length).equals(them
 export async function startApp(gateway, { token } = {}) {
   const host = await createHost({ app: { id: 'files', name: 'Files', version: '1' } });
   host.register('file', {}, async (/** @type {any} */ { url, size }) => ({ downloadUrl: url, mimeType: 'application/zip', size, filename: 'Größe 1.zip' }));
+  host.register('pdf', {}, async (/** @type {any} */ { size }) => ({ pdf: Buffer.alloc(size, PATTERN).toString('base64'), mimeType: 'application/pdf', filename: 'a.pdf', pages: 1 }));
+  host.register('text', {}, async (/** @type {any} */ { size }) => 'é'.repeat(size / 2));
+  host.register('rows', {}, async (/** @type {any} */ { size }) => ({ rows: ['x'.repeat(size)] }));
   host.register('echo', {}, async (/** @type {any} */ params) => params);
   const connected = new Promise((resolve) => host.observe((/** @type {any} */ event) => event.state === 'connected' && resolve(event)));
   host.connectGateway(`${gateway.wsUrl}/abp/app`, { token });

@@ -6,6 +6,7 @@ use axum::response::Response;
 
 use super::caller::Caller;
 use super::head::Accepted;
+use super::links::Links;
 use super::parked::Asks;
 use super::progress::Progress;
 use super::reply::whole;
@@ -26,11 +27,11 @@ use caphost::dialect::mcp::{STATELESS, Version};
 pub async fn in_session(
     hub: &Arc<Hub>,
     session: &Arc<McpSession>,
-    request: Request<'_>,
+    (request, links): (Request<'_>, Links),
     (share, accepted): (Permit, Accepted),
 ) -> Result<Response, NotTaken> {
     let version = session.version;
-    let (tool, call) = match find(hub, &session.caller, &request, version) {
+    let (tool, call) = match find(hub, &session.caller, &request, (version, links)) {
         Ok(found) => found,
         Err(ended) => {
             session.take(&request.id)?;
@@ -55,10 +56,10 @@ pub async fn alone(
     hub: &Arc<Hub>,
     caller: &Caller,
     (in_use, asks): (impl FnOnce(&str) -> InUse, Option<Asks<Underway>>),
-    request: Request<'_>,
+    (request, links): (Request<'_>, Links),
     (share, accepted): (Permit, Accepted),
 ) -> Response {
-    let (tool, call) = match find(hub, caller, &request, &STATELESS) {
+    let (tool, call) = match find(hub, caller, &request, (&STATELESS, links)) {
         Ok(found) => found,
         Err(ended) => {
             let ended = ended.map(ToolResult::complete);
@@ -77,7 +78,7 @@ fn find(
     hub: &Hub,
     caller: &Caller,
     request: &Request<'_>,
-    version: &'static Version,
+    (version, links): (&'static Version, Links),
 ) -> Result<(Tool, NewCall), Ended> {
     let (Some(name), Ok(arguments)) = (request.name(), request.arguments(caller.coerce)) else {
         let message = "Invalid parameters for tools/call";
@@ -110,6 +111,7 @@ fn find(
         called,
         progress,
         version,
+        links,
     };
     Ok((tool, call))
 }

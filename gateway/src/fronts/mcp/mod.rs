@@ -9,6 +9,7 @@
 //! | `sessions`, `session`, `sealing`, `elsewhere` | sessions of versions before 2026-07-28: the table, one session, its id, and what workers tell each other of sessions |
 //! | `overtaken` | cancels of a session that come before their requests |
 //! | `call`, `underway`, `parked` | a call, from `tools/call` to the end of its response; calls that wait for an answer of their client |
+//! | `links`, `resources` | what is too large for a result, and `resources/read` |
 //! | `progress`, `questions`, `result`, `content` | the progress of a call, its questions to the client, and its result |
 //! | `reply` | how an answer is sent: in one piece, or as a stream |
 //! | `tools`, `schema` | capabilities as tools |
@@ -20,6 +21,7 @@ mod content;
 mod elsewhere;
 mod head;
 pub(crate) mod header;
+mod links;
 mod listening;
 mod overtaken;
 mod parked;
@@ -28,6 +30,7 @@ mod questions;
 mod reply;
 mod request;
 mod requests;
+mod resources;
 pub(crate) mod result;
 mod routes;
 mod schema;

@@ -216,6 +216,11 @@ impl<'a> Request<'a> {
         text(self.params.name)
     }
 
+    /// The resource.
+    pub fn uri(&self) -> Option<Cow<'a, str>> {
+        text(self.params.uri)
+    }
+
     /// Whether the client of a request without a session fills in forms.
     pub fn takes_forms(&self) -> bool {
         let capabilities = self.meta.capabilities;

@@ -14,11 +14,13 @@ use super::header::SESSION;
 use super::listening::{acknowledged, subscription, unsubscribed};
 use super::reply::{events, whole};
 use super::request::Request;
+use super::resources::{self, InSession};
 use super::result::{answer, complete};
 use super::server::{Asker, Mcp, cacheable};
 use super::session::{McpSession, NotTaken};
 use super::sessions::no_session;
 use super::tools;
+use crate::bounds::Permit;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::lifecycle::Phase;
 use crate::wire::clipped;
@@ -79,7 +81,20 @@ impl Mcp {
             "tools/call" => {
                 let share = self.share(asker)?;
                 let reply = (share, accepted);
-                call::in_session(&self.hub, &session, request, reply).await
+                let links = self.links(asker, session.version, Some(&session));
+                call::in_session(&self.hub, &session, (request, links), reply).await
+            }
+            "resources/read" => {
+                let share = self.share(asker)?;
+                match session.begin_reading(&id) {
+                    Ok(begun) => {
+                        let session = session.clone();
+                        let within = Some(InSession { session, begun });
+                        let reply = (share, accepted);
+                        Ok(self.read(asker, &request, reply, within, |it| it).await)
+                    }
+                    Err(not_taken) => Err(not_taken),
+                }
             }
             _ => session.take(&id).map(|()| {
                 let ended = self.ask(&session.caller, Some(&session), &request);
@@ -122,7 +137,13 @@ impl Mcp {
                 let sessions = asks.as_ref().map_or(&self.shared, |_| &self.asked);
                 let in_use = |app: &str| sessions.session(&caller.identity, Some(app), None);
                 let reply = (share, accepted);
+                let request = (request, self.links(asker, &STATELESS, None));
                 return Ok(call::alone(&self.hub, caller, (in_use, asks), request, reply).await);
+            }
+            "resources/read" => {
+                let reply = (self.share(asker)?, accepted);
+                let complete = |result| cacheable(complete(result));
+                return Ok(self.read(asker, &request, reply, None, complete).await);
             }
             "subscriptions/listen" => match request.wants_tool_changes() {
                 Some(tools) => {
@@ -149,6 +170,29 @@ impl Mcp {
         }
     }
 
+    /// Answers a request that reads a resource.
+    async fn read(
+        &self,
+        asker: &Asker,
+        request: &Request<'_>,
+        (share, accepted): (Permit, Accepted),
+        within: Option<InSession>,
+        complete: impl FnOnce(Value) -> Value,
+    ) -> Response {
+        let id = &request.id;
+        let Some(uri) = request.uri() else {
+            let error = RpcError::new(code::INVALID_PARAMS, "`uri` must be a string");
+            return whole(Some(&answer(id, Err::<Value, _>(error))), accepted);
+        };
+        let wanted = (&asker.caller.identity, &*uri);
+        let reply = (share, accepted);
+        let read = resources::read(&self.hub, wanted, id, reply, within, complete).await;
+        read.unwrap_or_else(|error| {
+            let error = error.map(|error| answer(id, Err::<Value, _>(error)));
+            whole(error.as_deref(), accepted)
+        })
+    }
+
     /// The result of a request that needs no call.
     fn ask(
         &self,
@@ -167,6 +211,9 @@ impl Mcp {
                     None => cacheable(list),
                 })
             }
+            // What results link to is not listed: it can be read once.
+            ("resources/list", session) => Ok(listed("resources", session)),
+            ("resources/templates/list", session) => Ok(listed("resourceTemplates", session)),
             ("logging/setLevel", Some(session)) => {
                 session.hear_notices(hears_notices(request)?);
                 Ok(json!({}))
@@ -188,6 +235,15 @@ impl Mcp {
         let ended = stream::once(async move { unsubscribed(&id) }).boxed();
         let messages = changes.take_until(stopping.boxed()).chain(ended);
         Ok(events(first, messages, share))
+    }
+}
+
+/// An empty list of that kind.
+fn listed(kind: &str, session: Option<&McpSession>) -> Value {
+    let list = json!({ kind: [] });
+    match session {
+        Some(_) => list,
+        None => cacheable(list),
     }
 }
 

@@ -61,6 +61,12 @@ impl Block {
 }
 
 impl ToolResult {
+    /// The result with these blocks of content too.
+    pub fn with(mut self, blocks: Vec<Value>) -> Self {
+        self.content.extend(blocks.into_iter().map(Block::Ours));
+        self
+    }
+
     /// The result in the form of versions without sessions.
     pub fn complete(self) -> Self {
         ToolResult {

@@ -85,7 +85,8 @@ async fn serve(
     match app {
         Ok(app) => {
             let app = app.as_ref().map(|Path(app)| app.as_str());
-            let asker = mcp.asker(app, address, &bearer, request.uri().query());
+            let base = mcp.hub.files.base(request.headers());
+            let asker = mcp.asker(app, address, &bearer, (request.uri().query(), base));
             mcp.answer(asker, request).await
         }
         Err(error) => JsonRpc(Refusal::invalid(error.body_text()), None).into_response(),
@@ -116,7 +117,7 @@ impl Mcp {
         app: Option<&str>,
         address: PeerAddress,
         bearer: &Bearer,
-        query: Option<&str>,
+        (query, base): (Option<&str>, Option<String>),
     ) -> Result<Asker, Refusal> {
         let identity = bearer.acts_as(Role::Agent).map_err(|denied| {
             let missing = "A valid token of role agent is needed";
@@ -140,7 +141,11 @@ impl Mcp {
             tools,
             coerce: self.coerce || coerce::is_asked_for(query),
         };
-        Ok(Asker { caller, holder })
+        Ok(Asker {
+            caller,
+            holder,
+            base,
+        })
     }
 
     async fn post(&self, asker: Asker, request: extract::Request) -> Result<Response, JsonRpc> {
@@ -280,6 +285,7 @@ impl Mcp {
             return Err(no_method().into());
         }
         let session = self.session(asker, head).await?;
+        self.hub.files.end(&session.take_files());
         self.sessions.end(session.number).await;
         Ok(StatusCode::NO_CONTENT.into_response())
     }

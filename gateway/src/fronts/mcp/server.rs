@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::caller::Caller;
 use super::head::Head;
+use super::links::Links;
 use super::parked::Parked;
 use super::session::McpSession;
 use super::sessions::Sessions;
@@ -46,9 +47,29 @@ const NO_SESSION: &str = "There is no session: begin one with `initialize`, whos
 pub(super) struct Asker {
     pub caller: Caller,
     pub holder: QuotaKey,
+    /// The URL of the gateway, as the sender reaches it.
+    pub base: Option<String>,
 }
 
 impl Mcp {
+    /// The links for a client of that version.
+    pub(super) fn links(
+        &self,
+        asker: &Asker,
+        version: &Version,
+        session: Option<&Arc<McpSession>>,
+    ) -> Links {
+        Links {
+            hub: self.hub.clone(),
+            owner: asker.caller.identity.clone(),
+            holder: asker.holder.name(),
+            // In a cluster the reader may come to another worker.
+            base: (asker.base.clone())
+                .filter(|_| version.structure && self.hub.cluster().is_none()),
+            session: session.cloned(),
+        }
+    }
+
     /// A share of the open responses.
     pub(super) fn share(&self, asker: &Asker) -> Result<Permit, Refusal> {
         self.open.take(&asker.holder, 1).map_err(|full| {
@@ -69,7 +90,7 @@ impl Mcp {
         asker: &Asker,
         head: Head<'_>,
     ) -> Result<Arc<McpSession>, Refusal> {
-        let Asker { caller, holder } = asker;
+        let Asker { caller, holder, .. } = asker;
         head.check_version()?;
         let named = head.session();
         let id = named.ok_or_else(|| Refusal::invalid(NO_SESSION))?;
@@ -81,6 +102,9 @@ impl Mcp {
         let mut info = json!({ "name": "caphost", "version": env!("CARGO_PKG_VERSION") });
         let mut server =
             json!({ "capabilities": { "tools": { "listChanged": true }, "logging": {} } });
+        if version.structure {
+            server["capabilities"]["resources"] = json!({});
+        }
         match self.hub.assortment(caller.app.as_deref()) {
             Ok(all) => match all.only() {
                 Some(offer) => {

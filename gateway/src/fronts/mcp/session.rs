@@ -20,6 +20,7 @@ use crate::broker::calls::Dialect;
 use crate::fronts::rpc::{InFlight, Request};
 use crate::gateway::Hub;
 use crate::gateway::calls::{self, Call, Client, NewCall};
+use crate::gateway::files::MOST_OF_ONE;
 use crate::wire::json_rpc::Id;
 use caphost::dialect::mcp::Version;
 
@@ -73,6 +74,8 @@ struct State {
     /// Whether the client wants messages of the level `notice`.
     hears_notices: bool,
     used: Instant,
+    /// The files that results of the session link to, the newest last.
+    files: VecDeque<Uuid>,
 }
 
 /// Why a request is refused.
@@ -115,6 +118,7 @@ impl McpSession {
                 tools: None,
                 hears_notices: true,
                 used: Instant::now(),
+                files: VecDeque::new(),
             }),
         }
     }
@@ -181,12 +185,32 @@ impl McpSession {
         state.used = now;
         let reason = reason.unwrap_or_else(|| CANCELLED.into());
         // The cancel goes to the app at once. Its outcome is for the record only.
-        if self.in_flight.cancel(id, Some(reason), false) {
+        if self.in_flight.cancel(id, Some(reason), false) || self.in_flight.give_up(id) {
             state.overtaken.over(id.clone());
             return true;
         }
         state.overtaken.wait(id, now);
         state.overtaken.is_over(id)
+    }
+
+    /// Takes a request that reads a file, and that the client may cancel until it has read the answer.
+    pub fn begin_reading(&self, id: &Id) -> Result<Request, NotTaken> {
+        let mut state = self.state.lock();
+        self.let_in(&mut state, id)
+    }
+
+    /// A result of the session links to these files.
+    pub fn links_to(&self, files: &[Uuid]) {
+        let mut state = self.state.lock();
+        state.files.extend(files);
+        while state.files.len() > MOST_OF_ONE {
+            state.files.pop_front();
+        }
+    }
+
+    /// The files that results of the session link to, which end with the session.
+    pub fn take_files(&self) -> Vec<Uuid> {
+        std::mem::take(&mut self.state.lock().files).into()
     }
 
     /// Sets the cancels that came before the session was here.

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use super::caller::Caller;
 use super::head::Accepted;
+use super::links::{Linked, Links};
 use super::parked::{Asks, Parkable};
 use super::progress::Progress;
 use super::questions;
@@ -53,6 +54,8 @@ pub struct Tool {
     pub progress: Option<Progress>,
     /// The client's version.
     pub version: &'static Version,
+    /// The links to what is too large for the result.
+    pub links: Links,
 }
 
 impl Tool {
@@ -66,8 +69,10 @@ impl Tool {
     pub fn ended(&self, id: &Id, run: RunId, outcome: Outcome) -> Ended {
         match outcome {
             Outcome::Done { data, metadata } => {
-                let promised = || self.promises();
-                Ok(result::done(data, metadata, promised, self.version, run))
+                let promised = self.promises();
+                let Linked { data, blocks, .. } = self.links.link(data, promised);
+                let result = result::done(data, metadata, || promised, self.version, run);
+                Ok(result.with(blocks))
             }
             Outcome::Failed(error) => Ok(result::failed(&error, Some(run))),
             Outcome::Cancelled { stop, by, .. } => Err(result::cancelled(&self.name, id, stop, by)),

@@ -23,6 +23,10 @@ impl Hub {
         session: &Arc<AppSession>,
         envelope: &Envelope<'_>,
     ) -> Option<String> {
+        // The reader may come to another worker.
+        if self.cluster().is_some() {
+            return None;
+        }
         let base = session.files_base()?;
         let payload = envelope.payload?;
         if envelope.kind != Request::Call.answer()

@@ -47,7 +47,7 @@ pub(crate) const PATH: &str = "/files/";
 /// How many references there are at once.
 const MOST: usize = 16_384;
 /// How many references one token, or one network where there are no tokens, has at once.
-const MOST_OF_ONE: usize = 1_024;
+pub(crate) const MOST_OF_ONE: usize = 1_024;
 
 /// The files that results refer to.
 pub struct Files {

@@ -132,6 +132,16 @@ impl Opened {
         next
     }
 
+    /// All of the file, if it is in memory and is text.
+    pub fn held_text(&mut self) -> Option<String> {
+        let Source::Held(bytes) = &self.source else {
+            return None;
+        };
+        let text = str::from_utf8(bytes).ok()?.to_string();
+        self.complete();
+        Some(text)
+    }
+
     /// The file was read to its end, which ends the reference.
     fn complete(&mut self) {
         self.hub.files.end(&[self.id]);

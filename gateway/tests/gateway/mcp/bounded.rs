@@ -34,7 +34,7 @@ fn call(id: i64, token: Option<&str>) -> Value {
 
 #[tokio::test]
 async fn a_result_that_would_end_the_stream_is_an_error_that_says_how_to_get_it() {
-    let gateway = Gateway::start().await;
+    let gateway = Gateway::without_links().await;
     let mut app = demo(&gateway).await;
     let client = Client::open(&gateway, "/mcp").await;
     for (agent, text, is_read) in [
@@ -73,7 +73,7 @@ async fn a_result_that_would_end_the_stream_is_an_error_that_says_how_to_get_it(
 
 #[tokio::test]
 async fn a_result_after_a_long_silence_is_json_and_later_progress_is_dropped() {
-    let gateway = Gateway::start().await;
+    let gateway = Gateway::without_links().await;
     let mut app = demo(&gateway).await;
     let client = Client::open(&gateway, "/mcp").await;
     let (bounded, other) = ("python-httpx2/2.16.2", "python-httpx/0.28.1");

@@ -174,9 +174,7 @@ async fn what_is_not_offered_is_not_found() {
         "tools/nope",
         "prompts/list",
         "prompts/get",
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
+        "resources/subscribe",
         "completion/complete",
         "$/nope",
         "",
@@ -193,7 +191,7 @@ async fn what_is_not_offered_is_not_found() {
 
 #[tokio::test]
 async fn a_large_result_comes_whole() {
-    let gateway = Gateway::start().await;
+    let gateway = Gateway::without_links().await;
     let mut app = demo(&gateway).await;
     let client = Client::open(&gateway, "/mcp").await;
     let stream = client.call_tool(1, "echo").await;

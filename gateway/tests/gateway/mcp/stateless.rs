@@ -49,7 +49,7 @@ async fn discover_tells_what_initialize_would() {
     assert_eq!(result["supportedVersions"], json!(ALL_VERSIONS));
     assert_eq!(
         result["capabilities"],
-        json!({ "tools": { "listChanged": true }, "logging": {} })
+        json!({ "tools": { "listChanged": true }, "logging": {}, "resources": {} })
     );
     assert_eq!(result["resultType"], "complete");
 }
