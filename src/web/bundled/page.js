@@ -1299,6 +1299,50 @@ var LifeOfAgent = class _LifeOfAgent {
   }
 };
 
+// src/web/js/json.js
+var toText = (envelope) => textOf(envelope, (_, value) => encode(value));
+var textOf = (value, each) => JSON.stringify(value, function(key, written) {
+  return each(key, unpatched(this[key], written));
+});
+function unpatched(value, written) {
+  if (value === written || typeof value !== "object" || value === null) return written;
+  const { toJSON } = value;
+  if (!toJSON || !COMMON.some((it) => it.prototype.toJSON === toJSON)) return written;
+  if (!(value instanceof Date)) return value;
+  return isNaN(
+    /** @type {any} */
+    value
+  ) ? null : value.toISOString();
+}
+var COMMON = [Date, Array, Object, String, Number, Boolean];
+var asJson = (envelope) => JSON.parse(toText(envelope));
+function fromText(text2) {
+  try {
+    return JSON.parse(text2);
+  } catch {
+    return void 0;
+  }
+}
+var EXPRESSED = ["Object", "Array", "Number", "String", "Boolean"];
+function expressed(value) {
+  if (typeof value !== "object" || value === null) return value;
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (!EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
+  return value;
+}
+function encode(value) {
+  const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : void 0;
+  if (!bytes) return expressed(value);
+  return { content: toBase64(bytes), mimeType: "application/octet-stream", encoding: "base64", size: bytes.length };
+}
+function toBase64(bytes) {
+  const pieces = [];
+  for (let at = 0; at < bytes.length; at += 32768) {
+    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 32768)));
+  }
+  return btoa(pieces.join(""));
+}
+
 // src/web/js/messenger.js
 function problemWithMessenger(messenger) {
   const lacks = ["post", "close"].find((name) => typeof messenger?.[name] !== "function");
@@ -1397,50 +1441,6 @@ function open(handle, messenger, options, begin) {
     messenger.onclose = (error) => fail(error ?? abpError("DISCONNECTED", "The app disconnected"));
     ask(25);
   });
-}
-
-// src/web/js/json.js
-var toText = (envelope) => textOf(envelope, (_, value) => encode(value));
-var textOf = (value, each) => JSON.stringify(value, function(key, written) {
-  return each(key, unpatched(this[key], written));
-});
-function unpatched(value, written) {
-  if (value === written || typeof value !== "object" || value === null) return written;
-  const { toJSON } = value;
-  if (!toJSON || !COMMON.some((it) => it.prototype.toJSON === toJSON)) return written;
-  if (!(value instanceof Date)) return value;
-  return isNaN(
-    /** @type {any} */
-    value
-  ) ? null : value.toISOString();
-}
-var COMMON = [Date, Array, Object, String, Number, Boolean];
-var asJson = (envelope) => JSON.parse(toText(envelope));
-function fromText(text2) {
-  try {
-    return JSON.parse(text2);
-  } catch {
-    return void 0;
-  }
-}
-var EXPRESSED = ["Object", "Array", "Number", "String", "Boolean"];
-function expressed(value) {
-  if (typeof value !== "object" || value === null) return value;
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (!EXPRESSED.includes(kind)) throw new TypeError(`JSON has nothing for a ${kind}`);
-  return value;
-}
-function encode(value) {
-  const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : void 0;
-  if (!bytes) return expressed(value);
-  return { content: toBase64(bytes), mimeType: "application/octet-stream", encoding: "base64", size: bytes.length };
-}
-function toBase64(bytes) {
-  const pieces = [];
-  for (let at = 0; at < bytes.length; at += 32768) {
-    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 32768)));
-  }
-  return btoa(pieces.join(""));
 }
 
 // src/web/js/port.js
@@ -1544,161 +1544,12 @@ function portMessenger(port, ours = false, short = false) {
   return messenger;
 }
 
-// src/web/js/agent-socket.js
-var OPENING = 0;
-var OPEN = 1;
-var LARGE = 65536;
-function socketMessenger(socket) {
-  const waiting = [];
-  let opened = false;
-  const messenger = {
-    // A gateway tells the agent about a message that takes its time.
-    life: { announced: { large: true } },
-    onmessage: void 0,
-    onclose: void 0,
-    post(envelope) {
-      const text2 = toText(envelope);
-      if (socket.readyState === OPEN) socket.send(text2);
-      else if (socket.readyState === OPENING) waiting.push(text2);
-      return text2.length > LARGE ? new Blob([text2]).size : 0;
-    },
-    close() {
-      messenger.onmessage = messenger.onclose = void 0;
-      socket.close();
-    }
-  };
-  const end2 = (how, cause = void 0) => {
-    const error = abpError("DISCONNECTED", `The connection to ${shown(socket.url)} ${how}`);
-    messenger.onclose?.(cause ? Object.assign(error, { cause }) : error);
-  };
-  socket.addEventListener("open", () => {
-    opened = true;
-    for (const text2 of waiting.splice(0)) socket.send(text2);
-  });
-  socket.addEventListener("message", ({ data }) => {
-    const envelope = typeof data === "string" ? fromText(data) : void 0;
-    const told2 = get(envelope, "payload");
-    if (get(told2, "event") === LARGE_MESSAGE) messenger.onexpect?.(getA("number", get(told2, "data"), "bytes") ?? 0);
-    else if (envelope !== void 0) messenger.onmessage?.(envelope);
-  });
-  socket.addEventListener("close", ({ code: code2, reason = "" }) => {
-    const how = opened ? "was closed" : "failed: nobody answered there, or the gateway refused it";
-    end2(`${how} (${code2}${reason && ": "}${reason})`);
-  });
-  socket.addEventListener("error", ({ error }) => {
-    const origin = globalThis.location?.origin;
-    const why = error?.code ?? getA("string", error, "message");
-    const said = `failed${why ? `: ${why}` : ""}. `;
-    if (/response: \d/.test(why ?? "")) end2(`${said}A server answers there, but not as a gateway does at this path. Agents connect to /abp`, error);
-    else if (!opened) end2(`${said}Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
-  });
-  return messenger;
-}
-var shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, "$1…");
-function openSocket(url, token, Socket) {
-  try {
-    return new Socket(String(url), token === void 0 ? [] : ["abp", `caphost.token.${token}`]);
-  } catch (error) {
-    throw abpError("INVALID_PARAMS", `Cannot connect to ${url}: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
 // src/web/js/socket.js
 var source = () => globalThis.WebSocket;
 function defaultSocket() {
   const Socket = source();
   if (!Socket) throw abpError("NOT_SUPPORTED", "There is no WebSocket here: install `ws`, or pass the option `WebSocket`");
   return Socket;
-}
-
-// src/web/js/window.js
-var LOOK_EVERY = 300;
-function windowMessenger(win, given2) {
-  const origin = given2 ?? location.origin;
-  const named = origin === "*" ? "*" : originOf(origin);
-  if (named === void 0) throw abpError("INVALID_PARAMS", `origin must be like 'https://app.example', not ${origin}`);
-  let target = named;
-  let expected = named;
-  const stop = new AbortController();
-  const { signal } = stop;
-  const offered = [];
-  let port;
-  let opening;
-  let plain = false;
-  let looking;
-  const messenger = {
-    // A window that is still loading receives nothing.
-    forgetful: true,
-    hint: ` at ${named}: ${given2 ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
-    onmessage: void 0,
-    onclose: void 0,
-    onsuspect: void 0,
-    post(envelope, transfer = []) {
-      if (port) port.post(envelope, transfer);
-      else if (envelope.type === "initialize") offer(envelope);
-      else {
-        for (const it of offered) it.postMessage(envelope);
-        win.postMessage(envelope, { targetOrigin: target, transfer });
-      }
-    },
-    close() {
-      messenger.onmessage = messenger.onclose = messenger.onsuspect = void 0;
-      messenger.life?.end?.();
-      stop.abort();
-      for (const off of offs) off();
-      retract();
-      clearInterval(looking);
-      port?.close();
-    }
-  };
-  const gone = () => messenger.onclose?.();
-  const offer = (initialize) => {
-    opening = initialize.id;
-    looking ??= setInterval(() => win.closed && gone(), LOOK_EVERY);
-    const { port1, port2 } = new MessageChannel();
-    offered.push(port1);
-    port1.onmessage = ({ data }) => adopt(port1, data);
-    win.postMessage(announcing(initialize), { targetOrigin: target, transfer: [port2] });
-  };
-  const retract = (kept) => {
-    for (const other of offered.splice(0)) if (other !== kept) other.close();
-  };
-  const adopt = (answered, envelope) => {
-    if (port || plain) return;
-    answered.onmessage = null;
-    retract(answered);
-    port = portMessenger(answered, true, takesShort(envelope?.payload));
-    port.onmessage = (next) => messenger.onmessage?.(next);
-    port.onresult = (id, data, duration) => messenger.onresult?.(id, data, duration);
-    messenger.postCall = port.postCall;
-    port.onclose = gone;
-    watchFrame(win, signal, gone, () => messenger.onsuspect?.(true));
-    messenger.onmessage?.(envelope);
-  };
-  const offs = [onWindow("message", ({ source: source2, origin: from, data }) => {
-    if (port || source2 !== win || expected !== "*" && from !== expected) return;
-    if (!plain) {
-      if (opening === void 0 || data?.id !== opening || !isAnswer(data)) return;
-      if (from === "null") return;
-      plain = true;
-      retract();
-      expected = target = from;
-      watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
-    }
-    messenger.onmessage?.(data);
-  }), onWindow("messageerror", ({ source: source2 }) => plain && source2 === win && gone())];
-  return messenger;
-}
-var isAnswer = ({ type }) => type === "initialize-result" || type === "error";
-function watchFrame(win, signal, gone, suspect) {
-  const frame = [...document.querySelectorAll("iframe")].find((it) => it.contentWindow === win);
-  const known4 = frame?.contentDocument;
-  let loaded = known4?.readyState === "complete";
-  frame?.addEventListener("load", () => {
-    if (loaded || known4 && frame.contentDocument !== known4) return gone();
-    loaded = true;
-    return frame.contentDocument && frame.contentDocument === known4 ? void 0 : suspect();
-  }, { signal });
 }
 
 // src/web/js/connect.js
@@ -1742,7 +1593,9 @@ async function connectNearby(parts, make, options, about2) {
 async function connectWindow(parts, win, options) {
   if (!globalThis.document) throw abpError("NOT_SUPPORTED", "connectWindow works in a page. Elsewhere use connectPort, connectWebSocket or connect");
   if (typeof win?.postMessage !== "function") throw abpError("INVALID_PARAMS", win === null ? "the frame has no window: it is not in the document" : "connectWindow takes a window, such as iframe.contentWindow");
-  return connectNearby(parts, () => windowMessenger(win, options?.origin), options, { isOver: () => win.closed });
+  const [{ windowMessenger: windowMessenger2 }] = await Promise.all([parts.windows(), parts.load()]);
+  const tools = { abpError, announcing, onWindow, originOf, portMessenger, takesShort };
+  return connectNearby(parts, () => windowMessenger2(win, options?.origin, tools), options, { isOver: () => win.closed });
 }
 async function connectPort(parts, port, options) {
   const made = typeof port === "function";
@@ -1750,14 +1603,172 @@ async function connectPort(parts, port, options) {
 }
 async function connectWebSocket(parts, url, options) {
   const { token, transport, WebSocket } = options ?? {};
-  const Socket = transport ? void 0 : WebSocket ?? defaultSocket();
-  return connect(parts, transport ?? (() => socketMessenger(openSocket(url, token, Socket))), { liveness: LIVENESS, ...options });
+  const given2 = { liveness: LIVENESS, ...options };
+  if (transport) return connect(parts, transport, given2);
+  const Socket = WebSocket ?? defaultSocket();
+  const [{ openSocket: openSocket2, socketMessenger: socketMessenger2 }] = await Promise.all([parts.sockets(), parts.load()]);
+  const tools = { abpError, fromText, get, getA, largeMessage: LARGE_MESSAGE, toText };
+  return connect(parts, () => socketMessenger2(openSocket2(url, token, Socket, tools), tools), given2);
+}
+
+// src/web/js/sockets/socket.js
+var OPENING = 0;
+var OPEN = 1;
+var LARGE = 65536;
+function socketMessenger(socket, { abpError: abpError2, fromText: fromText2, get: get2, getA: getA2, largeMessage, toText: toText2 }) {
+  const waiting = [];
+  let opened = false;
+  const messenger = {
+    // A gateway tells the agent about a message that takes its time.
+    life: { announced: { large: true } },
+    onmessage: void 0,
+    onclose: void 0,
+    post(envelope) {
+      const text2 = toText2(envelope);
+      if (socket.readyState === OPEN) socket.send(text2);
+      else if (socket.readyState === OPENING) waiting.push(text2);
+      return text2.length > LARGE ? new Blob([text2]).size : 0;
+    },
+    close() {
+      messenger.onmessage = messenger.onclose = void 0;
+      socket.close();
+    }
+  };
+  const end2 = (how, cause = void 0) => {
+    const error = abpError2("DISCONNECTED", `The connection to ${shown(socket.url)} ${how}`);
+    messenger.onclose?.(cause ? Object.assign(error, { cause }) : error);
+  };
+  socket.addEventListener("open", () => {
+    opened = true;
+    for (const text2 of waiting.splice(0)) socket.send(text2);
+  });
+  socket.addEventListener("message", ({ data }) => {
+    const envelope = typeof data === "string" ? fromText2(data) : void 0;
+    const told2 = get2(envelope, "payload");
+    if (get2(told2, "event") === largeMessage) messenger.onexpect?.(getA2("number", get2(told2, "data"), "bytes") ?? 0);
+    else if (envelope !== void 0) messenger.onmessage?.(envelope);
+  });
+  socket.addEventListener("close", ({ code: code2, reason = "" }) => {
+    const how = opened ? "was closed" : "failed: nobody answered there, or the gateway refused it";
+    end2(`${how} (${code2}${reason && ": "}${reason})`);
+  });
+  socket.addEventListener("error", ({ error }) => {
+    const origin = globalThis.location?.origin;
+    const why = error?.code ?? getA2("string", error, "message");
+    const said = `failed${why ? `: ${why}` : ""}. `;
+    if (/response: \d/.test(why ?? "")) end2(`${said}A server answers there, but not as a gateway does at this path. Agents connect to /abp`, error);
+    else if (!opened) end2(`${said}Is the gateway running${origin ? `, does it allow ${origin}, and does the connect-src of this page allow it` : ""}? Agents connect to /abp`, error);
+  });
+  return messenger;
+}
+var shown = (url) => String(url).replace(/([?&]token=)[^&#]*/, "$1…");
+function openSocket(url, token, Socket, { abpError: abpError2 }) {
+  try {
+    return new Socket(String(url), token === void 0 ? [] : ["abp", `caphost.token.${token}`]);
+  } catch (error) {
+    throw abpError2("INVALID_PARAMS", `Cannot connect to ${url}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+// src/web/js/windows/window.js
+var LOOK_EVERY = 300;
+function windowMessenger(win, given2, { abpError: abpError2, announcing: announcing2, onWindow: onWindow2, originOf: originOf2, portMessenger: portMessenger2, takesShort: takesShort2 }) {
+  const origin = given2 ?? location.origin;
+  const named = origin === "*" ? "*" : originOf2(origin);
+  if (named === void 0) throw abpError2("INVALID_PARAMS", `origin must be like 'https://app.example', not ${origin}`);
+  let target = named;
+  let expected = named;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const offered = [];
+  let port;
+  let opening;
+  let plain = false;
+  let looking;
+  const messenger = {
+    // A window that is still loading receives nothing.
+    forgetful: true,
+    hint: ` at ${named}: ${given2 ? `is ${location.origin} in its allowedOrigins?` : "no origin was given, so this page's own was used; pass { origin } for an app of another"}`,
+    onmessage: void 0,
+    onclose: void 0,
+    onsuspect: void 0,
+    post(envelope, transfer = []) {
+      if (port) port.post(envelope, transfer);
+      else if (envelope.type === "initialize") offer(envelope);
+      else {
+        for (const it of offered) it.postMessage(envelope);
+        win.postMessage(envelope, { targetOrigin: target, transfer });
+      }
+    },
+    close() {
+      messenger.onmessage = messenger.onclose = messenger.onsuspect = void 0;
+      messenger.life?.end?.();
+      stop.abort();
+      for (const off of offs) off();
+      retract();
+      clearInterval(looking);
+      port?.close();
+    }
+  };
+  const gone = () => messenger.onclose?.();
+  const offer = (initialize) => {
+    opening = initialize.id;
+    looking ??= setInterval(() => win.closed && gone(), LOOK_EVERY);
+    const { port1, port2 } = new MessageChannel();
+    offered.push(port1);
+    port1.onmessage = ({ data }) => adopt(port1, data);
+    win.postMessage(announcing2(initialize), { targetOrigin: target, transfer: [port2] });
+  };
+  const retract = (kept) => {
+    for (const other of offered.splice(0)) if (other !== kept) other.close();
+  };
+  const adopt = (answered, envelope) => {
+    if (port || plain) return;
+    answered.onmessage = null;
+    retract(answered);
+    port = portMessenger2(answered, true, takesShort2(envelope?.payload));
+    port.onmessage = (next) => messenger.onmessage?.(next);
+    port.onresult = (id, data, duration) => messenger.onresult?.(id, data, duration);
+    messenger.postCall = port.postCall;
+    port.onclose = gone;
+    watchFrame(win, signal, gone, () => messenger.onsuspect?.(true));
+    messenger.onmessage?.(envelope);
+  };
+  const offs = [onWindow2("message", ({ source: source2, origin: from, data }) => {
+    if (port || source2 !== win || expected !== "*" && from !== expected) return;
+    if (!plain) {
+      if (opening === void 0 || data?.id !== opening || !isAnswer(data)) return;
+      if (from === "null") return;
+      plain = true;
+      retract();
+      expected = target = from;
+      watchFrame(win, signal, gone, () => messenger.onsuspect?.(false));
+    }
+    messenger.onmessage?.(data);
+  }), onWindow2("messageerror", ({ source: source2 }) => plain && source2 === win && gone())];
+  return messenger;
+}
+var isAnswer = ({ type }) => type === "initialize-result" || type === "error";
+function watchFrame(win, signal, gone, suspect) {
+  const frame = [...document.querySelectorAll("iframe")].find((it) => it.contentWindow === win);
+  const known4 = frame?.contentDocument;
+  let loaded = known4?.readyState === "complete";
+  frame?.addEventListener("load", () => {
+    if (loaded || known4 && frame.contentDocument !== known4) return gone();
+    loaded = true;
+    return frame.contentDocument && frame.contentDocument === known4 ? void 0 : suspect();
+  }, { signal });
 }
 
 // src/web/js/in-rust.js
 var WAYS = { page: connectHere, port: connectPort, window: connectWindow, gateway: connectWebSocket };
 async function connectFromRust(handle, way, to, options) {
-  return WAYS[way]?.({ load: async () => handle }, to, options);
+  const parts = {
+    load: async () => handle,
+    sockets: async () => ({ openSocket, socketMessenger }),
+    windows: async () => ({ windowMessenger })
+  };
+  return WAYS[way]?.(parts, to, options);
 }
 async function connectHere(parts, host, options) {
   const ours = end(() => theirs);

@@ -47,6 +47,8 @@ describe('an agent behind a slow line', { concurrency: true }, () => {
   before(async () => {
     const args = Object.entries({
       'max-message-bytes': MAX_MESSAGE_BYTES,
+      // The results themselves are what goes over the line, not links to them.
+      'inline-result': MAX_MESSAGE_BYTES,
       'http-body-timeout': `${PATIENCE}ms`,
       // All lines are slow at the same time.
       'max-unsent-bytes': 8 * MAX_MESSAGE_BYTES,

@@ -121,7 +121,7 @@ test('a person at a terminal sees a bar, and no base64', { skip: !hasTerminals &
   const archive = await runCommand(demo.gateway, ['call', 'export.archive', '--params', '{"megabytes":40}'], { terminal });
   assert.equal(archive.status, 0, archive.out);
   assert.match(archive.out, /export\.archive {2}.*━+╸? *.* \d+ %/u);
-  assert.match(archive.out, /"downloadUrl": "blob:/);
+  assert.match(archive.out, /"downloadUrl": "http:\/\/127\.0\.0\.1:\d+\/files\/[0-9a-f]{32}"/);
 
   const pdf = await runCommand(demo.gateway, ['call', 'export.pdf', '--params', '{"markdown":"# Here"}'], { terminal });
   assert.equal(pdf.status, 0, pdf.out);
