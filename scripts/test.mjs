@@ -1,16 +1,33 @@
-// Runs every suite, or the named suites: node test.mjs [--full] [suite…] [filter…]. A filter is a
-// part of a test file's path or of a test's name. With --full the storm tests make as many calls as
-// before a release.
+// Runs every suite, or the named suites: npm test -- --help tells how.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { root } from './paths.mjs';
 import { setUpBuild, setUpTests } from './setup.mjs';
 import { suites } from './test/suites.mjs';
 import { summaryOf } from './test/summary.mjs';
 
-const args = process.argv.slice(2).filter((arg) => arg !== '--full');
-if (process.argv.includes('--full')) process.env.CAPHOST_STORMS = 'full';
+/** The arguments; ends the process if they ask for help, or cannot be read. */
+function readArgs() {
+  try {
+    const { values, positionals } = parseArgs({ options: { full: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } }, allowPositionals: true });
+    if (!values.help) return { full: values.full, args: positionals };
+    const width = Math.max(...suites.map(({ name }) => name.length));
+    console.log(`Runs all tests, or the tests that are named:
+  npm test -- [--full] [suite…] [filter…]
+A filter is a part of a test file's path or of a test's name. With --full the tests that have a larger form
+run as before a release. Suites:
+${suites.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`).join('\n')}`);
+    process.exit(0);
+  } catch (error) {
+    console.error(`test: ${error instanceof Error ? error.message : String(error)}`);
+    process.exit(2);
+  }
+}
+
+const { full, args } = readArgs();
+if (full) process.env.CAPHOST_STORMS = 'full';
 const isSuite = (/** @type {string} */ name) => suites.some((suite) => suite.name === name);
 const filters = args.filter((arg) => !isSuite(arg));
 const selected = args.some(isSuite) ? suites.filter(({ name }) => args.includes(name)) : suites;

@@ -91,7 +91,7 @@ export const suites = [
   },
   {
     name: 'model',
-    about: 'the core in every interleaving of small scopes, and with mutations; CAPHOST_MODEL=10 goes through larger scopes',
+    about: 'the core in every interleaving of small scopes, and with mutations; CAPHOST_MODEL=8 goes through larger scopes',
     run: (filters) => runCargoTests([{ packages: ['caphost-model'], profile: 'model' }], { filters, timeoutMs: 60 * minute, env: {} }),
   },
   {
