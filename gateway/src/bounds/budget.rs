@@ -93,6 +93,12 @@ impl<K: Clone + Eq + Hash> Budget<K> {
         Arc::new(Budget { bound, taken })
     }
 
+    /// How many places are taken.
+    #[cfg(test)]
+    pub fn taken(&self) -> usize {
+        self.taken.lock().all
+    }
+
     /// Takes `amount` places.
     pub fn take(self: &Arc<Self>, holder: &K, amount: usize) -> Result<Permit<K>, Full> {
         let Bound { max, share, last } = self.bound;

@@ -36,6 +36,12 @@ impl QuestionBytes {
         self.0.load(Ordering::Relaxed) + id.len() + AROUND_ID + text <= QUESTION_BYTES
     }
 
+    /// The bytes of all questions.
+    #[cfg(test)]
+    pub fn bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Adds a question.
     pub fn question(&self, id: &str) -> Question {
         self.question_with(id, 0)

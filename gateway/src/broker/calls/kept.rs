@@ -76,6 +76,12 @@ struct OfOwner {
 }
 
 impl EndedRuns {
+    /// How many runs there are.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
     /// Adds an ended run, with its end in Unix milliseconds and its size in bytes.
     pub fn add(&mut self, owner: &Arc<str>, at: u64, (id, bytes): (RunId, usize)) {
         let of_owner = match self.by_owner.get_mut(owner) {

@@ -48,6 +48,12 @@ impl Namesakes {
         }
     }
 
+    /// How many ids there are.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Newest first.
     pub fn of(&self, name: &str) -> impl Iterator<Item = RunId> {
         let (one, several) = match self.0.get(name) {

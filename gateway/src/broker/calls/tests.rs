@@ -28,6 +28,24 @@ impl Calls {
             .fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
         [live().count(), due, call_ids, tokens]
     }
+
+    /// How many agents have entries of their calls, and how many callers may still be told something.
+    pub(in crate::broker) fn kept_of_sessions(&self) -> [usize; 2] {
+        let sinks = self.calls.values().filter(|call| call.sink.is_some());
+        [self.by_session.len(), sinks.count()]
+    }
+
+    /// How much is kept when everything is forgotten whose time is over: calls, ids of dialects, runs in
+    /// flight and ended runs.
+    pub(in crate::broker) fn kept_for_ever(&mut self) -> [usize; 4] {
+        self.expire(u64::MAX);
+        [
+            self.calls.len(),
+            self.by_dialect_id.len(),
+            self.live.newest(None, usize::MAX).0.len(),
+            self.ended.len(),
+        ]
+    }
 }
 
 pub(super) fn agent(name: &str) -> Identity {

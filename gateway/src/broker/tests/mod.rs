@@ -20,12 +20,13 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot::{self, error::TryRecvError};
 
 use super::{
-    Action, Asker, Backlog, Broker, CancelOutcome, Event, Now, PeerId, Profile, Seat, Steps, Wanted,
+    Action, Ask, Asker, Backlog, Broker, CancelOutcome, Event, Now, PeerId, Profile, Seat, Steps,
+    ToApp, Wanted,
 };
 use crate::broker::calls::{Dialect, Found, Run, RunId};
 use crate::limits::Limits;
 use crate::tokens::{Identity, Tokens};
-use crate::wire::Envelope;
+use crate::wire::{Envelope, Request};
 
 /// A broker, and its actions since the last check.
 pub(super) struct Bench {
@@ -52,7 +53,7 @@ pub(super) enum Seen {
     Superseded(u64, String, String, String),
     Left(u64, String),
     /// A message to an app inside the gateway.
-    ToApp(u64, String),
+    ToApp(u64, Value),
 }
 
 impl Bench {
@@ -120,7 +121,7 @@ impl Bench {
     fn done(&mut self) -> Vec<Seen> {
         std::iter::from_fn(|| self.broker.next_action())
             .map(|action| match action {
-                Action::ToApp { app, message } => Seen::ToApp(app.0, format!("{message:?}")),
+                Action::ToApp { app, message } => Seen::ToApp(app.0, asked_inside(message)),
                 Action::Send { peer, message } => {
                     Seen::Message(peer.0, serde_json::from_str(&message.into_text()).unwrap())
                 }
@@ -225,6 +226,26 @@ impl Bench {
             );
         }
         bench
+    }
+}
+
+/// A message to an app inside the gateway, as an app on a socket gets it.
+fn asked_inside(message: ToApp) -> Value {
+    match message {
+        ToApp::Asked { agent, number, ask } => {
+            let kind = match ask {
+                Ask::Open(_) => Request::Initialize,
+                Ask::Start(_) => Request::Call,
+                Ask::Cancel(_) => Request::Cancel,
+                Ask::List => Request::List,
+                Ask::Shutdown => Request::Shutdown,
+            };
+            json!({ "type": kind.kind(), "id": format!("g{number}"), "agent": agent })
+        }
+        ToApp::Left { agent } => json!({ "type": "agent/closed", "agent": agent }),
+        ToApp::Closed(code, reason) => {
+            json!({ "type": "closed", "code": code.0, "reason": reason })
+        }
     }
 }
 
