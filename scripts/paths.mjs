@@ -25,6 +25,9 @@ const caphost = process.platform === 'win32' ? 'caphost.exe' : 'caphost';
 /** The gateway that `npm start` and the tests run. It is built quickly, and cargo's tests use it too. */
 export const gatewayBinary = join(targetDir, 'debug', caphost);
 
+/** The cancellation suite, as the tests run it. */
+export const conformanceBinary = join(targetDir, 'debug', process.platform === 'win32' ? 'caphost-conformance.exe' : 'caphost-conformance');
+
 /** The gateway to deploy and to measure. */
 export const gatewayRelease = join(targetDir, 'release', caphost);
 

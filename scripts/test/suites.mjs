@@ -76,7 +76,7 @@ export const suites = [
   {
     name: 'clippy-wasm',
     about: 'clippy for wasm32',
-    run: () => check('cargo', 'clippy', '--locked', '--workspace', '--exclude', 'caphost-gateway', '--lib', '--tests', ...wasm, '--', '-D', 'warnings'),
+    run: () => check('cargo', 'clippy', '--locked', '--workspace', '--exclude', 'caphost-gateway', '--exclude', 'caphost-conformance', '--lib', '--tests', ...wasm, '--', '-D', 'warnings'),
   },
   {
     name: 'rust',
@@ -84,7 +84,7 @@ export const suites = [
     run: (filters) => runCargoTests(
       // One run after the other: in a common run, cargo would build each package with the features
       // that the tests of another need.
-      [['caphost', 'caphost-gateway'], ['caphost-macros'], ['caphost-demo']].map((packages) => ({ packages })),
+      [['caphost', 'caphost-gateway'], ['caphost-macros'], ['caphost-demo'], ['caphost-conformance']].map((packages) => ({ packages })),
       // Most tests of the gateway wait more than they compute.
       { filters, timeoutMs: 20 * minute, env: { RUST_TEST_THREADS: String(2 * availableParallelism()) } },
     ),
@@ -150,6 +150,16 @@ export const suites = [
     run: async (filters) => {
       await ensurePackages((line) => console.log(line), join(root, 'tests', 'clients'));
       return runNodeTests('clients', { filters, concurrency: 1, timeoutMs: 10 * minute });
+    },
+  },
+  {
+    name: 'conformance',
+    about: 'the cancellation suite on our gateway in each dialect, and on peers that break the rules',
+    needsBuild: true,
+    run: async (filters) => {
+      const { code } = await run('cargo', ['build', '--locked', '--package', 'caphost-conformance'], { timeoutMs: 20 * minute });
+      if (code !== 0) return oneCheck(code);
+      return runNodeTests('cancellation-suite', { filters, concurrency: 3, timeoutMs: 10 * minute });
     },
   },
   {

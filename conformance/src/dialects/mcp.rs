@@ -1,0 +1,154 @@
+//! MCP 2025-11-25, over standard input and output or Streamable HTTP.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::mcp_http::Http;
+use crate::context::PATIENCE;
+use crate::options::Target;
+use crate::peer::{Afterwards, Connection, Peer, Tool, Traits};
+use crate::rpc::connection::{Rpc, Transport};
+use crate::rpc::pending::Pending;
+use crate::rpc::style::{Style, Way};
+use crate::wire::frames::Frames;
+use crate::wire::program;
+
+pub const VERSION: &str = "2025-11-25";
+
+/// An MCP server.
+pub struct Mcp {
+    pub target: Target,
+    name: Mutex<Option<String>>,
+}
+
+impl Mcp {
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            name: Mutex::default(),
+        }
+    }
+
+    /// Opens a session.
+    pub async fn open(&self) -> Result<Rpc, String> {
+        let pending = Pending::new(Style::Mcp);
+        let transport = self.transport(&pending)?;
+        let rpc = Rpc {
+            style: Style::Mcp,
+            way: Way::Methods,
+            pending,
+            transport,
+        };
+        let initialize = json!({
+            "protocolVersion": VERSION,
+            "capabilities": {},
+            "clientInfo": { "name": "caphost-conformance", "version": env!("CARGO_PKG_VERSION") },
+        });
+        let answer = ask(&rpc, "initialize", initialize).await?;
+        let info = &answer["serverInfo"];
+        let word = |name: &str| info[name].as_str().unwrap_or("?").to_owned();
+        let name = format!(
+            "{} {}, {}",
+            word("name"),
+            word("version"),
+            answer["protocolVersion"].as_str().unwrap_or("?")
+        );
+        self.name
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .replace(name);
+        rpc.transport
+            .send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let names = tool_names(&rpc).await?;
+        let find = |tool: Tool| {
+            let found = tool.find(names.iter().map(String::as_str));
+            found.ok_or_else(|| {
+                format!("no tool `{}`; there are: {}", tool.name(), names.join(", "))
+            })
+        };
+        Ok(Rpc {
+            way: Way::Tools {
+                count: find(Tool::Count)?,
+                read: find(Tool::Read)?,
+            },
+            ..rpc
+        })
+    }
+
+    fn transport(&self, pending: &Arc<Pending>) -> Result<Box<dyn Transport>, String> {
+        let for_answers = pending.clone();
+        match &self.target {
+            Target::Url { url, token } => {
+                Ok(Box::new(Http::new(url, token.as_deref(), pending.clone())))
+            }
+            Target::Command { command, verbose } => {
+                let closing = pending.clone();
+                let wire = program::start(
+                    command,
+                    Frames::Lines,
+                    *verbose,
+                    Box::new(move |it| for_answers.receive(it)),
+                    move |why| closing.close(why),
+                )?;
+                Ok(Box::new(wire))
+            }
+        }
+    }
+}
+
+async fn tool_names(rpc: &Rpc) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    let mut params = json!({});
+    loop {
+        let page = ask(rpc, "tools/list", params).await?;
+        let tools = page["tools"].as_array().into_iter().flatten();
+        names.extend(tools.filter_map(|tool| Some(tool["name"].as_str()?.to_owned())));
+        match page["nextCursor"].as_str() {
+            Some(cursor) => params = json!({ "cursor": cursor }),
+            None => return Ok(names),
+        }
+    }
+}
+
+/// The result of a request of the suite's own.
+pub async fn ask(rpc: &Rpc, method: &str, params: Value) -> Result<Value, String> {
+    let send = |id: Value| {
+        rpc.transport
+            .send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+    };
+    let answer = rpc
+        .pending
+        .ask(send, PATIENCE)
+        .await
+        .map_err(|why| format!("{method}: {why}"))?;
+    match answer.get("error") {
+        Some(error) => Err(format!("{method}: {error}")),
+        None => Ok(answer["result"].clone()),
+    }
+}
+
+impl Peer for Mcp {
+    fn traits(&self) -> Traits {
+        let http = matches!(self.target, Target::Url { .. });
+        Traits {
+            afterwards: Afterwards::Silence,
+            confirms: false,
+            shared: http,
+            ordered: !http,
+        }
+    }
+
+    fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn Connection>, String>> {
+        async { Ok(Arc::new(self.open().await?) as Arc<dyn Connection>) }.boxed()
+    }
+
+    fn name(&self) -> Option<String> {
+        self.name
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
