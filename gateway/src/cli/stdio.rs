@@ -8,6 +8,7 @@ use super::failure::{Exit, Failure};
 use super::gateway_args::GatewayArgs;
 use super::signals::Signals;
 use crate::fronts::stdio::{jsonrpc, mcp};
+use crate::gateway::files::PATH;
 
 /// Carries JSON-RPC between standard input and output and a gateway, for agents and editors that
 /// start a process rather than open a socket.
@@ -46,6 +47,15 @@ pub(super) struct Mcp {
     /// Read arguments that the model has written as texts as the tool's schema wants, where that is the only way to read them: "2" as 2.
     #[arg(long)]
     coerce: bool,
+    /// An existing folder. The files that results link to are written there, and results say where they are.
+    #[arg(long, value_name = "FOLDER", value_parser = folder)]
+    save_to: Option<mcp::Folder>,
+}
+
+/// Opens the folder before anything is served.
+fn folder(path: &str) -> Result<mcp::Folder, String> {
+    let opened = mcp::Folder::open(path.as_ref());
+    opened.map_err(|error| format!("no files can be written there: {error}"))
 }
 
 impl Mcp {
@@ -65,6 +75,10 @@ impl Mcp {
         let endpoint = mcp::Endpoint {
             url,
             authorization: access.authorization(),
+            save_to: self.save_to.map(|folder| mcp::SaveTo {
+                folder,
+                files: access.http_url(&PATH[1..]),
+            }),
         };
         let mut signals = Signals::listen()?;
         let carried = mcp::carry(stdin(), stdout(), endpoint, signals.first()).await;

@@ -61,7 +61,7 @@ export const areBytes = (them, from = 0) => bytes(from, them.length).equals(them
  */
 export async function startApp(gateway, { token } = {}) {
   const host = await createHost({ app: { id: 'files', name: 'Files', version: '1' } });
-  host.register('file', {}, async (/** @type {any} */ { url, size }) => ({ downloadUrl: url, mimeType: 'application/zip', size, filename: 'Größe 1.zip' }));
+  host.register('file', {}, async (/** @type {any} */ { url, size, filename = 'Größe 1.zip' }) => ({ downloadUrl: url, mimeType: 'application/zip', size, filename }));
   host.register('pdf', {}, async (/** @type {any} */ { size }) => ({ pdf: Buffer.alloc(size, PATTERN).toString('base64'), mimeType: 'application/pdf', filename: 'a.pdf', pages: 1 }));
   host.register('text', {}, async (/** @type {any} */ { size }) => 'é'.repeat(size / 2));
   host.register('rows', {}, async (/** @type {any} */ { size }) => ({ rows: ['x'.repeat(size)] }));

@@ -25,6 +25,7 @@ impl Bridge {
         let endpoint = Endpoint {
             url: url.parse().unwrap(),
             authorization: token.map(|token| format!("Bearer {token}")),
+            save_to: None,
         };
         let (input, stdin) = duplex(1 << 20);
         let (stdout, output) = duplex(1 << 20);

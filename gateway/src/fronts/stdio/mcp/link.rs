@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::super::MESSAGE_BYTES;
+use super::saving::SaveTo;
 use crate::fronts::mcp::header::{METHOD, NAME, SESSION, VERSION, encoded};
 use crate::http_client::{self, innermost, whole_body};
 use crate::limits::MAX_DEPTH;
@@ -37,6 +38,8 @@ pub struct Endpoint {
     pub url: Url,
     /// The `Authorization` header.
     pub authorization: Option<String>,
+    /// Where the files of results are saved, if they are.
+    pub save_to: Option<SaveTo>,
 }
 
 /// A request of the client.
@@ -127,6 +130,20 @@ impl Link {
     /// Opens a stream of messages that answer no request.
     pub async fn listen(&self, of: &Membership) -> reqwest::Result<Response> {
         self.request(Method::GET, of).send().await
+    }
+
+    /// Gets a file of the gateway.
+    pub async fn get(&self, url: Url) -> reqwest::Result<Response> {
+        let mut request = self.client.get(url);
+        if let Some(authorization) = &self.endpoint.authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        request.send().await
+    }
+
+    /// Where the files of results are saved, if they are.
+    pub fn save_to(&self) -> Option<&SaveTo> {
+        self.endpoint.save_to.as_ref()
     }
 
     /// Ends a session.

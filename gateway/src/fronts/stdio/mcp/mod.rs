@@ -7,8 +7,10 @@
 //! |---|---|
 //! | `mod` | the requests in flight, and the handling of each message |
 //! | `link` | the gateway: requests and their headers, the session, and errors of answers |
+//! | `saving` | the files of results, in a folder |
 
 mod link;
+mod saving;
 
 use std::collections::HashMap;
 use std::io;
@@ -41,6 +43,8 @@ pub use link::Endpoint;
 use link::{
     Link, Membership, Request, Session, answers, disconnected, failure, messages, session_of,
 };
+use saving::Saved;
+pub use saving::{Folder, SaveTo};
 
 /// How long the requests before the end of the input may still take. A script gets its answers, and the calls
 /// of a client that is gone are cancelled.
@@ -308,13 +312,30 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
                 sleep_until(told + BREATH).await;
             }
             told = Some(Instant::now());
+            let mut message = message.unwrap_or_else(|| {
+                disconnected(id, "The gateway closed the stream before it answered")
+            });
+            let mut saved = None;
+            if answered
+                && !cancelled
+                && request.calls()
+                && let Some(save_to) = self.link.save_to()
+            {
+                let saving = save_to.save(message, &self.link);
+                let Some(mut done) = unless_cancelled(saving, cancels).await else {
+                    // Another request may use the id of a cancelled request without a session by now.
+                    if !alone {
+                        self.over(&request.id);
+                    }
+                    return Ok(());
+                };
+                message = std::mem::take(&mut done.message);
+                saved = Some(done);
+            }
             if answered {
                 // The client may use the id again as soon as it has read this message.
                 self.answered(request, cancels);
             }
-            let message = message.unwrap_or_else(|| {
-                disconnected(id, "The gateway closed the stream before it answered")
-            });
             let message = match message.len() {
                 bytes if bytes > MOST_READ => too_large(request, bytes),
                 _ => message,
@@ -325,6 +346,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
             }
             // Of a cancelled request, the client still hears which questions are withdrawn.
             if (!cancelled && cancels.is_empty()) || (!answered && cancels_a_question(&message)) {
+                saved.into_iter().for_each(Saved::keep);
                 self.output.say(&message).await?;
             }
             if answered {
@@ -448,6 +470,18 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
     }
 }
 
+/// Waits until the files of an answer are saved. `None` if the client cancels the request before.
+async fn unless_cancelled(
+    saving: impl Future<Output = Saved>,
+    cancels: &mut UnboundedReceiver<String>,
+) -> Option<Saved> {
+    tokio::select! {
+        biased;
+        Some(_) = cancels.recv() => None,
+        saved = saving => Some(saved),
+    }
+}
+
 /// Whether the message cancels a request of the gateway.
 fn cancels_a_question(message: &str) -> bool {
     match read(message, MAX_DEPTH) {
@@ -472,7 +506,8 @@ fn too_large(request: &Request, bytes: usize) -> String {
     let most = MOST_READ / 1_000_000;
     let what = format!(
         "The answer has {megabytes} MB, and clients of `caphost mcp` read at most {most} MB. \
-         The call has run. `caphost call <capability> --output <file>` writes its files, and MCP over HTTP has no such limit."
+         The call has run. `caphost mcp --save-to <folder>` and `caphost call <capability> --output <file>` write files, \
+         and MCP over HTTP has no such limit."
     );
     if !request.calls() {
         return refusal(Some(id), code::FAILED, &what);
