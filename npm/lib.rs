@@ -2,6 +2,10 @@
 
 use wasm_bindgen::prelude::*;
 
+/// The allocator of the standard library, compiled for size as all else is: the library comes compiled for speed.
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 /// The functions of a host that its JavaScript calls.
 #[cfg(feature = "host")]
 #[wasm_bindgen(js_name = hostHandle)]

@@ -37,7 +37,9 @@ export async function buildPackage(wasmBindgen) {
       // npm/instance.js starts the module.
       bindgenTarget: 'bundler',
       // A large function that only one function calls stays apart: together they compress worse by a fiftieth.
-      optimize: ['-O3', '--flatten', '--rereloop', '-O3', '-O3', '-O3', '--one-caller-inline-max-function-size', '100', '--strip-producers', '--strip-target-features'],
+      optimize: ['-O3', '--flatten', '--rereloop', '-O3', '-O3', '-O3', '--one-caller-inline-max-function-size', '100',
+        // The memory below 1 kB is the end of the stack.
+        '--low-memory-unused', '--strip-producers', '--strip-target-features'],
       wasmBindgen,
     });
   }

@@ -2560,7 +2560,7 @@ function enter(connection, id, call, bytes, aborted) {
   const place = shell.ids.name(call);
   if (holdsFunctions(call.params)) call.borrowed = borrow(call.params, shell);
   connection.expect(id, call);
-  const unfit = aborted ? rust.callAborted(shell.number, number, id, given2, place, call.capability, call, aborted.reason) : rust.call(shell.number, number, id, given2, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
+  const unfit = rust.call(shell.number, number, id, given2, place, call.capability, call, call.timeout, call.token, bytes, connection.alone, aborted !== void 0, aborted?.reason);
   if (unfit) throw new Refusal(BAD_CALL_ID);
 }
 function receiveMessage(connection, envelope, { type, id, payload }, aborted) {
@@ -3871,9 +3871,9 @@ var Asks = class {
           return this.#answer(() => {
             const given2 = call.callId ?? "";
             const place = ids.name(call);
-            child = aborted ? rust.callFromAborted(number, parent2, given2, place, call.capability, call, aborted.reason) : rust.callFrom(number, parent2, given2, place, call.capability, call, call.timeout, call.token);
+            child = rust.callFrom(number, parent2, given2, place, call.capability, call, call.timeout, call.token);
             return child;
-          });
+          }, aborted);
         } catch (error) {
           return Promise.resolve(error instanceof Refusal ? { success: false, error: error.error } : failure("INVALID_PARAMS", `The call cannot be made: ${text(error)}`));
         }
@@ -3927,16 +3927,18 @@ var Asks = class {
   /**
    * @param {() => number | undefined} ask gives the key: 0 when the callId cannot be one, or the
    *   host is closed
+   * @param {import('./signal.js').Aborted} [aborted] of a call
    * @returns {Promise<any>}
    */
-  #answer(ask) {
+  #answer(ask, aborted) {
     return new Promise((resolve2) => {
       const key = ask();
       if (!key) {
         return resolve2({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : this.#shell.guard.lost("The host has failed or is closed") });
       }
       this.#waiting.set(key, resolve2);
-      return this.#shell.rust.drive(this.#shell.number);
+      const { rust, number } = this.#shell;
+      return aborted ? rust.cancelKey(number, key, aborted.reason) : rust.drive(number);
     });
   }
   /**

@@ -544,9 +544,9 @@ var Mcp = class {
     this.#version = version;
     const { info, more } = this.#introduction(version);
     const result = { protocolVersion: version.name, capabilities: CAPABILITIES, serverInfo: info, ...more };
-    const { number } = peer.begin(id, { answer: ({ error }) => error ? { error: rpcError(error) } : { result } });
+    const entry = peer.begin(id, { answer: ({ error }) => error ? { error: rpcError(error) } : { result } });
     const elicitation = params.capabilities?.elicitation;
-    return peer.open(params.clientInfo, Boolean(elicitation && (elicitation.form || !elicitation.url)), number);
+    return peer.open(params.clientInfo, Boolean(elicitation && (elicitation.form || !elicitation.url)), entry);
   }
   #discovery() {
     const { info, more } = this.#introduction(MODERN);
@@ -680,8 +680,8 @@ var Own = class {
       this.#greeted = !error;
       return error ? { error: rpcError(error) } : { result };
     };
-    const { number } = peer.begin(id, { answer });
-    return peer.open(params.clientInfo, Boolean(elicitation), number);
+    const entry = peer.begin(id, { answer });
+    return peer.open(params.clientInfo, Boolean(elicitation), entry);
   }
   /**
    * @param {any} id
@@ -723,17 +723,13 @@ var Own = class {
 var MAX_IN_FLIGHT = 16384;
 var OURS = ["elicitation/create", "_elicitation/request"];
 var Peer = class {
-  /** @type {Map<string, Entry>} by the keys of their ids */
+  /** By the keys of their ids, which are also the ids of the messages to the host. @type {Map<unknown, Entry>} */
   #inFlight = /* @__PURE__ */ new Map();
-  /** @type {Map<unknown, Entry>} */
-  #byNumber = /* @__PURE__ */ new Map();
   /** @type {Map<unknown, Entry>} */
   #byCallId = /* @__PURE__ */ new Map();
   /** The ids of requests whose calls were abandoned, by their callIds. @type {Map<unknown, any>} */
   #abandoned = /* @__PURE__ */ new Map();
-  /** The unanswered questions of the app. @type {Set<unknown>} */
-  #questions = /* @__PURE__ */ new Set();
-  #next = 0;
+  #unheard = 0;
   /** The dialect of the agent, once it is known. @type {Mcp | Own | undefined} */
   #dialect;
   /** Whether the agent has a session with the host. */
@@ -783,10 +779,7 @@ var Peer = class {
   #request(request) {
     const { id, method, params } = request;
     if (OURS.includes(method) && isQuestion(id)) return void 0;
-    if (this.#inFlight.has(
-      /** @type {string} */
-      keyOf(id)
-    )) return this.#refuseMessage(id, "A request with this id is in flight");
+    if (this.#inFlight.has(keyOf(id))) return this.#refuseMessage(id, "A request with this id is in flight");
     if (this.#shutDown) return this.#refuseMessage(id, "The session is shut down");
     if (this.#inFlight.size >= MAX_IN_FLIGHT) {
       const error = this.kit.problem("RATE_LIMITED", `${MAX_IN_FLIGHT} requests are in flight, and no more are accepted`);
@@ -800,19 +793,15 @@ var Peer = class {
   #notified({ method, params }) {
     if (method === EXIT) return this.shutDown();
     const cancel = readCancel(method, params);
-    const entry = cancel && this.#inFlight.get(
-      /** @type {string} */
-      keyOf(cancel.id)
-    );
+    const entry = cancel && this.#inFlight.get(keyOf(cancel.id));
     if (entry?.stop) return entry.stop();
     if (!entry?.callId) return void 0;
     entry.answered &&= cancel?.answered === true;
     return this.ask("capabilities/cancel", { callId: entry.callId, reason: cancel?.reason });
   }
-  /** @param {{ id: any, result?: any, error?: any }} response */
+  /** The host drops an answer that nobody waits for. @param {{ id: any, result?: any, error?: any }} response */
   #answered({ id, result, error }) {
-    if (!this.#questions.delete(id)) return;
-    this.connection.answer(id, error === void 0 ? this.#dialect?.readAnswer(result) : this.#readRefusal(error));
+    if (isQuestion(id)) this.connection.answer(id, error === void 0 ? this.#dialect?.readAnswer(result) : this.#readRefusal(error));
   }
   // The actions of the dialects.
   /** @param {any} id @param {string} message */
@@ -843,27 +832,21 @@ var Peer = class {
    * A request that waits for the host.
    *
    * @param {any} id
-   * @param {Omit<Entry, 'id' | 'number' | 'answered' | 'capability'> & { capability?: string }} more
+   * @param {Omit<Entry, 'id' | 'key' | 'answered' | 'capability'> & { capability?: string }} more
    * @returns {Entry}
    */
   begin(id, more) {
-    const entry = { capability: "", ...more, id, answered: true, number: this.#next += 1 };
-    this.#inFlight.set(
+    const entry = { capability: "", ...more, id, answered: true, key: (
       /** @type {string} */
-      keyOf(id),
-      entry
-    );
-    this.#byNumber.set(entry.number, entry);
+      keyOf(id)
+    ) };
+    this.#inFlight.set(entry.key, entry);
     if (entry.callId !== void 0 && !this.#byCallId.has(entry.callId)) this.#byCallId.set(entry.callId, entry);
     return entry;
   }
   /** @param {Entry} entry */
   end(entry) {
-    this.#inFlight.delete(
-      /** @type {string} */
-      keyOf(entry.id)
-    );
-    this.#byNumber.delete(entry.number);
+    this.#inFlight.delete(entry.key);
     if (this.#byCallId.get(entry.callId) === entry) this.#byCallId.delete(entry.callId);
   }
   /**
@@ -871,21 +854,20 @@ var Peer = class {
    *
    * @param {string} type
    * @param {any} payload
-   * @param {unknown} [number] of the request that waits for the answer
+   * @param {string} [key] of the request that waits for the answer
    */
-  ask(type, payload, number = `unheard-${this.#next += 1}`) {
-    this.connection.receiveEnvelope({ type, id: number, timestamp: Date.now(), payload });
+  ask(type, payload, key = `unheard ${this.#unheard += 1}`) {
+    this.connection.receiveEnvelope({ type, id: key, timestamp: Date.now(), payload });
   }
   /**
    * Opens the agent's session with the host.
    *
    * @param {{ name?: unknown, version?: unknown } | undefined} info
    * @param {boolean} elicitation whether it answers questions
-   * @param {number} [number] of the request that waits for it
+   * @param {Entry} [entry] the request that waits for it
    */
-  open(info, elicitation, number) {
+  open(info, elicitation, entry) {
     if (this.#session) {
-      const entry = this.#byNumber.get(number);
       if (entry) this.#settle(entry, {});
       return;
     }
@@ -896,7 +878,7 @@ var Peer = class {
       agent: { name: text(info?.name, "JSON-RPC peer"), version: text(info?.version, "unknown") },
       protocolVersion: "0.1",
       features: { notifications: true, progress: true, elicitation }
-    }, number ?? "open");
+    }, entry?.key ?? "open");
   }
   /**
    * Calls a capability.
@@ -905,9 +887,9 @@ var Peer = class {
    * @param {unknown} params
    * @param {any} [options]
    */
-  call({ number, callId, capability }, params, options) {
+  call({ key, callId, capability }, params, options) {
     this.open(void 0, false);
-    this.ask("capabilities/call", { capability, params, options, callId }, number);
+    this.ask("capabilities/call", { capability, params, options, callId }, key);
   }
   /** Whether nothing is in flight. */
   get idle() {
@@ -925,14 +907,14 @@ var Peer = class {
   /** Ends the session: no further requests are allowed. @param {Entry} [entry] the request that waits for it */
   shutDown(entry) {
     this.#shutDown = true;
-    if (this.#session) this.ask("shutdown", { reason: "The session is shut down" }, entry?.number);
+    if (this.#session) this.ask("shutdown", { reason: "The session is shut down" }, entry?.key);
     else if (entry) this.#settle(entry, {});
     this.#session = false;
   }
   // The messages of the host.
   /** @param {import('../connection.js').Envelope} envelope */
   post({ type, id, payload }) {
-    const entry = this.#byNumber.get(id);
+    const entry = this.#inFlight.get(id);
     if (type === "initialize-result" && payload.error) {
       this.#session = false;
       this.#refused = payload.error;
@@ -971,7 +953,6 @@ var Peer = class {
   }
   /** @param {unknown} id @param {any} request */
   #question(id, request) {
-    this.#questions.add(id);
     const { method, params } = (
       /** @type {Mcp | Own} */
       this.#dialect.question(request)
@@ -981,7 +962,7 @@ var Peer = class {
   /** @param {string} event @param {any} data */
   #receiveEvent(event, data) {
     if (event === ELICITATION_WITHDRAWN) {
-      const way = this.#questions.delete(data.id) && this.#dialect?.cancels();
+      const way = this.#dialect?.cancels();
       if (!way) return;
       const { method, params } = writeCancel(way, data.id, "The question needs no answer any more");
       this.notify(method, params);
@@ -991,7 +972,7 @@ var Peer = class {
   }
   /** Nobody answers any more. */
   #hostGone() {
-    for (const entry of [...this.#byNumber.values()]) {
+    for (const entry of [...this.#inFlight.values()]) {
       this.#settle(entry, { error: this.kit.problem("DISCONNECTED", "The host is going away") });
     }
     this.frames.stop();

@@ -133,36 +133,6 @@ impl HostHandle {
         }
     }
 
-    /// A handler calls with a signal that has already fired. Returns a key like `callFrom`.
-    #[wasm_bindgen(js_name = callFromAborted)]
-    pub fn call_from_aborted(
-        host: u32,
-        parent: u32,
-        call: &str,
-        place: u32,
-        capability: String,
-        given: JsValue,
-        reason: Option<String>,
-    ) -> u32 {
-        let request = request(
-            (call, place),
-            capability,
-            given,
-            f64::INFINITY,
-            JsValue::UNDEFINED,
-        );
-        match (request, HOSTS.get(host)) {
-            (Some(request), Some(host)) => {
-                let mut state = host.state.borrow_mut();
-                let now = now();
-                let key = state.call_from(parent, request, now);
-                state.cancel_child(key, shortened(reason.as_deref()), now);
-                key
-            }
-            _ => 0,
-        }
-    }
-
     /// Starts the handlers whose turn has come.
     #[wasm_bindgen(js_name = runReady)]
     pub fn run_ready(host: u32) {

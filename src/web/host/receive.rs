@@ -93,8 +93,9 @@ impl HostHandle {
     }
 
     /// An agent calls. The id of the call is the given text, or else the one at that place of the
-    /// last [`HostHandle::ids`]. `alone` says that the call came in a job of its own. True if `call`
-    /// is not a valid callId; the call is then ignored.
+    /// last [`HostHandle::ids`]. `alone` says that the call came in a job of its own, `aborted` that
+    /// its signal had fired before it was made, with that reason. True if `call` is not a valid callId; the
+    /// call is then ignored.
     pub fn call(
         host: u32,
         connection: u32,
@@ -107,6 +108,8 @@ impl HostHandle {
         token: JsValue,
         bytes: f64,
         alone: bool,
+        aborted: bool,
+        reason: Option<String>,
     ) -> bool {
         let Some(mut request) = request((call, place), capability, given, timeout, token) else {
             return true;
@@ -114,41 +117,15 @@ impl HostHandle {
         request.bytes = bytes as usize;
         if let Some(host) = Work::of(host) {
             let mut state = host.state();
-            match alone {
-                true => state.call_at_once(connection, Some(id), request, now()),
-                false => state.call(connection, Some(id), request, now()),
-            };
-        }
-        false
-    }
-
-    /// An agent in the page calls with a signal that has already fired. True if `call` is not a
-    /// valid callId; the call is then ignored.
-    #[wasm_bindgen(js_name = callAborted)]
-    pub fn call_aborted(
-        host: u32,
-        connection: u32,
-        id: JsValue,
-        call: &str,
-        place: u32,
-        capability: String,
-        given: JsValue,
-        reason: Option<String>,
-    ) -> bool {
-        let Some(request) = request(
-            (call, place),
-            capability,
-            given,
-            f64::INFINITY,
-            JsValue::UNDEFINED,
-        ) else {
-            return true;
-        };
-        if let Some(host) = Work::of(host) {
-            let mut state = host.state();
             let now = now();
-            let key = state.call(connection, Some(id), request, now);
-            state.cancel_child(key, shortened(reason.as_deref()), now);
+            if alone && !aborted {
+                state.call_at_once(connection, Some(id), request, now);
+            } else {
+                let key = state.call(connection, Some(id), request, now);
+                if aborted {
+                    state.cancel_child(key, shortened(reason.as_deref()), now);
+                }
+            }
         }
         false
     }

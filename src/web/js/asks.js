@@ -54,11 +54,9 @@ export class Asks {
           return this.#answer(() => {
             const given = call.callId ?? '';
             const place = ids.name(call);
-            child = aborted
-              ? rust.callFromAborted(number, parent, given, place, call.capability, call, aborted.reason)
-              : rust.callFrom(number, parent, given, place, call.capability, call, call.timeout, call.token);
+            child = rust.callFrom(number, parent, given, place, call.capability, call, call.timeout, call.token);
             return child;
-          });
+          }, aborted);
         } catch (error) {
           return Promise.resolve(error instanceof Refusal ? { success: false, error: error.error } : failure('INVALID_PARAMS', `The call cannot be made: ${text(error)}`));
         }
@@ -117,16 +115,19 @@ export class Asks {
   /**
    * @param {() => number | undefined} ask gives the key: 0 when the callId cannot be one, or the
    *   host is closed
+   * @param {import('./signal.js').Aborted} [aborted] of a call
    * @returns {Promise<any>}
    */
-  #answer(ask) {
+  #answer(ask, aborted) {
     return new Promise((resolve) => {
       const key = ask();
       if (!key) {
         return resolve({ success: false, error: key === 0 && !this.#shell.closed ? BAD_CALL_ID : this.#shell.guard.lost('The host has failed or is closed') });
       }
       this.#waiting.set(key, resolve);
-      return this.#shell.rust.drive(this.#shell.number);
+      const { rust, number } = this.#shell;
+      // Nothing has started before this.
+      return aborted ? rust.cancelKey(number, key, aborted.reason) : rust.drive(number);
     });
   }
 

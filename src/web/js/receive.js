@@ -65,9 +65,7 @@ function enter(connection, id, call, bytes, aborted) {
   const place = shell.ids.name(call);
   if (holdsFunctions(call.params)) call.borrowed = borrow(call.params, shell);
   connection.expect(id, call);
-  const unfit = aborted
-    ? rust.callAborted(shell.number, number, id, given, place, call.capability, call, aborted.reason)
-    : rust.call(shell.number, number, id, given, place, call.capability, call, call.timeout, call.token, bytes, connection.alone);
+  const unfit = rust.call(shell.number, number, id, given, place, call.capability, call, call.timeout, call.token, bytes, connection.alone, aborted !== undefined, aborted?.reason);
   // The callId is not valid.
   if (unfit) throw new Refusal(BAD_CALL_ID);
 }

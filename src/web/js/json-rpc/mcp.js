@@ -105,10 +105,10 @@ export class Mcp {
     this.#version = version;
     const { info, more } = this.#introduction(version);
     const result = { protocolVersion: version.name, capabilities: CAPABILITIES, serverInfo: info, ...more };
-    const { number } = peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result }) });
+    const entry = peer.begin(id, { answer: ({ error }) => (error ? { error: rpcError(error) } : { result }) });
     const elicitation = params.capabilities?.elicitation;
     // A client that only opens addresses has no form to fill in.
-    return peer.open(params.clientInfo, Boolean(elicitation && (elicitation.form || !elicitation.url)), number);
+    return peer.open(params.clientInfo, Boolean(elicitation && (elicitation.form || !elicitation.url)), entry);
   }
 
   #discovery() {

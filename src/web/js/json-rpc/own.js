@@ -67,8 +67,8 @@ export class Own {
       this.#greeted = !error;
       return error ? { error: rpcError(error) } : { result };
     };
-    const { number } = peer.begin(id, { answer });
-    return peer.open(params.clientInfo, Boolean(elicitation), number);
+    const entry = peer.begin(id, { answer });
+    return peer.open(params.clientInfo, Boolean(elicitation), entry);
   }
 
   /**

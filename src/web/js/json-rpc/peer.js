@@ -36,7 +36,7 @@ import { MAX_BATCH } from './versions.js';
  * A request of the agent that has not been answered yet.
  *
  * @typedef {object} Entry
- * @property {number} number under which the host is asked
+ * @property {string} key of its id, under which the host is asked
  * @property {any} id
  * @property {boolean} answered whether the agent waits for an answer
  * @property {string} [callId] of a call, which can be cancelled
@@ -53,17 +53,13 @@ const MAX_IN_FLIGHT = 16_384;
 const OURS = ['elicitation/create', '_elicitation/request'];
 
 export class Peer {
-  /** @type {Map<string, Entry>} by the keys of their ids */
+  /** By the keys of their ids, which are also the ids of the messages to the host. @type {Map<unknown, Entry>} */
   #inFlight = new Map();
-  /** @type {Map<unknown, Entry>} */
-  #byNumber = new Map();
   /** @type {Map<unknown, Entry>} */
   #byCallId = new Map();
   /** The ids of requests whose calls were abandoned, by their callIds. @type {Map<unknown, any>} */
   #abandoned = new Map();
-  /** The unanswered questions of the app. @type {Set<unknown>} */
-  #questions = new Set();
-  #next = 0;
+  #unheard = 0;
   /** The dialect of the agent, once it is known. @type {Mcp | Own | undefined} */
   #dialect;
   /** Whether the agent has a session with the host. */
@@ -118,7 +114,7 @@ export class Peer {
   #request(request) {
     const { id, method, params } = request;
     if (OURS.includes(method) && isQuestion(id)) return undefined;
-    if (this.#inFlight.has(/** @type {string} */ (keyOf(id)))) return this.#refuseMessage(id, 'A request with this id is in flight');
+    if (this.#inFlight.has(keyOf(id))) return this.#refuseMessage(id, 'A request with this id is in flight');
     if (this.#shutDown) return this.#refuseMessage(id, 'The session is shut down');
     if (this.#inFlight.size >= MAX_IN_FLIGHT) {
       const error = this.kit.problem('RATE_LIMITED', `${MAX_IN_FLIGHT} requests are in flight, and no more are accepted`);
@@ -133,7 +129,7 @@ export class Peer {
   #notified({ method, params }) {
     if (method === EXIT) return this.shutDown();
     const cancel = readCancel(method, params);
-    const entry = cancel && this.#inFlight.get(/** @type {string} */ (keyOf(cancel.id)));
+    const entry = cancel && this.#inFlight.get(keyOf(cancel.id));
     // A request that has ended, or never began, is not in the map. A request that is answered at once
     // is not disturbed.
     if (entry?.stop) return entry.stop();
@@ -144,11 +140,9 @@ export class Peer {
     return this.ask('capabilities/cancel', { callId: entry.callId, reason: cancel?.reason });
   }
 
-  /** @param {{ id: any, result?: any, error?: any }} response */
+  /** The host drops an answer that nobody waits for. @param {{ id: any, result?: any, error?: any }} response */
   #answered({ id, result, error }) {
-    // The question was withdrawn meanwhile, or was never asked.
-    if (!this.#questions.delete(id)) return;
-    this.connection.answer(id, error === undefined ? this.#dialect?.readAnswer(result) : this.#readRefusal(error));
+    if (isQuestion(id)) this.connection.answer(id, error === undefined ? this.#dialect?.readAnswer(result) : this.#readRefusal(error));
   }
 
   // The actions of the dialects.
@@ -187,13 +181,12 @@ export class Peer {
    * A request that waits for the host.
    *
    * @param {any} id
-   * @param {Omit<Entry, 'id' | 'number' | 'answered' | 'capability'> & { capability?: string }} more
+   * @param {Omit<Entry, 'id' | 'key' | 'answered' | 'capability'> & { capability?: string }} more
    * @returns {Entry}
    */
   begin(id, more) {
-    const entry = { capability: '', ...more, id, answered: true, number: (this.#next += 1) };
-    this.#inFlight.set(/** @type {string} */ (keyOf(id)), entry);
-    this.#byNumber.set(entry.number, entry);
+    const entry = { capability: '', ...more, id, answered: true, key: /** @type {string} */ (keyOf(id)) };
+    this.#inFlight.set(entry.key, entry);
     // If a callId is refused because it is in flight, it belongs to another request.
     if (entry.callId !== undefined && !this.#byCallId.has(entry.callId)) this.#byCallId.set(entry.callId, entry);
     return entry;
@@ -201,8 +194,7 @@ export class Peer {
 
   /** @param {Entry} entry */
   end(entry) {
-    this.#inFlight.delete(/** @type {string} */ (keyOf(entry.id)));
-    this.#byNumber.delete(entry.number);
+    this.#inFlight.delete(entry.key);
     if (this.#byCallId.get(entry.callId) === entry) this.#byCallId.delete(entry.callId);
   }
 
@@ -211,10 +203,10 @@ export class Peer {
    *
    * @param {string} type
    * @param {any} payload
-   * @param {unknown} [number] of the request that waits for the answer
+   * @param {string} [key] of the request that waits for the answer
    */
-  ask(type, payload, number = `unheard-${(this.#next += 1)}`) {
-    this.connection.receiveEnvelope({ type, id: number, timestamp: Date.now(), payload });
+  ask(type, payload, key = `unheard ${(this.#unheard += 1)}`) {
+    this.connection.receiveEnvelope({ type, id: key, timestamp: Date.now(), payload });
   }
 
   /**
@@ -222,12 +214,11 @@ export class Peer {
    *
    * @param {{ name?: unknown, version?: unknown } | undefined} info
    * @param {boolean} elicitation whether it answers questions
-   * @param {number} [number] of the request that waits for it
+   * @param {Entry} [entry] the request that waits for it
    */
-  open(info, elicitation, number) {
+  open(info, elicitation, entry) {
     if (this.#session) {
       // The session may already exist because of an earlier call.
-      const entry = this.#byNumber.get(number);
       if (entry) this.#settle(entry, {});
       return;
     }
@@ -238,7 +229,7 @@ export class Peer {
       agent: { name: text(info?.name, 'JSON-RPC peer'), version: text(info?.version, 'unknown') },
       protocolVersion: '0.1',
       features: { notifications: true, progress: true, elicitation },
-    }, number ?? 'open');
+    }, entry?.key ?? 'open');
   }
 
   /**
@@ -248,9 +239,9 @@ export class Peer {
    * @param {unknown} params
    * @param {any} [options]
    */
-  call({ number, callId, capability }, params, options) {
+  call({ key, callId, capability }, params, options) {
     this.open(undefined, false);
-    this.ask('capabilities/call', { capability, params, options, callId }, number);
+    this.ask('capabilities/call', { capability, params, options, callId }, key);
   }
 
   /** Whether nothing is in flight. */
@@ -271,7 +262,7 @@ export class Peer {
   /** Ends the session: no further requests are allowed. @param {Entry} [entry] the request that waits for it */
   shutDown(entry) {
     this.#shutDown = true;
-    if (this.#session) this.ask('shutdown', { reason: 'The session is shut down' }, entry?.number);
+    if (this.#session) this.ask('shutdown', { reason: 'The session is shut down' }, entry?.key);
     else if (entry) this.#settle(entry, {});
     this.#session = false;
   }
@@ -280,7 +271,7 @@ export class Peer {
 
   /** @param {import('../connection.js').Envelope} envelope */
   post({ type, id, payload }) {
-    const entry = this.#byNumber.get(id);
+    const entry = this.#inFlight.get(id);
     if (type === 'initialize-result' && payload.error) {
       this.#session = false;
       this.#refused = payload.error;
@@ -325,7 +316,6 @@ export class Peer {
 
   /** @param {unknown} id @param {any} request */
   #question(id, request) {
-    this.#questions.add(id);
     const { method, params } = /** @type {Mcp | Own} */ (this.#dialect).question(request);
     this.frames.send({ jsonrpc: '2.0', id, method, params });
   }
@@ -333,7 +323,7 @@ export class Peer {
   /** @param {string} event @param {any} data */
   #receiveEvent(event, data) {
     if (event === ELICITATION_WITHDRAWN) {
-      const way = this.#questions.delete(data.id) && this.#dialect?.cancels();
+      const way = this.#dialect?.cancels();
       if (!way) return;
       const { method, params } = writeCancel(way, data.id, 'The question needs no answer any more');
       this.notify(method, params);
@@ -344,7 +334,7 @@ export class Peer {
 
   /** Nobody answers any more. */
   #hostGone() {
-    for (const entry of [...this.#byNumber.values()]) {
+    for (const entry of [...this.#inFlight.values()]) {
       this.#settle(entry, { error: this.kit.problem('DISCONNECTED', 'The host is going away') });
     }
     this.frames.stop();
