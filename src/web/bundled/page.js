@@ -695,10 +695,10 @@ function search(payload, wants) {
 }
 function membersOf2(item) {
   if (isRecord(item)) return Object.values(item);
-  const members2 = [];
-  if (isError(item)) members2.push(item.cause, item.errors);
-  else if (isCollection(item)) item.forEach((it, key) => members2.push(it, key));
-  return members2;
+  const members3 = [];
+  if (isError(item)) members3.push(item.cause, item.errors);
+  else if (isCollection(item)) item.forEach((it, key) => members3.push(it, key));
+  return members3;
 }
 var isRecord = (item) => Array.isArray(item) || isPlain(item) || !built.some((type) => item instanceof type) && isOfApp(item, kindOf(item));
 var isOfApp = (item, kind) => kind === "Object" || Object.keys(item).length > 0 && typeof /** @type {any} */
@@ -840,17 +840,48 @@ var completed = (data, duration) => ({ success: true, data, metadata: { duration
 
 // src/web/js/snapshot.js
 function snapshot(params, transfer = []) {
-  const plain = transfer.length === 0 && small(params);
-  return plain ? { params: plain } : carry({ params, transfer }, (it) => structuredClone(it, { transfer }), params, false, transfer);
+  const plain = transfer.length === 0 ? small(params) : void 0;
+  return plain ? { params: plain.copy } : carry({ params, transfer }, (it) => structuredClone(it, { transfer }), params, false, transfer);
 }
-var copied = (params) => small(params) ?? cloned(params);
+var copied = (params) => small(params)?.copy ?? cloned(params);
 var cloned = (value) => carry(value, (it, transfer) => structuredClone(it, { transfer }));
+var members2 = 0;
 function small(value) {
-  if (isPrimitive(value)) return void 0;
-  if (isPlain(value) && Object.values(value).every(isPrimitive)) return { ...value };
-  return isSimple(value) ? copyOf(value) : void 0;
+  if (typeof value !== "object" || value === null) return void 0;
+  members2 = MEMBERS;
+  const holder = [value];
+  const bytes = take(holder, 0, LEVELS, []);
+  return bytes < 0 ? void 0 : { copy: holder[0], bytes };
 }
-var isPrimitive = (value) => value === null || typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol";
+function take(holder, key, levels, met) {
+  const value = holder[key];
+  if (typeof value !== "object" || value === null) return simpleBytes(value);
+  if (levels === 0 || met.includes(value)) return -1;
+  met.push(value);
+  let bytes = VALUE + 1;
+  if (Array.isArray(value)) {
+    const { length } = value;
+    members2 -= length;
+    if (members2 < 0 || !hasOnlyElements(value)) return -1;
+    const copy2 = holder[key] = Array(length);
+    for (let at = 0; at < length; at += 1) {
+      copy2[at] = value[at];
+      const more = take(copy2, at, levels - 1, met);
+      if (more < 0) return -1;
+      bytes += more;
+    }
+    return bytes;
+  }
+  if (!isPlain(value)) return -1;
+  const copy = holder[key] = { ...value };
+  for (const name of Object.keys(copy)) {
+    members2 -= 1;
+    const more = members2 < 0 ? -1 : take(copy, name, levels - 1, met);
+    if (more < 0) return -1;
+    bytes += name.length + 3 + more;
+  }
+  return bytes;
+}
 
 // src/web/js/timer.js
 var Timer = class {
@@ -2028,7 +2059,7 @@ var Unfit = class {
 function measure(value, depth2, size) {
   try {
     const bytes = simpleBytes(value);
-    if (bytes >= 0 && bytes <= size && LEVELS <= depth2) return bytes;
+    if (bytes >= 0 && isWithin(bytes, depth2, size)) return bytes;
     const left = weighAll(value, depth2, size);
     return left >= 0 ? size - left + VALUE * values + binary : `is larger than ${size} characters`;
   } catch (error) {
@@ -2036,6 +2067,7 @@ function measure(value, depth2, size) {
     return error === TOO_DEEP ? `is cyclic, or nested more than ${depth2} levels deep` : error.why;
   }
 }
+var isWithin = (bytes, depth2, size) => bytes <= size && LEVELS <= depth2;
 function inspect(value, depth2, size) {
   const measured = measure(value, depth2, size);
   return typeof measured === "string" ? measured : void 0;
@@ -2453,7 +2485,9 @@ function dataOf({ depth: depth2, size }, given2, wants, around = 0) {
   let data;
   let found;
   try {
-    data = small(given2);
+    const taken = small(given2);
+    if (taken && isWithin(taken.bytes, depth2 + around, size)) return { data: taken.copy, unfit: void 0 };
+    data = taken?.copy;
   } catch {
   }
   try {

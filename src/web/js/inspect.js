@@ -27,7 +27,7 @@ export function measure(value, depth, size) {
   try {
     // Most values need no closer look.
     const bytes = simpleBytes(value);
-    if (bytes >= 0 && bytes <= size && LEVELS <= depth) return bytes;
+    if (bytes >= 0 && isWithin(bytes, depth, size)) return bytes;
     const left = weighAll(value, depth, size);
     return left >= 0 ? size - left + VALUE * values + binary : `is larger than ${size} characters`;
   } catch (error) {
@@ -35,6 +35,9 @@ export function measure(value, depth, size) {
     return error === TOO_DEEP ? `is cyclic, or nested more than ${depth} levels deep` : error.why;
   }
 }
+
+/** Whether a simple value is within the limits, without a closer look. @param {number} bytes its memory @param {number} depth @param {number} size */
+export const isWithin = (bytes, depth, size) => bytes <= size && LEVELS <= depth;
 
 /**
  * @param {unknown} value @param {number} depth @param {number} size

@@ -29,7 +29,7 @@ export const VALUE = 24;
 /** The number of levels that are searched for a simple value. */
 export const LEVELS = 8;
 /** The number of members that are searched. */
-const MEMBERS = 200;
+export const MEMBERS = 200;
 
 /** The number of members that may still come. */
 let members = 0;

@@ -1,8 +1,8 @@
 /**
  * Copies of parameters at the time of a call, which later changes by their owner do not affect.
  */
-import { isPlain, isSimple } from './plain.js';
-import { carry, copyOf } from './transfer.js';
+import { LEVELS, MEMBERS, VALUE, hasOnlyElements, isPlain, simpleBytes } from './plain.js';
+import { carry } from './transfer.js';
 
 /**
  * The parameters of a call that is sent a moment later.
@@ -13,8 +13,8 @@ import { carry, copyOf } from './transfer.js';
  * @throws {DOMException} for a value that cannot be cloned
  */
 export function snapshot(params, transfer = []) {
-  const plain = transfer.length === 0 && small(params);
-  return plain ? { params: plain } : carry({ params, transfer }, (it) => structuredClone(it, { transfer }), params, false, transfer);
+  const plain = transfer.length === 0 ? small(params) : undefined;
+  return plain ? { params: plain.copy } : carry({ params, transfer }, (it) => structuredClone(it, { transfer }), params, false, transfer);
 }
 
 /**
@@ -25,21 +25,65 @@ export function snapshot(params, transfer = []) {
  * @returns {object}
  * @throws {DOMException} for a value that cannot be cloned
  */
-export const copied = (params) => small(params) ?? cloned(params);
+export const copied = (params) => small(params)?.copy ?? cloned(params);
 
 /** @param {any} value @returns {any} */
 export const cloned = (value) => carry(value, (it, transfer) => structuredClone(it, { transfer }));
 
+/** The number of members that may still come. */
+let members = 0;
+
 /**
+ * Copies a small and plain value, as most are, and measures the copy on the way. Each property is read once.
+ *
  * @param {any} value
- * @returns {any} a copy of a small and plain value; undefined for any other value, which `structuredClone` copies faster
+ * @returns {{ copy: any, bytes: number } | undefined} with its approximate memory, as `measure` returns it; undefined for
+ *   any other value, which `structuredClone` copies faster
  */
 export function small(value) {
-  if (isPrimitive(value)) return undefined;
-  // Nearly all parameters are flat.
-  if (isPlain(value) && Object.values(value).every(isPrimitive)) return { ...value };
-  return isSimple(value) ? copyOf(value) : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  members = MEMBERS;
+  const holder = [value];
+  const bytes = take(holder, 0, LEVELS, []);
+  return bytes < 0 ? undefined : { copy: holder[0], bytes };
 }
 
-/** @param {unknown} value */
-const isPrimitive = (value) => value === null || (typeof value !== 'object' && typeof value !== 'function' && typeof value !== 'symbol');
+/**
+ * Puts a copy of a member in its place.
+ *
+ * @param {any} holder that nobody else has
+ * @param {any} key
+ * @param {number} levels that objects may still be nested
+ * @param {object[]} met the objects that were copied
+ * @returns {number} bytes; negative if the member is not small and plain
+ */
+function take(holder, key, levels, met) {
+  const value = holder[key];
+  if (typeof value !== 'object' || value === null) return simpleBytes(value);
+  // A clone keeps that an object occurs twice.
+  if (levels === 0 || met.includes(value)) return -1;
+  met.push(value);
+  let bytes = VALUE + 1;
+  if (Array.isArray(value)) {
+    const { length } = value;
+    members -= length;
+    if (members < 0 || !hasOnlyElements(value)) return -1;
+    const copy = (holder[key] = Array(length));
+    for (let at = 0; at < length; at += 1) {
+      copy[at] = value[at];
+      const more = take(copy, at, levels - 1, met);
+      if (more < 0) return -1;
+      bytes += more;
+    }
+    return bytes;
+  }
+  if (!isPlain(value)) return -1;
+  const copy = (holder[key] = { ...value });
+  for (const name of Object.keys(copy)) {
+    members -= 1;
+    const more = members < 0 ? -1 : take(copy, name, levels - 1, met);
+    if (more < 0) return -1;
+    bytes += name.length + 3 + more;
+  }
+  return bytes;
+}

@@ -4,7 +4,7 @@
  */
 import { Refusal, invalid, log, text } from './errors.js';
 import { copyIfAny } from './failure.js';
-import { measure } from './inspect.js';
+import { isWithin, measure } from './inspect.js';
 import { copied, small } from './snapshot.js';
 import { carry, copyOf as structureOf, transferables } from './transfer.js';
 
@@ -57,7 +57,10 @@ export function dataOf({ depth, size }, given, wants, around = 0) {
   let data;
   let found;
   try {
-    data = small(given);
+    const taken = small(given);
+    // The copy that was measured is what is sent.
+    if (taken && isWithin(taken.bytes, depth + around, size)) return { data: taken.copy, unfit: undefined };
+    data = taken?.copy;
   } catch {
     // A getter of the app threw. The next check finds the problem.
   }
