@@ -128,6 +128,17 @@ impl Call {
         self.answers().into_iter().next()
     }
 
+    /// Waits for an answer with the result `count`. `false` if none comes within `within`.
+    pub async fn counts(&self, count: u64, within: Duration) -> bool {
+        let has_result = |events: &Vec<Event>| {
+            events.iter().any(|event| matches!(&event.what, What::Answer(answer) if answer.count() == Some(count)))
+        };
+        matches!(
+            timeout(within, self.events.subscribe().wait_for(has_result)).await,
+            Ok(Ok(_))
+        )
+    }
+
     /// Waits until the peer tells that the work has ended after the answer. `false` if it does not within `within`.
     pub async fn late_end(&self, within: Duration) -> bool {
         let has_end = |events: &Vec<Event>| {
@@ -153,9 +164,16 @@ pub struct Confirmation {
     pub stop: Option<String>,
     /// The code of an error.
     pub error: Option<String>,
+    /// The peer does not say yet what becomes of the call. Then `cancelled` says nothing.
+    pub is_open: bool,
 }
 
 impl Confirmation {
+    /// Whether the peer says that the call is cancelled. `None` if it does not say.
+    pub fn said(&self) -> Option<bool> {
+        (!self.is_open).then_some(self.cancelled)
+    }
+
     /// A few words for a report.
     pub fn words(&self) -> String {
         let mut words = format!("cancelled: {}", self.cancelled);
@@ -176,6 +194,8 @@ impl Confirmation {
 #[derive(Debug)]
 pub struct Cancel {
     pub sent: Instant,
+    /// Whether the transport says when the cancel has arrived, though the dialect confirms nothing.
+    is_acknowledged: bool,
     confirmation: watch::Sender<Option<Confirmation>>,
     confirmed: watch::Sender<Option<Instant>>,
 }
@@ -184,6 +204,7 @@ impl Default for Cancel {
     fn default() -> Self {
         Self {
             sent: Instant::now(),
+            is_acknowledged: false,
             confirmation: watch::Sender::new(None),
             confirmed: watch::Sender::new(None),
         }
@@ -191,6 +212,14 @@ impl Default for Cancel {
 }
 
 impl Cancel {
+    /// A cancel of which the transport says when it has arrived.
+    pub fn acknowledged() -> Self {
+        Self {
+            is_acknowledged: true,
+            ..Self::default()
+        }
+    }
+
     /// Notes the answer of the peer.
     pub fn saw(&self, confirmation: Confirmation) {
         self.confirmed.send_replace(Some(Instant::now()));
@@ -205,6 +234,16 @@ impl Cancel {
         )
         .await;
         self.confirmation.borrow().clone()
+    }
+
+    /// Waits until whatever the peer says to the cancel has had time to come: until the transport has acknowledged it, or
+    /// for `silence`.
+    pub async fn arrived(&self, silence: Duration) {
+        if self.is_acknowledged {
+            self.confirmation(silence * 30).await;
+        } else {
+            tokio::time::sleep(silence).await;
+        }
     }
 
     /// When the answer came.

@@ -75,7 +75,7 @@ async fn run(options: &Options) -> Result<bool, String> {
         return Err("--only names no requirement".into());
     }
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-    let cx = Context::new(dialects::peer(options), options.races, options.grace, seed);
+    let cx = Context::new(dialects::peer(options)?, options.races, options.grace, seed);
     let rows = suite::run(&cx, &chosen, &known, |row| {
         if !options.json {
             say(&text::line(row));

@@ -5,27 +5,44 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 
+use crate::dialects::jsonrpc::Manner;
 use crate::requirement::Level;
 use crate::wire::frames::Frames;
 
 /// A dialect that the suite speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Dialect {
+    /// Agentic Browser Protocol 0.1 over a WebSocket: a gateway, or an app itself
+    Abp,
     /// Model Context Protocol 2025-11-25, over standard input and output or Streamable HTTP
     Mcp,
+    /// ACP or LSP style, over a WebSocket or standard input and output
+    Jsonrpc,
+    /// A tool server of the Reactive Agent Protocol
+    Rap,
+    /// The ContextForge cancellation API, for calls over MCP
+    Contextforge,
 }
 
 impl Dialect {
     pub fn word(self) -> &'static str {
         match self {
+            Self::Abp => "abp",
             Self::Mcp => "mcp",
+            Self::Jsonrpc => "jsonrpc",
+            Self::Rap => "rap",
+            Self::Contextforge => "contextforge",
         }
     }
 
     /// The name for people.
     pub fn title(self) -> &'static str {
         match self {
+            Self::Abp => "ABP",
             Self::Mcp => "MCP",
+            Self::Jsonrpc => "JSON-RPC",
+            Self::Rap => "RAP",
+            Self::Contextforge => "the ContextForge API",
         }
     }
 }
@@ -85,9 +102,15 @@ pub struct Options {
     /// Run only the requirements whose ids contain one of these
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// How messages stand in the input and output of a program
-    #[arg(long, value_name = "HOW", default_value = "lines")]
-    pub frames: Frames,
+    /// How `jsonrpc` cancels
+    #[arg(long, value_name = "STYLE", default_value = "acp")]
+    pub style: Manner,
+    /// How messages of `jsonrpc` stand in the input and output of a program, if not as its style has them
+    #[arg(long, value_name = "HOW")]
+    pub frames: Option<Frames>,
+    /// Where `contextforge` calls tools over MCP, if not at /mcp
+    #[arg(long, value_name = "URL")]
+    pub calls: Option<String>,
     /// Print the requirements, and run nothing
     #[arg(long)]
     pub list: bool,

@@ -68,6 +68,15 @@ pub trait Connection: Send + Sync {
     fn end(&self) -> BoxFuture<'_, Result<(), String>>;
     /// Answers that belong to no call, in a few words each. They are told once.
     fn stray(&self) -> Vec<String>;
+    /// Asks for the status of a call: the status of HTTP, and the body. `None` if the dialect has no such request.
+    fn status(&self, id: &Value) -> Option<BoxFuture<'_, Result<(u16, Value), String>>> {
+        let _ = id;
+        None
+    }
+    /// Whether a call can carry a time limit.
+    fn has_timeout(&self) -> bool {
+        false
+    }
     /// Whether the connection has ended.
     fn is_over(&self) -> bool;
 }
@@ -93,6 +102,17 @@ pub struct Traits {
     pub shared: bool,
     /// Whether messages of one connection arrive in the order in which they were sent.
     pub ordered: bool,
+    /// The words of a confirmation that are prescribed.
+    pub words: Option<Words>,
+}
+
+/// The reasons with which a dialect refuses a cancel.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// No such call.
+    pub unknown: &'static str,
+    /// The call has ended in another way.
+    pub ended: &'static str,
 }
 
 /// A peer under test.
@@ -100,6 +120,10 @@ pub trait Peer: Send + Sync {
     fn traits(&self) -> Traits;
     /// Opens a connection and looks for both tools. `Err` says what went wrong.
     fn connect(&self) -> BoxFuture<'_, Result<Arc<dyn Connection>, String>>;
+    /// Opens a connection on which no session was opened. `None` if the dialect has no such state.
+    fn without_session(&self) -> Option<BoxFuture<'_, Result<Arc<dyn Connection>, String>>> {
+        None
+    }
     /// The name and version that the peer gave of itself, if a connection was opened.
     fn name(&self) -> Option<String>;
 }

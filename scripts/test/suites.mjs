@@ -159,7 +159,7 @@ export const suites = [
     run: async (filters) => {
       const { code } = await run('cargo', ['build', '--locked', '--package', 'caphost-conformance'], { timeoutMs: 20 * minute });
       if (code !== 0) return oneCheck(code);
-      return runNodeTests('cancellation-suite', { filters, concurrency: 3, timeoutMs: 10 * minute });
+      return runNodeTests('cancellation-suite', { filters, concurrency: 4, timeoutMs: 10 * minute });
     },
   },
   {

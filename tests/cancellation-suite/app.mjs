@@ -15,11 +15,11 @@ export function registerTools(host) {
   const counted = new Map();
   host.register('conformance.count', {
     description: 'Counts steps',
-    inputSchema: { type: 'object', properties: { key, steps: { type: 'integer' }, ms: { type: 'number' } }, required: ['key', 'steps', 'ms'] },
-  }, async (/** @type {{ key: string, steps: number, ms: number }} */ { key: under, steps, ms }, { signal, progress }) => {
+    inputSchema: { type: 'object', properties: { key, steps: { type: 'integer' }, ms: { type: 'number' }, deaf: { type: 'boolean' } }, required: ['key', 'steps', 'ms'] },
+  }, async (/** @type {{ key: string, steps: number, ms: number, deaf?: boolean }} */ { key: under, steps, ms, deaf }, { signal, progress }) => {
     for (let step = 1; step <= steps; step += 1) {
       await pause(ms);
-      signal.throwIfAborted();
+      if (!deaf) signal.throwIfAborted();
       counted.set(under, step);
       progress({ progress: step, total: steps });
     }

@@ -18,7 +18,7 @@ const mcp = {
 
 const ids = (/** @type {string} */ set, /** @type {string[]} */ numbers) => numbers.map((number) => `${set}-C-${number}`);
 
-describe('the cancellation suite on peers that break the rules', { concurrency: 3 }, () => {
+describe('the cancellation suite on peers that break the rules', { concurrency: 6 }, () => {
   for (const [way, [run_, broken]] of Object.entries(mcp)) {
     test(`MCP: finds a peer that ${way}`, async () => {
       const found = await runSuite('mcp', '--only', ids('MCP', run_).join(','), '--', process.execPath, liar, 'mcp', way);

@@ -138,6 +138,7 @@ impl Peer for Mcp {
             confirms: false,
             shared: http,
             ordered: !http,
+            words: None,
         }
     }
 

@@ -3,7 +3,11 @@
 use crate::options::Dialect;
 use crate::requirement::Requirement;
 
+pub mod abp;
+pub mod contextforge;
+pub mod jsonrpc;
 pub mod mcp;
+pub mod rap;
 
 /// A requirement, with its scenario.
 macro_rules! requirement {
@@ -26,6 +30,10 @@ pub const OURS: &str =
 /// The requirements of a dialect.
 pub fn of(dialect: Dialect) -> &'static [Requirement] {
     match dialect {
+        Dialect::Abp => abp::REQUIREMENTS,
         Dialect::Mcp => mcp::REQUIREMENTS,
+        Dialect::Jsonrpc => jsonrpc::REQUIREMENTS,
+        Dialect::Rap => rap::REQUIREMENTS,
+        Dialect::Contextforge => contextforge::REQUIREMENTS,
     }
 }

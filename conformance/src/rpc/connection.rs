@@ -106,6 +106,10 @@ impl Connection for Rpc {
         self.pending.stray()
     }
 
+    fn has_timeout(&self) -> bool {
+        self.way.has_timeout()
+    }
+
     fn is_over(&self) -> bool {
         self.transport.is_over()
     }

@@ -22,15 +22,18 @@ pub async fn unknown(cx: &Context) -> Verdict {
     };
     let cancel = connection.cancel(&id, None);
     let confirmation = confirmed(cx, &cancel).await?;
-    if let Some(confirmation) = confirmation
-        && confirmation.cancelled
-    {
-        broken!(
-            "the cancel of a call that does not exist was answered with {}",
-            confirmation.words()
-        );
+    if let Some(confirmation) = confirmation {
+        let prescribed = cx.traits().words.map(|words| words.unknown);
+        let is_other =
+            prescribed.is_some_and(|words| confirmation.reason.as_deref() != Some(words));
+        if confirmation.cancelled || is_other {
+            broken!(
+                "the cancel of a call that does not exist was answered with {}",
+                confirmation.words()
+            );
+        }
     }
-    sleep(SILENCE).await;
+    cancel.arrived(SILENCE).await;
     if let Some(stray) = connection.stray().first() {
         broken!("the cancel of an unknown id was answered with {stray}");
     }
@@ -183,9 +186,8 @@ pub async fn duplicate(cx: &Context) -> Verdict {
     cx.begins(&call).await?;
     let again = cx.counting(5, 1);
     connection.repeat(&call, again);
+    call.counts(40, PATIENCE).await;
     sleep(SILENCE).await;
-    call.answer(PATIENCE).await;
-    sleep(SILENCE * 3).await;
     let answers = call.answers();
     leave([connection]).await;
     let full = answers
@@ -208,6 +210,24 @@ pub async fn duplicate(cx: &Context) -> Verdict {
             words.join("; ")
         }
     )))
+}
+
+/// The same call again, under the id of one in flight, is the repetition of a sender that was not sure.
+pub async fn retried(cx: &Context) -> Verdict {
+    let connection = cx.fresh().await?;
+    let new = cx.counting(40, STEP);
+    let call = connection.call(new.clone());
+    cx.begins(&call).await?;
+    connection.repeat(&call, new);
+    let answer = one_answer(cx, &call).await;
+    leave([connection]).await;
+    match answer? {
+        answer if answer.count() == Some(40) => Ok(()),
+        answer => Err(Finding::Broken(format!(
+            "a call that was sent twice was answered with {}",
+            answer.words()
+        ))),
+    }
 }
 
 /// An id may be cancelled and then, in dialects that allow it, be used again.

@@ -12,7 +12,9 @@ pub mod endings;
 pub mod ids;
 pub mod races;
 pub mod running;
+pub mod status;
 pub mod timing;
+pub mod truth;
 
 /// Broken unless `call`, cancelled while it worked, was answered as its dialect wants it.
 async fn settled(cx: &Context, call: &Call) -> Verdict {

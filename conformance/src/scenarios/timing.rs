@@ -77,13 +77,16 @@ pub async fn late(cx: &Context) -> Verdict {
             second.words()
         );
     }
-    if let Some(confirmation) = confirmation
-        && confirmation.cancelled
-    {
-        broken!(
-            "the call had completed, and its cancel was answered with {}",
-            confirmation.words()
-        );
+    if let Some(confirmation) = confirmation {
+        let prescribed = cx.traits().words.map(|words| words.ended);
+        let is_other =
+            prescribed.is_some_and(|words| confirmation.reason.as_deref() != Some(words));
+        if confirmation.cancelled || is_other {
+            broken!(
+                "the call had completed, and its cancel was answered with {}",
+                confirmation.words()
+            );
+        }
     }
     cx.still_answers(&connection).await
 }
@@ -105,7 +108,14 @@ pub async fn early(cx: &Context) -> Verdict {
     }
     let call = connection.call(new);
     confirmed(cx, &cancel).await?;
-    let answer = call.answer(Duration::from_secs(2)).await;
+    let may_be_silent = cx.traits().afterwards == Afterwards::Silence && !cx.traits().ordered;
+    let answer = call
+        .answer(if may_be_silent {
+            PATIENCE / 5
+        } else {
+            PATIENCE
+        })
+        .await;
     sleep(SILENCE).await;
     let steps = cx.steps(&call.key).await?;
     match answer {
@@ -151,6 +161,9 @@ pub async fn crowd(cx: &Context) -> Verdict {
 /// A time limit ends a call as a cancel does.
 pub async fn timeout(cx: &Context) -> Verdict {
     let connection = cx.connection().await?;
+    if !connection.has_timeout() {
+        return Err(Finding::NotOffered("calls carry no time limit here".into()));
+    }
     let mut new = cx.counting(MANY, STEP);
     new.timeout = Some(Duration::from_millis(150));
     let call = connection.call(new);
