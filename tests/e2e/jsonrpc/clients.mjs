@@ -21,19 +21,21 @@ import { gatewayBinary } from '../../../scripts/paths.mjs';
  * @property {any} greeting the first message of this kind of peer
  * @property {() => Promise<unknown>} leave
  *
- * @typedef {{ name: string, connect: (gateway: import('../support/gateway.mjs').Gateway) => Promise<Client> }} Kind
+ * @typedef {{ name: string, connect: (gateway: Gateway, app?: string) => Promise<Client> }} Kind
  */
 
-/** @param {import('../support/gateway.mjs').Gateway} gateway */
-export async function openSocket(gateway) {
-  const socket = new WebSocket(`${gateway.wsUrl}/jsonrpc?app=lab`);
+/** @typedef {Pick<import('../support/gateway.mjs').Gateway, 'url' | 'wsUrl'>} Gateway */
+
+/** @param {Gateway} gateway @param {string} [app] */
+export async function openSocket(gateway, app = 'lab') {
+  const socket = new WebSocket(`${gateway.wsUrl}/jsonrpc?app=${app}`);
   await once(socket, 'open');
   return socket;
 }
 
-/** @param {import('../support/gateway.mjs').Gateway} gateway */
-export function startStdio(gateway) {
-  const child = spawn(gatewayBinary, ['stdio', '--gateway', gateway.url, '--app', 'lab'], { stdio: ['pipe', 'pipe', 'inherit'] });
+/** @param {Gateway} gateway @param {string} [app] */
+export function startStdio(gateway, app = 'lab') {
+  const child = spawn(gatewayBinary, ['stdio', '--gateway', gateway.url, '--app', app], { stdio: ['pipe', 'pipe', 'inherit'] });
   const killWithUs = () => child.kill('SIGKILL');
   process.once('exit', killWithUs);
   /** @type {Promise<number | null>} */
@@ -131,8 +133,8 @@ const hangUp = ({ child, exited }) => async () => {
 export const kinds = [
   {
     name: 'vscode-jsonrpc over WebSocket',
-    async connect(gateway) {
-      const socket = await openSocket(gateway);
+    async connect(gateway, app) {
+      const socket = await openSocket(gateway, app);
       return vscode(new SocketReader(socket), new SocketWriter(socket), async () => {
         socket.close();
         await once(socket, 'close');
@@ -141,16 +143,16 @@ export const kinds = [
   },
   {
     name: 'vscode-jsonrpc over caphost stdio',
-    async connect(gateway) {
-      const stdio = startStdio(gateway);
+    async connect(gateway, app) {
+      const stdio = startStdio(gateway, app);
       const { stdin, stdout } = stdio.child;
       return vscode(new StreamMessageReader(stdout), new StreamMessageWriter(stdin), hangUp(stdio));
     },
   },
   {
     name: '@agentclientprotocol/sdk over caphost stdio',
-    async connect(gateway) {
-      const stdio = startStdio(gateway);
+    async connect(gateway, app) {
+      const stdio = startStdio(gateway, app);
       return agentClientProtocol(stdio.child.stdout, stdio.child.stdin, hangUp(stdio));
     },
   },
