@@ -1,7 +1,7 @@
 import js from '@eslint/js';
 import globals from 'globals';
 
-const nodeFiles = ['examples/**/*.mjs', 'examples/*/*.config.js', 'docs/.vitepress/*.mjs', 'scripts/**/*.mjs', 'tests/**/*.mjs', 'npm/*.node.js', '*.mjs'];
+const nodeFiles = ['examples/**/*.mjs', 'examples/*/*.config.js', 'docs/.vitepress/*.mjs', 'conformance/**/*.mjs', 'scripts/**/*.mjs', 'tests/**/*.mjs', 'npm/*.node.js', '*.mjs'];
 
 export default [
   { ignores: ['pkg/**', 'pkg.fresh/**', 'target/**', 'www/dist/**', 'www/dist.fresh/**', 'docs/public/api/**', 'docs/public/caphost/**', 'examples/*/pkg/**', 'examples/*/dist/**', 'examples/*/target/**', 'src/web/bundled/**', 'node_modules/**'] },

@@ -3,6 +3,7 @@
 //! The peer offers a tool that counts its own steps, and one that reads the count. So "cancelled" is compared with what
 //! happened. The [requirements] of each dialect are frozen and numbered; the [scenarios] know no dialect.
 
+pub mod app;
 pub mod call;
 pub mod context;
 pub mod dialects;

@@ -10,7 +10,7 @@ use caphost_conformance::context::Context;
 use caphost_conformance::options::{Options, Target};
 use caphost_conformance::report::{Report, html, junit, text};
 use caphost_conformance::requirement::Requirement;
-use caphost_conformance::{dialects, expected, requirements, suite};
+use caphost_conformance::{app, dialects, expected, requirements, suite};
 use clap::Parser;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -75,6 +75,14 @@ async fn run(options: &Options) -> Result<bool, String> {
         return Err("--only names no requirement".into());
     }
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+    let app = match &options.bring {
+        Some(url) => Some(app::bring(url, options.bring_token.as_deref()).await),
+        None => None,
+    };
+    if let Some(Err(why)) = &app {
+        eprintln!("caphost-conformance: {why}");
+        return Ok(false);
+    }
     let cx = Context::new(dialects::peer(options)?, options.races, options.grace, seed);
     let rows = suite::run(&cx, &chosen, &known, |row| {
         if !options.json {

@@ -75,6 +75,18 @@ pub struct Options {
         requires = "url"
     )]
     pub token: Option<String>,
+    /// Connect an app with both tools to a gateway of caphost, at this address for apps
+    #[arg(long, value_name = "URL", requires = "url")]
+    pub bring: Option<String>,
+    /// A bearer token for that app
+    #[arg(
+        long,
+        value_name = "SECRET",
+        env = "CAPHOST_APP_TOKEN",
+        hide_env_values = true,
+        requires = "bring"
+    )]
+    pub bring_token: Option<String>,
     /// Write the report as JSON to standard output
     #[arg(long)]
     pub json: bool,

@@ -93,6 +93,9 @@ impl JsonRpc {
             let name = info.map(|_| format!("{} {}", word("name"), word("version")));
             *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
         }
+        if rpc.transport.is_over() {
+            return Err("the peer has ended".into());
+        }
         if self.manner == Manner::Lsp {
             rpc.transport
                 .send(json!({ "jsonrpc": "2.0", "method": "initialized", "params": {} }));

@@ -124,6 +124,7 @@ impl Http {
             .headers()
             .get("content-type")
             .is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
+        let is_refused = !response.status().is_success();
         if !is_stream {
             let body = response
                 .bytes()
@@ -131,6 +132,8 @@ impl Http {
                 .map_err(|error| http::innermost(&error))?;
             if let Ok(message) = serde_json::from_slice::<Value>(&body)
                 && message.is_object()
+                // A body that says why a notification is refused is no message.
+                && !(is_refused && message.get("id").is_none_or(Value::is_null))
             {
                 self.receive(message);
             }

@@ -82,7 +82,7 @@ pub const REQUIREMENTS: &[Requirement] = &[
     ),
     requirement!(
         "MCP-C-10",
-        Should,
+        Ours,
         "A program ends when its input has ended, also while a request works.",
         SHUTDOWN,
         endings::program_ends

@@ -48,6 +48,9 @@ async fn settled(cx: &Context, call: &Call) -> Verdict {
 /// The answer of a call. Broken if there is none, or a second.
 async fn one_answer(cx: &Context, call: &Call) -> Result<Answer, Finding> {
     let Some(answer) = call.answer(PATIENCE.max(cx.grace)).await else {
+        if call.is_closed() {
+            broken!("the connection ended, and the call was not answered");
+        }
         broken!("the call was not answered within {} s", PATIENCE.as_secs());
     };
     sleep(SILENCE).await;

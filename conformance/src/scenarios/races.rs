@@ -82,6 +82,11 @@ async fn run(
     after: Duration,
 ) -> Race {
     let call = connection.call(cx.counting(steps, ms));
+    if steps == LONG && !cx.traits().ordered {
+        // A cancel that overtakes its call may be ignored as unknown, and the call then runs for long. What is wrong with the
+        // oracle is told when it judges.
+        let _ = cx.begins(&call).await;
+    }
     sleep(after).await;
     let cancel = connection.cancel(&call.id, None);
     if cx.traits().afterwards == Afterwards::Silence {
@@ -124,7 +129,7 @@ async fn judge(cx: &Context, race: &Race) -> Verdict {
     }
     if *is_long && steps == *total {
         broken!(
-            "a call of {} s ran to its end, although it was cancelled within its first 100 ms",
+            "a call of {} s ran to its end, although it was cancelled soon after its start",
             total * ms / 1000
         );
     }
