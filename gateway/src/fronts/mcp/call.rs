@@ -13,6 +13,7 @@ use super::reply::whole;
 use super::request::Request;
 use super::result::{self, Ended, ToolResult, answer};
 use super::session::{McpSession, NotTaken};
+use super::tasks::Becoming;
 use super::tools;
 use super::underway::{Tool, Underway, Within};
 use crate::bounds::Permit;
@@ -55,7 +56,11 @@ pub async fn in_session(
 pub async fn alone(
     hub: &Arc<Hub>,
     caller: &Caller,
-    (in_use, asks): (impl FnOnce(&str) -> InUse, Option<Asks<Underway>>),
+    (in_use, asks, becoming): (
+        impl FnOnce(&str) -> InUse,
+        Option<Asks<Underway>>,
+        Becoming,
+    ),
     (request, links): (Request<'_>, Links),
     (share, accepted): (Permit, Accepted),
 ) -> Response {
@@ -68,13 +73,17 @@ pub async fn alone(
     };
     let in_use = in_use(tool.app(caller));
     let call = in_use.call(call);
-    let within = Within::Shared { in_use, asks };
+    let within = Within::Shared {
+        in_use,
+        asks,
+        becoming,
+    };
     let underway = Underway::new(request.id, tool, call, within);
     underway.respond(share, accepted).await
 }
 
 /// Finds the tool that the client means, and prepares the call. The error ends the call.
-fn find(
+pub(super) fn find(
     hub: &Hub,
     caller: &Caller,
     request: &Request<'_>,
@@ -102,7 +111,8 @@ fn find(
         capability: name.clone(),
         params: Some(params.into_owned().into()),
         dialect_id: Some(request.id.plain()),
-        progress: progress.is_some(),
+        // A task says how far its call is.
+        progress: progress.is_some() || request.takes_tasks(),
         ..NewCall::default()
     };
     let tool = Tool {

@@ -80,11 +80,14 @@ impl Drop for Listening {
 }
 
 /// The first message of a subscription: the changes that it will tell.
-pub fn acknowledged(id: &Id, tools: bool) -> String {
-    let accepted = match tools {
+pub fn acknowledged(id: &Id, tools: bool, tasks: Option<&[String]>) -> String {
+    let mut accepted = match tools {
         true => json!({ "toolsListChanged": true }),
         false => json!({}),
     };
+    if let Some(tasks) = tasks {
+        accepted["taskIds"] = json!(tasks);
+    }
     let params = json!({ "notifications": accepted, "_meta": subscribed(id) });
     notification("notifications/subscriptions/acknowledged", params).to_string()
 }
@@ -119,6 +122,7 @@ fn tools_changed(subscription: Option<&Id>) -> String {
     changed.to_string()
 }
 
-fn subscribed(id: &Id) -> Value {
+/// What the messages of a subscription have as `_meta`.
+pub fn subscribed(id: &Id) -> Value {
     json!({ "io.modelcontextprotocol/subscriptionId": id.value() })
 }

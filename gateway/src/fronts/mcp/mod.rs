@@ -9,6 +9,7 @@
 //! | `sessions`, `session`, `sealing`, `elsewhere` | sessions of versions before 2026-07-28: the table, one session, its id, and what workers tell each other of sessions |
 //! | `overtaken` | cancels of a session that come before their requests |
 //! | `call`, `underway`, `parked` | a call, from `tools/call` to the end of its response; calls that wait for an answer of their client |
+//! | `tasks` | calls that outlive the response to their request |
 //! | `links`, `resources` | what is too large for a result, and `resources/read` |
 //! | `progress`, `questions`, `result`, `content` | the progress of a call, its questions to the client, and its result |
 //! | `reply` | how an answer is sent: in one piece, or as a stream |
@@ -38,6 +39,7 @@ mod sealing;
 mod server;
 mod session;
 mod sessions;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod tools;

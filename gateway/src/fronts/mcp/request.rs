@@ -4,6 +4,7 @@
 mod tests;
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,10 +12,11 @@ use serde_json::{Map, Value, json};
 
 use super::head::Head;
 use super::questions::takes_forms;
+use super::tasks::TASKS;
 use crate::fronts::refusal::Refusal;
 use crate::limits::MAX_DEPTH;
 use crate::wire::json_rpc::{Id, RpcError, code};
-use crate::wire::{check_readable, mended, text_of};
+use crate::wire::{check_readable, members, mended, outline, text_of};
 use caphost::dialect::mcp::{STATELESS, Version};
 
 /// A request.
@@ -50,6 +52,10 @@ struct Params<'a> {
     level: Option<&'a RawValue>,
     #[serde(borrow)]
     notifications: Option<&'a RawValue>,
+    #[serde(borrow)]
+    task: Option<&'a RawValue>,
+    #[serde(borrow, rename = "taskId")]
+    task_id: Option<&'a RawValue>,
     #[serde(borrow, rename = "_meta")]
     meta: Option<&'a RawValue>,
 }
@@ -72,6 +78,8 @@ struct Meta<'a> {
 struct Wanted<'a> {
     #[serde(borrow, rename = "toolsListChanged")]
     tool_changes: Option<&'a RawValue>,
+    #[serde(borrow, rename = "taskIds")]
+    task_ids: Option<&'a RawValue>,
 }
 
 /// Reads the known members of an object, which may be missing.
@@ -203,6 +211,7 @@ impl<'a> Request<'a> {
         let subject = match &*self.method {
             "tools/call" | "prompts/get" => self.params.name,
             "resources/read" => self.params.uri,
+            "tasks/get" | "tasks/update" | "tasks/cancel" => self.params.task_id,
             _ => None,
         };
         match text(subject) {
@@ -225,6 +234,43 @@ impl<'a> Request<'a> {
     pub fn takes_forms(&self) -> bool {
         let capabilities = self.meta.capabilities;
         capabilities.is_some_and(|it| takes_forms(it.get(), &STATELESS))
+    }
+
+    /// Whether the client of a request without a session takes a task in place of a result.
+    pub fn takes_tasks(&self) -> bool {
+        let capabilities = self.meta.capabilities.map_or("{}", RawValue::get);
+        let mut takes_tasks = false;
+        members(capabilities.as_bytes(), |key, value| {
+            if key == "extensions" && value.starts_with(b"{") {
+                members(value, |key, value| {
+                    takes_tasks |= key == TASKS && value.starts_with(b"{");
+                });
+            }
+        });
+        takes_tasks
+    }
+
+    /// Whether a request in a session wants a task in place of the result, and the time to live that it wants
+    /// for the task. `None` if it wants none.
+    pub fn task(&self) -> Result<Option<Option<Duration>>, RpcError> {
+        let Some(task) = self.params.task.map(RawValue::get).filter(|it| *it != "null") else {
+            return Ok(None);
+        };
+        let wanted = outline(task.as_bytes(), &["ttl"]);
+        let ttl = &wanted["ttl"];
+        let millis = ttl.as_f64().filter(|it| *it >= 0.0);
+        if !wanted.is_object() || (millis.is_none() && !ttl.is_null()) {
+            let what = "`task` is an object, and its `ttl` a number of milliseconds";
+            return Err(RpcError::new(code::INVALID_PARAMS, what));
+        }
+        let longest = u64::from(u32::MAX) as f64;
+        let ttl = millis.map(|it| Duration::from_millis(it.min(longest) as u64));
+        Ok(Some(ttl))
+    }
+
+    /// The id of the task that the request is about.
+    pub fn task_id(&self) -> Option<Cow<'a, str>> {
+        text(self.params.task_id)
     }
 
     /// The state of the call that the request goes on with. A state that is no text is as good as an empty one.
@@ -275,6 +321,14 @@ impl<'a> Request<'a> {
         let wanted = self.params.notifications.map(RawValue::get);
         let wanted: Wanted<'_> = object("notifications", Some(wanted?)).ok()?;
         Some(wanted.tool_changes.is_some_and(|it| it.get() == "true"))
+    }
+
+    /// The ids of the tasks whose changes a subscription wants. Empty if they are not a list of texts.
+    pub fn wanted_tasks(&self) -> Vec<String> {
+        let wanted = self.params.notifications.map(RawValue::get);
+        let wanted = object::<Wanted<'_>>("notifications", wanted).unwrap_or_default();
+        let ids = wanted.task_ids.map_or("[]", RawValue::get);
+        serde_json::from_str(ids).unwrap_or_default()
     }
 
     /// The token of the progress that the client wants.

@@ -19,6 +19,7 @@ use super::result::{answer, complete};
 use super::server::{Asker, Mcp, cacheable};
 use super::session::{McpSession, NotTaken};
 use super::sessions::no_session;
+use super::tasks::{Becoming, Task, has_tasks, task_changes};
 use super::tools;
 use crate::bounds::Permit;
 use crate::fronts::refusal::Refusal;
@@ -78,6 +79,10 @@ impl Mcp {
     ) -> Result<Response, Refusal> {
         let id = request.id.clone();
         let answered = match &*request.method {
+            method if has_tasks(session.version) && self.is_of_tasks(method, &request) => {
+                self.task_in_session(asker, session, request, accepted)
+                    .await?
+            }
             "tools/call" => {
                 let share = self.share(asker)?;
                 let reply = (share, accepted);
@@ -136,9 +141,14 @@ impl Mcp {
                 let asks = request.takes_forms().then(|| self.parked.asks(caller));
                 let sessions = asks.as_ref().map_or(&self.shared, |_| &self.asked);
                 let in_use = |app: &str| sessions.session(&caller.identity, Some(app), None);
+                let becoming = Becoming::new(&self.tasks, asker, request.takes_tasks());
                 let reply = (share, accepted);
                 let request = (request, self.links(asker, &STATELESS, None));
-                return Ok(call::alone(&self.hub, caller, (in_use, asks), request, reply).await);
+                let of = (in_use, asks, becoming);
+                return Ok(call::alone(&self.hub, caller, of, request, reply).await);
+            }
+            "tasks/get" | "tasks/update" | "tasks/cancel" => {
+                return self.task_alone(caller, &request, accepted).await;
             }
             "resources/read" => {
                 let reply = (self.share(asker)?, accepted);
@@ -148,7 +158,8 @@ impl Mcp {
             "subscriptions/listen" => match request.wants_tool_changes() {
                 Some(tools) => {
                     accepted.check_events()?;
-                    return self.subscribe(asker, request.id, tools);
+                    let tasks = self.tasks_to_hear(caller, &request)?;
+                    return self.subscribe(asker, request.id, tools, tasks);
                 }
                 None => {
                     let what = "The parameters are not those of subscriptions/listen";
@@ -222,14 +233,27 @@ impl Mcp {
         }
     }
 
-    fn subscribe(&self, asker: &Asker, id: Id, tools: bool) -> Result<Response, Refusal> {
+    fn subscribe(
+        &self,
+        asker: &Asker,
+        id: Id,
+        tools: bool,
+        tasks: Option<Vec<Arc<Task>>>,
+    ) -> Result<Response, Refusal> {
         let share = self.share(asker)?;
-        let first = Some(acknowledged(&id, tools));
+        let heard = tasks.as_ref().map(|tasks| {
+            let ids = tasks.iter().map(|task| task.id.to_string());
+            ids.collect::<Vec<_>>()
+        });
+        let first = Some(acknowledged(&id, tools, heard.as_deref()));
         let app = asker.caller.app.clone();
         let changes = match tools {
             true => subscription(&self.hub, app, id.clone()),
             false => stream::pending().boxed(),
         };
+        let tasks = tasks.into_iter().flatten();
+        let tasks = tasks.map(|task| task_changes(task, id.clone()));
+        let changes = stream::select(changes, stream::select_all(tasks));
         // A client takes a stream without a result for a broken connection.
         let stopping = self.hub.lifecycle.reached(Phase::Stopping);
         let ended = stream::once(async move { unsubscribed(&id) }).boxed();

@@ -67,6 +67,22 @@ impl ToolResult {
         self
     }
 
+    /// The result of the task of that run, in a session.
+    pub fn of_task(mut self, run: RunId) -> Self {
+        self.meta[RELATED_TASK] = related(run);
+        self
+    }
+
+    /// Whether the call has failed.
+    pub fn is_error(&self) -> bool {
+        self.is_error
+    }
+
+    /// The `ABPError` of a call that has failed.
+    pub fn error(&self) -> &Value {
+        &self.meta[ERROR]
+    }
+
     /// The result in the form of versions without sessions.
     pub fn complete(self) -> Self {
         ToolResult {
@@ -81,10 +97,17 @@ const RUN: &str = "caphost/run";
 const METADATA: &str = "caphost/metadata";
 const ERROR: &str = "caphost/error";
 const STOP: &str = "caphost/stop";
+/// What names the task of a message that has no `taskId`.
+pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// The `resultType` of a complete result.
 const COMPLETE: &str = "complete";
 /// The prefix of caphost's own names.
 const OURS: &str = "caphost/";
+
+/// The value of [`RELATED_TASK`].
+pub fn related(run: RunId) -> Value {
+    json!({ "taskId": run.to_string() })
+}
 
 /// A result in the form of versions without sessions.
 pub fn complete(mut result: Value) -> Value {

@@ -22,6 +22,7 @@ use super::reply::{events, together};
 use super::request::Request;
 use super::server::{Asker, Mcp};
 use super::sessions::{McpOptions, Sessions};
+use super::tasks::Tasks;
 use super::tools;
 use super::wanted::Wanted;
 use crate::bounds::{Budget, QuotaKey};
@@ -59,6 +60,7 @@ pub fn routes(hub: Arc<Hub>, options: McpOptions, coerce: bool) -> Router {
     let patience = options.mcp_answer_timeout;
     let parked = Parked::new(hub.clone(), sessions.seals.clone(), patience);
     let mcp = Arc::new(Mcp {
+        tasks: Tasks::new(hub.clone(), &options),
         lists: Listing::of_offers(hub.clone()),
         hub,
         sessions,
@@ -237,7 +239,10 @@ impl Mcp {
                 if let Some((run, question)) = id.as_ref().and_then(|id| read_id(id.value())) {
                     let thread = session.number;
                     let payload = payload_of(answered);
-                    self.sessions.answer(thread, (run, question), payload)?;
+                    match self.tasks.of(run, &asker.caller.identity) {
+                        Some(task) => task.answer(question, &payload),
+                        None => self.sessions.answer(thread, (run, question), payload)?,
+                    }
                 }
                 Ok(StatusCode::ACCEPTED.into_response())
             }

@@ -11,6 +11,7 @@ use super::links::Links;
 use super::parked::Parked;
 use super::session::McpSession;
 use super::sessions::Sessions;
+use super::tasks::{TASKS, Tasks, has_tasks};
 use super::tools;
 use super::underway::Underway;
 use crate::bounds::{Budget, Full, Permit, QuotaKey};
@@ -30,6 +31,8 @@ pub(super) struct Mcp {
     pub asked: Arc<SharedSessions>,
     /// The calls that wait for answers of clients without sessions.
     pub parked: Arc<Parked<Underway>>,
+    /// The calls that are tasks.
+    pub tasks: Arc<Tasks>,
     /// The open responses.
     pub open: Arc<Budget>,
     /// The rate limit of lists of tools.
@@ -105,6 +108,9 @@ impl Mcp {
         if version.structure {
             server["capabilities"]["resources"] = json!({});
         }
+        if has_tasks(version) {
+            server["capabilities"]["tasks"] = self.tasks.capability();
+        }
         match self.hub.assortment(caller.app.as_deref()) {
             Ok(all) => match all.only() {
                 Some(offer) => {
@@ -134,6 +140,7 @@ impl Mcp {
             members.remove("serverInfo");
         }
         server["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": info });
+        server["capabilities"]["extensions"] = json!({ TASKS: {} });
         server["supportedVersions"] = Version::names().collect();
         cacheable(server)
     }

@@ -53,7 +53,7 @@ pub struct McpSession {
     /// The version of MCP in this session.
     pub version: &'static Version,
     /// Whether the client fills in forms.
-    takes_forms: bool,
+    pub takes_forms: bool,
     /// Cancelled when the session is over.
     pub ended: CancellationToken,
     /// The calls in flight, by the ids that the client has given.

@@ -22,7 +22,7 @@ use crate::cluster::Away;
 use crate::fronts::idle::look_after;
 use crate::fronts::refusal::Refusal;
 use crate::gateway::Hub;
-use crate::options::{count, defaults, duration};
+use crate::options::{bytes, count, defaults, duration};
 use crate::remembered::Remembered;
 use crate::session_key::SessionKey;
 use crate::wire::json_rpc::Id;
@@ -56,6 +56,18 @@ pub struct McpOptions {
     /// How long a call waits for the answer to a question of its app, where a client answers with another request (2026-07-28). After that the call is cancelled.
     #[arg(long, env = "CAPHOST_MCP_ANSWER_TIMEOUT", default_value = "60m", value_parser = duration, value_name = "TIME")]
     pub mcp_answer_timeout: Duration,
+    /// How long an MCP task and its result are kept, from the beginning of its call. A client may ask for less. A call that still runs then is cancelled.
+    #[arg(long, env = "CAPHOST_MCP_TASK_TTL", default_value = "60m", value_parser = duration, value_name = "TIME")]
+    pub mcp_task_ttl: Duration,
+    /// MCP tasks at once, also those that have ended and are kept.
+    #[arg(long, env = "CAPHOST_MCP_MAX_TASKS", default_value = "1000", value_parser = count, value_name = "N")]
+    pub mcp_max_tasks: usize,
+    /// MCP tasks at once of one token, or of one address where there are no tokens.
+    #[arg(long, env = "CAPHOST_MCP_MAX_TASKS_PER_TOKEN", default_value = "250", value_parser = count, value_name = "N")]
+    pub mcp_max_tasks_per_token: usize,
+    /// Bytes of results that all MCP tasks keep. A task fails whose result finds no room. The last tenth is for tokens without a kept result.
+    #[arg(long, env = "CAPHOST_MCP_MAX_TASK_BYTES", default_value = "64MiB", value_parser = bytes, value_name = "SIZE")]
+    pub mcp_max_task_bytes: usize,
     /// The key that seals the ids of MCP sessions: any text of at least 32 characters, the same for all workers. With it sessions outlive a restart of the gateway. Default: a random key, which is kept in Redis, or else ends with the gateway.
     #[arg(
         long,

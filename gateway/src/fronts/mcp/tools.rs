@@ -9,6 +9,7 @@ use super::request::Request;
 use super::result;
 use super::result::Ended;
 use super::schema::{self, Input};
+use super::tasks::has_tasks;
 use super::wanted::Wanted;
 use crate::broker::{AppTool, Assortment, CapabilityInfo, Offer, plain};
 use crate::gateway::{AbpError, Hub};
@@ -138,6 +139,9 @@ pub fn tool(capability: &CapabilityInfo, name: &str, version: &Version) -> Value
         && let Some(hints) = capability.annotations
     {
         tool["annotations"] = json!(hints);
+    }
+    if has_tasks(version) {
+        tool["execution"] = json!({ "taskSupport": "optional" });
     }
     if version.structure
         && let Some(output) = schema::output(capability.output_schema.as_deref())

@@ -19,6 +19,7 @@ use super::questions;
 use super::reply::{awaited, event_bytes, events, whole};
 use super::result::{self, Ended, ToolResult, answer};
 use super::session::McpSession;
+use super::tasks::{Becoming, Work};
 use super::tools;
 use crate::bounds::Permit;
 use crate::broker::Offer;
@@ -140,6 +141,8 @@ pub enum Within {
         in_use: InUse,
         /// The questions of the call, if the client fills in forms.
         asks: Option<Asks<Underway>>,
+        /// Whether and when the call becomes a task.
+        becoming: Becoming,
     },
 }
 
@@ -260,6 +263,37 @@ impl Underway {
         Some(answer)
     }
 
+    /// Makes a task of the call. Returns the answer to the request, or `None` if there is no place for a task.
+    fn become_task(&mut self) -> Option<String> {
+        let Within::Shared { becoming, .. } = &mut self.0.as_mut()?.within else {
+            return None;
+        };
+        let (tasks, place) = becoming.place()?;
+        let Some(Awaited {
+            id,
+            tool,
+            call,
+            within: Within::Shared { in_use, asks, .. },
+            ..
+        }) = self.0.take()
+        else {
+            return None;
+        };
+        let task = tasks.begin(
+            place,
+            None,
+            Work {
+                id: id.clone(),
+                tool,
+                call,
+                in_use,
+                takes_questions: asks.is_some(),
+                session: None,
+            },
+        );
+        Some(answer(&id, Ok(task.created())))
+    }
+
     /// The client does not read its messages: the question with that number is not asked.
     fn is_unread(&mut self, number: u64) {
         if let Some(awaited) = &mut self.0 {
@@ -274,13 +308,19 @@ impl Underway {
         loop {
             let it = self.0.as_mut()?;
             let step = match &it.within {
-                Within::Shared { asks, .. } => {
+                Within::Shared { asks, becoming, .. } => {
                     let is_asking = asks.as_ref().is_some_and(Asks::is_asking);
                     match it.call.next().now_or_never() {
                         Some(step) => step,
                         // Another request brings the answers.
                         None if is_asking => return self.park().map(Said::Answer),
-                        None => it.call.next().await,
+                        None => match becoming.not_yet(it.call.next()).await {
+                            Some(step) => step,
+                            None => match self.become_task() {
+                                Some(answer) => return Some(Said::Answer(answer)),
+                                None => continue,
+                            },
+                        },
                     }
                 }
                 Within::Session { request, .. } => match request.next(&mut it.call).await {
@@ -333,6 +373,9 @@ impl Parkable for Underway {
         let progress = request.progress_token();
         it.tool.progress = progress.map(|token| Progress::new(token, it.tool.version));
         it.event_bytes = None;
+        if let Within::Shared { becoming, .. } = &mut it.within {
+            becoming.renew(request.takes_tasks());
+        }
         if let Some(asks) = it.within.asks() {
             for (number, payload) in asks.answered(answers) {
                 it.call.answer(number, &payload);

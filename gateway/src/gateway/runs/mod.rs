@@ -49,12 +49,17 @@ impl Hub {
         let thread = session.to_string();
         let known = self.state().broker.runs().shared(run);
         if known.is_some_and(|run| run.thread.as_ref() == Some(&thread)) {
-            self.handle(Event::Answer {
-                run,
-                question,
-                payload,
-            });
+            self.give_answer((run, question), payload);
         }
+    }
+
+    /// The client answers a question of its call.
+    pub(crate) fn give_answer(&self, (run, question): (RunId, u64), payload: &str) {
+        self.handle(Event::Answer {
+            run,
+            question,
+            payload,
+        });
     }
 
     /// The numbers of the questions of a run that wait for answers.

@@ -49,7 +49,7 @@ pub struct Request {
     pub id: Id,
     /// The request's method.
     method: String,
-    /// The subject: the name of a tool or prompt, or the URI of a resource.
+    /// The subject: the name of a tool or prompt, the URI of a resource, or the id of a task.
     name: Option<String>,
     /// The request's version, if the request names it.
     version: Option<String>,
@@ -64,7 +64,7 @@ impl Request {
         Request {
             id,
             method: method.into(),
-            name: text(&params["name"]).or_else(|| text(&params["uri"])),
+            name: (["name", "uri", "taskId"].iter()).find_map(|key| text(&params[*key])),
             version: text(&params["_meta"][META_VERSION]),
         }
     }
