@@ -4,9 +4,9 @@ import { startGateway } from '../e2e/support/gateway.mjs';
 
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** Starts a gateway, and connects a host to it. @param {any} host */
-export async function serve(host) {
-  const gateway = await startGateway();
+/** Starts a gateway, and connects a host to it. @param {any} host @param {string[]} [args] further arguments of `serve` */
+export async function serve(host, args) {
+  const gateway = await startGateway({ args });
   host.connectGateway(`${gateway.wsUrl}/abp/app`);
   while ((await fetch(`${gateway.url}/abp.json`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
   return {

@@ -2,6 +2,8 @@
 import { createHost } from 'caphost';
 import { PIXEL, serve } from '../app.mjs';
 
+/** How many bytes of results the gateway keeps for tasks. */
+const TASK_BYTES = 100_000;
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=';
 const picture = { content: PIXEL, encoding: 'base64', mimeType: 'image/png' };
 // A file that no client shows as text or as an image.
@@ -18,7 +20,9 @@ const asked = async ({ elicit }, request) => {
   if (error) throw Object.assign(new Error(error.message), { code: error.code });
   return cancelled ? { action: 'cancel' } : { action: 'accept', content: data };
 };
-const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
+const pause = (ms = 50) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Longer than the gateway waits before a call becomes a task. */
+const LONG = 700;
 
 /** @type {Record<string, [object, (params: any, context: any) => any]>} */
 const tools = {
@@ -75,6 +79,37 @@ const tools = {
     return JSON.stringify([first, second]);
   }],
   test_input_required_result_capabilities: [{}, async (_, { elicit }) => (await elicit(name)).success],
+  greet: [{}, ({ name: whom }) => `Hello, ${whom}!`],
+  slow_compute: [{}, async ({ seconds }, { signal }) => {
+    const end = Date.now() + seconds * 1_000;
+    while (Date.now() < end) {
+      await pause(20);
+      signal.throwIfAborted();
+    }
+    return 'computed';
+  }],
+  failing_job: [{}, async () => {
+    await pause(LONG);
+    throw new Error('This job fails');
+  }],
+  // An app has no errors of the protocol. The gateway has one for a result that it cannot keep.
+  protocol_error_job: [{}, async () => {
+    await pause(LONG);
+    return 'x'.repeat(TASK_BYTES);
+  }],
+  confirm_delete: [{}, async (_, context) => {
+    await pause(LONG);
+    return JSON.stringify(await asked(context, form('Delete it?', { confirm: { type: 'boolean' } })));
+  }],
+  multi_input: [{}, async (_, context) => {
+    await pause(LONG);
+    return JSON.stringify(await Promise.all(['First', 'Second'].map((message) => asked(context, form(message, { name: { type: 'string' } })))));
+  }],
+  test_tool_with_task: [{}, async (_, context) => {
+    const { content } = await asked(context, name);
+    await pause(LONG);
+    return `Hello, ${content?.name}!`;
+  }],
   json_schema_2020_12_tool: [{
     inputSchema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -105,5 +140,5 @@ export async function startApp() {
     host.register(`added_${changes += 1}`, { description: 'Added' }, () => 'added');
     return 'changed';
   });
-  return serve(host);
+  return serve(host, ['--mcp-max-task-bytes', `${TASK_BYTES}`]);
 }

@@ -56,11 +56,7 @@ pub async fn in_session(
 pub async fn alone(
     hub: &Arc<Hub>,
     caller: &Caller,
-    (in_use, asks, becoming): (
-        impl FnOnce(&str) -> InUse,
-        Option<Asks<Underway>>,
-        Becoming,
-    ),
+    (in_use, asks, becoming): (impl FnOnce(&str) -> InUse, Option<Asks<Underway>>, Becoming),
     (request, links): (Request<'_>, Links),
     (share, accepted): (Permit, Accepted),
 ) -> Response {

@@ -253,7 +253,12 @@ impl<'a> Request<'a> {
     /// Whether a request in a session wants a task in place of the result, and the time to live that it wants
     /// for the task. `None` if it wants none.
     pub fn task(&self) -> Result<Option<Option<Duration>>, RpcError> {
-        let Some(task) = self.params.task.map(RawValue::get).filter(|it| *it != "null") else {
+        let Some(task) = self
+            .params
+            .task
+            .map(RawValue::get)
+            .filter(|it| *it != "null")
+        else {
             return Ok(None);
         };
         let wanted = outline(task.as_bytes(), &["ttl"]);

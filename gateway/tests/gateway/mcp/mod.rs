@@ -11,6 +11,8 @@ mod coercing;
 mod sessions;
 pub mod stateless;
 mod stdio;
+mod tasks;
+mod tasks_alone;
 mod tokens;
 mod tools;
 mod versions;

@@ -21,7 +21,12 @@ async fn a_version_that_is_not_spoken_is_answered_with_the_newest_that_has_sessi
         assert_eq!(result["protocolVersion"], LEGACY, "{version}");
         assert_eq!(
             result["capabilities"],
-            json!({ "tools": { "listChanged": true }, "logging": {}, "resources": {} })
+            json!({
+                "tools": { "listChanged": true },
+                "logging": {},
+                "resources": {},
+                "tasks": { "cancel": {}, "requests": { "tools": { "call": {} } } },
+            })
         );
         assert_eq!(result["serverInfo"]["name"], "caphost");
         assert_eq!(result["serverInfo"]["title"], "Demo");

@@ -49,7 +49,12 @@ async fn discover_tells_what_initialize_would() {
     assert_eq!(result["supportedVersions"], json!(ALL_VERSIONS));
     assert_eq!(
         result["capabilities"],
-        json!({ "tools": { "listChanged": true }, "logging": {}, "resources": {} })
+        json!({
+            "tools": { "listChanged": true },
+            "logging": {},
+            "resources": {},
+            "extensions": { "io.modelcontextprotocol/tasks": {} },
+        })
     );
     assert_eq!(result["resultType"], "complete");
 }

@@ -28,6 +28,7 @@ async fn the_capabilities_of_the_app_are_tools() {
         { "name": "plain", "inputSchema": {}, "outputSchema": { "type": "string" } },
     ]);
     let _app = offer(&gateway, "demo", capabilities).await;
+    let execution = json!({ "taskSupport": "optional" });
     for path in ["/mcp", "/mcp/", "/mcp/demo"] {
         let client = Client::open(&gateway, path).await;
         let answer = list(&client, json!({})).await;
@@ -35,8 +36,8 @@ async fn the_capabilities_of_the_app_are_tools() {
             answer["result"],
             json!({ "tools": [
                 { "name": "export_pdf", "title": "export.pdf", "description": "Makes a PDF",
-                  "inputSchema": input, "outputSchema": output },
-                { "name": "plain", "inputSchema": { "type": "object" } },
+                  "inputSchema": input, "outputSchema": output, "execution": execution },
+                { "name": "plain", "inputSchema": { "type": "object" }, "execution": execution },
             ] }),
             "{path}"
         );

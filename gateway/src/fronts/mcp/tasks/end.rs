@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::super::result::{RELATED_TASK, ToolResult, is_blank, related};
 use crate::bounds::{Budget, Permit, QuotaKey};
 use crate::broker::calls::RunId;
+use crate::wire::Json;
 use crate::wire::json_rpc::{RpcError, code};
 use crate::wire::stops::{Grade, clause};
-use crate::wire::Json;
 use caphost::call::{Stop, StoppedBy};
 
 /// The end of a task's call.

@@ -193,7 +193,9 @@ impl Mcp {
         if !request.takes_tasks() {
             return Err(missing_capability());
         }
-        let found = self.tasks.find(request.task_id().as_deref(), &caller.identity);
+        let found = self
+            .tasks
+            .find(request.task_id().as_deref(), &caller.identity);
         let id = &request.id;
         let task = match found {
             Ok(task) => task,
@@ -234,7 +236,9 @@ impl Mcp {
         if !request.takes_tasks() {
             return Err(missing_capability());
         }
-        let found = ids.iter().map(|id| self.tasks.find(Some(id), &caller.identity));
+        let found = ids
+            .iter()
+            .map(|id| self.tasks.find(Some(id), &caller.identity));
         Ok(Some(found.filter_map(Result::ok).collect()))
     }
 }

@@ -96,7 +96,11 @@ impl Task {
             ttl,
             until: Instant::now() + ttl,
             hub,
-            session: work.session.as_ref().map(Arc::downgrade).unwrap_or_default(),
+            session: work
+                .session
+                .as_ref()
+                .map(Arc::downgrade)
+                .unwrap_or_default(),
             state: watch::Sender::new(state),
             _place: place,
         }
@@ -129,7 +133,11 @@ impl Task {
     /// The questions that wait for answers.
     pub fn open_questions(&self) -> Vec<(u64, Value)> {
         let mut questions = match &*self.state.borrow() {
-            State { end: None, questions, .. } if !questions.is_empty() => questions.clone(),
+            State {
+                end: None,
+                questions,
+                ..
+            } if !questions.is_empty() => questions.clone(),
             _ => return Vec::new(),
         };
         let open = self.hub.questions_of(self.id);

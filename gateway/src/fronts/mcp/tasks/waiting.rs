@@ -13,8 +13,8 @@ use super::super::questions;
 use super::super::reply::event_bytes;
 use super::super::resources::InSession;
 use super::super::result::{RELATED_TASK, answer, related};
-use super::task::State;
 use super::Task;
+use super::task::State;
 use crate::wire::json_rpc::{Id, RpcError, code};
 
 /// A request that waits.
