@@ -74,9 +74,9 @@ impl Request {
         self.version.is_some()
     }
 
-    /// Whether the request calls a tool.
+    /// Whether the request calls a tool, or asks for the result of a call.
     pub fn calls(&self) -> bool {
-        self.method == "tools/call"
+        ["tools/call", "tasks/result"].contains(&&*self.method)
     }
 
     /// Whether the request begins a session.
