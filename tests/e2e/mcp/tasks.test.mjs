@@ -213,7 +213,7 @@ for (const kind of kinds.filter(({ era }) => era === 'legacy')) {
       const { taskId } = await client.make('ask', {});
       assert.equal((await client.get(taskId)).status, 'working');
       await until(async () => (await client.get(taskId)).status === 'input_required');
-      assert.deepEqual(questions, []);
+      assert.equal(questions.length, 0);
       const { result } = await client.end(taskId);
       assert.deepEqual(result.structuredContent, { success: true, data: { color: 'red' } });
       assert.deepEqual(questions.map((it) => it._meta), [{ [RELATED]: { taskId } }]);
@@ -247,7 +247,7 @@ describe('HTTP, 2026-07-28, with tasks', () => {
     assert.equal(resultType, 'task');
     await until(async () => (await client.get(taskId)).status === 'input_required');
     const { inputRequests } = await client.get(taskId);
-    const [[key, request]] = /** @type {[string, any][]} */ (Object.entries(inputRequests));
+    const [[key, request]] = /** @type {[[string, any]]} */ (Object.entries(inputRequests));
     assert.deepEqual(request, { method: 'elicitation/create', params: FORM });
     await client.update?.(taskId, { other: { action: 'accept', content: {} }, [key]: { action: 'unknown' } });
     assert.equal((await client.get(taskId)).status, 'input_required');
