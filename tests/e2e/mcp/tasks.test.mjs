@@ -136,7 +136,10 @@ async function race(client, count, least) {
     const { taskId, status } = await client.make('work', { name, steps: STEPS, every: 20 + least / STEPS });
     assert.equal(status, 'working');
     const ended = client.end(taskId);
-    await pause(Math.random() * 600);
+    // In steps, not in time, so that a busy machine cancels as many in the middle and at the end.
+    const step = Math.floor(Math.random() * (STEPS + 2));
+    await until(() => step === 0 || (jobs.get(name)?.steps ?? 0) >= Math.min(step, STEPS));
+    await pause(Math.random() * 25);
     // A session refuses the cancel of a task that has ended.
     const said = await client.cancel(taskId).catch((error) => {
       assert.equal(error.code, -32602, error.message);
@@ -234,7 +237,7 @@ for (const kind of kinds.filter(({ era }) => era === 'legacy')) {
     test('200 tasks that are cancelled at random moments are what their state says', { timeout: 120_000 }, async (t) => {
       const seen = await race(client, 200, 0);
       t.diagnostic(JSON.stringify(seen));
-      assert.ok(seen.cancelled > 20 && seen.completed > 20, JSON.stringify(seen));
+      assert.ok(seen.cancelled > 10 && seen.completed > 10, JSON.stringify(seen));
     });
   });
 }
@@ -260,6 +263,6 @@ describe('HTTP, 2026-07-28, with tasks', () => {
     // A call becomes a task after half a second.
     const seen = await race(client, 200, 600);
     t.diagnostic(JSON.stringify(seen));
-    assert.ok(seen.cancelled > 20 && seen.completed > 20, JSON.stringify(seen));
+    assert.ok(seen.cancelled > 10 && seen.completed > 10, JSON.stringify(seen));
   });
 });
