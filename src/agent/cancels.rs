@@ -62,14 +62,12 @@ impl<P: Clone> AgentState<P> {
         now: Millis,
     ) -> RequestKey {
         let key = self.next_key();
-        self.cancels.insert(
-            key,
-            PendingCancel {
-                call: call.clone(),
-                of,
-                wanted,
-            },
-        );
+        let cancel = PendingCancel {
+            call: call.clone(),
+            of,
+            wanted,
+        };
+        self.cancels.insert(key, Box::new(cancel));
         self.deadlines
             .insert(now + self.options.grace, DeadlineOf::Cancel(key));
         self.actions

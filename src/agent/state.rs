@@ -54,7 +54,8 @@ pub struct AgentState<P> {
     pub(super) unsent: VecDeque<Unsent<P>>,
     /// Whether a call that has not been sent has a timeout.
     pub(super) unsent_timeout: bool,
-    pub(super) cancels: FxHashMap<RequestKey, PendingCancel>,
+    /// In boxes, so that the module needs the code of one table for both.
+    pub(super) cancels: FxHashMap<RequestKey, Box<PendingCancel>>,
     pub(super) lists: FxHashSet<RequestKey>,
     /// Calls by their ids: the pending calls, and the ends of the last calls.
     pub(super) ledger: Ledger,
@@ -169,7 +170,7 @@ impl<P: Clone> AgentState<P> {
 
 fn live(
     calls: &FxHashMap<RequestKey, Box<Pending>>,
-    cancels: &FxHashMap<RequestKey, PendingCancel>,
+    cancels: &FxHashMap<RequestKey, Box<PendingCancel>>,
     lists: &FxHashSet<RequestKey>,
     closing: bool,
     key: DeadlineOf,

@@ -20,7 +20,7 @@ pub(super) struct Recent {
     /// Oldest first.
     order: VecDeque<Entry>,
     /// Facts that only some calls have, by digest.
-    more: FxHashMap<u64, More>,
+    more: FxHashMap<u64, Box<More>>,
     /// The digests of the calls whose requests were given up, by those requests.
     given_up: FxHashMap<CallKey, u64>,
 }

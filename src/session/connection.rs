@@ -23,7 +23,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             session: None,
             party,
         };
-        self.connections.insert(id, connection);
+        self.connections.insert(id, Box::new(connection));
         id
     }
 

@@ -54,8 +54,8 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             );
             return key;
         }
-        self.elicitations
-            .insert(key, Elicitation { connection, call });
+        let asked = Elicitation { connection, call };
+        self.elicitations.insert(key, Box::new(asked));
         if let Some(call) = call.and_then(|call| self.calls.get_mut(&call)) {
             call.more().elicitations.insert(key);
         }
@@ -130,7 +130,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
     }
 
-    fn remove(&mut self, key: ElicitationKey) -> Option<Elicitation> {
+    fn remove(&mut self, key: ElicitationKey) -> Option<Box<Elicitation>> {
         let asked = self.elicitations.remove(&key)?;
         if let Some(call) = asked.call.and_then(|call| self.calls.get_mut(&call)) {
             call.more().elicitations.remove(&key);

@@ -29,7 +29,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             success: false,
         };
         let calls = &mut self.abandoned;
-        calls.insert(key, abandoned);
+        calls.insert(key, Box::new(abandoned));
         if calls.len() > MOST {
             // The oldest are forgotten: their ends are waited for no longer, so nothing above them
             // waits for them either. Many at once, as the search goes through all.

@@ -222,7 +222,7 @@ pub(super) struct Abandoned {
 }
 
 /// Abandoned calls by their keys.
-pub(super) type AbandonedCalls = FxHashMap<CallKey, Abandoned>;
+pub(super) type AbandonedCalls = FxHashMap<CallKey, Box<Abandoned>>;
 
 pub(super) struct Elicitation {
     pub connection: ConnectionId,

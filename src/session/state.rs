@@ -36,8 +36,9 @@ const ROOMY: usize = 1_024;
 pub struct HostState<P, H> {
     pub(super) limits: Limits,
     pub(super) registry: Registry<P, H>,
-    pub(super) connections: FxHashMap<ConnectionId, Connection>,
-    /// In boxes, so that the table stays small once the calls have ended.
+    pub(super) connections: FxHashMap<ConnectionId, Box<Connection>>,
+    /// In boxes, so that the table stays small once the calls have ended. So are the values of the other
+    /// tables, and the module needs the code of one table for all.
     pub(super) calls: FxHashMap<CallKey, Box<Call<P, H>>>,
     pub(super) abandoned: AbandonedCalls,
     pub(super) closing: Vec<Closing<P>>,
@@ -45,7 +46,7 @@ pub struct HostState<P, H> {
     pub(super) ready: VecDeque<CallKey>,
     /// How many of the ready calls start before the next turn of the event loop.
     pub(super) turn: usize,
-    pub(super) elicitations: FxHashMap<ElicitationKey, Elicitation>,
+    pub(super) elicitations: FxHashMap<ElicitationKey, Box<Elicitation>>,
     pub(super) deadlines: Deadlines<DeadlineOf>,
     pub(super) looks: Looks,
     pub(super) actions: VecDeque<Action<P, H>>,
@@ -216,7 +217,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 fn is_live<C>(
     of: DeadlineOf,
     calls: &FxHashMap<CallKey, C>,
-    elicitations: &FxHashMap<ElicitationKey, Elicitation>,
+    elicitations: &FxHashMap<ElicitationKey, Box<Elicitation>>,
 ) -> bool {
     match of {
         DeadlineOf::Elicitation(key) => elicitations.contains_key(&key),
