@@ -1,8 +1,8 @@
 /**
  * The wasm module of agents. The build puts it beside the entry points.
  */
-import * as glue from '#agent';
-import * as functions from '../src/web/js/rust/agent.js';
+import glue from 'object:#agent';
+import functions from 'object:../src/web/js/rust/agent.js';
 import { once } from './instance.js';
 import { fetched } from './wasm.js';
 

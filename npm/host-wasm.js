@@ -1,8 +1,8 @@
 /**
  * The wasm module of hosts. The build puts it beside the entry points.
  */
-import * as glue from '#host';
-import * as functions from '../src/web/js/rust/host.js';
+import glue from 'object:#host';
+import functions from 'object:../src/web/js/rust/host.js';
 import { once } from './instance.js';
 import { fetched } from './wasm.js';
 

@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { glueDir, packageDir, root } from '../paths.mjs';
+import { asObject } from './as-object.mjs';
 import { minifyModules } from './minify.mjs';
 import { measurePackage } from './size.mjs';
 import { oneCopyOfSnippets } from './snippets.mjs';
@@ -116,7 +117,7 @@ async function bundle(outdir, files, chunk, { plugins, minify = true } = {}) {
     metafile: true,
     // wasm-bindgen lists a module several times in its imports, each time with the same content.
     logOverride: { 'duplicate-object-key': 'silent' },
-    plugins: [oneCopyOfSnippets, ...(plugins ?? [])],
+    plugins: [asObject, oneCopyOfSnippets, ...(plugins ?? [])],
   });
   // Functions that the automation sends to pages stay unchanged.
   const chunks = Object.entries(metafile.outputs).filter(([path, { entryPoint }]) => path.endsWith('.js') && !entryPoint?.includes('npm/automation'));
@@ -132,7 +133,7 @@ async function bundle(outdir, files, chunk, { plugins, minify = true } = {}) {
 function nameSources(folder) {
   for (const path of filesUnder(folder).filter((it) => it.endsWith('.map'))) {
     const map = JSON.parse(readFileSync(path, 'utf8'));
-    map.sources = map.sources.map((/** @type {string} */ it) => it.replace(/^((\.\.\/)+|text:.*\/)/, 'caphost:///'));
+    map.sources = map.sources.map((/** @type {string} */ it) => it.replace(/^((\.\.\/)+|(text|object):.*\/)/, 'caphost:///'));
     writeFileSync(path, JSON.stringify(map));
   }
 }
