@@ -1,7 +1,7 @@
 //! The app's answers, on their way to the agent, and the runs that they end.
 
-use super::calls::outcome::{ANSWERED_WITH_ERROR, failed_with};
-use super::calls::{CallEvent, Ending, Lost, Reply};
+use super::calls::outcome::ANSWERED_WITH_ERROR;
+use super::calls::{AbpError, CallEvent, Ending, Lost, Outcome};
 use super::sessions::Agent;
 use super::sessions::pending::{AnswerTo, Entry, read_issued};
 use super::{Action, Broker, PeerId};
@@ -72,7 +72,7 @@ impl Broker {
             None => (payload, envelope.shared),
         };
         self.run_answered(agent, &mut entry, (said, grade), || {
-            Reply::Json(Json::keep(payload, shared))
+            Outcome::of(said, envelope.shared)
         });
         if self.told_otherwise(agent, &entry, said.cancelled) {
             return;
@@ -80,7 +80,9 @@ impl Broker {
         match entry.answer_to {
             AnswerTo::Askers(_) => {}
             AnswerTo::Session => {
-                return self.internal_answered(agent, &entry, said.error.map(failed_with));
+                let has_error = said.error.is_some();
+                let error = has_error.then(|| AbpError::said(said, envelope.shared));
+                return self.internal_answered(agent, &entry, error);
             }
             AnswerTo::Nobody => return,
         }
@@ -116,12 +118,13 @@ impl Broker {
         peer: PeerId,
         agent: PeerId,
         envelope: &Envelope<'_>,
-        error: Option<&(&str, Said<'_>)>,
+        said: Option<&Said<'_>>,
     ) {
         let Some(mut entry) = self.settle(peer, agent, envelope.id, |_| true) else {
             return;
         };
-        let Some((error, said)) = error.filter(|_| envelope.object().is_ok()) else {
+        let said = said.filter(|_| envelope.object().is_ok());
+        let Some((said, error)) = said.and_then(|it| Some((it, it.error.as_deref()?))) else {
             let error = Error::invalid_params("an `error` without an error");
             return self.answer_lost(agent, &mut entry, &error);
         };
@@ -136,13 +139,16 @@ impl Broker {
             _ => format!(r#"{{"success":false,"error":{error}}}"#),
         };
         let nothing = Stop::Abandoned.into();
-        self.run_answered(agent, &mut entry, (said, nothing), || failed_with(error));
+        let failed = || AbpError::said(said, envelope.shared);
+        self.run_answered(agent, &mut entry, (said, nothing), || {
+            Outcome::Failed(failed())
+        });
         if self.told_otherwise(agent, &entry, false) {
             return;
         }
         match entry.answer_to {
             AnswerTo::Askers(_) => self.answer_all(agent, &entry, &payload),
-            AnswerTo::Session => self.internal_answered(agent, &entry, Some(failed_with(error))),
+            AnswerTo::Session => self.internal_answered(agent, &entry, Some(failed())),
             AnswerTo::Nobody => {}
         }
     }
@@ -221,8 +227,7 @@ impl Broker {
         match &entry.answer_to {
             AnswerTo::Askers(_) => {}
             AnswerTo::Session => {
-                let error = Reply::Failed(error.clone());
-                return self.internal_answered(agent, entry, Some(error));
+                return self.internal_answered(agent, entry, Some(error.into()));
             }
             AnswerTo::Nobody => return,
         }
@@ -246,21 +251,21 @@ impl Broker {
         }
     }
 
-    /// Notes the app's answer to a call or a cancel. `grade` says how far the app has seen the stop. `reply`
-    /// goes to a caller of the gateway itself.
+    /// Notes the app's answer to a call or a cancel. `grade` says how far the app has seen the stop. `outcome`
+    /// is for a caller of the gateway itself.
     fn run_answered(
         &mut self,
         agent: PeerId,
         entry: &mut Entry,
         (said, grade): (&Said<'_>, Grade),
-        reply: impl FnOnce() -> Reply,
+        outcome: impl FnOnce() -> Outcome,
     ) {
         match (entry.run, entry.request) {
             (Some(run), Request::Cancel) => self.cancel_answered(agent, run, entry, (said, grade)),
             (None, _) => {}
             (Some(run), _) => {
                 let ending = self.ending_of_answer(agent, said, grade);
-                self.run_over(run, ending, || Some(reply()));
+                self.run_over(run, ending, outcome);
             }
         }
         // The late end may have come before the end of the run.
@@ -287,7 +292,7 @@ impl Broker {
             (Some(run), _) => {
                 let unknown = || Ending::Unknown(error.code.as_str().to_string());
                 let ending = loss.who.map_or_else(unknown, Ending::Lost);
-                self.run_over(run, ending, || Some(Reply::Failed(error.clone())));
+                self.run_over(run, ending, || Outcome::Failed(error.into()));
             }
         }
     }

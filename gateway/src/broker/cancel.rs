@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::calls::outcome::{
     ANSWERED_WITH_ERROR, CancelOutcome, cancel_failed, cancel_payload, not_cancelled, unconfirmed,
 };
-use super::calls::{Asker, Cancelling, Live, Reply, RunId};
+use super::calls::{AbpError, Asker, Cancelling, Live, RunId};
 use super::message::Cancel;
 use super::requests::{About, Asked, Unsent, over, too_many_bytes};
 use super::sessions::pending::{AnswerTo, Entry};
 use super::{Broker, PeerId, Seat};
 use crate::wire::stops::Grade;
-use crate::wire::{Envelope, Failure, Json, Request, Said};
+use crate::wire::{Envelope, Failure, Request, Said};
 use caphost::call::{Code, Error, Stop};
 
 /// The largest number of an agent's cancels of calls that wait for answers.
@@ -221,7 +221,7 @@ impl Broker {
         let outcome = outcome.unwrap_or_else(|| match said.cancelled {
             true => CancelOutcome::confirmed(grade),
             false => {
-                let error = said.error.map(|error| Reply::Json(Json::keep(error, None)));
+                let error = said.error.as_ref().map(|_| AbpError::said(said, None));
                 let reason = said.reason.as_deref().map(str::to_string);
                 let reason = reason.or_else(|| error.as_ref().map(|_| ANSWERED_WITH_ERROR.into()));
                 CancelOutcome::refused(reason, error)

@@ -2,12 +2,12 @@
 //! the outcome.
 
 use super::calls::outcome::{CancelOutcome, answer_by, not_cancelled};
-use super::calls::{Asker, Reply};
+use super::calls::{Asker, Outcome};
 use super::sessions::pending::{AnswerTo, Entry};
 use super::{Broker, PeerId, Seat};
 use crate::broker::calls::{Ending, Lost, RunId, RunState};
-use crate::wire::Said;
 use crate::wire::stops::{ALREADY_COMPLETED, Grade};
+use crate::wire::{Failure, Said};
 use caphost::call::{Code, Error, Millis};
 
 /// How long past its timeout a call is left to the app, in milliseconds. Then the gateway cancels the call,
@@ -48,21 +48,22 @@ impl Broker {
     pub(super) fn run_cancelled(&mut self, run: RunId, grade: Grade) {
         let until = self.now.monotonic_ms + self.grace();
         self.calls.change(run, |call| call.give_up = Some(until));
-        self.end_run(run, Ending::Cancelled(grade.stop, grade.by), || None);
+        let ending = Ending::Cancelled(grade.stop, grade.by);
+        self.end_run(run, ending, Outcome::disconnected);
     }
 
-    /// Ends a run, unless it has already ended. The app may still have to answer the call. `reply` is for a
+    /// Ends a run, unless it has already ended. The app may still have to answer the call. `outcome` is for a
     /// caller of the gateway itself, whose call is not cancelled.
     pub(super) fn end_run(
         &mut self,
         run: RunId,
         ending: Ending,
-        reply: impl FnOnce() -> Option<Reply>,
+        outcome: impl FnOnce() -> Outcome,
     ) {
         match self.calls.live(run) {
             // It never went to the app, and now it never will.
-            Some(call) if !call.is_sent() => self.run_over(run, ending, reply),
-            _ => drop(self.calls.end(run, ending, reply, self.now.unix_ms)),
+            Some(call) if !call.is_sent() => self.run_over(run, ending, outcome),
+            _ => drop(self.calls.end(run, ending, outcome, self.now.unix_ms)),
         }
     }
 
@@ -71,10 +72,10 @@ impl Broker {
         &mut self,
         run: RunId,
         ending: Ending,
-        reply: impl FnOnce() -> Option<Reply>,
+        outcome: impl FnOnce() -> Outcome,
     ) {
         let now = self.now.unix_ms;
-        self.calls.end(run, ending, reply, now);
+        self.calls.end(run, ending, outcome, now);
         let Some(call) = self.calls.release(run, now) else {
             return;
         };
@@ -135,8 +136,9 @@ impl Broker {
             self.told_otherwise(agent, &entry, false);
         }
         let message = "The app gave no answer in time: the outcome is unknown";
-        let reply = Reply::Failed(Error::new(Code::TIMEOUT, message));
-        self.run_over(run, reply.ending(), || Some(reply));
+        let error: Failure = Error::new(Code::TIMEOUT, message);
+        let ending = Ending::of_error(error.code.as_str());
+        self.run_over(run, ending, || Outcome::Failed((&error).into()));
     }
 
     /// How the call of an agent has ended by that answer of the app. When nobody knows the end, the worker of

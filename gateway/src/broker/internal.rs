@@ -6,13 +6,13 @@
 mod questions;
 
 use super::calls::outcome::no_new_calls;
-use super::calls::{Live, NewCall, Reply, RunId};
+use super::calls::{AbpError, Ending, Live, NewCall, Outcome, RunId};
 use super::end::SLACK_MS;
 use super::requests::{About, Asked, Unsent};
 use super::sessions::pending::{AnswerTo, Entry};
 use super::{Broker, PeerId, Profile, Wanted};
 use crate::wire::{Failure, Json, Request};
-use caphost::call::{Code, Error, Millis};
+use caphost::call::{Code, Millis};
 
 /// How long an app has to answer `initialize`, in milliseconds.
 const INITIALIZE_MS: Millis = 10_000.0;
@@ -54,7 +54,7 @@ impl Broker {
         self.agent_joined(session, client.app.clone(), client.profile.clone());
         let Some(agent) = self.sessions.get_mut(&session) else {
             // The gateway is stopping and has turned the session away.
-            return self.fail_internal(first, no_new_calls());
+            return self.fail_internal(first, &no_new_calls());
         };
         agent.internal = Some(Box::new(InternalSession {
             phase: Phase::Opening(vec![first]),
@@ -64,7 +64,7 @@ impl Broker {
         let hello = &client.hello;
         let sent = self.internal_request(session, Request::Initialize, hello, About::Nothing);
         if let Err(error) = sent {
-            self.internal_refused(session, &Reply::Failed(error));
+            self.internal_refused(session, &(&error).into());
         }
     }
 
@@ -86,13 +86,13 @@ impl Broker {
         }
     }
 
-    /// The app, or the gateway in its place, has answered a request of a session. `error` is the reply that a
-    /// call would get.
+    /// The app, or the gateway in its place, has answered a request of a session. `error` is the error of
+    /// the answer, if it has one.
     pub(super) fn internal_answered(
         &mut self,
         session: PeerId,
         entry: &Entry,
-        error: Option<Reply>,
+        error: Option<AbpError>,
     ) {
         let Some(own) = self.internal_session(session) else {
             return;
@@ -115,13 +115,14 @@ impl Broker {
     }
 
     /// The session does not open. The calls that wait for it fail with that error.
-    fn internal_refused(&mut self, session: PeerId, error: &Reply) {
+    fn internal_refused(&mut self, session: PeerId, error: &AbpError) {
         let Some(own) = self.internal_session(session) else {
             return;
         };
         if let Phase::Opening(calls) = std::mem::replace(&mut own.phase, Phase::Open) {
             for run in calls {
-                self.end_run(run, error.ending(), || Some(error.clone()));
+                let ending = Ending::of_error(&error.code);
+                self.end_run(run, ending, || Outcome::Failed(error.clone()));
             }
         }
         self.gone(session);
@@ -131,7 +132,7 @@ impl Broker {
     pub(super) fn internal_gone(&mut self, own: InternalSession, why: &Failure) {
         if let Phase::Opening(calls) = own.phase {
             for run in calls {
-                self.fail_internal(run, why.clone());
+                self.fail_internal(run, why);
             }
         }
     }
@@ -143,8 +144,8 @@ impl Broker {
         match self.internal_session(session).map(|own| &own.phase) {
             Some(Phase::Opening(_)) => {
                 let message = "The page does not respond; its tab may be frozen";
-                let error = Error::new(Code::TIMEOUT, message);
-                self.internal_refused(session, &Reply::Failed(error));
+                let error = AbpError::new(Code::TIMEOUT, message);
+                self.internal_refused(session, &error);
             }
             Some(Phase::Closing(until)) if is_calling && now < *until => {
                 let left = *until - now;
@@ -233,16 +234,16 @@ impl Broker {
             About::Entered(run, &call),
         );
         if let Err(error) = sent {
-            return self.fail_internal(run, error);
+            return self.fail_internal(run, &error);
         }
         let slack = SLACK_MS.min(self.grace());
         let until = call.timeout.map(|it| self.now.monotonic_ms + it + slack);
         self.calls.change(run, |call| call.timeout = until);
     }
 
-    pub(super) fn fail_internal(&mut self, run: RunId, error: Failure) {
-        let reply = Reply::Failed(error);
-        self.end_run(run, reply.ending(), || Some(reply));
+    pub(super) fn fail_internal(&mut self, run: RunId, error: &Failure) {
+        let ending = Ending::of_error(error.code.as_str());
+        self.end_run(run, ending, || Outcome::Failed(error.into()));
     }
 
     fn internal_session(&mut self, session: PeerId) -> Option<&mut InternalSession> {

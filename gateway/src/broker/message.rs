@@ -39,8 +39,8 @@ pub(super) enum Content<'a> {
     Cancel(Cancel<'a>),
     /// An app answers a request of that type.
     Answer(Request, Said<'a>),
-    /// An app has not understood a request. Its error as JSON, and the meaning of that error.
-    Failed(Option<(&'a str, Said<'a>)>),
+    /// An app has not understood a request. What its error says, if it has one.
+    Failed(Option<Said<'a>>),
     /// Progress of the call with that token.
     Progress(Option<Cow<'a, str>>),
     /// The handler of the abandoned call with that callId has ended.
@@ -234,21 +234,18 @@ fn with_call_id(payload: &str, call_id: &str) -> Option<String> {
     Some(format!(r#"{{"callId":"{call_id}"{comma}{rest}"#))
 }
 
-fn error_of(payload: &str) -> Option<(&str, Said<'_>)> {
+fn error_of(payload: &str) -> Option<Said<'_>> {
     let error = member(payload.as_bytes(), "error")?;
     let error = std::str::from_utf8(error).ok()?;
-    let Said {
-        error: object,
-        code,
-        ..
-    } = said(payload);
+    let Said { code, message, .. } = said(payload);
     let said = Said {
         success: Some(false),
-        error: object,
+        error: Some(error.into()),
         code,
+        message,
         ..Said::default()
     };
-    Some((error, said))
+    Some(said)
 }
 
 /// The name in the payload of an `initialize`, or the beginning of a long one.

@@ -42,9 +42,9 @@ pub use apps::offers::Offered;
 #[cfg(test)]
 pub(crate) use apps::questions::{QUESTION_BYTES, QUESTIONS};
 pub use backlog::{Backlog, Waiting};
-pub use calls::outcome::CancelOutcome;
+pub use calls::outcome::{CancelOutcome, Outcome};
 pub(crate) use calls::outcome::{STOPPING, unconfirmed};
-pub use calls::{Asker, CallEvent, CallRequest, NewCall, Reply};
+pub use calls::{AbpError, Asker, CallEvent, CallRequest, NewCall};
 pub(crate) use calls::{Steps, steps};
 pub use event::{Action, Event};
 pub use internal::NewSession;

@@ -62,8 +62,8 @@ impl Failure {
 
     /// A failure with an error of an app. Missing fields are filled in.
     pub fn of_app(body: Value) -> Self {
-        let error = AbpError::read(body);
-        let mut failure = Failure::from_body(error.body);
+        let error = AbpError::read(&body);
+        let mut failure = Failure::from_body(body);
         failure.body["code"] = error.code.into();
         failure.body["message"] = error.message.into();
         failure
@@ -71,7 +71,7 @@ impl Failure {
 
     /// The failure of a lost connection to the app.
     pub fn disconnected() -> Self {
-        Failure::from_body(AbpError::disconnected().body)
+        Failure::from_body(AbpError::disconnected().body.value().unwrap_or_default())
     }
 
     /// A failure that is a plain text.

@@ -225,7 +225,7 @@ pub enum Answer {
     /// The runs that an id may mean, with only the fields that decide between them.
     Found(Vec<RunMark>),
     /// The result of a cancel, with its `ABPError`.
-    Cancelled(CancelOutcome<Value>),
+    Cancelled(CancelOutcome),
 }
 
 /// A message and the text that goes with it. Most messages have an empty text.

@@ -14,11 +14,12 @@ pub mod metrics;
 mod noticed;
 mod offers;
 mod outbox;
-mod outcome;
 pub(crate) mod resume;
 mod runs;
 mod time;
 
+pub use crate::broker::{AbpError, CancelOutcome, Outcome};
+pub use calls::Step;
 pub use counted::Counted;
 pub use elsewhere::Elsewhere;
 pub use hub::Hub;
@@ -27,7 +28,7 @@ pub(crate) use hub::NOTICES;
 pub use lifecycle::Connected;
 pub(crate) use outbox::OutboxPhase;
 pub use outbox::{Outbox, OutboxStep, Pushed};
-pub use outcome::{AbpError, Confirmation, Outcome, Step};
+
 pub use resume::{Attached, Lost, Resume, SessionCounts};
 #[cfg(test)]
 pub(crate) use runs::LIST_BYTES;

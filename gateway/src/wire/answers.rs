@@ -37,9 +37,10 @@ pub fn answer_to_call(payload: &str) -> Said<'_> {
         }
         Answer::Failed | Answer::Undecided => {
             let plain = without_claim(payload, &rest);
+            let error = readable_error(&mut read, &rest);
             let before = plain.as_deref().unwrap_or(payload);
-            let with_error = with_an_error(before, read.code.as_deref(), &rest);
-            read.mended = with_error.or(plain).map(Into::into);
+            let mended = error.map(|error| with_member(before, "error", &error));
+            read.mended = mended.or(plain).map(Into::into);
         }
     }
     read
@@ -68,41 +69,42 @@ fn without_claim(payload: &str, rest: &Unchecked<'_>) -> Option<String> {
     (claim != b"false" && claim != b"null").then(|| without(payload, "cancelled"))
 }
 
-/// The payload of a failure with an error that every agent can read, if its own cannot be read.
-fn with_an_error(payload: &str, code: Option<&str>, rest: &Unchecked<'_>) -> Option<String> {
-    let code = code.filter(|it| !it.is_empty());
-    let message = rest.message.as_deref().filter(|it| !it.is_empty());
+/// If the error of a failure is not one that every agent can read, the failure gets one, which is returned.
+fn readable_error(read: &mut Said<'_>, rest: &Unchecked<'_>) -> Option<String> {
+    let code = read.code.clone().filter(|it| !it.is_empty());
+    let message = read.message.clone().filter(|it| !it.is_empty());
     if code.is_some() && message.is_some() {
         return None;
     }
-    let code = code.unwrap_or(Code::OPERATION_FAILED.as_str());
+    let code = code.unwrap_or(Code::OPERATION_FAILED.as_str().into());
     // Some apps give the error as a text.
-    let text = text_of(rest.error).filter(|it| !it.is_empty());
-    let message = message.or(text.as_deref()).unwrap_or(NO_MESSAGE);
+    let text = || text_of(rest.error).filter(|it| !it.is_empty());
+    let message = message.or_else(text).unwrap_or(NO_MESSAGE.into());
     let mut written = String::new();
     members(rest.error, |key, value| {
         if !matches!(key, "code" | "message") {
             push(&mut written, key, value);
         }
     });
-    push(&mut written, "code", json!(code).to_string().as_bytes());
-    push(
-        &mut written,
-        "message",
-        json!(message).to_string().as_bytes(),
-    );
+    let mut add = |key, value: Value| push(&mut written, key, value.to_string().as_bytes());
+    add("code", json!(code));
+    add("message", json!(message));
     if !rest.has_retryable {
-        let retryable = Code::from(code.to_string()).retryable();
-        push(
-            &mut written,
-            "retryable",
-            Value::from(retryable).to_string().as_bytes(),
-        );
+        add("retryable", Code::from(code.to_string()).retryable().into());
     }
-    let mut mended = without(payload, "error");
-    mended.truncate(mended.len() - 1);
-    mended.push_str(if mended == "{" { "" } else { "," });
-    Some(format!(r#"{mended}"error":{{{written}}}}}"#))
+    let error = format!("{{{written}}}");
+    read.error = Some(error.clone().into());
+    read.code = Some(code.into_owned().into());
+    read.message = Some(message.into_owned().into());
+    Some(error)
+}
+
+/// The payload with that member, whatever it was before.
+fn with_member(payload: &str, name: &str, value: &str) -> String {
+    let mut written = without(payload, name);
+    written.truncate(written.len() - 1);
+    written.push_str(if written == "{" { "" } else { "," });
+    format!(r#"{written}"{name}":{value}}}"#)
 }
 
 /// The payload without that member.

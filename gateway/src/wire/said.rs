@@ -19,10 +19,16 @@ pub struct Said<'a> {
     pub exact: bool,
     /// `reason`, if it is a string.
     pub reason: Option<Cow<'a, str>>,
-    /// `error` as JSON, if it is an object.
-    pub error: Option<&'a str>,
+    /// `data` as JSON, if it is there and not null.
+    pub data: Option<&'a str>,
+    /// `metadata`, as JSON.
+    pub metadata: Option<&'a str>,
+    /// `error` as JSON, if it is an object, or as agents are to read it.
+    pub error: Option<Cow<'a, str>>,
     /// `error.code`, if it is a string.
     pub code: Option<Cow<'a, str>>,
+    /// `error.message`, if it is a string.
+    pub message: Option<Cow<'a, str>>,
     /// `callId`, as JSON.
     pub call_id: Option<&'a [u8]>,
     /// Why nobody can tell what it says.
@@ -38,8 +44,6 @@ pub(super) struct Unchecked<'a> {
     pub claim: Option<&'a [u8]>,
     /// `error`, as JSON of any type.
     pub error: &'a [u8],
-    /// `error.message`, if it is a string.
-    pub message: Option<Cow<'a, str>>,
     /// `error` says whether the call may be repeated.
     pub has_retryable: bool,
 }
@@ -52,6 +56,7 @@ pub fn said(payload: &str) -> Said<'_> {
 /// Reads an answer, once from its beginning to its end.
 pub(super) fn said_with_the_rest(payload: &str) -> (Said<'_>, Unchecked<'_>) {
     let (mut said, mut rest) = (Said::default(), Unchecked::default());
+    let json = |value| str::from_utf8(value).ok();
     members(payload.as_bytes(), |key, value| match key {
         "cancelled" => rest.claim = Some(value),
         "callId" => said.call_id = Some(value),
@@ -62,18 +67,22 @@ pub(super) fn said_with_the_rest(payload: &str) -> (Said<'_>, Unchecked<'_>) {
                 _ => None,
             }
         }
-        "metadata" => (said.grade, said.exact) = grade_in(value),
+        "data" => said.data = json(value).filter(|it| *it != "null"),
+        "metadata" => {
+            said.metadata = json(value);
+            (said.grade, said.exact) = grade_in(value);
+        }
         "reason" => said.reason = text_of(value),
         "error" => {
             rest.error = value;
-            said.error = str::from_utf8(value).ok();
+            said.error = json(value).map(Cow::Borrowed);
         }
         _ => {}
     });
     said.error = said.error.filter(|error| error.starts_with('{'));
     members(rest.error, |key, value| match key {
         "code" => said.code = text_of(value),
-        "message" => rest.message = text_of(value),
+        "message" => said.message = text_of(value),
         "retryable" => rest.has_retryable = true,
         _ => {}
     });

@@ -4,6 +4,7 @@
 //! The first event that ends a run decides. Only an unknown outcome may still become known. Ended runs are
 //! remembered for a time, up to a bound.
 
+mod abp_error;
 #[cfg(test)]
 mod bounds_tests;
 mod deadlines;
@@ -31,6 +32,7 @@ use smallvec::SmallVec;
 
 use super::PeerId;
 use crate::limits::Retention;
+pub use abp_error::AbpError;
 use caphost::call::{LateEnd, Millis, Stop};
 pub(super) use deadlines::Deadlines;
 pub use early::EarlyCancel;
@@ -50,9 +52,10 @@ use namesakes::Namesakes;
 pub use new_call::NewCall;
 pub use news::{CancelNotice, News, NoticedRun};
 use of_session::OfSession;
+pub use outcome::Outcome;
 pub use run::{Dialect, Ending, Lost, NewRun, Run, RunId, RunState};
 use rustc_hash::FxHashMap;
-pub use steps::{CallEvent, Reply};
+pub use steps::CallEvent;
 pub(crate) use steps::{Sink, Steps, steps};
 
 /// All calls. Times are Unix milliseconds, except for deadlines.
@@ -126,7 +129,7 @@ impl Calls {
         let ended = self.end(
             id,
             Ending::Cancelled(Stop::NeverStarted, None),
-            || None,
+            Outcome::disconnected,
             now,
         );
         self.release(id, now);
@@ -193,14 +196,14 @@ impl Calls {
         }
     }
 
-    /// Ends the run, unless it has already ended, and tells its caller. `reply` is for a caller whose call is
+    /// Ends the run, unless it has already ended, and tells its caller. `outcome` is for a caller whose call is
     /// not cancelled. Returns the run if it ends now. A run that has ended with an unknown outcome gets the
     /// outcome that its app tells late.
     pub(crate) fn end(
         &mut self,
         id: RunId,
         ending: Ending,
-        reply: impl FnOnce() -> Option<Reply>,
+        outcome: impl FnOnce() -> Outcome,
         now: u64,
     ) -> Option<Arc<Run>> {
         let call = self.calls.get_mut(&id)?;
@@ -221,12 +224,15 @@ impl Calls {
             for (number, _) in questions.unwrap_or_default() {
                 sink.push(CallEvent::Withdrawn(number));
             }
-            let reply = if ended.stop().is_none() {
-                reply()
-            } else {
-                None
+            let outcome = match ended.stop() {
+                Some(stop) => Outcome::Cancelled {
+                    reason: ended.cancel_reason.clone(),
+                    stop,
+                    by: ended.by,
+                },
+                None => outcome(),
             };
-            sink.push(CallEvent::Ended(ended.clone(), reply));
+            sink.push(CallEvent::Ended(ended.clone(), outcome));
         }
         if !ended.may_end() {
             call.sink = None;

@@ -1,17 +1,72 @@
-//! The outcomes of cancels, and what is said in place of an app.
+//! The outcomes of calls and of cancels, and what is said in place of an app.
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::broker::calls::Reply;
+use super::AbpError;
 use crate::wire::stops::{self, Grade};
-use crate::wire::{Failure, Request, stopped_by};
+use crate::wire::{Failure, Json, Request, Said, stopped_by};
 use caphost::call::{Code, Error, LateEnd, Stop, StoppedBy};
+
+/// How a call has ended, as its caller is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The call has returned its result.
+    Done {
+        /// The handler's return value. `None` means null.
+        data: Option<Json>,
+        /// `{duration, cached?}`, if the app sent it.
+        metadata: Option<Json>,
+    },
+    /// The call failed.
+    Failed(AbpError),
+    /// The call is cancelled, and the app or the gateway confirms it.
+    Cancelled {
+        /// The reason that was given, if there is one.
+        reason: Option<String>,
+        /// How far the work was seen to stop.
+        stop: Stop,
+        /// What has stopped the work, if the app says so.
+        by: Option<StoppedBy>,
+    },
+}
+
+impl Outcome {
+    /// The outcome of a call that is not cancelled, by the app's answer. `shared` is the buffer of the answer,
+    /// if it may be shared.
+    pub(in crate::broker) fn of(said: &Said<'_>, shared: Option<&Bytes>) -> Self {
+        if said.success != Some(true) {
+            return Outcome::Failed(AbpError::said(said, shared));
+        }
+        let keep = |text| Json::keep(text, shared);
+        Outcome::Done {
+            data: said.data.map(keep),
+            metadata: said.metadata.map(keep),
+        }
+    }
+
+    /// The outcome of a call whose app is gone.
+    pub(crate) fn disconnected() -> Self {
+        Outcome::Failed(AbpError::disconnected())
+    }
+
+    /// The same outcome without line breaks in the result, for readers of lines.
+    pub(crate) fn in_one_line(self) -> Self {
+        match self {
+            Outcome::Done { data, metadata } => Outcome::Done {
+                data: data.map(Json::in_one_line),
+                metadata: metadata.map(Json::in_one_line),
+            },
+            other => other,
+        }
+    }
+}
 
 /// The outcome of a cancel.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct CancelOutcome<E = Reply> {
+pub struct CancelOutcome {
     /// How far the stop was seen. Only a call that was cancelled for certain has this.
     #[serde(default, with = "stops::word")]
     pub stop: Option<Stop>,
@@ -24,10 +79,10 @@ pub struct CancelOutcome<E = Reply> {
     /// Why the call is not cancelled.
     pub reason: Option<String>,
     /// The app's error, or an error of the gateway.
-    pub error: Option<E>,
+    pub error: Option<AbpError>,
 }
 
-impl<E> CancelOutcome<E> {
+impl CancelOutcome {
     /// Whether the call was cancelled.
     pub fn cancelled(&self) -> bool {
         self.stop.is_some()
@@ -51,7 +106,7 @@ impl<E> CancelOutcome<E> {
     }
 
     /// A cancel of a call that is not cancelled.
-    pub fn refused(reason: Option<String>, error: Option<E>) -> Self {
+    pub fn refused(reason: Option<String>, error: Option<AbpError>) -> Self {
         CancelOutcome {
             stop: None,
             by: None,
@@ -61,15 +116,9 @@ impl<E> CancelOutcome<E> {
         }
     }
 
-    /// The same outcome with its error read by `read`.
-    pub fn with_error<F>(self, read: impl FnOnce(E) -> F) -> CancelOutcome<F> {
-        CancelOutcome {
-            stop: self.stop,
-            by: self.by,
-            late_end: self.late_end,
-            reason: self.reason,
-            error: self.error.map(read),
-        }
+    /// The cancel itself has failed.
+    pub fn failed(error: AbpError) -> Self {
+        CancelOutcome::refused(Some(error.message.clone()), Some(error))
     }
 }
 
@@ -83,7 +132,7 @@ pub(in crate::broker) fn not_cancelled(reason: &str) -> CancelOutcome {
 
 /// A cancel whose outcome is unknown.
 pub(in crate::broker) fn cancel_failed(reason: &str, error: Failure) -> CancelOutcome {
-    CancelOutcome::refused(Some(reason.into()), Some(Reply::Failed(error)))
+    CancelOutcome::refused(Some(reason.into()), Some(AbpError::from(&error)))
 }
 
 /// The reason with which a stopping gateway cancels calls.
@@ -120,11 +169,6 @@ pub(in crate::broker) fn disconnected() -> Failure {
     Error::new(Code::DISCONNECTED, message)
 }
 
-/// The reply to a call that fails with that error, which is JSON.
-pub(in crate::broker) fn failed_with(error: &str) -> Reply {
-    Reply::Json(format!(r#"{{"success":false,"error":{error}}}"#).into())
-}
-
 /// The reply to a cancelled call, or to a cancel of the call with that id, as JSON.
 pub(in crate::broker) fn answer_by(
     outcome: &CancelOutcome,
@@ -151,3 +195,6 @@ pub(in crate::broker) fn cancel_payload(call_id: &str, reason: Option<&str>) -> 
     }
     payload.to_string()
 }
+
+#[cfg(test)]
+mod tests;

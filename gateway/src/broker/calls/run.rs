@@ -210,6 +210,14 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// How a call ends that is answered with an error of that code.
+    pub(in crate::broker) fn of_error(code: &str) -> Self {
+        match Code::leaves_open(code) {
+            true => Ending::Unknown(code.into()),
+            false => Ending::Failed(code.into()),
+        }
+    }
+
     /// Whether this says how the call ended.
     pub(super) fn is_known(&self) -> bool {
         !matches!(self, Ending::Unknown(_) | Ending::Lost(_))

@@ -1,6 +1,5 @@
 //! The steps of a call, from the broker to the caller.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -8,18 +7,9 @@ use std::task::{Poll, Waker};
 
 use parking_lot::Mutex;
 
-use super::{Ending, Run};
-use crate::wire::{Failure, Json, said};
-use caphost::call::{Code, LateEnd};
-
-/// A reply of the app, or of the gateway in its place.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
-    /// The app's own words.
-    Json(Json),
-    /// The gateway's error.
-    Failed(Failure),
-}
+use super::{Outcome, Run};
+use crate::wire::Json;
+use caphost::call::LateEnd;
 
 /// An event of a call of the gateway itself.
 #[derive(Clone, Debug)]
@@ -30,30 +20,10 @@ pub enum CallEvent {
     Question(u64, Json),
     /// The question with that number needs no answer any more.
     Withdrawn(u64),
-    /// The call is over. Its run, and the reply to its caller if the call is not cancelled.
-    Ended(Arc<Run>, Option<Reply>),
+    /// The call is over. Its run, and its outcome.
+    Ended(Arc<Run>, Outcome),
     /// The handler has ended after the call was answered as abandoned.
     Late(LateEnd),
-}
-
-impl Reply {
-    /// The code of the error.
-    pub(in crate::broker) fn code(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Reply::Json(response) => said(response.as_str()).code,
-            Reply::Failed(error) => Some(error.code.as_str().into()),
-        }
-    }
-
-    /// How a run ends when its call is answered with this error.
-    pub(in crate::broker) fn ending(&self) -> Ending {
-        let code = self.code().map(Cow::into_owned);
-        let code = code.unwrap_or_else(|| Code::OPERATION_FAILED.as_str().into());
-        match Code::leaves_open(&code) {
-            true => Ending::Unknown(code),
-            false => Ending::Failed(code),
-        }
-    }
 }
 
 /// How many progress messages wait for a caller that does not take them. Beyond that the newest message

@@ -11,7 +11,7 @@ impl Calls {
 
     /// Ends a call that its app has answered.
     pub(crate) fn over(&mut self, id: RunId, ending: Ending, now: u64) -> Option<Arc<Run>> {
-        let ended = self.end(id, ending, || None, now);
+        let ended = self.end(id, ending, Outcome::disconnected, now);
         self.release(id, now);
         ended
     }

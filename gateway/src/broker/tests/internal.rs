@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::broker::calls::{Found, RunState};
-use crate::broker::{CallEvent, NewSession, Reply};
+use crate::broker::{CallEvent, NewSession, Outcome};
 use crate::broker::{CallRequest, NewCall, steps};
 use caphost::call::{LateEnd, Stop};
 
@@ -99,9 +99,21 @@ pub(super) fn state(bench: &Bench, id: &str) -> RunState {
     }
 }
 
-/// The action that ends the call of a run, with that reply.
-fn ended(bench: &Bench, run: RunId, reply: Option<Reply>) -> Seen {
-    let ended = CallEvent::Ended(bench.broker.runs().shared(run).unwrap(), reply);
+/// The action that ends the call of a run, with the result of a call that is not cancelled.
+fn ended(bench: &Bench, run: RunId, data: Option<&str>) -> Seen {
+    let run_of_it = bench.broker.runs().shared(run).unwrap();
+    let outcome = match run_of_it.stop() {
+        Some(stop) => Outcome::Cancelled {
+            reason: run_of_it.cancel_reason.clone(),
+            stop,
+            by: run_of_it.by,
+        },
+        None => Outcome::Done {
+            data: data.map(|data| data.to_string().into()),
+            metadata: None,
+        },
+    };
+    let ended = CallEvent::Ended(run_of_it, outcome);
     Seen::Step(run, format!("{ended:?}"))
 }
 
@@ -236,12 +248,8 @@ fn an_answer_comes_as_it_was_written() {
     let step = CallEvent::Progress(info.to_string().into());
     assert_eq!(seen, [Seen::Step(run, format!("{step:?}"))]);
     let response = json!({ "success": true, "data": [1] });
-    let seen = bench.send(
-        1,
-        answer(&call, "capabilities/call-result", response.clone()),
-    );
-    let response = Reply::Json(response.to_string().into());
-    let over = ended(&bench, run, Some(response));
+    let seen = bench.send(1, answer(&call, "capabilities/call-result", response));
+    let over = ended(&bench, run, Some("[1]"));
     assert_eq!(seen, [over, Seen::CallOver(run)]);
     assert_eq!(state(&bench, "c"), RunState::Completed);
     assert_eq!(bench.broker.in_flight(), 0);

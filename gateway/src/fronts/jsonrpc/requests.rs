@@ -239,14 +239,15 @@ impl Calling {
         struct Done {
             data: Option<Json>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            metadata: Option<Value>,
+            metadata: Option<Json>,
         }
         let id = self.request.id.value();
         match outcome {
             Outcome::Done { data, metadata } => message::success(id, &Done { data, metadata }),
             Outcome::Failed(error) => {
                 let code = message::rpc_code(&error.code);
-                let error = RpcError::of_abp(code, &error.body);
+                let body = error.body.value().unwrap_or_default();
+                let error = RpcError::of_abp(code, &body);
                 error.answer(id).to_string()
             }
             Outcome::Cancelled { stop, by, .. } => {

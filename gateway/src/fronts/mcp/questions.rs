@@ -5,10 +5,9 @@ use std::str::FromStr;
 use serde_json::{Map, Value, json};
 
 use crate::broker::calls::RunId;
-use crate::gateway::AbpError;
 use crate::wire::json_rpc::{Answered, cancel_notice, code};
-use crate::wire::outline;
-use caphost::call::Code;
+use crate::wire::{error_json, outline};
+use caphost::call::{Code, Error};
 use caphost::dialect::mcp::Version;
 
 /// What the ids of questions begin with. The run and the number of the question follow.
@@ -129,7 +128,7 @@ pub fn not_asked(why: &str) -> String {
 }
 
 fn refused(code: Code, message: &str) -> String {
-    let error = AbpError::new(code, message).body;
+    let error = error_json(&Error::<Value>::new(code, message.to_string()));
     json!({ "success": false, "error": error }).to_string()
 }
 

@@ -199,7 +199,7 @@ pub fn failed(error: &AbpError, run: Option<RunId>) -> ToolResult {
     ToolResult {
         content: vec![Block::Ours(json!({ "type": "text", "text": said }))],
         is_error: true,
-        meta: meta(run, Some((ERROR, error.body.clone()))),
+        meta: meta(run, Some((ERROR, error.body.value().unwrap_or_default()))),
         ..ToolResult::default()
     }
 }

@@ -64,7 +64,7 @@ fn results() {
         assert_eq!(got, expected, "{vector}");
     }
     for vector in each(&vectors()["failures"]) {
-        let got = result::failed(&AbpError::read(vector["error"].clone()), None);
+        let got = result::failed(&AbpError::read(&vector["error"]), None);
         let got = serde_json::to_value(got).unwrap();
         let (got, expected) = comparable(got, &vector["gives"]);
         assert_eq!(got, expected);

@@ -63,12 +63,12 @@ fn listed<'a>(all: &'a Assortment, wanted: Option<&Wanted>) -> impl Iterator<Ite
 
 /// The offers that the client chooses from, or the end of its call without an app.
 pub fn offered(hub: &Hub, caller: &Caller) -> Result<Arc<Assortment>, Ended> {
-    hub.assortment(caller.app.as_deref()).map_err(|failure| {
-        let mut error = AbpError::from(&failure);
-        error.message += &instead(&others(hub, caller));
-        error.body["message"] = error.message.as_str().into();
-        Ok(result::failed(&error, None))
-    })
+    hub.assortment(caller.app.as_deref())
+        .map_err(|mut failure| {
+            let message = format!("{}{}", failure.message, instead(&others(hub, caller)));
+            failure.message = message.into();
+            Ok(result::failed(&AbpError::from(&failure), None))
+        })
 }
 
 /// Why there are no tools while the app is missing, in words for a model.

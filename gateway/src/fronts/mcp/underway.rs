@@ -72,6 +72,7 @@ impl Tool {
             Outcome::Done { data, metadata } => {
                 let promised = self.promises();
                 let Linked { data, blocks, .. } = self.links.link(data, promised);
+                let metadata = metadata.and_then(|it| it.value().ok());
                 let result = result::done(data, metadata, || promised, self.version, run);
                 Ok(result.with(blocks))
             }

@@ -99,7 +99,7 @@ async fn cancel(
         answer["reason"] = reason.into();
     }
     if let Some(error) = confirmation.error {
-        answer["error"] = error.body;
+        answer["error"] = error.body.value().unwrap_or_default();
     }
     if let Some(grade) = grade {
         stops::put(&mut answer, grade);

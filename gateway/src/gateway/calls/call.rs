@@ -7,9 +7,22 @@ use futures_util::FutureExt;
 use super::asked::Lent;
 use super::way::Way;
 use crate::broker::calls::{Run, RunId, RunState};
-use crate::broker::{self, Asker, Event, Reply, Steps};
-use crate::gateway::{AbpError, Outcome, Step};
+use crate::broker::{self, Asker, Event, Outcome, Steps};
 use caphost::call::{LateEnd, Stop};
+use serde_json::Value;
+
+/// The next step of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// The call reports progress: a `ProgressInfo`.
+    Progress(Value),
+    /// The app asks a question: its number, and the request. Only a client that takes questions gets these.
+    Question(u64, Value),
+    /// The question with that number needs no answer any more.
+    Withdrawn(u64),
+    /// The call is over, and no step follows. The result has no line breaks.
+    Ended(Outcome),
+}
 
 /// A call in flight. Dropping the call before its end cancels it, because nobody waits for it any more.
 #[derive(Debug)]
@@ -78,7 +91,7 @@ impl Call {
     pub async fn next(&mut self) -> Step {
         // After its end, the call reports again and again that it ended disconnected.
         if !matches!(self.end, End::Awaited) {
-            return Step::Ended(Outcome::Failed(AbpError::disconnected()));
+            return Step::Ended(Outcome::disconnected());
         }
         loop {
             match self.steps.next().await {
@@ -91,13 +104,13 @@ impl Call {
                     return Step::Question(number, request.value().unwrap_or_default());
                 }
                 Some(broker::CallEvent::Withdrawn(number)) => return Step::Withdrawn(number),
-                Some(broker::CallEvent::Ended(run, reply)) => {
-                    return Step::Ended(self.ended(&run, reply));
+                Some(broker::CallEvent::Ended(run, outcome)) => {
+                    return Step::Ended(self.ended(&run, outcome));
                 }
                 Some(broker::CallEvent::Late(_)) => {}
                 None => {
                     self.end = End::Told;
-                    return Step::Ended(Outcome::Failed(AbpError::disconnected()));
+                    return Step::Ended(Outcome::disconnected());
                 }
             }
         }
@@ -168,7 +181,7 @@ impl Call {
         }
     }
 
-    fn ended(&mut self, run: &Run, reply: Option<Reply>) -> Outcome {
+    fn ended(&mut self, run: &Run, outcome: Outcome) -> Outcome {
         self.end = match run.stop() {
             Some(Stop::Abandoned) => End::Abandoned,
             _ => End::Told,
@@ -178,16 +191,7 @@ impl Call {
         {
             lent.give_back();
         }
-        match (run.stop(), reply) {
-            (None, Some(Reply::Json(response))) => Outcome::read(&response),
-            (None, Some(Reply::Failed(error))) => Outcome::Failed(AbpError::from(&error)),
-            (None, None) => Outcome::Failed(AbpError::disconnected()),
-            (Some(stop), _) => Outcome::Cancelled {
-                reason: run.cancel_reason.clone(),
-                stop,
-                by: run.by,
-            },
-        }
+        outcome.in_one_line()
     }
 }
 

@@ -21,7 +21,7 @@ pub use crate::broker::calls::CancelNotice;
 use crate::broker::calls::Dialect;
 use crate::tokens::Identity;
 use crate::wire::Json;
-pub use call::{Call, Canceller};
+pub use call::{Call, Canceller, Step};
 use caphost::call::CallId;
 pub use session::Session;
 

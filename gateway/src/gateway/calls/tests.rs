@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::broker;
 use crate::broker::calls::{Found, RunState};
-use crate::gateway::{Confirmation, Hub, OutboxStep, Outcome, Step};
+use crate::gateway::{CancelOutcome, Hub, OutboxStep, Outcome, Step};
 use crate::limits::Limits;
 use crate::tokens::Tokens;
 use crate::wire::Json;
@@ -127,8 +127,8 @@ fn call(dialect_id: &str) -> NewCall {
 }
 
 /// The confirmation of an app that does not say how far the work has stopped.
-fn abandoned() -> Confirmation {
-    Confirmation::confirmed(Stop::Abandoned.into())
+fn abandoned() -> CancelOutcome {
+    CancelOutcome::confirmed(Stop::Abandoned.into())
 }
 
 fn cancelled() -> Value {

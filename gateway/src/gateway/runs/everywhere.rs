@@ -11,7 +11,7 @@ use crate::bounds::{QuotaKey, Turn};
 use crate::broker::calls::{CancelNotice, Found, NoticedRun, Run, RunId, RunMark, leave_out};
 use crate::cluster::{Answer, Cluster, Notice, Question, WorkerId};
 use crate::gateway::hub::Hub;
-use crate::gateway::{AbpError, Confirmation};
+use crate::gateway::{AbpError, CancelOutcome};
 use crate::tokens::Identity;
 use caphost::call::Code;
 
@@ -192,7 +192,7 @@ impl Hub {
         placed: &Placed,
         reason: Option<String>,
         by: &Identity,
-    ) -> Confirmation {
+    ) -> CancelOutcome {
         let run = placed.run.id;
         let (Some(home), Some(cluster)) = (placed.home, self.cluster()) else {
             return self.cancel(run, reason, by).await;
@@ -201,8 +201,8 @@ impl Hub {
         let question = Question::Cancel { run, reason, by };
         let patience = self.limits.confirm_timeout + WAY;
         match cluster.ask(home, question, patience).await {
-            Some(Answer::Cancelled(outcome)) => outcome.with_error(AbpError::read),
-            _ => Confirmation::failed(AbpError::new(Code::TIMEOUT, NO_ANSWER)),
+            Some(Answer::Cancelled(outcome)) => outcome,
+            _ => CancelOutcome::failed(AbpError::new(Code::TIMEOUT, NO_ANSWER)),
         }
     }
 

@@ -21,7 +21,7 @@ use crate::broker::calls::{CancelNotice, EarlyCancel, Run, RunId, newest};
 use crate::broker::unconfirmed;
 use crate::broker::{Asker, Event, PeerId};
 use crate::cluster::Notice;
-use crate::gateway::Confirmation;
+use crate::gateway::CancelOutcome;
 use crate::gateway::calls::{Client, Session};
 use crate::gateway::hub::Hub;
 use crate::tokens::Identity;
@@ -120,9 +120,9 @@ impl Hub {
 
     /// Asks the app to cancel a run that `by` may see, and waits at most the confirm timeout for the answer.
     /// If the run is over, returns how the run ended.
-    pub async fn cancel(&self, id: RunId, reason: Option<String>, by: &Identity) -> Confirmation {
+    pub async fn cancel(&self, id: RunId, reason: Option<String>, by: &Identity) -> CancelOutcome {
         if self.run(id, by).is_none() {
-            return Confirmation::refused(Some("Operation not found".into()), None);
+            return CancelOutcome::refused(Some("Operation not found".into()), None);
         }
         let (confirm, confirmed) = oneshot::channel();
         let (run, asker) = (id, Asker::Other(confirm));
@@ -134,7 +134,7 @@ impl Hub {
         let outcome = outcome.unwrap_or_else(unconfirmed);
         let (cancelled, stop) = (outcome.cancelled(), outcome.stop.map(Stop::as_str));
         tracing::info!(run = %id, by = &*by.name, cancelled, stop, "cancel answered");
-        outcome.into()
+        outcome
     }
 
     /// The cancels that come in through the cancellation API.

@@ -36,8 +36,7 @@ impl Hub {
                 Answer::Runs { runs, omitted }
             }
             Question::Cancel { run, reason, by } => {
-                let confirmation = self.cancel(run, reason, &by).await;
-                Answer::Cancelled(confirmation.with_error(|error| error.body))
+                Answer::Cancelled(self.cancel(run, reason, &by).await)
             }
         }
     }

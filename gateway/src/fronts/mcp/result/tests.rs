@@ -152,7 +152,7 @@ fn a_broken_promise_is_an_error_with_what_came() {
 
 #[test]
 fn an_error_reads_as_code_and_message() {
-    let error = AbpError::read(json!({
+    let error = AbpError::read(&json!({
         "code": "RATE_LIMITED", "message": "Slow down", "retryable": true, "retryAfter": 5,
     }));
     let got = value(&failed(&error, Some(run())));

@@ -59,6 +59,7 @@ impl Body {
             ..
         } = error;
         let mut text = format!("{message} ({code})");
+        let body = body.value().unwrap_or_default();
         if let Some(details) = body.get("details").filter(|details| !details.is_null()) {
             let details = details.to_string();
             text.push_str(": ");

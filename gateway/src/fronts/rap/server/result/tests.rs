@@ -40,13 +40,13 @@ fn errors_begin_as_the_protocol_wants_it() {
         Body::of(Outcome::Failed(error)),
         text("Error: `title` is missing (INVALID_PARAMS)")
     );
-    let error = AbpError::read(json!({ "code": "X", "message": "m", "details": { "path": "a" } }));
+    let error = AbpError::read(&json!({ "code": "X", "message": "m", "details": { "path": "a" } }));
     assert_eq!(
         Body::of(Outcome::Failed(error)),
         text(r#"Error: m (X): {"path":"a"}"#)
     );
     let error =
-        AbpError::read(json!({ "code": "X", "message": "m", "details": "é".repeat(9_999) }));
+        AbpError::read(&json!({ "code": "X", "message": "m", "details": "é".repeat(9_999) }));
     assert!(Body::of(Outcome::Failed(error)).bytes() < 3_000);
 }
 
