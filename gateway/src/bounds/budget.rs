@@ -76,7 +76,7 @@ struct Taken<K> {
 #[derive(Debug)]
 pub(crate) struct Permit<K: Clone + Eq + Hash = QuotaKey> {
     of: Arc<Budget<K>>,
-    holder: K,
+    key: K,
     amount: usize,
 }
 
@@ -100,10 +100,10 @@ impl<K: Clone + Eq + Hash> Budget<K> {
     }
 
     /// Takes `amount` places.
-    pub fn take(self: &Arc<Self>, holder: &K, amount: usize) -> Result<Permit<K>, Full> {
+    pub fn take(self: &Arc<Self>, key: &K, amount: usize) -> Result<Permit<K>, Full> {
         let Bound { max, share, last } = self.bound;
         let mut taken = self.taken.lock();
-        let own = taken.by.of(holder);
+        let own = taken.by.of(key);
         let all = taken.all.saturating_add(amount);
         if all > max {
             return Err(Full::All(max));
@@ -115,10 +115,10 @@ impl<K: Clone + Eq + Hash> Budget<K> {
             return Err(Full::Last(last));
         }
         taken.all = all;
-        taken.by.change(holder, |own| *own += amount);
+        taken.by.change(key, |own| *own += amount);
         Ok(Permit {
             of: self.clone(),
-            holder: holder.clone(),
+            key: key.clone(),
             amount,
         })
     }
@@ -128,7 +128,7 @@ impl<K: Clone + Eq + Hash> Drop for Permit<K> {
     fn drop(&mut self) {
         let mut taken = self.of.taken.lock();
         taken.all -= self.amount;
-        taken.by.change(&self.holder, |own| *own -= self.amount);
+        taken.by.change(&self.key, |own| *own -= self.amount);
     }
 }
 

@@ -41,12 +41,12 @@ impl Ledgers {
     }
 
     /// Opens an account without bytes.
-    pub fn open(&self, party: QuotaKey, evicted: Arc<Notify>) -> Account {
-        let ledger = match party.is_stranger() {
+    pub fn open(&self, key: QuotaKey, evicted: Arc<Notify>) -> Account {
+        let ledger = match key.is_stranger() {
             true => &self.strangers,
             false => &self.members,
         };
-        ledger.open(party, evicted)
+        ledger.open(key, evicted)
     }
 }
 
@@ -64,12 +64,12 @@ struct Accounts {
     total: usize,
     all: HashMap<u64, Entry>,
     /// The bytes of each party, over all of its accounts.
-    parties: Tally<QuotaKey, usize>,
+    by_key: Tally<QuotaKey, usize>,
 }
 
 #[derive(Debug)]
 struct Entry {
-    party: QuotaKey,
+    key: QuotaKey,
     bytes: usize,
     evicted: Arc<Notify>,
 }
@@ -90,12 +90,12 @@ impl Ledger {
     }
 
     /// Opens an account without bytes. `evicted` is notified when the account has to make room.
-    pub fn open(self: &Arc<Self>, party: QuotaKey, evicted: Arc<Notify>) -> Account {
+    pub fn open(self: &Arc<Self>, key: QuotaKey, evicted: Arc<Notify>) -> Account {
         let mut accounts = self.accounts.lock();
         accounts.last += 1;
         let number = accounts.last;
         let entry = Entry {
-            party,
+            key,
             bytes: 0,
             evicted,
         };
@@ -116,7 +116,7 @@ impl Accounts {
         };
         let before = std::mem::replace(&mut entry.bytes, bytes);
         self.total = self.total - before + bytes;
-        self.parties.change(&entry.party, |held| {
+        self.by_key.change(&entry.key, |held| {
             *held = *held - before + bytes;
         });
         true
@@ -124,12 +124,12 @@ impl Accounts {
 
     /// The account that makes room. The asking account does not, if another has as many bytes.
     fn largest(&self, asking: u64) -> Option<u64> {
-        let asks = self.all.get(&asking).map(|entry| &entry.party);
-        let parties = self.parties.iter();
-        let most = parties.max_by_key(|(party, bytes)| (*bytes, asks != Some(*party)));
+        let asks = self.all.get(&asking).map(|entry| &entry.key);
+        let by_key = self.by_key.iter();
+        let most = by_key.max_by_key(|(key, bytes)| (*bytes, asks != Some(*key)));
         let (greediest, _) = most?;
         let accounts = self.all.iter();
-        let accounts = accounts.filter(|(_, entry)| entry.party == *greediest);
+        let accounts = accounts.filter(|(_, entry)| entry.key == *greediest);
         // Of equal accounts, the newest.
         let largest = accounts.max_by_key(|&(number, entry)| {
             let is_other = *number != asking;

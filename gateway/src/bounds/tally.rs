@@ -17,37 +17,37 @@ impl<K, T> Default for Tally<K, T> {
 
 impl<K: Clone + Eq + Hash, T: Copy + Default + PartialEq> Tally<K, T> {
     /// The amount of that holder.
-    pub fn of<Q: Eq + Hash + ?Sized>(&self, holder: &Q) -> T
+    pub fn of<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> T
     where
         K: Borrow<Q>,
     {
-        self.0.get(holder).copied().unwrap_or_default()
+        self.0.get(key).copied().unwrap_or_default()
     }
 
     /// Changes the amount of that holder.
-    pub fn change(&mut self, holder: &K, change: impl FnOnce(&mut T)) {
-        let Some(has) = self.0.get_mut(holder) else {
+    pub fn change(&mut self, key: &K, change: impl FnOnce(&mut T)) {
+        let Some(has) = self.0.get_mut(key) else {
             let mut has = T::default();
             change(&mut has);
             if has != T::default() {
-                self.0.insert(holder.clone(), has);
+                self.0.insert(key.clone(), has);
             }
             return;
         };
         change(has);
         if *has == T::default() {
-            self.0.remove(holder);
+            self.0.remove(key);
         }
     }
 
     /// How many holders have something.
-    pub fn holders(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// The holders with their amounts.
     pub fn iter(&self) -> impl Iterator<Item = (&K, T)> {
-        self.0.iter().map(|(holder, has)| (holder, *has))
+        self.0.iter().map(|(key, has)| (key, *has))
     }
 
     /// Takes the amounts of all holders.
@@ -66,8 +66,8 @@ mod tests {
         let [a, b] = ["a", "b"].map(String::from);
         tally.change(&a, |has| *has += 2);
         tally.change(&b, |has| *has = has.saturating_sub(1));
-        assert_eq!((tally.of("a"), tally.of("b"), tally.holders()), (2, 0, 1));
+        assert_eq!((tally.of("a"), tally.of("b"), tally.len()), (2, 0, 1));
         tally.change(&a, |has| *has -= 2);
-        assert_eq!((tally.of("a"), tally.holders()), (0, 0));
+        assert_eq!((tally.of("a"), tally.len()), (0, 0));
     }
 }

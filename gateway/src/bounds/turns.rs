@@ -16,7 +16,7 @@ use super::quota_key::QuotaKey;
 pub(crate) struct Turns {
     all: Arc<Semaphore>,
     share: usize,
-    parties: InUse<QuotaKey, Semaphore>,
+    by_key: InUse<QuotaKey, Semaphore>,
 }
 
 /// A turn. Dropping the turn ends it.
@@ -35,23 +35,23 @@ impl Turns {
         Turns {
             all: Arc::new(permits(most)),
             share,
-            parties: InUse::default(),
+            by_key: InUse::default(),
         }
     }
 
     /// Waits for a turn of that party.
-    pub async fn take(&self, party: &QuotaKey) -> Turn {
+    pub async fn take(&self, key: &QuotaKey) -> Turn {
         // In this order a party never has more than its share in the common queue. Neither semaphore is ever
         // closed.
-        let own = self.parties.get(party, || permits(self.share));
-        let of_party = own.acquire_owned().await.ok()?;
+        let own = self.by_key.get(key, || permits(self.share));
+        let of_key = own.acquire_owned().await.ok()?;
         let of_all = self.all.clone().acquire_owned().await.ok()?;
-        Some([of_party, of_all])
+        Some([of_key, of_all])
     }
 
     /// Waits for a turn of that party, but not longer than that.
-    pub async fn take_within(&self, patience: Duration, party: &QuotaKey) -> Turn {
-        timeout(patience, self.take(party)).await.ok().flatten()
+    pub async fn take_within(&self, patience: Duration, key: &QuotaKey) -> Turn {
+        timeout(patience, self.take(key)).await.ok().flatten()
     }
 }
 

@@ -25,7 +25,7 @@ impl Broker {
             return;
         }
         let max = self.limits.sessions;
-        let place = counted.then(|| self.sessions.connected.take(&profile.holder, 1));
+        let place = counted.then(|| self.sessions.connected.take(&profile.quota_key, 1));
         let place = match place.transpose() {
             Ok(place) => place,
             Err(why) => {

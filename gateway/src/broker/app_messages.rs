@@ -127,9 +127,9 @@ impl Broker {
             }
             (_, "notification") => self.tell(peer, agent, envelope, None),
             (_, "elicitation/request") => self.ask(peer, agent, envelope),
-            (Content::Failed(error), _) => self.app_failed(peer, agent, envelope, error.as_ref()),
+            (Content::Failed(error), _) => self.app_failed(peer, agent, envelope, error.as_deref()),
             (Content::Answer(request, said), _) => {
-                self.app_answered(peer, agent, envelope, (*request, said));
+                self.app_answered(peer, agent, envelope, (*request, &**said));
             }
             _ => self.refuse_kind(peer, envelope),
         }

@@ -34,13 +34,13 @@ pub(super) enum Content<'a> {
     /// An agent opens its session under that name.
     Hello(Option<Arc<str>>),
     /// An agent calls.
-    Call(NewCall<'a>),
+    Call(Box<NewCall<'a>>),
     /// An agent cancels.
     Cancel(Cancel<'a>),
     /// An app answers a request of that type.
-    Answer(Request, Said<'a>),
+    Answer(Request, Box<Said<'a>>),
     /// An app has not understood a request. What its error says, if it has one.
-    Failed(Option<Said<'a>>),
+    Failed(Option<Box<Said<'a>>>),
     /// Progress of the call with that token.
     Progress(Option<Cow<'a, str>>),
     /// The handler of the abandoned call with that callId has ended.
@@ -68,7 +68,7 @@ impl<'a> Message<'a> {
         let payload = envelope.payload.unwrap_or_default();
         let content = match &*envelope.kind {
             kind::INITIALIZE => Content::Hello(agent_of(payload)),
-            kind::CALL => Content::Call(read_call(payload)),
+            kind::CALL => Content::Call(read_call(payload).into()),
             kind::CANCEL => Content::Cancel(Cancel::read(payload)),
             kind::ERROR => Content::Failed(error_of(payload)),
             kind::PROGRESS => Content::Progress(operation_of(payload)),
@@ -84,11 +84,14 @@ impl<'a> Message<'a> {
                 Content::Update(Box::new(update))
             }
             kind => match Request::answered_by(kind) {
-                Some(Request::Call) => Content::Answer(Request::Call, answer_to_call(payload)),
-                Some(Request::Cancel) => {
-                    Content::Answer(Request::Cancel, answer_to_cancel(payload))
+                Some(request) => {
+                    let said = match request {
+                        Request::Call => answer_to_call(payload),
+                        Request::Cancel => answer_to_cancel(payload),
+                        _ => said(payload),
+                    };
+                    Content::Answer(request, said.into())
                 }
-                Some(request) => Content::Answer(request, said(payload)),
                 None => Content::Other,
             },
         };
@@ -234,7 +237,7 @@ fn with_call_id(payload: &str, call_id: &str) -> Option<String> {
     Some(format!(r#"{{"callId":"{call_id}"{comma}{rest}"#))
 }
 
-fn error_of(payload: &str) -> Option<Said<'_>> {
+fn error_of(payload: &str) -> Option<Box<Said<'_>>> {
     let error = member(payload.as_bytes(), "error")?;
     let error = std::str::from_utf8(error).ok()?;
     let Said { code, message, .. } = said(payload);
@@ -245,7 +248,7 @@ fn error_of(payload: &str) -> Option<Said<'_>> {
         message,
         ..Said::default()
     };
-    Some(said)
+    Some(said.into())
 }
 
 /// The name in the payload of an `initialize`, or the beginning of a long one.

@@ -236,9 +236,9 @@ impl Broker {
     }
 
     /// The owner whose share of the sessions an agent of an app counts towards.
-    pub fn holder_on(&self, app: PeerId, agent: &str) -> Option<Arc<str>> {
+    pub fn quota_key_on(&self, app: PeerId, agent: &str) -> Option<Arc<str>> {
         let agent = self.apps.get(&app)?.agents.get(agent)?;
-        Some(self.sessions.get(agent)?.profile.holder.clone())
+        Some(self.sessions.get(agent)?.profile.quota_key.clone())
     }
 
     /// Whether that agent is here and has not left.

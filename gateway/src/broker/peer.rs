@@ -44,7 +44,7 @@ pub struct Profile {
     /// The owner of its runs.
     pub owner: Identity,
     /// The holder whose share of sessions the agent uses: the owner, or a network where there are no tokens.
-    pub holder: Arc<str>,
+    pub quota_key: Arc<str>,
     /// The agent's own name, once it has given one.
     pub name: Option<Arc<str>>,
     /// Where the agent is.

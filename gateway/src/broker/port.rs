@@ -114,7 +114,7 @@ pub enum FromApp<'a> {
         /// The answer, as agents on sockets read it.
         payload: &'a Json,
         /// What the answer says.
-        said: Said<'a>,
+        said: Box<Said<'a>>,
     },
     /// The handler of an abandoned call has ended.
     EndedLate {

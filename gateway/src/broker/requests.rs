@@ -106,7 +106,7 @@ impl Broker {
                 timestamp: envelope.timestamp,
                 call_id: envelope.call_id,
                 about: match content {
-                    Content::Call(call) => About::Call(call),
+                    Content::Call(call) => About::Call(*call),
                     Content::Cancel(cancel) => About::Cancel(cancel),
                     _ => About::Nothing,
                 },
@@ -191,7 +191,7 @@ impl Broker {
             (None, Request::Initialize) => {
                 let app = self.apps.choose(&agent.wanted, &agent.profile.owner)?;
                 self.may_reach(peer, app)?;
-                (app, self.session_for(&agent.profile.holder, app)?)
+                (app, self.session_for(&agent.profile.quota_key, app)?)
             }
             (None, _) => return Err(not_initialized()),
         };
@@ -215,10 +215,10 @@ impl Broker {
         app.unbound.remove(&peer);
     }
 
-    /// A place for one more session of `holder` with that app.
-    fn session_for(&self, holder: &Arc<str>, app: PeerId) -> Result<Option<Session>, Failure> {
+    /// A place for one more session of `quota_key` with that app.
+    fn session_for(&self, quota_key: &Arc<str>, app: PeerId) -> Result<Option<Session>, Failure> {
         let app = self.apps.get(&app);
-        let why = match app.map(|app| app.sessions.take(holder, 1)).transpose() {
+        let why = match app.map(|app| app.sessions.take(quota_key, 1)).transpose() {
             Ok(session) => return Ok(session),
             Err(why) => why,
         };

@@ -59,8 +59,8 @@ pub enum Message {
         agent: String,
         /// The holder whose share of the app's sessions the agent counts towards. Only the agent's first
         /// message has it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        holder: Option<Arc<str>>,
+        #[serde(rename = "holder", default, skip_serializing_if = "Option::is_none")]
+        quota_key: Option<Arc<str>>,
     },
     /// This agent of mine has gone.
     AgentGone {

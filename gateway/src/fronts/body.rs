@@ -93,7 +93,7 @@ fn late(time: Duration) -> Refusal {
 /// Every piece of a body is part of its connection's buffer, even a small piece, so the pieces are copied
 /// together. A body that comes at once is taken as it is, and not counted.
 pub(crate) async fn read(of: &Extensions, body: Body, max: usize) -> Result<ReadBody, Unread> {
-    let (bounds, party) = (of.get::<Arc<BodyBounds>>(), of.get::<QuotaKey>());
+    let (bounds, quota_key) = (of.get::<Arc<BodyBounds>>(), of.get::<QuotaKey>());
     let max = bounds.map_or(max, |bounds| bounds.max.min(max));
     let time = bounds.map_or(LONGEST_PAUSE, |bounds| bounds.time);
     let end = Instant::now() + time;
@@ -135,12 +135,12 @@ pub(crate) async fn read(of: &Extensions, body: Body, max: usize) -> Result<Read
             bytes.reserve_exact(room - bytes.len());
         }
         bytes.extend_from_slice(&piece);
-        if let (Some(bounds), Some(party)) = (bounds, party)
+        if let (Some(bounds), Some(quota_key)) = (bounds, quota_key)
             && (grows || account.is_none())
             && length > FREE
             && !is_last
         {
-            let open = || bounds.ledgers.open(party.clone(), evicted.clone());
+            let open = || bounds.ledgers.open(quota_key.clone(), evicted.clone());
             let account = account.get_or_insert_with(open);
             if !account.set(bytes.capacity() + CONNECTION) {
                 return Err(Unread::NoRoom);

@@ -61,19 +61,19 @@ impl Listing {
 
     /// Waits for the turn of `viewer`. 429 if the viewer has to come later.
     pub async fn turn(&self, viewer: &Identity, address: PeerAddress) -> Result<ListTurn, Refusal> {
-        let holder = QuotaKey::of(&self.hub.tokens, viewer, address.0.ip());
-        self.turn_of(&holder).await
+        let quota_key = QuotaKey::of(&self.hub.tokens, viewer, address.0.ip());
+        self.turn_of(&quota_key).await
     }
 
-    /// Waits for the turn of `holder`. 429 if the holder has had too much and has to come later.
-    pub async fn turn_of(&self, holder: &QuotaKey) -> Result<ListTurn, Refusal> {
-        let paid = self.paid(holder).lock_owned().await;
+    /// Waits for the turn of `quota_key`. 429 if the holder has had too much and has to come later.
+    pub async fn turn_of(&self, quota_key: &QuotaKey) -> Result<ListTurn, Refusal> {
+        let paid = self.paid(quota_key).lock_owned().await;
         self.begin(paid)
     }
 
-    /// The turn of `holder`, if the holder need not wait.
-    pub fn turn_now(&self, holder: &QuotaKey) -> Option<Result<ListTurn, Refusal>> {
-        let paid = self.paid(holder).try_lock_owned().ok()?;
+    /// The turn of `quota_key`, if the holder need not wait.
+    pub fn turn_now(&self, quota_key: &QuotaKey) -> Option<Result<ListTurn, Refusal>> {
+        let paid = self.paid(quota_key).try_lock_owned().ok()?;
         Some(self.begin(paid))
     }
 
@@ -93,9 +93,9 @@ impl Listing {
         Ok(turn)
     }
 
-    fn paid(&self, holder: &QuotaKey) -> Paid {
+    fn paid(&self, quota_key: &QuotaKey) -> Paid {
         let mut all = self.of.lock();
-        if let Some(known) = all.get(holder) {
+        if let Some(known) = all.get(quota_key) {
             return known.clone();
         }
         // This happens seldom, and keeps the table about as small as what is in use.
@@ -106,7 +106,7 @@ impl Listing {
             });
         }
         let new = Paid::new(tokio::sync::Mutex::new(Instant::now()));
-        all.insert(holder.clone(), new.clone());
+        all.insert(quota_key.clone(), new.clone());
         new
     }
 }

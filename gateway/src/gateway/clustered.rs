@@ -1,5 +1,5 @@
 //! What a hub tells the other workers. Messages of other workers come in through
-//! [`Elsewhere`](super::elsewhere::Elsewhere), which knows the hub.
+//! [`RemoteWorkers`](super::remote_workers::RemoteWorkers), which knows the hub.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

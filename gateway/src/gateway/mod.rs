@@ -5,7 +5,6 @@ pub mod background;
 pub mod calls;
 mod clustered;
 mod counted;
-mod elsewhere;
 pub(crate) mod files;
 mod hub;
 pub(crate) mod lifecycle;
@@ -14,6 +13,7 @@ pub mod metrics;
 mod noticed;
 mod offers;
 mod outbox;
+mod remote_workers;
 pub(crate) mod resume;
 mod runs;
 mod time;
@@ -21,13 +21,13 @@ mod time;
 pub use crate::broker::{AbpError, CancelOutcome, Outcome};
 pub use calls::Step;
 pub use counted::Counted;
-pub use elsewhere::Elsewhere;
 pub use hub::Hub;
 #[cfg(test)]
 pub(crate) use hub::NOTICES;
 pub use lifecycle::Connected;
 pub(crate) use outbox::OutboxPhase;
 pub use outbox::{Outbox, OutboxStep, Pushed};
+pub use remote_workers::RemoteWorkers;
 
 pub use resume::{Attached, Lost, Resume, SessionCounts};
 #[cfg(test)]

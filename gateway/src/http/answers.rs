@@ -24,7 +24,7 @@ const LAST_EVENTS: Duration = Duration::from_millis(300);
 /// when the connection has to make room.
 pub(crate) fn count_unsent(
     ledgers: &Ledgers,
-    party: QuotaKey,
+    quota_key: QuotaKey,
     let_go: Arc<Notify>,
     response: Response,
 ) -> Response {
@@ -35,7 +35,7 @@ pub(crate) fn count_unsent(
     let (mut head, body) = response.into_parts();
     let mut answer = Answer {
         body: body.into_data_stream(),
-        account: ledgers.open(party, let_go),
+        account: ledgers.open(quota_key, let_go),
         is_counted: false,
         rest: Bytes::new(),
     };

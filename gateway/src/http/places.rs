@@ -168,7 +168,7 @@ impl Taken {
     /// goes, of the address with most; else the oldest. Returns whether there was one.
     fn let_a_slow_one_go(&mut self, address: IpAddr) -> bool {
         let own = self.of_address.of(&address);
-        let addresses = self.of_address.holders() + usize::from(own == 0);
+        let addresses = self.of_address.len() + usize::from(own == 0);
         let share = (self.all.len() / addresses.max(1)).max(1);
         if own >= share {
             return false;

@@ -46,14 +46,14 @@ impl RequestRate {
         bearer: &Bearer,
         path: &str,
     ) -> Result<QuotaKey, Box<Refusal>> {
-        let party = self.party(address, bearer);
+        let quota_key = self.quota_key(address, bearer);
         let limiter = match health::is_asked_for(path) {
             true => &self.health,
             false => &self.limiter,
         };
-        let checked = limiter.check(&party);
+        let checked = limiter.check(&quota_key);
         checked.map_err(|wait| Box::new(self.too_many(wait)))?;
-        Ok(party)
+        Ok(quota_key)
     }
 
     /// Begins a request: counts it, and returns its party with its place among the token's unanswered
@@ -65,13 +65,13 @@ impl RequestRate {
         bearer: &Bearer,
         path: &str,
     ) -> Result<(QuotaKey, Option<Permit>), Box<Refusal>> {
-        let party = self.count(address, bearer, path)?;
-        let share = self.place(&party, path)?;
-        Ok((party, share))
+        let quota_key = self.count(address, bearer, path)?;
+        let share = self.place(&quota_key, path)?;
+        Ok((quota_key, share))
     }
 
     /// The party of a request: the token it has shown, of whatever role, or its address.
-    pub(crate) fn party(&self, address: PeerAddress, bearer: &Bearer) -> QuotaKey {
+    pub(crate) fn quota_key(&self, address: PeerAddress, bearer: &Bearer) -> QuotaKey {
         let network = address.network();
         if !self.told_apart {
             return QuotaKey::Network(network);
@@ -84,12 +84,12 @@ impl RequestRate {
     }
 
     /// Counts the refusal of a request for something that does not exist.
-    pub(crate) fn count_refusal(&self, party: &QuotaKey, response: Response) -> Response {
+    pub(crate) fn count_refusal(&self, quota_key: &QuotaKey, response: Response) -> Response {
         let refused = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
         if !refused.contains(&response.status()) {
             return response;
         }
-        let checked = self.limiter.check(party);
+        let checked = self.limiter.check(quota_key);
         match checked {
             Ok(()) => response,
             Err(wait) => self.too_many(wait).into_response(),
@@ -98,14 +98,14 @@ impl RequestRate {
 
     /// A place among the token's unanswered requests. Where there are no tokens, only the connections of each
     /// address are bounded.
-    fn place(&self, party: &QuotaKey, path: &str) -> Result<Option<Permit>, Box<Refusal>> {
-        let (QuotaKey::Token(_) | QuotaKey::AppsOfToken(_)) = party else {
+    fn place(&self, quota_key: &QuotaKey, path: &str) -> Result<Option<Permit>, Box<Refusal>> {
+        let (QuotaKey::Token(_) | QuotaKey::AppsOfToken(_)) = quota_key else {
             return Ok(None);
         };
         if health::is_asked_for(path) {
             return Ok(None);
         }
-        let share = self.under_way.take(party, 1).map(Some);
+        let share = self.under_way.take(quota_key, 1).map(Some);
         share.map_err(|_| {
             let message = "Too many requests of this token are under way";
             Box::new(Refusal::busy(message))

@@ -27,7 +27,7 @@ use crate::fronts::socket::bounds::SocketBounds;
 use crate::fronts::socket::stream::Watch;
 use crate::fronts::socket::{Connection, PeerAddress};
 use crate::fronts::{abp, apps, contextforge, files, jsonrpc, mcp, rap, runs};
-use crate::gateway::{Elsewhere, Hub};
+use crate::gateway::{Hub, RemoteWorkers};
 use crate::http::guard::Guard;
 use crate::http::headers::Policy;
 use crate::http::rate::RequestRate;
@@ -72,7 +72,7 @@ const SUM_UP: Duration = Duration::from_secs(5);
 pub struct Gateway {
     hub: Arc<Hub>,
     /// The other workers, in a cluster.
-    elsewhere: Option<Arc<Elsewhere>>,
+    remote_workers: Option<Arc<RemoteWorkers>>,
     tool_servers: Runtime,
     drain: Duration,
     layers: Arc<Layers>,
@@ -117,7 +117,7 @@ impl Gateway {
         let bounds = Arc::new(SocketBounds::new(&limits));
         let hub = Arc::new(Hub::new(limits, config.tokens));
         hub.files.are_at(config.tool_servers.public.clone(), tls);
-        let mut elsewhere = None;
+        let mut remote_workers = None;
         let told_apart = !hub.tokens.is_empty();
         if let Some(url) = config.cluster.redis.clone() {
             let profile = WorkerProfile {
@@ -129,7 +129,7 @@ impl Gateway {
             let mut options = config.cluster;
             options.require_requester.get_or_insert(told_apart);
             let joined = Cluster::new(&url, options, profile).map_err(Error::Unusable)?;
-            elsewhere = Some(Elsewhere::join(hub.clone(), joined));
+            remote_workers = Some(RemoteWorkers::join(hub.clone(), joined));
         }
         let tool_servers = Runtime::new(config.tool_servers, hub.clone(), address, tls);
         let said = Some(config.content_security_policy).filter(|it| !it.is_empty());
@@ -173,7 +173,7 @@ impl Gateway {
         });
         Ok(Gateway {
             hub,
-            elsewhere,
+            remote_workers,
             tool_servers,
             drain: config.drain,
             layers,
@@ -225,14 +225,17 @@ impl Gateway {
         let hub = self.hub;
         // Each in a task of its own, so that none waits for another.
         let mut apart = JoinSet::new();
-        if let Some(elsewhere) = self.elsewhere.clone() {
+        if let Some(remote_workers) = self.remote_workers.clone() {
             let tasks = hub.tasks.clone();
             apart.spawn(async move {
                 let run = || {
-                    let elsewhere = elsewhere.clone();
+                    let remote_workers = remote_workers.clone();
                     async move {
-                        let cluster = elsewhere.cluster().clone();
-                        tokio::join!(cluster.run(elsewhere.clone()), elsewhere.announce());
+                        let cluster = remote_workers.cluster().clone();
+                        tokio::join!(
+                            cluster.run(remote_workers.clone()),
+                            remote_workers.announce()
+                        );
                         ControlFlow::Continue(())
                     }
                 };

@@ -113,12 +113,12 @@ async fn checked(
     let mut response = match layers.refused(kind, address, &bearer, &request) {
         Some(refusal) => write(refusal),
         None => {
-            let stranger = (kind == Kind::Callback).then(|| rate.party(address, &bearer));
+            let stranger = (kind == Kind::Callback).then(|| rate.quota_key(address, &bearer));
             request.extensions_mut().insert(bearer);
             request.extensions_mut().insert(layers.bodies.clone());
             let response = next.run(request).await;
             match stranger {
-                Some(party) => rate.count_refusal(&party, response),
+                Some(quota_key) => rate.count_refusal(&quota_key, response),
                 None => response,
             }
         }
@@ -141,7 +141,7 @@ async fn counted(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let (party, share) = match layers.rate.begin(address, &bearer, request.uri().path()) {
+    let (quota_key, share) = match layers.rate.begin(address, &bearer, request.uri().path()) {
         Ok(begun) => begun,
         Err(refusal) => return write(*refusal),
     };
@@ -149,9 +149,9 @@ async fn counted(
     if let Some(refusal) = announced_too_large(&request, hub.limits.message_bytes) {
         return write(refusal);
     }
-    request.extensions_mut().insert(party.clone());
+    request.extensions_mut().insert(quota_key.clone());
     let response = answers::end_stream_with_gateway(&hub.lifecycle, next.run(request).await);
-    let response = answers::count_unsent(&layers.unsent, party, let_go, response);
+    let response = answers::count_unsent(&layers.unsent, quota_key, let_go, response);
     match share {
         Some(share) => response.map(|body| keep(body, share)),
         None => response,

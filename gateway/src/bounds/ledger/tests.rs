@@ -1,8 +1,8 @@
 use super::*;
 
 fn open(ledger: &Arc<Ledger>, name: &str) -> Account {
-    let party = QuotaKey::Token(name.into());
-    ledger.open(party, Arc::default())
+    let key = QuotaKey::Token(name.into());
+    ledger.open(key, Arc::default())
 }
 
 #[test]
@@ -32,18 +32,18 @@ fn more_than_there_is_has_no_room_and_everything_is_given_back() {
     drop(other);
     let accounts = ledger.accounts.lock();
     assert!(accounts.total == 0 && accounts.all.is_empty());
-    assert_eq!(accounts.parties.holders(), 0);
+    assert_eq!(accounts.by_key.len(), 0);
 }
 
 #[test]
 fn strangers_take_from_strangers_alone() {
     let ledgers = Ledgers::new(100, 10);
-    let party = QuotaKey::AppsOfNetwork([10, 0, 0, 1].into());
-    let member = ledgers.open(party, Arc::default());
+    let key = QuotaKey::AppsOfNetwork([10, 0, 0, 1].into());
+    let member = ledgers.open(key, Arc::default());
     assert!(member.set(100));
     let strangers = [1, 2].map(|last| {
-        let party = QuotaKey::Stranger([10, 0, 0, last].into());
-        ledgers.open(party, Arc::default())
+        let key = QuotaKey::Stranger([10, 0, 0, last].into());
+        ledgers.open(key, Arc::default())
     });
     assert!(strangers[0].set(9) && strangers[1].set(5));
     assert!(strangers[0].is_evicted() && !member.is_evicted());

@@ -45,7 +45,7 @@ impl Load {
     /// the queue, and `owner` stays within its own share of `room`.
     pub(in crate::broker) fn has_room(&self, owner: &Arc<str>, bytes: usize, room: usize) -> bool {
         let own = self.of(owner);
-        let owners = self.owners.holders() + usize::from(own == 0);
+        let owners = self.owners.len() + usize::from(own == 0);
         owners > 1 && own + bytes <= room / owners
     }
 }

@@ -211,7 +211,7 @@ fn agent_elsewhere(bench: &mut Bench, peer: u64, app: u64) -> Vec<Seen> {
         profile: Profile {
             dialect: Dialect::Abp,
             owner: Identity::anyone(),
-            holder: "anyone".into(),
+            quota_key: "anyone".into(),
             name: None,
             seat: Seat::Elsewhere,
         },

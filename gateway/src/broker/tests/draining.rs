@@ -76,7 +76,7 @@ fn an_agent_of_a_worker_that_has_not_heard_of_it_is_told_why() {
         profile: Profile {
             dialect: Dialect::Abp,
             owner: Identity::anyone(),
-            holder: "anyone".into(),
+            quota_key: "anyone".into(),
             name: None,
             seat: Seat::Elsewhere,
         },

@@ -16,7 +16,7 @@ fn client(takes_questions: bool) -> NewSession {
         profile: Profile {
             dialect: Dialect::Mcp,
             owner: Identity::anyone(),
-            holder: "anyone".into(),
+            quota_key: "anyone".into(),
             name: None,
             seat: Seat::Own,
         },

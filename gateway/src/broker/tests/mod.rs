@@ -161,7 +161,7 @@ impl Bench {
                     name: owner.into(),
                     ..Identity::anyone()
                 },
-                holder: owner.into(),
+                quota_key: owner.into(),
                 name: None,
                 seat: Seat::Connected,
             },
@@ -175,7 +175,7 @@ impl Bench {
             profile: Profile {
                 dialect: Dialect::Abp,
                 owner: Identity::anyone(),
-                holder: "anyone".into(),
+                quota_key: "anyone".into(),
                 name: None,
                 seat: Seat::Connected,
             },

@@ -335,7 +335,7 @@ fn a_token_for_one_app_reaches_no_other() {
                 app: Some("other".into()),
                 ..Identity::anyone()
             },
-            holder: "anyone".into(),
+            quota_key: "anyone".into(),
             name: None,
             seat: Seat::Connected,
         },

@@ -7,7 +7,7 @@ fn parcel(app: AppKey, text: &str) -> Parcel {
         message: Message::ToApp {
             app,
             agent: "a1".into(),
-            holder: None,
+            quota_key: None,
         },
         text: Bytes::copy_from_slice(text.as_bytes()),
     }

@@ -52,7 +52,7 @@ impl AppPeer {
         connection.watch.allow(FIRST_BYTES);
         // The party in the ledger is also the party in the lobby: a token, or a network.
         let lobby = &connection.bounds.lobby;
-        let place = lobby.enter(connection.watch.party(), outbox.clone());
+        let place = lobby.enter(connection.watch.quota_key(), outbox.clone());
         AppPeer {
             hub,
             identity,

@@ -44,7 +44,7 @@ async fn agent(State(hub): State<Arc<Hub>>, request: SocketRequest) -> Result<Re
     let app = request.app().into();
     let profile = Profile {
         dialect: Dialect::Abp,
-        holder: request.holder(&hub, &owner).name(),
+        quota_key: request.quota_key(&hub, &owner).name(),
         owner,
         name: None,
         seat: Seat::Connected,

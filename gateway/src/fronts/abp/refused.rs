@@ -50,7 +50,7 @@ pub(super) fn refuse(
         watch.allow(FIRST_BYTES);
         let limits = hub.limits.clone();
         let peer = RefusedPeer {
-            _place: lobby.enter(watch.party(), outbox.clone()),
+            _place: lobby.enter(watch.quota_key(), outbox.clone()),
             outbox: outbox.clone(),
             error: refusal.error,
             role,

@@ -65,8 +65,8 @@ async fn open(
 ) -> Result<Response, Refusal> {
     let hub = shared.hub.clone();
     let owner = request.identify(&hub, Role::Agent)?;
-    let holder = QuotaKey::of(&hub.tokens, &owner, address.ip());
-    let room = shared.room.take(&holder, 1).map_err(no_room)?;
+    let quota_key = QuotaKey::of(&hub.tokens, &owner, address.ip());
+    let room = shared.room.take(&quota_key, 1).map_err(no_room)?;
     let app = request.app();
     let limits = hub.limits.clone();
     Ok(request.accept(PROTOCOL, &limits, async move |socket| {
@@ -75,7 +75,7 @@ async fn open(
         tracing::debug!(number, owner = &*owner.name, "JSON-RPC peer connected");
         let queued = hub.queue(&owner.name);
         let outbox = queued.outbox.clone();
-        let peer = Peer::new(shared, owner, holder, room, app, outbox.clone());
+        let peer = Peer::new(shared, owner, quota_key, room, app, outbox.clone());
         if hub.lifecycle.phase() == Phase::Serving {
             peer.until_gone(peer.clone().end_with_gateway());
         } else {

@@ -43,7 +43,7 @@ pub(super) struct Peer {
     _room: Permit,
     rate: Pace,
     /// The holder of the connection.
-    pub holder: QuotaKey,
+    pub quota_key: QuotaKey,
     pub lists: Arc<Listing>,
     pub greeting: OnceLock<Greeting>,
     /// Set when the peer has asked to shut down. Further requests are refused.
@@ -56,7 +56,7 @@ impl Peer {
     pub fn new(
         shared: Jsonrpc,
         owner: Identity,
-        holder: QuotaKey,
+        quota_key: QuotaKey,
         room: Permit,
         app: Option<String>,
         outbox: Arc<Outbox>,
@@ -74,7 +74,7 @@ impl Peer {
             outbox,
             _room: room,
             rate: Pace::new(rate, rate),
-            holder,
+            quota_key,
             lists,
             greeting: OnceLock::new(),
             shut_down: OnceLock::new(),
@@ -142,7 +142,7 @@ impl Peer {
             version,
             takes_questions: false,
         };
-        let session = self.hub.open_of(self.holder.name(), client);
+        let session = self.hub.open_of(self.quota_key.name(), client);
         sessions.insert(app, session.clone());
         session
     }
@@ -291,12 +291,12 @@ mod tests {
             lists: Listing::of_offers(hub.clone()),
             hub: hub.clone(),
         };
-        let holder = QuotaKey::Token("a".into());
-        let room = shared.room.take(&holder, 1).unwrap();
+        let quota_key = QuotaKey::Token("a".into());
+        let room = shared.room.take(&quota_key, 1).unwrap();
         let outbox = hub.queue(&"a".into()).outbox.clone();
         let owner = Identity::anyone();
-        let peer = Peer::new(shared, owner, holder, room, None, outbox.clone());
-        let turn = peer.lists.turn_now(&peer.holder);
+        let peer = Peer::new(shared, owner, quota_key, room, None, outbox.clone());
+        let turn = peer.lists.turn_now(&peer.quota_key);
         let list = r#"{"jsonrpc":"2.0","id":1,"method":"_capabilities/list"}"#;
         for message in [list, list, r#"{"jsonrpc":"2.0","method":"exit"}"#] {
             peer.receive(message, message.len());

@@ -71,7 +71,7 @@ impl Peer {
     /// `_capabilities/list` is answered at once, unless a list of the same holder is being made for another
     /// connection.
     pub fn list(self: &Arc<Self>, request: Request) {
-        if let Some(turn) = self.lists.turn_now(&self.holder) {
+        if let Some(turn) = self.lists.turn_now(&self.quota_key) {
             return self.send_text(self.listed(turn, &request.id));
         }
         if self.refuse_if_full(&request.id) {
@@ -79,7 +79,7 @@ impl Peer {
         }
         let peer = self.clone();
         self.until_gone(async move {
-            let turn = peer.lists.turn_of(&peer.holder).await;
+            let turn = peer.lists.turn_of(&peer.quota_key).await;
             let answer = peer.listed(turn, &request.id);
             request.end(|| peer.send_text(answer));
         });

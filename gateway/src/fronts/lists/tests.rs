@@ -58,8 +58,8 @@ async fn nobody_has_two_made_at_once() {
 async fn who_has_paid_is_forgotten() {
     let lists = lists(usize::MAX);
     for number in 0..10_000_u32 {
-        let holder = QuotaKey::Network(Ipv4Addr::from_bits(number).into());
-        lists.turn_of(&holder).await.unwrap().end(0);
+        let quota_key = QuotaKey::Network(Ipv4Addr::from_bits(number).into());
+        lists.turn_of(&quota_key).await.unwrap().end(0);
     }
     assert!(lists.of.lock().capacity() < 100);
 }

@@ -21,7 +21,7 @@ pub struct Links {
     pub hub: Arc<Hub>,
     pub owner: Identity,
     /// The holder whose share of kept bytes is used.
-    pub holder: Arc<str>,
+    pub quota_key: Arc<str>,
     /// The URL of the gateway. `None` if the client can follow no links.
     pub base: Option<String>,
     /// The session that the links end with, if the client has one.
@@ -159,7 +159,7 @@ impl Links {
     ) -> Description {
         Description {
             owner: self.owner.clone(),
-            holder: self.holder.clone(),
+            quota_key: self.quota_key.clone(),
             agent: None,
             filename,
             media_type,

@@ -63,7 +63,7 @@ impl Mcp {
             return Ok(response);
         }
         let hello = (client, version, takes_forms);
-        let begun = (self.sessions).begin(&asker.caller, &asker.holder, hello);
+        let begun = (self.sessions).begin(&asker.caller, &asker.quota_key, hello);
         if let Ok(id) = HeaderValue::from_str(&begun?) {
             response.headers_mut().insert(SESSION, id);
         }

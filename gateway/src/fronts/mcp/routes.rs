@@ -135,7 +135,7 @@ impl Mcp {
             }
             None => identity.app.clone(),
         };
-        let holder = QuotaKey::of(&self.hub.tokens, &identity, address.0.ip());
+        let quota_key = QuotaKey::of(&self.hub.tokens, &identity, address.0.ip());
         let tools = Wanted::of(query)?;
         let caller = Caller {
             identity,
@@ -145,7 +145,7 @@ impl Mcp {
         };
         Ok(Asker {
             caller,
-            holder,
+            quota_key,
             base,
         })
     }
@@ -264,7 +264,7 @@ impl Mcp {
         if request.method != "tools/list" {
             return self.request(asker, reply, request).await;
         }
-        let turn = self.lists.turn_of(&asker.holder).await?;
+        let turn = self.lists.turn_of(&asker.quota_key).await?;
         let response = self.request(asker, reply, request).await?;
         let bytes = response.body().size_hint().exact();
         turn.end(bytes.unwrap_or_default() as usize);

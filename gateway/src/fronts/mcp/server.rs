@@ -49,7 +49,7 @@ const NO_SESSION: &str = "There is no session: begin one with `initialize`, whos
 /// The sender of a request.
 pub(super) struct Asker {
     pub caller: Caller,
-    pub holder: QuotaKey,
+    pub quota_key: QuotaKey,
     /// The URL of the gateway, as the sender reaches it.
     pub base: Option<String>,
 }
@@ -65,7 +65,7 @@ impl Mcp {
         Links {
             hub: self.hub.clone(),
             owner: asker.caller.identity.clone(),
-            holder: asker.holder.name(),
+            quota_key: asker.quota_key.name(),
             // In a cluster the reader may come to another worker.
             base: (asker.base.clone())
                 .filter(|_| version.structure && self.hub.cluster().is_none()),
@@ -75,7 +75,7 @@ impl Mcp {
 
     /// A share of the open responses.
     pub(super) fn share(&self, asker: &Asker) -> Result<Permit, Refusal> {
-        self.open.take(&asker.holder, 1).map_err(|full| {
+        self.open.take(&asker.quota_key, 1).map_err(|full| {
             let what = match full {
                 Full::All(max) => format!("{max} MCP responses are open, and no more are allowed"),
                 Full::Share(max) | Full::Last(max) => {
@@ -93,11 +93,13 @@ impl Mcp {
         asker: &Asker,
         head: Head<'_>,
     ) -> Result<Arc<McpSession>, Refusal> {
-        let Asker { caller, holder, .. } = asker;
+        let Asker {
+            caller, quota_key, ..
+        } = asker;
         head.check_version()?;
         let named = head.session();
         let id = named.ok_or_else(|| Refusal::invalid(NO_SESSION))?;
-        self.sessions.find(id, caller, holder).await
+        self.sessions.find(id, caller, quota_key).await
     }
 
     /// The description of the server for a client.

@@ -45,7 +45,7 @@ pub struct McpSession {
     /// The owner of the session, and the app that the owner names.
     pub caller: Caller,
     /// The holder whose share of the sessions it uses.
-    pub holder: QuotaKey,
+    pub quota_key: QuotaKey,
     /// Whether the session was taken up by its id: it has begun on another worker, or was forgotten here.
     pub is_taken_up: bool,
     /// The client's own name and version.
@@ -93,7 +93,7 @@ impl McpSession {
     /// The session with that number and id, of which the id says so much.
     pub fn new(
         caller: Caller,
-        holder: QuotaKey,
+        quota_key: QuotaKey,
         (number, id): (Uuid, String),
         said: Said,
         is_taken_up: bool,
@@ -103,7 +103,7 @@ impl McpSession {
             id,
             until: said.until,
             caller,
-            holder,
+            quota_key,
             is_taken_up,
             client: said.client,
             takes_forms: said.takes_forms,
@@ -327,7 +327,7 @@ impl McpSession {
             version: self.client.version.clone(),
             takes_questions: self.takes_forms,
         };
-        hub.open_of(self.holder.name(), client)
+        hub.open_of(self.quota_key.name(), client)
     }
 
     /// Accepts a request if nothing stands against it. A cancel that has waited for the request is used up.

@@ -129,12 +129,12 @@ impl Sessions {
     pub fn begin(
         &self,
         caller: &Caller,
-        holder: &QuotaKey,
+        quota_key: &QuotaKey,
         (client, version, takes_forms): (ClientInfo, &'static Version, bool),
     ) -> Result<String, Refusal> {
         let said = Said::new(client, version, takes_forms);
         let named = self.seals.seal(caller, &said);
-        let session = McpSession::new(caller.clone(), holder.clone(), named, said, false);
+        let session = McpSession::new(caller.clone(), quota_key.clone(), named, said, false);
         // On another worker the client may see older or newer tools.
         if self.hub.cluster().is_none() {
             session.finds(tools::fingerprint(&self.hub, caller.app.as_deref()));
@@ -149,13 +149,13 @@ impl Sessions {
         &self,
         id: &str,
         caller: &Caller,
-        holder: &QuotaKey,
+        quota_key: &QuotaKey,
     ) -> Result<Arc<McpSession>, Refusal> {
         let number = number_of(id).ok_or_else(no_session)?;
         let known = self.table().get(number)?;
         let found = match known {
             Some(known) => known,
-            None => self.take_up((number, id), caller, holder).await?,
+            None => self.take_up((number, id), caller, quota_key).await?,
         };
         if found.is_over() || !found.is_of(id, caller) {
             return Err(no_session());
@@ -169,7 +169,7 @@ impl Sessions {
         &self,
         (number, id): (Uuid, &str),
         caller: &Caller,
-        holder: &QuotaKey,
+        quota_key: &QuotaKey,
     ) -> Result<Arc<McpSession>, Refusal> {
         let said = self.seals.open(id, caller);
         let said = said.map_err(|unopened| match unopened {
@@ -180,7 +180,7 @@ impl Sessions {
             return Err(no_session());
         }
         let named = (number, id.to_string());
-        let session = McpSession::new(caller.clone(), holder.clone(), named, said, true);
+        let session = McpSession::new(caller.clone(), quota_key.clone(), named, said, true);
         let session = self.enter(session)?;
         tracing::debug!(session = %session.number, "taken up");
         Ok(session)
@@ -208,7 +208,7 @@ impl Sessions {
         if let Some(known) = table.get(new.number)? {
             return Ok(known);
         }
-        let forgotten = table.make_room(&new.holder, self.max, self.share)?;
+        let forgotten = table.make_room(&new.quota_key, self.max, self.share)?;
         let entered = table.insert(new);
         drop(table);
         close(forgotten, "unused: made room");
@@ -257,33 +257,33 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Makes room for a session of `holder`, who may have `share` of `max`. If there is no room, the session
+    /// Makes room for a session of `quota_key`, who may have `share` of `max`. If there is no room, the session
     /// that was unused for longest goes: one of the holder's own if it has its share, else one of the holder
     /// with most. Returns the session that goes.
     fn make_room(
         &mut self,
-        holder: &QuotaKey,
+        quota_key: &QuotaKey,
         max: usize,
         share: usize,
     ) -> Result<Option<Arc<McpSession>>, Refusal> {
         let mut held: HashMap<&QuotaKey, usize> = HashMap::new();
         for session in self.sessions.values() {
-            *held.entry(&session.holder).or_default() += 1;
+            *held.entry(&session.quota_key).or_default() += 1;
         }
-        let own = held.get(holder).copied().unwrap_or_default();
+        let own = held.get(quota_key).copied().unwrap_or_default();
         let has_share = own >= share;
         // The last places are for holders without a session. For others an unused session goes.
         let kept = if own > 0 { last_places(max) } else { 0 };
         if !has_share && self.sessions.len() < max - kept {
             return Ok(None);
         }
-        let may_go = |session: &McpSession| !has_share || session.holder == *holder;
+        let may_go = |session: &McpSession| !has_share || session.quota_key == *quota_key;
         let goes = self
             .sessions
             .iter()
             .filter(|(_, session)| may_go(session))
             .filter_map(|(id, session)| {
-                let held = held.get(&session.holder);
+                let held = held.get(&session.quota_key);
                 Some(((Reverse(held), session.unused_since()?), *id))
             })
             .min_by_key(|(order, _)| *order)

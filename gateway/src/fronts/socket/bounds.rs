@@ -72,7 +72,7 @@ struct Waiting {
     last: u64,
     /// In order of arrival.
     all: BTreeMap<u64, (QuotaKey, Arc<Outbox>)>,
-    of_party: Tally<QuotaKey, usize>,
+    of_key: Tally<QuotaKey, usize>,
     strangers: usize,
 }
 
@@ -82,18 +82,18 @@ pub(crate) struct LobbyPlace(Arc<Lobby>, u64);
 
 impl Lobby {
     /// Adds the connection of `outbox`, which belongs to that party.
-    pub fn enter(self: &Arc<Self>, party: QuotaKey, outbox: Arc<Outbox>) -> LobbyPlace {
+    pub fn enter(self: &Arc<Self>, quota_key: QuotaKey, outbox: Arc<Outbox>) -> LobbyPlace {
         let mut waiting = self.waiting.lock();
-        if waiting.of_party.of(&party) >= self.most_of_one {
-            waiting.close_oldest(|it| *it == party);
-        } else if party.is_stranger() && waiting.strangers >= self.most {
+        if waiting.of_key.of(&quota_key) >= self.most_of_one {
+            waiting.close_oldest(|it| *it == quota_key);
+        } else if quota_key.is_stranger() && waiting.strangers >= self.most {
             waiting.close_oldest(QuotaKey::is_stranger);
         }
         waiting.last += 1;
         let number = waiting.last;
-        waiting.strangers += usize::from(party.is_stranger());
-        waiting.of_party.change(&party, |count| *count += 1);
-        waiting.all.insert(number, (party, outbox));
+        waiting.strangers += usize::from(quota_key.is_stranger());
+        waiting.of_key.change(&quota_key, |count| *count += 1);
+        waiting.all.insert(number, (quota_key, outbox));
         drop(waiting);
         LobbyPlace(self.clone(), number)
     }
@@ -101,16 +101,16 @@ impl Lobby {
 
 impl Waiting {
     fn remove(&mut self, number: u64) -> Option<Arc<Outbox>> {
-        let (party, outbox) = self.all.remove(&number)?;
-        self.strangers -= usize::from(party.is_stranger());
-        self.of_party.change(&party, |count| *count -= 1);
+        let (quota_key, outbox) = self.all.remove(&number)?;
+        self.strangers -= usize::from(quota_key.is_stranger());
+        self.of_key.change(&quota_key, |count| *count -= 1);
         Some(outbox)
     }
 
     /// Closes the connection of such a party that has waited longest.
     fn close_oldest(&mut self, is_such: impl Fn(&QuotaKey) -> bool) {
         let mut all = self.all.iter();
-        let oldest = all.find(|(_, (party, _))| is_such(party));
+        let oldest = all.find(|(_, (quota_key, _))| is_such(quota_key));
         let oldest = oldest.map(|(number, _)| *number);
         if let Some(outbox) = oldest.and_then(|number| self.remove(number)) {
             let reason = "Too many connected apps have not registered";
@@ -140,9 +140,9 @@ mod tests {
             waiting: Mutex::default(),
         });
         let mut places = Vec::new();
-        let mut enter = |party: QuotaKey| {
+        let mut enter = |quota_key: QuotaKey| {
             let outbox = Arc::new(Outbox::new(1, Arc::default()));
-            places.push(lobby.enter(party, outbox.clone()));
+            places.push(lobby.enter(quota_key, outbox.clone()));
             outbox
         };
         let from = |last: u8| QuotaKey::Stranger([10, 0, 0, last].into());
@@ -160,6 +160,6 @@ mod tests {
         drop(places);
         let waiting = lobby.waiting.lock();
         assert!(waiting.all.is_empty() && waiting.strangers == 0);
-        assert_eq!(waiting.of_party.holders(), 0);
+        assert_eq!(waiting.of_key.len(), 0);
     }
 }

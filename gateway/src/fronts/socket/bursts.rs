@@ -18,8 +18,8 @@ pub(crate) struct Bursts(InUse<QuotaKey, ()>);
 pub(crate) struct Burst(Arc<()>);
 
 impl Bursts {
-    pub fn begin(&self, party: &QuotaKey) -> Burst {
-        Burst(self.0.get(party, || ()))
+    pub fn begin(&self, quota_key: &QuotaKey) -> Burst {
+        Burst(self.0.get(quota_key, || ()))
     }
 }
 
@@ -36,9 +36,9 @@ mod tests {
 
     #[test]
     fn connections_of_one_party_share_what_is_read_at_once() {
-        let party = |last: u8| QuotaKey::Stranger([10, 0, 0, last].into());
+        let quota_key = |last: u8| QuotaKey::Stranger([10, 0, 0, last].into());
         let bursts = Bursts::default();
-        let (one, other) = (party(1), party(2));
+        let (one, other) = (quota_key(1), quota_key(2));
         let first = bursts.begin(&one);
         assert_eq!(first.share(), AT_ONCE);
         let mut more: Vec<_> = (0..3).map(|_| bursts.begin(&one)).collect();

@@ -165,7 +165,7 @@ async fn read(
     let mut at_once = 0;
     // The burst, while there are received messages that are not read.
     let mut burst: Option<Burst> = None;
-    let begin = || bounds.bursts.begin(&watch.party());
+    let begin = || bounds.bursts.begin(&watch.quota_key());
     loop {
         if burst.as_ref().is_some_and(|it| at_once >= it.share()) {
             (heard, at_once) = (Instant::now(), 0);
@@ -237,12 +237,12 @@ async fn read(
                 }
             }
             Ok(Received::Text(text)) => {
-                let party = watch.party();
+                let quota_key = watch.quota_key();
                 let turn = tokio::select! {
                     biased;
                     () = &mut closing => return End::Closed,
                     () = watch.evicted() => return End::NoRoom,
-                    turn = bounds.turns.take(&party) => turn,
+                    turn = bounds.turns.take(&quota_key) => turn,
                 };
                 let counted = match blocking(|| hand_on(text, endpoint)) {
                     Ok(counted) => counted,
@@ -272,7 +272,7 @@ async fn read(
             while let Some(Err(wait)) = pace.map(Pace::check) {
                 sleep(wait).await;
             }
-            while is_refused && let Err(wait) = bounds.refused.check(&watch.party()) {
+            while is_refused && let Err(wait) = bounds.refused.check(&watch.quota_key()) {
                 sleep(wait.max(REFUSED_WAIT)).await;
             }
         });

@@ -56,7 +56,7 @@ struct Noted {
     /// The size of the largest WebSocket message that is read.
     most: AtomicUsize,
     ledgers: Arc<Ledgers>,
-    party: Mutex<QuotaKey>,
+    quota_key: Mutex<QuotaKey>,
     /// How many bytes of an unfinished message the ledger counts.
     charged: AtomicUsize,
     /// The ledger's account and since when it is open, while the ledger counts any bytes.
@@ -67,14 +67,14 @@ struct Noted {
 
 impl Watch {
     /// The state of a new connection. `ledgers` count its unfinished messages.
-    pub(crate) fn new(ledgers: Arc<Ledgers>, party: QuotaKey) -> Self {
+    pub(crate) fn new(ledgers: Arc<Ledgers>, quota_key: QuotaKey) -> Self {
         Watch(Arc::new(Noted {
             life: Mutex::new(Instant::now()),
             waits: Mutex::default(),
             is_socket: AtomicBool::new(false),
             most: AtomicUsize::new(usize::MAX),
             ledgers,
-            party: Mutex::new(party),
+            quota_key: Mutex::new(quota_key),
             charged: AtomicUsize::new(0),
             account: Mutex::default(),
             evicted: Arc::default(),
@@ -111,15 +111,15 @@ impl Watch {
         self.0.most.load(Relaxed)
     }
 
-    /// From now on, the connection belongs to `party`.
-    pub(crate) fn belongs_to(&self, party: QuotaKey) {
-        *self.0.party.lock() = party;
+    /// From now on, the connection belongs to `quota_key`.
+    pub(crate) fn belongs_to(&self, quota_key: QuotaKey) {
+        *self.0.quota_key.lock() = quota_key;
         self.finished();
     }
 
     /// The party of the connection.
-    pub(crate) fn party(&self) -> QuotaKey {
-        self.0.party.lock().clone()
+    pub(crate) fn quota_key(&self) -> QuotaKey {
+        self.0.quota_key.lock().clone()
     }
 
     /// More input has come. `sent` bytes of the unfinished message were sent, and `bytes` bytes are kept.
@@ -133,7 +133,7 @@ impl Watch {
         }
         let mut account = noted.account.lock();
         let open = || {
-            let account = noted.ledgers.open(self.party(), noted.evicted.clone());
+            let account = noted.ledgers.open(self.quota_key(), noted.evicted.clone());
             (account, Instant::now())
         };
         let (account, since) = account.get_or_insert_with(open);

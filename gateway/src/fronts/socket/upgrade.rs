@@ -145,7 +145,7 @@ impl SocketRequest {
     }
 
     /// The holder whose share the connection counts towards.
-    pub(crate) fn holder(&self, hub: &Hub, owner: &Identity) -> QuotaKey {
+    pub(crate) fn quota_key(&self, hub: &Hub, owner: &Identity) -> QuotaKey {
         QuotaKey::of(&hub.tokens, owner, self.connection.address.0.ip())
     }
 
@@ -155,7 +155,7 @@ impl SocketRequest {
             return Ok(None);
         }
         let agents = &self.connection.bounds.agents;
-        let taken = agents.take(&self.holder(hub, owner), 1);
+        let taken = agents.take(&self.quota_key(hub, owner), 1);
         taken.map(Some).map_err(|_| {
             let max = hub.limits.sessions_per_token;
             let message = format!("{max} agents with this token are connected, and no more are accepted (--max-sessions-per-token)");

@@ -26,11 +26,11 @@ pub struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(hub: Arc<Hub>, client: Client, holder: Arc<str>) -> Self {
+    pub(crate) fn new(hub: Arc<Hub>, client: Client, quota_key: Arc<str>) -> Self {
         let profile = Profile {
             dialect: client.dialect,
             owner: client.owner,
-            holder,
+            quota_key,
             name: Some(client.name.as_str().into()),
             seat: Seat::Own,
         };

@@ -73,7 +73,7 @@ impl Hub {
         let (agent, profile, is_connected) = state.broker.caller_of(app, agent, id)?;
         Some(Description {
             owner: profile.owner.clone(),
-            holder: profile.holder.clone(),
+            quota_key: profile.quota_key.clone(),
             agent: is_connected.then_some(agent),
             filename: None,
             media_type: None,

@@ -66,7 +66,7 @@ pub struct Description {
     /// The owner of the call. Only the owner may read the file.
     pub owner: Identity,
     /// The holder whose share the file uses.
-    pub holder: Arc<str>,
+    pub quota_key: Arc<str>,
     /// The agent whose session must not be over, if the agent has a connection of its own.
     pub agent: Option<PeerId>,
     /// The app's name for the file.
@@ -183,7 +183,7 @@ impl Files {
 impl Hub {
     /// Keeps bytes of a result in memory until they are read. `None` if there is no room.
     pub fn hold_file(self: &Arc<Self>, about: Description, bytes: Bytes) -> Option<Given> {
-        let room = self.files.bytes.take(&about.holder, bytes.len()).ok()?;
+        let room = self.files.bytes.take(&about.quota_key, bytes.len()).ok()?;
         self.give_file(about, Content::Held(bytes), Some(room))
     }
 
@@ -194,7 +194,7 @@ impl Hub {
         content: Content,
         room: Option<Permit<Arc<str>>>,
     ) -> Option<Given> {
-        let place = self.files.places.take(&about.holder, 1).ok()?;
+        let place = self.files.places.take(&about.quota_key, 1).ok()?;
         let (id, time) = (Uuid::new_v4(), self.files.limits.time);
         let until = Instant::now() + time;
         let kept = Kept {

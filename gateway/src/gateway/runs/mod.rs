@@ -30,13 +30,13 @@ use caphost::call::Stop;
 impl Hub {
     /// A session for a client.
     pub fn open(self: &Arc<Self>, client: Client) -> Session {
-        let holder = client.owner.name.clone();
-        self.open_of(holder, client)
+        let quota_key = client.owner.name.clone();
+        self.open_of(quota_key, client)
     }
 
-    /// A session for a client, which counts towards the share of `holder`.
-    pub(crate) fn open_of(self: &Arc<Self>, holder: Arc<str>, client: Client) -> Session {
-        Session::new(self.clone(), client, holder)
+    /// A session for a client, which counts towards the share of `quota_key`.
+    pub(crate) fn open_of(self: &Arc<Self>, quota_key: Arc<str>, client: Client) -> Session {
+        Session::new(self.clone(), client, quota_key)
     }
 
     /// The client of that session answers a question of its call, which counts if the call is one of the session.

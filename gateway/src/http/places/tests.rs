@@ -35,7 +35,7 @@ fn one_that_never_asked_makes_room_before_one_that_has() {
     drop((asked, silent, next, last, other, another));
     for spare in [false, true] {
         let taken = places.taken(spare);
-        assert!(taken.all.is_empty() && taken.of_address.holders() == 0);
+        assert!(taken.all.is_empty() && taken.of_address.len() == 0);
     }
 }
 

@@ -124,7 +124,7 @@ impl Scene {
                 number: number.expect("a number"),
                 request,
                 payload: &Json::from(text.clone()),
-                said,
+                said: Box::new(said),
             },
         });
     }
@@ -337,7 +337,7 @@ fn profile(dialect: Dialect, seat: Seat) -> Profile {
     Profile {
         dialect,
         owner: Identity::anyone(),
-        holder: "anyone".into(),
+        quota_key: "anyone".into(),
         name: None,
         seat,
     }

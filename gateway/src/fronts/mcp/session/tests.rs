@@ -11,14 +11,14 @@ fn session() -> McpSession {
         tools: None,
         coerce: false,
     };
-    let holder = QuotaKey::Token("a".into());
+    let quota_key = QuotaKey::Token("a".into());
     let client = ClientInfo {
         name: "test".into(),
         version: "1".into(),
     };
     let said = Said::new(client, &WITH_SESSIONS, false);
     let named = (Uuid::new_v4(), "id".into());
-    McpSession::new(caller, holder, named, said, false)
+    McpSession::new(caller, quota_key, named, said, false)
 }
 
 #[test]

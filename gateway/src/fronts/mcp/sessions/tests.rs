@@ -16,9 +16,9 @@ fn session(number: Uuid) -> McpSession {
         name: "test".into(),
         version: "1".into(),
     };
-    let holder = QuotaKey::Token("a".into());
+    let quota_key = QuotaKey::Token("a".into());
     let said = Said::new(client, &WITH_SESSIONS, false);
-    McpSession::new(caller, holder, (number, "id".into()), said, false)
+    McpSession::new(caller, quota_key, (number, "id".into()), said, false)
 }
 
 #[test]

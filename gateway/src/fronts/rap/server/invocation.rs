@@ -72,9 +72,9 @@ fn later(message: String) -> Refusal {
 impl RapServer {
     /// Takes room for another invocation of `caller` with `bytes` bytes.
     fn admit_invocation(&self, caller: &Identity, bytes: usize) -> Result<Room, Refusal> {
-        let holder = QuotaKey::Token(caller.name.clone());
+        let quota_key = QuotaKey::Token(caller.name.clone());
         let take = |room: &Arc<Budget>, amount, what: &str| {
-            let taken = room.take(&holder, amount);
+            let taken = room.take(&quota_key, amount);
             taken.map_err(|full| match full {
                 Full::All(most) => later(format!("{what}: at most {most} are allowed")),
                 Full::Share(share) | Full::Last(share) => {

@@ -140,8 +140,8 @@ impl Pending {
             return (self.callback(Body::error(&message)), None);
         }
         let json = self.callback(body);
-        let holder = QuotaKey::Token(self.owner.name.clone());
-        match self.server.pending_bytes.take(&holder, json.len()) {
+        let quota_key = QuotaKey::Token(self.owner.name.clone());
+        match self.server.pending_bytes.take(&quota_key, json.len()) {
             Ok(bytes) => (json, Some(bytes)),
             Err(_) => {
                 let message = "The result was lost: too many others wait to be delivered";

@@ -49,7 +49,7 @@ impl Port {
     /// Answers a request of an agent. The answer is read as that of a page is.
     pub fn answer(&self, agent: &str, (number, request): (u64, Request), payload: &Value) {
         let payload = &Json::from(payload);
-        let said = said(payload.as_str());
+        let said = Box::new(said(payload.as_str()));
         self.say(
             agent,
             FromApp::Answer {

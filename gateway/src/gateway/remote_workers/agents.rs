@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::Elsewhere;
+use super::RemoteWorkers;
 use super::proxy::Proxy;
 use crate::broker::calls::Dialect;
 use crate::broker::{Event, PeerId, Profile, Seat, Wanted};
@@ -13,24 +13,24 @@ use crate::cluster::message::{AppKey, Message, Parcel};
 use crate::gateway::clustered::AgentKey;
 use crate::tokens::Identity;
 
-impl Elsewhere {
+impl RemoteWorkers {
     /// An agent of another worker sends a message to its app here.
     pub(super) fn agent_said(
         &self,
         worker: WorkerId,
         key: AgentKey,
-        holder: Option<Arc<str>>,
+        quota_key: Option<Arc<str>>,
         text: &Bytes,
     ) {
         let Ok(message) = std::str::from_utf8(text) else {
             return;
         };
         let known = self.of(worker, |other| Some(other.agents.get(&key)?.peer));
-        let peer = known.unwrap_or_else(|| self.join_agent(worker, key, holder));
+        let peer = known.unwrap_or_else(|| self.join_agent(worker, key, quota_key));
         self.hub.receive(peer, message, Some(text));
     }
 
-    fn join_agent(&self, worker: WorkerId, key: AgentKey, holder: Option<Arc<str>>) -> PeerId {
+    fn join_agent(&self, worker: WorkerId, key: AgentKey, quota_key: Option<Arc<str>>) -> PeerId {
         let joined = self.hub.join(|peer| Event::AgentJoined {
             peer,
             app: Wanted::Peer(PeerId(key.0)),
@@ -39,7 +39,7 @@ impl Elsewhere {
                 // agent's runs.
                 dialect: Dialect::Abp,
                 owner: Identity::anyone(),
-                holder: holder.unwrap_or_else(|| worker.to_string().into()),
+                quota_key: quota_key.unwrap_or_else(|| worker.to_string().into()),
                 name: None,
                 seat: Seat::Elsewhere,
             },
@@ -54,11 +54,11 @@ impl Elsewhere {
             })
         };
         let ended = key.clone();
-        let closed = move |elsewhere: &Elsewhere| {
-            elsewhere.of(worker, |other| other.agents.remove(&ended));
+        let closed = move |remote: &RemoteWorkers| {
+            remote.of(worker, |other| other.agents.remove(&ended));
             let (app, agent) = ended;
-            elsewhere.send(worker, Message::AgentLost { app, agent });
-            elsewhere.departed.notify_waiters();
+            remote.send(worker, Message::AgentLost { app, agent });
+            remote.departed.notify_waiters();
         };
         // The lock is held until the agent is entered, so that the agent cannot end before.
         let mut others = self.others();

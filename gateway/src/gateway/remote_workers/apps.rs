@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::Elsewhere;
+use super::RemoteWorkers;
 use super::proxy::Proxy;
 use crate::broker::STOPPING;
 use crate::broker::{Event, Instance, Offer, PeerId, Seat};
@@ -14,7 +14,7 @@ use crate::cluster::message::{AppKey, Message, Parcel};
 use crate::tokens::Identity;
 use crate::wire::Incoming;
 
-impl Elsewhere {
+impl RemoteWorkers {
     /// Another worker has an app, or the app offers something else now.
     pub(super) fn app_offers(
         &self,
@@ -56,12 +56,12 @@ impl Elsewhere {
         let hub = self.hub.clone();
         let parcel = move |message: String| {
             to_app(app, message, |agent| {
-                hub.state().broker.holder_on(peer, agent)
+                hub.state().broker.quota_key_on(peer, agent)
             })
         };
         // If the app offers something else later, the broker may accept it.
-        let closed = move |elsewhere: &Elsewhere| {
-            elsewhere.of(worker, |other| {
+        let closed = move |remote: &RemoteWorkers| {
+            remote.of(worker, |other| {
                 let is_it = other.apps.get(&app).is_some_and(|it| it.peer == peer);
                 is_it.then(|| other.apps.remove(&app))
             });
@@ -146,7 +146,7 @@ impl Elsewhere {
 fn to_app(
     app: AppKey,
     message: String,
-    holder: impl FnOnce(&str) -> Option<Arc<str>>,
+    quota_key: impl FnOnce(&str) -> Option<Arc<str>>,
 ) -> Option<Parcel> {
     // Messages to the app itself, such as `app/registered`, are not needed on that worker.
     let (kind, agent) = head(&message)?;
@@ -154,9 +154,13 @@ fn to_app(
     if kind == "agent/closed" {
         return Some(Message::AgentGone { app, agent }.into());
     }
-    let holder = (kind == "initialize").then(|| holder(&agent)).flatten();
+    let quota_key = (kind == "initialize").then(|| quota_key(&agent)).flatten();
     Some(Parcel {
-        message: Message::ToApp { app, agent, holder },
+        message: Message::ToApp {
+            app,
+            agent,
+            quota_key,
+        },
         text: message.into(),
     })
 }

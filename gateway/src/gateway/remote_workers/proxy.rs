@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 
-use super::Elsewhere;
+use super::RemoteWorkers;
 use crate::broker::{Event, PeerId};
 use crate::cluster::WorkerId;
 use crate::cluster::message::Parcel;
@@ -26,7 +26,7 @@ impl Proxy {
     }
 }
 
-impl Elsewhere {
+impl RemoteWorkers {
     /// Sends each message that is queued for `peer` to `worker`, as `parcel` makes it. Stops when the broker
     /// closes the queue, and then calls `closed`.
     pub(super) fn forward(
@@ -34,20 +34,20 @@ impl Elsewhere {
         worker: WorkerId,
         (peer, outbox, connected): (PeerId, Arc<Outbox>, Connected),
         parcel: impl Fn(String) -> Option<Parcel> + Send + 'static,
-        closed: impl FnOnce(&Elsewhere) + Send + 'static,
+        closed: impl FnOnce(&RemoteWorkers) + Send + 'static,
     ) -> AbortHandle {
-        let elsewhere = self.shared();
+        let remote = self.shared();
         let forwarding = tokio::spawn(async move {
             let _connected = connected;
             while let OutboxStep::Message(message, cost) = outbox.next().await {
                 if let Some(parcel) = parcel(message.into_text()) {
-                    elsewhere.cluster().send_in_turn(worker, &parcel).await;
+                    remote.cluster().send_in_turn(worker, &parcel).await;
                 }
                 if outbox.written(cost) {
-                    elsewhere.hub.relieved(peer, &outbox);
+                    remote.hub.relieved(peer, &outbox);
                 }
             }
-            closed(&elsewhere);
+            closed(&remote);
         });
         forwarding.abort_handle()
     }

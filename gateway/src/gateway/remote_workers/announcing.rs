@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::Elsewhere;
+use super::RemoteWorkers;
 use crate::broker::PeerId;
 use crate::cluster::WorkerId;
 use crate::cluster::message::{AppKey, Message};
@@ -18,7 +18,7 @@ const ROOM: Duration = Duration::from_secs(1);
 /// How often to look whether an app still serves other workers.
 const LOOK: Duration = Duration::from_millis(50);
 
-impl Elsewhere {
+impl RemoteWorkers {
     /// Tells the other workers of the apps of this worker and of their offers, forever.
     pub async fn announce(&self) -> Infallible {
         // Changes that were not told yet when this task last ended.
@@ -40,8 +40,8 @@ impl Elsewhere {
         match self.described(app) {
             Some(told) => self.cluster().send_all(&told.into()),
             None => {
-                let elsewhere = self.shared();
-                tokio::spawn(async move { elsewhere.farewell(app).await });
+                let remote = self.shared();
+                tokio::spawn(async move { remote.farewell(app).await });
             }
         }
     }

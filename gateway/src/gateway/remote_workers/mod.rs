@@ -32,8 +32,8 @@ use crate::gateway::hub::Hub;
 use crate::gateway::lifecycle::Phase;
 
 /// The part of this worker that deals with other workers.
-pub struct Elsewhere {
-    me: Weak<Elsewhere>,
+pub struct RemoteWorkers {
+    me: Weak<RemoteWorkers>,
     hub: Arc<Hub>,
     clustered: Arc<Clustered>,
     others: Mutex<Others>,
@@ -58,12 +58,12 @@ struct Other {
     agents: HashMap<AgentKey, Proxy>,
 }
 
-impl Elsewhere {
+impl RemoteWorkers {
     /// Makes the worker of `hub` part of a cluster.
     pub fn join(hub: Arc<Hub>, cluster: Arc<Cluster>) -> Arc<Self> {
         let clustered = Arc::new(Clustered::new(cluster));
         hub.join_cluster(clustered.clone());
-        Arc::new_cyclic(|me| Elsewhere {
+        Arc::new_cyclic(|me| RemoteWorkers {
             me: me.clone(),
             hub,
             clustered,
@@ -78,7 +78,7 @@ impl Elsewhere {
         &self.clustered.cluster
     }
 
-    fn shared(&self) -> Arc<Elsewhere> {
+    fn shared(&self) -> Arc<RemoteWorkers> {
         let shared = self.me.upgrade();
         shared.unwrap_or_else(|| unreachable!("the caller holds a reference"))
     }
@@ -98,7 +98,7 @@ impl Elsewhere {
     }
 }
 
-impl Here for Elsewhere {
+impl Here for RemoteWorkers {
     fn reaches_others(&self, reached: bool) {
         self.hub.reaches_others(reached);
     }
@@ -135,8 +135,12 @@ impl Here for Elsewhere {
             Message::AgentLost { app, agent } => self.app_lost_agent(from, app, agent),
             Message::Draining => self.apps_drain(from),
             Message::Stopping => self.cancel_on_apps_of(from),
-            Message::ToApp { app, agent, holder } => {
-                self.agent_said(from, (app, agent), holder, &text);
+            Message::ToApp {
+                app,
+                agent,
+                quota_key,
+            } => {
+                self.agent_said(from, (app, agent), quota_key, &text);
             }
             Message::AgentGone { app, agent } => self.agent_gone(from, &(app, agent)),
             Message::Replaced(replaced) => self.hub.session_replaced(&replaced),
