@@ -18,7 +18,7 @@ const AT_ONCE: Duration = Duration::from_millis(500);
 pub struct Becoming {
     tasks: Arc<Tasks>,
     owner: Identity,
-    holder: QuotaKey,
+    quota_key: QuotaKey,
     at: Option<Instant>,
 }
 
@@ -28,7 +28,7 @@ impl Becoming {
         let mut becoming = Becoming {
             tasks: tasks.clone(),
             owner: asker.caller.identity.clone(),
-            holder: asker.holder.clone(),
+            quota_key: asker.quota_key.clone(),
             at: None,
         };
         becoming.renew(takes_tasks);
@@ -51,7 +51,7 @@ impl Becoming {
     /// A place among the tasks. If there is none, the call is answered when it ends.
     pub fn place(&mut self) -> Option<(Arc<Tasks>, Place)> {
         self.at = None;
-        let place = self.tasks.place(&self.owner, &self.holder).ok()?;
+        let place = self.tasks.place(&self.owner, &self.quota_key).ok()?;
         Some((self.tasks.clone(), place))
     }
 }

@@ -36,7 +36,7 @@ pub struct Work {
 
 /// Follows the call of a task to its end, and keeps the end until the time to live is over. A call that has not
 /// ended by then is cancelled.
-pub async fn run(tasks: Arc<Tasks>, task: Arc<Task>, holder: QuotaKey, mut work: Work) {
+pub async fn run(tasks: Arc<Tasks>, task: Arc<Task>, quota_key: QuotaKey, mut work: Work) {
     let expiry = sleep_until(task.until);
     tokio::pin!(expiry);
     let has_session = work.session.take().is_some();
@@ -78,7 +78,7 @@ pub async fn run(tasks: Arc<Tasks>, task: Arc<Task>, holder: QuotaKey, mut work:
         true => result.of_task(task.id),
         false => result.complete(),
     });
-    let room = (&tasks.bytes, &holder);
+    let room = (&tasks.bytes, &quota_key);
     task.finish(End::of(ended, grade, room));
     tracing::debug!(task = %task.id, "ended");
     if let Some((stop, by)) = grade {

@@ -35,7 +35,7 @@ impl End {
     pub fn of(
         ended: Result<ToolResult, RpcError>,
         stopped: Option<(Stop, Option<StoppedBy>)>,
-        (room, holder): (&Arc<Budget>, &QuotaKey),
+        (room, quota_key): (&Arc<Budget>, &QuotaKey),
     ) -> (Self, Words) {
         let result = match (ended, stopped) {
             (Ok(result), _) => result,
@@ -53,7 +53,7 @@ impl End {
         let words = result.error()["message"].as_str();
         let words = words.filter(|it| !is_blank(it)).map(str::to_string);
         let text = serde_json::to_string(&result).unwrap_or_default();
-        match room.take(holder, text.len()) {
+        match room.take(quota_key, text.len()) {
             Ok(room) => {
                 let end = End::Result {
                     result: text.into(),

@@ -63,7 +63,7 @@ pub struct Tasks {
 /// The place of a task that is about to begin.
 pub struct Place {
     owner: Identity,
-    holder: QuotaKey,
+    quota_key: QuotaKey,
     permit: Permit,
 }
 
@@ -95,11 +95,11 @@ impl Tasks {
     }
 
     /// A place for a task of that owner.
-    pub fn place(&self, owner: &Identity, holder: &QuotaKey) -> Result<Place, Full> {
+    pub fn place(&self, owner: &Identity, quota_key: &QuotaKey) -> Result<Place, Full> {
         Ok(Place {
             owner: owner.clone(),
-            holder: holder.clone(),
-            permit: self.places.take(holder, 1)?,
+            quota_key: quota_key.clone(),
+            permit: self.places.take(quota_key, 1)?,
         })
     }
 
@@ -109,14 +109,14 @@ impl Tasks {
         let ttl = ttl.map_or(self.ttl, |ttl| ttl.clamp(SHORTEST, self.ttl));
         let Place {
             owner,
-            holder,
+            quota_key,
             permit,
         } = place;
         let task = Task::new(self.hub.clone(), (owner, permit), ttl, &work);
         let task = Arc::new(task);
         self.table.lock().insert(task.id, task.clone());
         tracing::debug!(task = %task.id, owner = &*task.owner.name, "begun");
-        tokio::spawn(course::run(self.clone(), task.clone(), holder, work));
+        tokio::spawn(course::run(self.clone(), task.clone(), quota_key, work));
         task
     }
 

@@ -22,8 +22,8 @@ use super::super::session::{McpSession, NotTaken};
 use super::waiting::messages;
 use super::{TASKS, Task, Work};
 use crate::fronts::refusal::Refusal;
-use crate::gateway::AbpError;
 use crate::gateway::calls::NewCall;
+use crate::wire::error_json;
 use crate::wire::json_rpc::{Id, RpcError, code};
 use caphost::call::{Code, Error};
 
@@ -115,10 +115,11 @@ impl Mcp {
             Ok(failed) => RpcError::of_abp(code::FAILED, failed.error()),
             Err(error) => error,
         })?;
-        let place = self.tasks.place(&caller.identity, &asker.holder);
+        let place = self.tasks.place(&caller.identity, &asker.quota_key);
         let place = place.map_err(|full| {
             let what = format!("No further task can begin: {full}");
-            RpcError::of_abp(code::FAILED, &AbpError::new(Code::RATE_LIMITED, what).body)
+            let error = Error::<Value>::new(Code::RATE_LIMITED, what);
+            RpcError::of_abp(code::FAILED, &error_json(&error))
         })?;
         // The session of the app is not the client's, because the task outlives that.
         let sessions = match session.takes_forms {
