@@ -1,10 +1,9 @@
-//! The queue of messages to one peer.
+//! The queue of messages to one peer. The agents of an app take [turns](lanes).
 //!
 //! If the peer may come back on another connection, the queue also keeps the messages that the peer has not
 //! acknowledged. The queue of the next connection takes these messages over. Until there is a next
 //! connection, messages are only kept.
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +15,12 @@ use tokio::sync::Notify;
 
 use crate::broker::{Backlog, CloseCode};
 use crate::wire::{Outgoing, for_log};
-use caphost::dialect::delivery::{Misfit, Sent};
+use caphost::dialect::delivery::Misfit;
+use kept::Kept;
+use lanes::{Lanes, Waiting};
+
+mod kept;
+mod lanes;
 
 /// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,10 +99,10 @@ pub struct Outbox {
 
 #[derive(Debug)]
 struct Queue {
-    messages: VecDeque<Outgoing>,
+    waiting: Lanes,
     bytes: usize,
     /// The messages that are kept for another connection, if there may be one.
-    kept: Option<Sent<Outgoing>>,
+    kept: Option<Kept>,
     close: Option<(CloseCode, String)>,
     phase: OutboxPhase,
     backlog: Backlog,
@@ -115,7 +119,7 @@ impl Outbox {
             lasts: false,
             budget,
             queue: Mutex::new(Queue {
-                messages: VecDeque::new(),
+                waiting: Lanes::default(),
                 bytes: 0,
                 kept: None,
                 close: None,
@@ -156,23 +160,27 @@ impl Outbox {
         let mut queue = self.queue.lock();
         let (cost, is_open) = (message.cost(), queue.phase == OutboxPhase::Open);
         let Some(kept) = &mut queue.kept else {
-            return self.queue(queue, message);
+            return self.queue(queue, message, false);
         };
         let fits = kept.has_room(cost, self.limit);
         if fits {
             self.budget.add(cost);
-            kept.keep(message.clone(), cost);
+            kept.expect(cost);
         }
         match (fits, is_open) {
-            (true, true) => self.queue(queue, message),
+            (true, true) => self.queue(queue, message, true),
             (true, false) => {
                 let bytes = kept.bytes();
+                queue.settle();
+                if let Some(kept) = &mut queue.kept {
+                    kept.keep(message);
+                }
                 let grown = queue.backlog.grow(bytes, self.limit);
                 grown.map_or(Pushed::Queued, Pushed::Grown)
             }
             (false, true) => {
                 self.give_up(&mut queue);
-                match self.queue(queue, message) {
+                match self.queue(queue, message, false) {
                     Pushed::Queued => Pushed::Unkept,
                     pushed => pushed,
                 }
@@ -183,16 +191,17 @@ impl Outbox {
 
     /// Queues a message that is for this connection only.
     pub(crate) fn push_unkept(&self, message: Outgoing) -> Pushed {
-        self.queue(self.queue.lock(), message)
+        self.queue(self.queue.lock(), message, false)
     }
 
-    fn queue(&self, mut queue: MutexGuard<'_, Queue>, message: Outgoing) -> Pushed {
+    fn queue(&self, mut queue: MutexGuard<'_, Queue>, message: Outgoing, is_kept: bool) -> Pushed {
         if queue.phase != OutboxPhase::Open {
             return Pushed::Queued;
         }
         let cost = message.cost();
         if queue.bytes > 0 && queue.bytes + cost > self.limit {
             if self.lasts {
+                queue.settle();
                 self.empty(&mut queue, Some(message));
                 return Pushed::Emptied;
             }
@@ -203,7 +212,8 @@ impl Outbox {
         if queue.bytes == 0 {
             queue.moved = Instant::now();
         }
-        self.add(&mut queue, message);
+        self.count(&mut queue, message.cost());
+        queue.waiting.push(message, is_kept);
         let grown = queue.grow(self.limit);
         drop(queue);
         self.wake.notify_one();
@@ -212,7 +222,7 @@ impl Outbox {
 
     /// From now on, keeps each pushed message until the peer acknowledges it.
     pub(crate) fn keep(&self) {
-        self.queue.lock().kept = Some(Sent::default());
+        self.queue.lock().kept = Some(Kept::default());
     }
 
     /// The peer has received this many of the kept messages in total.
@@ -221,9 +231,8 @@ impl Outbox {
         let Some(kept) = &mut queue.kept else {
             return Ok(());
         };
-        let before = kept.bytes();
-        let taken = kept.acknowledge(received);
-        self.budget.give_back(before - kept.bytes());
+        let (bytes, taken) = kept.acknowledge(received);
+        self.budget.give_back(bytes);
         taken
     }
 
@@ -232,6 +241,7 @@ impl Outbox {
     pub(crate) fn suspend(&self) -> Option<Backlog> {
         let mut queue = self.queue.lock();
         let kept = queue.kept.as_ref()?.bytes();
+        queue.settle();
         queue.phase = queue.phase.max(OutboxPhase::Closing);
         queue.backlog = Backlog::of(kept, self.limit);
         let backlog = queue.backlog;
@@ -249,11 +259,16 @@ impl Outbox {
         first: Outgoing,
     ) -> Result<(), Misfit> {
         before.acknowledge(received)?;
-        let kept = before.queue.lock().kept.take().ok_or(Misfit)?;
+        let kept = {
+            let mut queue = before.queue.lock();
+            queue.settle();
+            queue.kept.take().ok_or(Misfit)?
+        };
         let mut queue = self.queue.lock();
         if queue.phase == OutboxPhase::Open {
-            for message in [first].into_iter().chain(kept.kept().cloned()) {
-                self.add(&mut queue, message);
+            for message in [first].into_iter().chain(kept.written().cloned()) {
+                self.count(&mut queue, message.cost());
+                queue.waiting.push_ahead(message);
             }
         }
         queue.kept = Some(kept);
@@ -270,22 +285,23 @@ impl Outbox {
 
     fn give_up(&self, queue: &mut Queue) {
         let kept = queue.kept.take();
+        queue.waiting.keep_none();
         self.budget.give_back(kept.map_or(0, |kept| kept.bytes()));
     }
 
-    fn add(&self, queue: &mut Queue, message: Outgoing) {
-        let cost = message.cost();
+    /// A message of that cost begins to wait.
+    fn count(&self, queue: &mut Queue, cost: usize) {
         self.budget.add(cost);
         queue.bytes += cost;
-        queue.messages.push_back(message);
     }
 
     /// Drops the waiting messages and `last`, except farewells.
     fn empty(&self, queue: &mut Queue, last: Option<Outgoing>) {
-        let all = std::mem::take(&mut queue.messages).into_iter().chain(last);
+        let all = queue.waiting.take().map(|it| it.message).chain(last);
         self.budget.give_back(std::mem::take(&mut queue.bytes));
         for farewell in all.filter(Outgoing::is_farewell) {
-            self.add(queue, farewell);
+            self.count(queue, farewell.cost());
+            queue.waiting.push(farewell, false);
         }
         queue.backlog = Backlog::Short;
         self.wake.notify_one();
@@ -309,7 +325,7 @@ impl Outbox {
     /// connection.
     pub(crate) fn waiting(&self) -> (usize, Option<Instant>) {
         let queue = self.queue.lock();
-        let kept = queue.kept.as_ref().map(Sent::bytes);
+        let kept = queue.kept.as_ref().map(Kept::bytes);
         let is_suspended = kept.is_some() && queue.phase != OutboxPhase::Open;
         let moved = (!is_suspended).then_some(queue.moved);
         (queue.bytes + kept.unwrap_or_default(), moved)
@@ -328,7 +344,8 @@ impl Outbox {
     /// Drops the queued messages. Nothing more is written.
     pub fn end(&self) {
         let mut queue = self.queue.lock();
-        queue.messages.clear();
+        queue.settle();
+        queue.waiting = Lanes::default();
         self.budget.give_back(std::mem::take(&mut queue.bytes));
         queue.phase = OutboxPhase::Over;
         queue.backlog = Backlog::Short;
@@ -339,8 +356,11 @@ impl Outbox {
     /// Takes out the next step, if there is one.
     pub fn pop(&self) -> Option<OutboxStep> {
         let mut queue = self.queue.lock();
-        match queue.messages.pop_front() {
-            Some(message) => {
+        match queue.waiting.pop() {
+            Some(Waiting { message, is_kept }) => {
+                if let Some(kept) = queue.kept.as_mut().filter(|_| is_kept) {
+                    kept.keep(message.clone());
+                }
                 let cost = message.cost();
                 Some(OutboxStep::Message(message, cost))
             }
@@ -430,6 +450,19 @@ impl Queue {
     /// See [`Backlog::shrink`].
     fn shrink(&mut self, limit: usize) -> bool {
         self.backlog.shrink(self.bytes, limit)
+    }
+
+    /// Settles the order in which the waiting messages are written and kept.
+    fn settle(&mut self) {
+        let Some(kept) = &mut self.kept else {
+            return;
+        };
+        for Waiting { message, is_kept } in self.waiting.take() {
+            if is_kept {
+                kept.keep(message.clone());
+            }
+            self.waiting.push_ahead(message);
+        }
     }
 }
 

@@ -39,7 +39,7 @@ pub use reading::{
     BYTE_ORDER_MARK, check_length, check_readable, mended, mended_bytes, read_value,
 };
 pub use referred::referred;
-pub use reply::{AGENT_CLOSED, Header, Outgoing, cancel_not_confirmed, error_json, failed};
+pub use reply::{AGENT_CLOSED, Header, Lane, Outgoing, cancel_not_confirmed, error_json, failed};
 pub use said::{Said, said, with_grade};
 pub use scan::{member, members, text_of, too_deep};
 

@@ -1,8 +1,10 @@
 //! Writes envelopes.
 
 use std::borrow::{Borrow, Cow};
+use std::hash::BuildHasher;
 
 use bytes::Bytes;
+use rustc_hash::FxBuildHasher;
 use serde_json::{Map, Value, json};
 
 use super::stops::Grade;
@@ -35,10 +37,22 @@ pub struct Header<'a> {
     pub timestamp: &'a str,
 }
 
+/// A number for the agent of a message. If two agents have the same number, they wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lane(u64);
+
+impl Lane {
+    /// The lane of the agent with that name.
+    fn of(agent: &str) -> Self {
+        Lane(FxBuildHasher.hash_one(agent))
+    }
+}
+
 /// A message to be sent.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
     text: String,
+    lane: Option<Lane>,
     payload: Option<Bytes>,
     /// The grade of a stop that is put into the payload when it is written.
     grade: Option<Grade>,
@@ -75,6 +89,7 @@ impl Outgoing {
         .concat();
         Outgoing {
             text,
+            lane: header.agent.map(Lane::of),
             payload: shared.map(|shared| shared.slice_ref(payload.as_bytes())),
             grade: None,
         }
@@ -94,6 +109,7 @@ impl Outgoing {
     pub fn text(text: String) -> Self {
         Outgoing {
             text,
+            lane: None,
             payload: None,
             grade: None,
         }
@@ -104,6 +120,11 @@ impl Outgoing {
         let rest = self.text.strip_prefix(r#"{"type":""#);
         let rest = rest.and_then(|rest| rest.strip_prefix(AGENT_CLOSED));
         rest.is_some_and(|rest| rest.starts_with('"'))
+    }
+
+    /// The lane of its agent, if the message names an agent.
+    pub fn lane(&self) -> Option<Lane> {
+        self.lane
     }
 
     /// About how many bytes it holds on to.
@@ -117,6 +138,7 @@ impl Outgoing {
             mut text,
             payload,
             grade,
+            ..
         } = self;
         let Some(payload) = payload else {
             return text;

@@ -32,6 +32,10 @@ use crate::limits::Limits;
 /// many threads would keep memory for what it has read.
 const LARGE_BYTES: usize = 1 << 20;
 
+/// A message counts once more for each of these bytes when connections take turns at being read. With large
+/// messages, one connection would otherwise hold up the others for as long as many times its share takes.
+const PER_TURN_BYTES: usize = 4 << 10;
+
 /// How many frames of one connection may be no messages per second: pings, pongs, binary frames, and
 /// unreadable text. A peer that sends more has to wait.
 pub(crate) const ASIDE_PER_SECOND: u32 = 1_000;
@@ -230,6 +234,7 @@ async fn read(
             Err(end) => return end,
             Ok(Received::Close) => return End::Closed,
             Ok(Received::Text(text)) if text.len() <= LARGE_BYTES => {
+                at_once += text.len() / PER_TURN_BYTES;
                 watch.finished();
                 match hand_on(text, endpoint) {
                     Ok(counted) => counted,

@@ -2,10 +2,14 @@ use super::*;
 use crate::wire::Header;
 
 fn message(bytes: usize) -> Outgoing {
+    message_of(None, bytes)
+}
+
+fn message_of(agent: Option<&str>, bytes: usize) -> Outgoing {
     let header = Header {
         kind: "progress",
         id: None,
-        agent: None,
+        agent,
         timestamp: "0",
     };
     Outgoing::new(header, &"x".repeat(bytes), None)
@@ -111,4 +115,85 @@ fn the_close_frame_comes_after_what_was_queued_and_nothing_after_it() {
         matches!(outbox.pop(), Some(OutboxStep::Close(CloseCode::APP_GONE, reason)) if reason == "first")
     );
     assert!(outbox.pop().is_none());
+}
+
+/// The texts of all messages that are written.
+fn written(outbox: &Outbox) -> Vec<String> {
+    let mut texts = Vec::new();
+    while let Some(OutboxStep::Message(message, cost)) = outbox.pop() {
+        outbox.written(cost);
+        texts.push(message.into_text());
+    }
+    texts
+}
+
+/// A queue that keeps messages, with a long message of one agent and a short one of another after it, twice.
+fn of_two_agents(budget: &Arc<QueuedBytes>) -> Outbox {
+    let outbox = Outbox::new(1_000_000, budget.clone());
+    outbox.keep();
+    for _ in 0..2 {
+        outbox.push(message_of(Some("long"), 10_000));
+        outbox.push(message_of(Some("short"), 10));
+    }
+    outbox
+}
+
+#[test]
+fn a_short_message_of_one_agent_is_written_before_long_ones_of_another() {
+    let texts = written(&of_two_agents(&Arc::default()));
+    let short = |text: &&String| text.contains("short");
+    assert_eq!(texts.iter().take(2).filter(short).count(), 2);
+    assert_eq!(texts.len(), 4);
+}
+
+#[test]
+fn what_a_peer_lacks_after_messages_took_turns_is_written_again_once_and_in_the_same_order() {
+    let whole = written(&of_two_agents(&Arc::default()));
+    // So many messages are written before the connection is lost, and so many of them are received.
+    for (sent, received) in [(0, 0), (1, 0), (1, 1), (3, 2), (4, 0), (4, 4)] {
+        let budget = Arc::<QueuedBytes>::default();
+        let before = of_two_agents(&budget);
+        for _ in 0..sent {
+            let Some(OutboxStep::Message(_, cost)) = before.pop() else {
+                panic!("there are {sent} messages")
+            };
+            before.written(cost);
+        }
+        assert!(before.suspend().is_some());
+        before.push(message_of(Some("later"), 10));
+        before.end();
+        let after = Outbox::new(1_000_000, budget.clone());
+        let first = message_of(Some("first"), 10);
+        after.take_over(&before, received as u64, first).unwrap();
+        drop(before);
+        let texts = written(&after);
+        assert!(texts[0].contains("first"), "{sent} {received}");
+        assert_eq!(
+            texts[1..texts.len() - 1],
+            whole[received..],
+            "{sent} {received}"
+        );
+        assert!(texts.last().unwrap().contains("later"));
+        after.acknowledge(5).unwrap();
+        assert_eq!(budget.used(), 0);
+    }
+}
+
+#[test]
+fn a_peer_cannot_acknowledge_what_was_not_written() {
+    let outbox = of_two_agents(&Arc::default());
+    assert_eq!(outbox.acknowledge(1), Err(Misfit));
+    outbox.pop();
+    assert_eq!(outbox.acknowledge(1), Ok(()));
+}
+
+#[test]
+fn a_queue_that_keeps_nothing_any_more_writes_what_waits_and_counts_nothing_twice() {
+    let budget = Arc::<QueuedBytes>::default();
+    let outbox = of_two_agents(&budget);
+    outbox.forget();
+    outbox.keep();
+    assert_eq!(written(&outbox).len(), 4);
+    assert_eq!(budget.used(), 0);
+    assert_eq!(outbox.acknowledge(1), Err(Misfit));
 }
